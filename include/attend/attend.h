@@ -1,0 +1,7 @@
+// Attend: transformer attention without allocation, dependencies or surprises. This header brings in the whole typed surface.
+#pragma once
+
+#include "attention.h"
+#include "backend.h"
+#include "kv_cache.h"
+#include "shape.h"

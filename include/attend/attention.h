@@ -1,0 +1,201 @@
+// Attention over arrays and over a cache: attention, prefill, decode.
+#pragma once
+
+#include "core.h"
+#include "kv_cache.h"
+#include "shape.h"
+
+namespace attend {
+
+enum class Status {
+  ok,
+  bad_valid_queries,  // not within 0 … query tokens of the array (prefill: nor within the tokens that the cache holds)
+  bad_valid_keys,     // not within 0 … key tokens of the array or the cache
+  bad_scale,          // NaN
+};
+
+// One English sentence for a status; never null.
+const char* status_text(Status status);
+
+// A setting that has a default of its own until a number is given to it.
+template <class Type>
+struct Setting {
+  bool given = false;
+  Type number{};
+
+  constexpr Setting() = default;
+  constexpr Setting(Type value) : given(true), number(value) {}
+  constexpr Type or_else(Type fallback) const { return given ? number : fallback; }
+};
+
+struct Options {
+  bool causal = false;         // query i sees keys 0 … offset + i; otherwise all that are valid
+  Setting<int> offset;         // absolute position of query 0, any sign; 0, or with a cache its length - valid_queries
+  Setting<int> valid_queries;  // query tokens to compute, from the first; all in the array. Output rows after them are not touched
+  Setting<int> valid_keys;     // keys at or after it do not exist; all in the array or cache
+  Setting<float> scale;        // of the scores, any number, zero and negative too; 1 / sqrt(head_dim)
+};
+
+// Options with just the causal mask. "Bottom-right" alignment is causal(keys - queries).
+constexpr Options causal() {
+  Options options;
+  options.causal = true;
+  return options;
+}
+constexpr Options causal(int offset) {
+  Options options = causal();
+  options.offset = offset;
+  return options;
+}
+
+namespace detail {
+
+constexpr int smaller(int a, int b) { return a < b ? a : b; }
+constexpr int larger(int a, int b) { return a > b ? a : b; }
+constexpr int whole_panels(int tokens) { return core::panel_count(tokens) * panel_keys; }
+
+template <std::size_t count>
+struct WorkFloats {
+  static constexpr std::size_t floats = count;
+  alignas(config::alignment) float data[count];
+};
+
+// The blocks that a shape of so many query and key tokens uses, and the work memory that they need.
+template <class Shape, int queries, int keys, bool key_panels>
+struct Plan {
+  using Dims = Checked<Shape>;
+  static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
+  static_assert(keys >= 1, "attend: a workspace needs at least 1 key token");
+  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
+  static constexpr int row_block = smaller(rows, config::row_block);
+  static constexpr int key_block = smaller(whole_panels(keys), config::key_block);
+  static constexpr std::size_t floats =
+      core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
+};
+
+// The same for decode: rows as the stack allows.
+template <class Shape>
+struct DecodePlan : Plan<Shape, 1, KvCache<Shape>::max_tokens, true> {
+  using Base = Plan<Shape, 1, KvCache<Shape>::max_tokens, true>;
+  using Dims = Checked<Shape>;
+  static constexpr int keys = KvCache<Shape>::max_tokens;
+  static constexpr int row_floats = int(core::scratch_floats(1, panel_keys, Dims::head_dim, Dims::value_dim, keys, true));
+  static constexpr int row_block = smaller(Base::rows, larger(1, config::decode_stack_floats / row_floats));
+  static constexpr int key_block = smaller(whole_panels(keys), segment_keys);
+  static constexpr std::size_t floats = std::size_t(row_block) * std::size_t(row_floats);
+};
+
+// Refuses what is out of range, fills in what the options say, and runs.
+template <class PlanType, class Dims>
+Status run(core::Problem problem, float* scratch, int array_queries, int held_keys, const Options& options) {
+  const int queries = options.valid_queries.or_else(array_queries);
+  const int keys = options.valid_keys.or_else(held_keys);
+  const float scale = options.scale.or_else(default_scale(Dims::head_dim));
+  if (queries < 0 || queries > array_queries) return Status::bad_valid_queries;
+  if (keys < 0 || keys > held_keys) return Status::bad_valid_keys;
+  if (scale != scale) return Status::bad_scale;
+  problem.query.token_stride = Dims::query_heads * Dims::head_dim;
+  problem.query.head_stride = Dims::head_dim;
+  problem.output.token_stride = Dims::query_heads * Dims::value_dim;
+  problem.output.head_stride = Dims::value_dim;
+  problem.query_heads = Dims::query_heads;
+  problem.kv_heads = Dims::kv_heads;
+  problem.head_dim = Dims::head_dim;
+  problem.value_dim = Dims::value_dim;
+  problem.queries = queries;
+  problem.keys = keys;
+  problem.offset = options.offset.or_else(problem.key_panels ? held_keys - queries : 0);
+  problem.scale = scale;
+  problem.causal = options.causal;
+  problem.row_block = PlanType::row_block;
+  problem.key_block = PlanType::key_block;
+  problem.scratch = scratch;
+  core::run(problem);
+  return Status::ok;
+}
+
+}  // namespace detail
+
+// Work memory for attention() over arrays of so many tokens. Contents do not matter before or after; one per concurrent call.
+template <class Shape, int queries, int keys>
+struct Workspace : detail::WorkFloats<detail::Plan<Shape, queries, keys, false>::floats> {};
+
+// Work memory for prefill() with a query array of so many tokens.
+template <class Shape, int queries>
+struct PrefillWorkspace : detail::WorkFloats<detail::Plan<Shape, queries, KvCache<Shape>::max_tokens, true>::floats> {};
+
+// One-shot attention over arrays. Self-attention when queries and keys come from the same tokens, cross-attention otherwise.
+//   query  Query<Shape, queries>     key  Key<Shape, keys>     value  Value<Shape, keys>
+//   output Output<Shape, queries>    work Workspace<Shape, queries, keys>, or any larger workspace
+// Output and work must not overlap anything else. Refuses bad options with a status and touches nothing then.
+template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work>
+Status attention(const QueryArray& query, const KeyArray& key, const ValueArray& value, OutputArray& output, Work& work,
+                 const Options& options = {}) {
+  using Shape = typename detail::Traits<QueryArray>::ShapeType;
+  constexpr int queries = detail::Traits<QueryArray>::tokens, keys = detail::Traits<KeyArray>::tokens;
+  static_assert(detail::Same<QueryArray, Query<Shape, queries>>::value, "attend: attention takes an attend::Query first");
+  static_assert(detail::Same<KeyArray, Key<Shape, keys>>::value,
+                "attend: attention takes an attend::Key of the query's shape second");
+  static_assert(detail::Same<ValueArray, Value<Shape, keys>>::value,
+                "attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third");
+  static_assert(detail::Same<OutputArray, Output<Shape, queries>>::value,
+                "attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth");
+  using Dims = detail::Checked<Shape>;
+  using Plan = detail::Plan<Shape, queries, keys, false>;
+  static_assert(Work::floats >= Plan::floats, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
+  core::Problem problem{};
+  problem.query.data = query.data[0][0];
+  problem.output.data = output.data[0][0];
+  problem.key = {key.data[0][0], Dims::kv_heads * Dims::head_dim, Dims::head_dim};
+  problem.value = {value.data[0][0], Dims::kv_heads * Dims::value_dim, Dims::value_dim};
+  return detail::run<Plan, Dims>(problem, work.data, queries, keys, options);
+}
+
+// Attention of a chunk of tokens over a cache that already holds them: append the chunk, then prefill with its queries.
+// Causal unless options say otherwise (a cache of encoder keys is read with Options{}). By default the queries are the last
+// tokens of the cache, which must hold at least as many.
+//   query Query<Shape, tokens>     output Output<Shape, tokens>     work PrefillWorkspace<Shape, tokens>, or a larger one
+template <class QueryArray, class Cache, class OutputArray, class Work>
+Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work, const Options& options = causal()) {
+  using Shape = typename detail::CacheShape<Cache>::ShapeType;
+  constexpr int tokens = detail::Traits<QueryArray>::tokens;
+  static_assert(!detail::Same<Shape, void>::value, "attend: prefill takes an attend::KvCache second");
+  static_assert(detail::Same<QueryArray, Query<Shape, tokens>>::value,
+                "attend: prefill takes an attend::Query of the cache's shape first");
+  static_assert(detail::Same<OutputArray, Output<Shape, tokens>>::value,
+                "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
+  using Plan = detail::Plan<Shape, tokens, Cache::max_tokens, true>;
+  static_assert(Work::floats >= Plan::floats, "attend: prefill needs an attend::PrefillWorkspace<Shape, query tokens>");
+  if (options.causal && !options.offset.given && options.valid_queries.or_else(tokens) > cache.length()) return Status::bad_valid_queries;
+  core::Problem problem{};
+  problem.query.data = query.data[0][0];
+  problem.output.data = output.data[0][0];
+  problem.key = cache.key_panels();
+  problem.value = cache.values();
+  problem.key_panels = true;
+  return detail::run<Plan, detail::Checked<Shape>>(problem, work.data, tokens, cache.length(), options);
+}
+
+// Attention of one token over everything in the cache. Work memory is on the stack: see DecodePlan, at most
+// config::decode_stack_floats where one query head allows it.
+//   query Query<Shape>     output Output<Shape>
+template <class QueryArray, class Cache, class OutputArray>
+Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = {}) {
+  using Shape = typename detail::CacheShape<Cache>::ShapeType;
+  static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache second");
+  static_assert(detail::Same<QueryArray, Query<Shape>>::value,
+                "attend: decode takes an attend::Query of one token and of the cache's shape first");
+  static_assert(detail::Same<OutputArray, Output<Shape>>::value,
+                "attend: decode takes an attend::Output of one token and of the cache's shape third");
+  using Plan = detail::DecodePlan<Shape>;
+  alignas(config::alignment) float scratch[Plan::floats];
+  core::Problem problem{};
+  problem.query.data = query.data[0][0];
+  problem.output.data = output.data[0][0];
+  problem.key = cache.key_panels();
+  problem.value = cache.values();
+  problem.key_panels = true;
+  return detail::run<Plan, detail::Checked<Shape>>(problem, scratch, 1, cache.length(), options);
+}
+
+}  // namespace attend

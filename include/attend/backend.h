@@ -1,0 +1,20 @@
+// Which code computes. Every backend gives the same bits, so this matters for speed and for tests only.
+#pragma once
+
+namespace attend {
+
+// Backends compiled in, fastest first; index 0 … backend_count() - 1.
+int backend_count();
+const char* backend_name(int index);
+
+// Whether this processor can run it.
+bool backend_available(int index);
+
+// The one in use: the fastest available unless use_backend chose another.
+const char* active_backend();
+
+// Makes every later call use the named backend ("avx2", "scalar", …). False, and no change, when there is none of that name
+// or the processor cannot run it. May be called from any thread; calls that are under way finish with the one they began with.
+bool use_backend(const char* name);
+
+}  // namespace attend

@@ -1,0 +1,41 @@
+// Numbers that both the headers and the compiled sources rely on.
+#pragma once
+
+#include <cstddef>
+
+#if !defined(__cplusplus) || (__cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
+#error "attend needs C++17: compile with -std=c++17 or newer"
+#endif
+
+#if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
+#define ATTEND_X86 1
+#else
+#define ATTEND_X86 0
+#endif
+
+namespace attend {
+
+// Keys are summed in segments of this many absolute positions. Part of the arithmetic: it decides bits.
+inline constexpr int segment_keys = 512;
+
+// Keys are stored as panels: this many keys side by side, dimension by dimension. Part of the arithmetic too: the
+// denominator has one partial sum for each key of a panel.
+inline constexpr int panel_keys = 16;
+
+namespace config {
+
+// Work memory grows with these; no bit of any result depends on them.
+#if ATTEND_X86 || defined(__aarch64__)
+inline constexpr int row_block = 96;              // query rows that share one pass over the keys
+inline constexpr int key_block = 128;             // keys that one pass takes at a time, a multiple of panel_keys
+inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
+inline constexpr std::size_t alignment = 64;      // of caches and workspaces: a cache line
+#else
+inline constexpr int row_block = 4;
+inline constexpr int key_block = 16;
+inline constexpr int decode_stack_floats = 128;
+inline constexpr std::size_t alignment = 8;
+#endif
+
+}  // namespace config
+}  // namespace attend

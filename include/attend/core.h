@@ -1,0 +1,90 @@
+// The run-time core under the typed surface: plain structs of pointers, extents and strides, and two functions.
+//
+// Nothing here is checked. The typed surface (attention.h, kv_cache.h) makes wrong shapes impossible; whoever calls the core
+// directly answers for the ranges stated here. All extents and strides count floats.
+#pragma once
+
+#include <cstddef>
+
+#include "config.h"
+
+namespace attend {
+namespace core {
+
+// A tensor [token][head][width]: element (t, h, c) is data[t * token_stride + h * head_stride + c].
+template <class Float>
+struct Tensor {
+  Float* data;
+  std::ptrdiff_t token_stride;
+  std::ptrdiff_t head_stride;
+};
+
+// The memory of a key/value cache.
+//   keys   [kv_heads][panels][head_dim][panel_keys], panels = ceil(capacity / panel_keys): lanes run across keys
+//   values [kv_heads][capacity][value_dim]
+struct Cache {
+  float* keys;
+  float* values;
+  int kv_heads;
+  int head_dim;
+  int value_dim;
+  int capacity;  // tokens
+};
+
+constexpr int panel_count(int tokens) { return (tokens + panel_keys - 1) / panel_keys; }
+
+constexpr std::size_t cache_key_floats(int kv_heads, int head_dim, int capacity) {
+  return std::size_t(kv_heads) * std::size_t(panel_count(capacity)) * panel_keys * std::size_t(head_dim);
+}
+
+constexpr std::size_t cache_value_floats(int kv_heads, int value_dim, int capacity) {
+  return std::size_t(kv_heads) * std::size_t(capacity) * std::size_t(value_dim);
+}
+
+// Writes count tokens at position, position + 1, … of the cache. Requires 0 <= position and position + count <= capacity.
+void store(const Cache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+
+// One attention call: for every query head h and query token i, with the key/value head h / (query_heads / kv_heads),
+//
+//   score_j = scale * dot(query[i][h], key_j),  weight = softmax(score over the visible keys),  output[i][h] = sum weight_j value_j
+//
+// where key j is visible when j < keys and, if causal, j <= offset + i. A query that sees no key gets zeros.
+// The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
+// Dao et al., FlashAttention, 2022), in the fixed order of operations that src/README.md gives.
+struct Problem {
+  Tensor<const float> query;  // [queries][query_heads][head_dim]
+  Tensor<float> output;       // [queries][query_heads][value_dim]
+  Tensor<const float> key;    // [keys][kv_heads][head_dim]; with key_panels the panels of a Cache (token_stride is not used)
+  Tensor<const float> value;  // [keys][kv_heads][value_dim]
+  int query_heads;            // >= 1
+  int kv_heads;               // >= 1, divides query_heads
+  int head_dim;               // >= 1
+  int value_dim;              // >= 1
+  int queries;                // >= 0
+  int keys;                   // >= 0
+  int offset;                 // absolute position of query 0, any value; used only when causal
+  float scale;                // any value
+  bool causal;
+  bool key_panels;
+  int row_block;   // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves
+  int key_block;   // >= panel_keys and a multiple of it; a backend may use less
+  float* scratch;  // scratch_floats(…) floats, aligned to config::alignment; unspecified before and after
+};
+
+// Query rows that share one key/value head.
+constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
+
+// Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment.
+constexpr std::size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
+  const std::size_t rows = std::size_t(row_block);
+  const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * std::size_t(head_dim);
+  const std::size_t row = std::size_t(head_dim) + panel_keys + 1;
+  const std::size_t segment = keys > segment_keys ? std::size_t(value_dim) + 2 : 0;
+  return packed + rows * (row + segment);
+}
+
+// Computes the whole problem with the active backend.
+void run(const Problem& problem);
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,28 @@
+// The AVX2 backend: x86 with AVX2 and FMA. Compiles to nothing elsewhere.
+#include "backends.h"
+
+#if ATTEND_X86
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#elif defined(__GNUC__)
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+
+#include "row_block.h"
+#include "simd/avx2.h"
+
+void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem); }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#elif defined(__GNUC__)
+#pragma GCC pop_options
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+// Chooses the backend. On x86 by what the processor says, once; elsewhere there is one, and calls go straight to it.
+#include "../include/attend/backend.h"
+#include "../include/attend/core.h"
+#include "backends.h"
+
+#if ATTEND_X86
+#include <stdint.h>
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#else
+#include <cpuid.h>
+#endif
+#endif
+
+namespace attend {
+namespace {
+
+struct Backend {
+  const char* name;
+  void (*run)(const core::Problem&);
+  bool (*available)();
+};
+
+bool always() { return true; }
+
+#if ATTEND_X86
+
+struct Registers {
+  uint32_t a, b, c, d;
+};
+
+Registers cpuid(uint32_t leaf) {
+  Registers r{};
+#if defined(_MSC_VER) && !defined(__clang__)
+  int values[4];
+  __cpuidex(values, int(leaf), 0);
+  r = {uint32_t(values[0]), uint32_t(values[1]), uint32_t(values[2]), uint32_t(values[3])};
+#else
+  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, 0, r.a, r.b, r.c, r.d);
+#endif
+  return r;
+}
+
+// Which registers the operating system saves. Only to be asked where CPUID says OSXSAVE.
+uint32_t saved_registers() {
+#if defined(_MSC_VER) && !defined(__clang__)
+  return uint32_t(_xgetbv(0));
+#else
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+#endif
+}
+
+bool has_avx2() {
+  constexpr uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, avx2 = 1u << 5, sse_and_avx_state = 6;
+  const uint32_t wanted = fma | osxsave | avx;
+  return (cpuid(1).c & wanted) == wanted && (cpuid(7).b & avx2) != 0 && (saved_registers() & sse_and_avx_state) == sse_and_avx_state;
+}
+
+#endif
+
+// Fastest first.
+constexpr Backend backends[] = {
+#if ATTEND_X86
+    {"avx2", core::run_avx2, has_avx2},
+#endif
+    {"scalar", core::run_scalar, always},
+};
+constexpr int count = int(sizeof backends / sizeof backends[0]);
+
+bool same_text(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+#if ATTEND_X86
+
+// Null until the first call, because asking the processor is slow and a static initialiser is not wanted. Racing first calls
+// store the same answer.
+const Backend* chosen = nullptr;
+
+const Backend& active() {
+  const Backend* backend = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (backend == nullptr) {
+    backend = backends;
+    while (!backend->available()) ++backend;
+    __atomic_store_n(&chosen, backend, __ATOMIC_RELAXED);
+  }
+  return *backend;
+}
+
+void choose(const Backend& backend) { __atomic_store_n(&chosen, &backend, __ATOMIC_RELAXED); }
+
+#else
+
+constexpr const Backend& active() { return backends[0]; }
+void choose(const Backend&) {}
+
+#endif
+
+}  // namespace
+
+int backend_count() { return count; }
+
+const char* backend_name(int index) { return backends[index].name; }
+
+bool backend_available(int index) { return backends[index].available(); }
+
+const char* active_backend() { return active().name; }
+
+bool use_backend(const char* name) {
+  for (const Backend& backend : backends) {
+    if (!same_text(backend.name, name)) continue;
+    if (!backend.available()) return false;
+    choose(backend);
+    return true;
+  }
+  return false;
+}
+
+void core::run(const Problem& problem) { active().run(problem); }
+
+}  // namespace attend

@@ -1,0 +1,20 @@
+// What the arithmetic needs from the compiler, refused here where it is missing.
+#pragma once
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0) || defined(_M_FP_FAST)
+#error "attend cannot keep its bits under -ffast-math, -Ofast or their parts: compile src/*.cpp with -fno-fast-math"
+#endif
+
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error "attend needs float arithmetic in float: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse"
+#endif
+
+// Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.
+#if defined(__clang__)
+#define ATTEND_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define ATTEND_UNROLL _Pragma("GCC unroll 16")
+#else
+#define ATTEND_UNROLL
+#endif

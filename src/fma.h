@@ -1,0 +1,45 @@
+// Fused multiply-add for one float, correctly rounded on every target.
+#pragma once
+
+#include <stdint.h>
+
+#include "float_rules.h"
+
+namespace attend {
+namespace {
+
+template <class To, class From>
+To bits_to(From from) {
+  static_assert(sizeof(To) == sizeof(From), "same size");
+  To to;
+  __builtin_memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+// a * b + c rounded once, for targets without the instruction.
+//
+// The product of two floats is exact in double. Its sum with c is not, so the sum is rounded to odd: when something was cut
+// off, the last bit is set. 53 bits rounded to odd, then to the nearest 24, give what one rounding would (Boldo and
+// Melquiond, "Emulation of FMA and correctly rounded sums", 2008); a plain second rounding would be wrong for ties.
+inline float software_fma(float a, float b, float c) {
+  const double product = double(a) * double(b);
+  const double sum = product + double(c);
+  // What the sum cut off, exactly (Knuth's two-sum). Infinite and NaN operands make it NaN, which compares false below.
+  const double c_part = sum - product;
+  const double lost = (product - (sum - c_part)) + (double(c) - c_part);
+  const uint64_t bits = bits_to<uint64_t>(sum);
+  if (!(lost < 0.0 || lost > 0.0) || (bits & 1) != 0) return float(sum);
+  const bool away_from_zero = (lost > 0.0) == (sum > 0.0);
+  return float(bits_to<double>(away_from_zero ? bits + 1 : bits - 1));
+}
+
+inline float fused_multiply_add(float a, float b, float c) {
+#if defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__FP_FAST_FMAF)
+  return __builtin_fmaf(a, b, c);
+#else
+  return software_fma(a, b, c);
+#endif
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,38 @@
+// Bringing queries and keys into the order in which the tiles read them.
+#pragma once
+
+#include <stddef.h>
+
+#include "../include/attend/config.h"
+#include "fma.h"
+
+namespace attend {
+namespace {
+
+// scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled
+// by this, scores come out in base 2.
+inline float base2_scale(float scale) {
+  constexpr float high = 0x1.715476p+0f, low = 0x1.4ae0cp-26f;
+  return fused_multiply_add(scale, high, scale * low);
+}
+
+// Keys that lie in rows become one panel: panel[d][lane] = keys[lane][d]; lanes past key_count become zero.
+template <class Isa>
+void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
+  constexpr int lanes = Isa::lanes;
+  int lane = 0;
+  for (; key_count - lane >= lanes; lane += lanes) {
+    const float* from = keys + lane * key_stride;
+    int d = 0;
+    for (; head_dim - d >= lanes; d += lanes) Isa::transpose(from + d, key_stride, panel + d * panel_keys + lane, panel_keys);
+    for (; d < head_dim; ++d) {
+      for (int i = 0; i < lanes; ++i) panel[d * panel_keys + lane + i] = from[i * key_stride + d];
+    }
+  }
+  for (; lane < panel_keys; ++lane) {
+    for (int d = 0; d < head_dim; ++d) panel[d * panel_keys + lane] = lane < key_count ? keys[lane * key_stride + d] : 0.0f;
+  }
+}
+
+}  // namespace
+}  // namespace attend

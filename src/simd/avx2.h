@@ -1,0 +1,78 @@
+// AVX2 with FMA: 8 lanes, 16 registers. To be included where the instruction set is switched on.
+#pragma once
+
+#include <immintrin.h>
+#include <stddef.h>
+
+namespace attend {
+namespace {
+
+struct Avx2 {
+  using Vec = __m256;
+  static constexpr int lanes = 8;
+
+  // Tiles: 6 x 2 sums, 2 vectors and 1 broadcast fill 15 of 16 registers. Fewer rows take more vectors, because 8 sums must be
+  // under way to hide the 4 cycles that each of 2 multiply-adds per cycle takes.
+  static constexpr int tile_rows = 6;
+  static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
+  static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
+  static constexpr bool tiles_of_any_row_count = true;
+  static constexpr int score_stride = 128;
+
+  static Vec zero() { return _mm256_setzero_ps(); }
+  static Vec broadcast(float a) { return _mm256_set1_ps(a); }
+  static Vec load(const float* from) { return _mm256_loadu_ps(from); }
+  static void store(float* to, Vec a) { _mm256_storeu_ps(to, a); }
+  static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }
+  static void store_first(float* to, Vec a, int count) { _mm256_maskstore_ps(to, first(count), a); }
+
+  // to[i][j] = from[j][i] for 8 x 8 floats.
+  static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
+    // Halves of rows i and i + 4 side by side, then 4 x 4 transposes within the halves.
+    for (int half = 0; half < 2; ++half) {
+      const float* at = from + 4 * half;
+      const Vec r0 = row_pair(at, at + 4 * from_stride);
+      const Vec r1 = row_pair(at + from_stride, at + 5 * from_stride);
+      const Vec r2 = row_pair(at + 2 * from_stride, at + 6 * from_stride);
+      const Vec r3 = row_pair(at + 3 * from_stride, at + 7 * from_stride);
+      const Vec low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
+      const Vec low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
+      float* out = to + 4 * half * to_stride;
+      store(out, _mm256_shuffle_ps(low01, low23, 0x44));
+      store(out + to_stride, _mm256_shuffle_ps(low01, low23, 0xee));
+      store(out + 2 * to_stride, _mm256_shuffle_ps(high01, high23, 0x44));
+      store(out + 3 * to_stride, _mm256_shuffle_ps(high01, high23, 0xee));
+    }
+  }
+
+  static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
+  static Vec sub(Vec a, Vec b) { return _mm256_sub_ps(a, b); }
+  static Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
+  static Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
+  static Vec max(Vec a, Vec b) { return _mm256_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
+  static float highest_lane(Vec a) {
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+  }
+
+  static Vec round(Vec a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+
+  static Vec scale_by_power(Vec a, Vec n) {
+    const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    const Vec power = _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
+    const Vec kept = _mm256_cmp_ps(n, _mm256_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
+    return _mm256_and_ps(kept, _mm256_mul_ps(a, power));
+  }
+
+ private:
+  static Vec row_pair(const float* low, const float* high) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+  }
+  static __m256i first(int count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,54 @@
+// The vocabulary of an instruction set, in plain C++ with vectors of one lane: the reference for all others.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../fma.h"
+
+namespace attend {
+namespace {
+
+struct Scalar {
+  using Vec = float;
+  static constexpr int lanes = 1;
+
+  // Tiles: rows by vectors of running sums.
+  static constexpr int tile_rows = 4;
+  static constexpr int score_vecs(int /*rows*/) { return 4; }
+  static constexpr int value_vecs(int /*rows*/) { return 4; }
+  static constexpr bool tiles_of_any_row_count = false;  // leftover rows go one by one: less code
+  static constexpr int score_stride = 128;               // keys of a row's score tile, the limit of key_block
+
+  static Vec zero() { return 0.0f; }
+  static Vec broadcast(float a) { return a; }
+  static Vec load(const float* from) { return *from; }
+  static void store(float* to, Vec a) { *to = a; }
+  static Vec load_first(const float* from, int /*count*/) { return *from; }
+  static void store_first(float* to, Vec a, int /*count*/) { *to = a; }
+
+  static void transpose(const float* from, ptrdiff_t /*from_stride*/, float* to, ptrdiff_t /*to_stride*/) { *to = *from; }
+
+  static Vec add(Vec a, Vec b) { return a + b; }
+  static Vec sub(Vec a, Vec b) { return a - b; }
+  static Vec mul(Vec a, Vec b) { return a * b; }
+  static Vec fma(Vec a, Vec b, Vec c) { return fused_multiply_add(a, b, c); }
+  static Vec max(Vec a, Vec b) { return a < b ? b : a; }  // a where b is NaN
+  static float highest_lane(Vec a) { return a; }
+
+  // Nearest whole number, ties to even. Adding 2^23 leaves no bits for a fraction; larger numbers have none.
+  static Vec round(Vec a) {
+    const float shift = a < 0.0f ? -0x1p23f : 0x1p23f;
+    return a < 0x1p23f && a > -0x1p23f ? (a + shift) - shift : a;
+  }
+
+  // a * 2^n for whole n <= 0, and zero where n < -125, so that the power is an ordinary number. A NaN a stays NaN.
+  static Vec scale_by_power(Vec a, Vec n) {
+    if (n < -125.0f) return 0.0f;
+    const int32_t exponent = n <= 0.0f ? int32_t(n) : 0;  // n may be NaN, and then so is a
+    return a * bits_to<float>(uint32_t(exponent + 127) << 23);
+  }
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,71 @@
+// From scores to weights, with a running maximum and a running denominator.
+#pragma once
+
+#include "../include/attend/config.h"
+#include "exp2.h"
+
+namespace attend {
+namespace {
+
+// Below every finite score, so that a row starts with weights of zero and no special case.
+constexpr float lowest_max = -0x1.fffffep127f;
+
+template <class Isa>
+void multiply_row(float* row, int count, typename Isa::Vec factor) {
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(row + c, Isa::mul(Isa::load(row + c), factor));
+  if (c < count) Isa::store_first(row + c, Isa::mul(Isa::load_first(row + c, count - c), factor), count - c);
+}
+
+// Replaces the scores of one row by their weights relative to the running maximum, raising it when a score is higher, and adds
+// the weights to the denominator's partial sums.
+//   scores      [visible rounded up to whole panels]; what lies past visible is given weight 0, whatever it holds
+//   max         the largest score so far, rounded up to a whole number
+//   lane_sums   [16] partial sums of the denominator, one for each lane of a panel
+//   output      [value_dim] the weighted sum so far; follows the maximum
+template <class Isa>
+void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
+  using Vec = typename Isa::Vec;
+  constexpr int vecs = panel_keys / Isa::lanes;
+  const int padded = (visible + panel_keys - 1) / panel_keys * panel_keys;
+  for (int k = visible; k < padded; ++k) scores[k] = -__builtin_inff();
+
+  Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
+  for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  const float block_max = round_up(Isa::highest_lane(highest));
+  if (block_max > max) {
+    const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(max - block_max));
+    multiply_row<Isa>(lane_sums, panel_keys, factor);
+    multiply_row<Isa>(output, value_dim, factor);
+    max = block_max;
+  }
+
+  const Vec row_max = Isa::broadcast(max);
+  Vec sums[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
+  for (int k = 0; k < padded; k += panel_keys) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      float* at = scores + k + v * Isa::lanes;
+      const Vec w = weight<Isa>(Isa::load(at), row_max);
+      Isa::store(at, w);
+      sums[v] = Isa::add(sums[v], w);
+    }
+  }
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
+}
+
+// The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1).
+inline float add_lanes(const float* lane_sums) {
+  float sums[panel_keys / 2];
+  for (int i = 0; i < 8; ++i) sums[i] = lane_sums[i] + lane_sums[i + 8];
+  for (int half = 4; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
+  }
+  return sums[0];
+}
+
+}  // namespace
+}  // namespace attend
