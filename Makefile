@@ -1,0 +1,129 @@
+# Attend. `make help` says what there is.
+
+OPT ?= -O2
+EXTRA ?=
+BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)
+MODELS ?= ../shared/models
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+FLAGS := -std=c++17 $(OPT) -g -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
+
+LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
+BENCH := $(patsubst %.cpp,$(BUILD)/%.o,bench/bench.cpp bench/machine.cpp)
+APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
+TESTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp) $(filter-out %/run.o,$(APPLICATION))
+
+# All cores, unless a -j is given.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# Build messages go to standard error: what `make run` prints is the program's own.
+define compile
+@mkdir -p $(@D)
+@echo "  compile $<" >&2
+@$(CXX) $(FLAGS) $(1) -c $< -o $@
+endef
+
+define link
+@echo "  link    $@" >&2
+@$(CXX) $(FLAGS) $(filter %.o %.a,$^) $(1) -o $@
+endef
+
+$(BUILD)/%.o: %.cpp
+	$(call compile)
+
+$(BUILD)/libattend.a: $(LIBRARY)
+	@rm -f $@
+	@ar rcs $@ $^
+
+## run         write a story with MODEL= and TOKENIZER= (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); without them, self-attention step by step
+export PROMPT
+RUN_OPTIONS = $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") $(if $(PROMPT),--prompt "$$PROMPT") \
+  $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") $(if $(TOP_P),--top-p "$(TOP_P)") \
+  $(if $(SEED),--seed "$(SEED)")
+.PHONY: run
+run: $(BUILD)/run
+	@$(BUILD)/run $(RUN_OPTIONS)
+
+$(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
+	$(call link)
+
+## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, freestanding, vendoring, README
+.PHONY: test unit
+MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
+test unit: export ATTEND_MODEL = $(MODEL_FILES)
+test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
+test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
+test: $(BUILD)/unit
+	@sh tests/all.sh "$(CXX)" $(BUILD)
+
+## unit        the compiled tests only (arguments for doctest in ARGS=)
+unit: $(BUILD)/unit
+	@$(BUILD)/unit $(ARGS)
+
+$(BUILD)/unit: $(TESTS) $(BUILD)/libattend.a
+	$(call link)
+
+# doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
+DOCTEST := build/doctest/usr/include
+$(BUILD)/tests/%.o: tests/%.cpp | build/doctest.ready
+	$(call compile,-isystem $(DOCTEST))
+
+build/doctest.ready:
+	@mkdir -p build
+	@sh tests/find_doctest.sh "$(CXX)" build/doctest
+	@touch $@
+
+## accuracy    errors against float64 and against numpy, as tables (needs python3-numpy)
+.PHONY: accuracy
+accuracy: $(BUILD)/accuracy
+	@$(BUILD)/accuracy --dump $(BUILD)/accuracy.data
+	@$(or $(PYTHON),python3) tests/accuracy.py $(BUILD)/accuracy.data
+
+$(BUILD)/accuracy: $(BUILD)/tests/accuracy.o $(BUILD)/libattend.a
+	$(call link)
+
+## bench       speed as a fraction of the machine's measured limits (needs Google Benchmark; arguments for it in ARGS=)
+.PHONY: bench
+bench: $(BUILD)/bench
+	@$(BUILD)/bench --benchmark_counters_tabular=true --benchmark_repetitions=5 --benchmark_report_aggregates_only=true \
+	  --benchmark_enable_random_interleaving=true --benchmark_out=build/bench.json $(ARGS)
+
+$(BUILD)/bench: $(BENCH) $(BUILD)/libattend.a
+	$(call link,-lbenchmark -lpthread)
+
+$(BUILD)/bench/bench.o: bench/bench.cpp | build/benchmark.ready
+	$(call compile)
+
+build/benchmark.ready:
+	@mkdir -p build
+	@echo '#include <benchmark/benchmark.h>' | $(CXX) -std=c++17 -E -x c++ - >/dev/null 2>&1 || \
+	  { echo "bench: Google Benchmark was not found; install it (Debian: apt-get install libbenchmark-dev)" >&2; exit 1; }
+	@touch $@
+
+## digests     print the digest table as this build computes it, for tests/digests.inc
+.PHONY: digests
+digests: $(BUILD)/unit
+	@$(BUILD)/unit --test-case="committed digests" --success | grep -o '{[0-9].*}' | sed 's/$$/,/' | sort -u
+
+## format      lay out the sources with clang-format
+.PHONY: format
+format:
+	@clang-format -i $(wildcard src/*.cpp src/*.h src/simd/*.h include/attend/*.h bench/*.cpp bench/*.h tests/*.cpp tests/*.h)
+
+## clean       remove build/
+.PHONY: clean
+clean:
+	@rm -rf build
+
+## help        this list; CXX=clang++ and OPT=-O3 choose compiler and level, EXTRA= adds flags, BUILD= the folder
+.PHONY: help
+help:
+	@echo "make ..."
+	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
+
+-include $(patsubst %.o,%.d,$(LIBRARY) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/accuracy.o)
