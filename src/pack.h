@@ -34,5 +34,12 @@ void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head
   }
 }
 
+template <class Isa>
+void copy_row(const float* from, int count, float* to) {
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::load(from + c));
+  if (c < count) Isa::store_first(to + c, Isa::load_first(from + c, count - c), count - c);
+}
+
 }  // namespace
 }  // namespace attend

@@ -25,6 +25,12 @@ struct Row {
   int head;
 };
 
+// Values of consecutive keys, `stride` floats apart.
+struct Values {
+  const float* data;
+  ptrdiff_t stride;
+};
+
 constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
 constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 
@@ -46,7 +52,9 @@ class RowBlock {
       next += ptrdiff_t(floats_per_row) * rows;
       return taken;
     };
-    panels_ = take(problem.head_dim, problem.key_panels ? 0 : problem.key_block);  // first: its vectors stay aligned
+    const int packed_keys = problem.key_panels ? 0 : problem.key_block;
+    panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
+    values_ = take(config::pack_values ? problem.value_dim : 0, packed_keys);
     lane_sums_ = take(panel_keys, count);
     query_ = take(problem.head_dim, count);
     max_ = take(1, count);
@@ -150,10 +158,19 @@ class RowBlock {
     return panels_;
   }
 
+  // Values of the same keys, gathered when several tiles of rows will read them.
+  Values values_at(int key, int keys) {
+    const ptrdiff_t stride = problem_.value.token_stride;
+    const float* from = problem_.value.data + head_ * problem_.value.head_stride + key * stride;
+    if (!config::pack_values || problem_.key_panels || stride == problem_.value_dim || count_ <= Isa::tile_rows) return {from, stride};
+    for (int k = 0; k < keys; ++k) copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
+    return {values_, problem_.value_dim};
+  }
+
   void go_over(int key, int keys, int segment) {
     alignas(config::alignment) float scores[Isa::tile_rows * Isa::score_stride];
     const float* panels = panels_at(key, keys);
-    const float* values = problem_.value.data + head_ * problem_.value.head_stride + key * problem_.value.token_stride;
+    const Values values = values_at(key, keys);
     Row at = first_;
     for (int r = 0, rows; r < count_; r += rows) {
       rows = tile_rows(count_ - r);
@@ -162,7 +179,7 @@ class RowBlock {
   }
 
   template <int rows>
-  void tile(int wanted, int r, Row& at, int key, int keys, int segment, const float* panels, const float* values, float* scores) {
+  void tile(int wanted, int r, Row& at, int key, int keys, int segment, const float* panels, Values values, float* scores) {
     if constexpr (rows > 1) {
       if (wanted != rows) {
         return tile<(Isa::tiles_of_any_row_count ? rows - 1 : 1)>(wanted, r, at, key, keys, segment, panels, values, scores);
@@ -183,12 +200,11 @@ class RowBlock {
     }
     // What all rows see, together; then what only the later ones see, so that a hidden value is never touched.
     const int common = visible[0];
-    const ptrdiff_t stride = problem_.value.token_stride;
-    if (common > 0) value_rows<Isa, rows>(scores, values, stride, common, output, problem_.value_dim);
+    if (common > 0) value_rows<Isa, rows>(scores, values.data, values.stride, common, output, problem_.value_dim);
     for (int i = 1; i < rows; ++i) {
       if (visible[i] == common) continue;
-      value_rows<Isa, 1>(scores + i * Isa::score_stride + common, values + common * stride, stride, visible[i] - common, output + i,
-                         problem_.value_dim);
+      value_rows<Isa, 1>(scores + i * Isa::score_stride + common, values.data + common * values.stride, values.stride,
+                         visible[i] - common, output + i, problem_.value_dim);
     }
   }
 
@@ -237,6 +253,7 @@ class RowBlock {
   int offset_;
   bool many_segments_;
   float* panels_;            // [key_block / 16][head_dim][16], packed keys
+  float* values_;            // [key_block][value_dim], packed values
   float* lane_sums_;         // [rows][16], denominators
   float* query_;             // [rows][head_dim], packed queries
   float* max_;               // [rows]

@@ -17,6 +17,22 @@ void multiply_row(float* row, int count, typename Isa::Vec factor) {
   if (c < count) Isa::store_first(row + c, Isa::mul(Isa::load_first(row + c, count - c), factor), count - c);
 }
 
+// Replaces `count` vectors of scores by their weights and adds these to the partial sums. All vectors take each step together:
+// one alone would wait for the 4 cycles of every multiply-add of the polynomial.
+template <class Isa, int count>
+void weigh_panels(float* scores, typename Isa::Vec max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
+  typename Isa::Vec weights[count];
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) weights[v] = Isa::load(scores + v * Isa::lanes);
+  weigh<Isa, count>(weights, max);
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) {
+    Isa::store(scores + v * Isa::lanes, weights[v]);
+    typename Isa::Vec& sum = sums[v % (panel_keys / Isa::lanes)];
+    sum = Isa::add(sum, weights[v]);
+  }
+}
+
 // Replaces the scores of one row by their weights relative to the running maximum, raising it when a score is higher, and adds
 // the weights to the denominator's partial sums.
 //   scores      [visible rounded up to whole panels]; what lies past visible is given weight 0, whatever it holds
@@ -27,13 +43,14 @@ template <class Isa>
 void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = panel_keys / Isa::lanes;
+  constexpr int wide = panel_keys * Isa::weight_panels;
   const int padded = (visible + panel_keys - 1) / panel_keys * panel_keys;
   for (int k = visible; k < padded; ++k) scores[k] = -__builtin_inff();
 
   Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
   for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
-  const float block_max = round_up(Isa::highest_lane(highest));
-  if (block_max > max) {
+  if (const float highest_score = Isa::highest_lane(highest); highest_score > max) {
+    const float block_max = round_up(highest_score);
     const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(max - block_max));
     multiply_row<Isa>(lane_sums, panel_keys, factor);
     multiply_row<Isa>(output, value_dim, factor);
@@ -44,14 +61,10 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   Vec sums[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
-  for (int k = 0; k < padded; k += panel_keys) {
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) {
-      float* at = scores + k + v * Isa::lanes;
-      const Vec w = weight<Isa>(Isa::load(at), row_max);
-      Isa::store(at, w);
-      sums[v] = Isa::add(sums[v], w);
-    }
+  int k = 0;
+  for (; padded - k >= wide; k += wide) weigh_panels<Isa, wide / Isa::lanes>(scores + k, row_max, sums);
+  if constexpr (wide > panel_keys) {
+    for (; k < padded; k += panel_keys) weigh_panels<Isa, vecs>(scores + k, row_max, sums);
   }
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);

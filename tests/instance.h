@@ -27,7 +27,7 @@ struct Shape {
 // Internal block sizes. Whatever they are, the bits must not change.
 struct Blocks {
   int rows = 96;
-  int keys = 128;
+  int keys = 64;
 };
 
 inline std::vector<float> poison(std::size_t count) { return std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()); }

@@ -77,7 +77,8 @@ constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { ret
 // Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment.
 constexpr std::size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
   const std::size_t rows = std::size_t(row_block);
-  const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * std::size_t(head_dim);
+  const std::size_t packed_width = std::size_t(head_dim) + (config::pack_values ? std::size_t(value_dim) : 0);
+  const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * packed_width;
   const std::size_t row = std::size_t(head_dim) + panel_keys + 1;
   const std::size_t segment = keys > segment_keys ? std::size_t(value_dim) + 2 : 0;
   return packed + rows * (row + segment);
