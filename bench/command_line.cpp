@@ -1,0 +1,98 @@
+#include "command_line.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+namespace app {
+namespace {
+
+[[noreturn]] void refuse(std::string_view option, const std::string& expected, const std::string& found) {
+  throw UsageError(std::string(option) + ": expected " + expected + ", found \"" + found + "\"");
+}
+
+template <class Number>
+Number whole_number(std::string_view option, const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text[0] == '-') {
+    refuse(option, "a whole number within 0 to " + std::to_string(std::numeric_limits<Number>::max()), text);
+  }
+  return number;
+}
+
+// Not from_chars: not every standard library that is in use has it for float.
+float real_number(std::string_view option, const std::string& text, const std::string& expected) {
+  char* end = nullptr;
+  const float number = std::strtof(text.c_str(), &end);
+  const bool begins = !text.empty() && text.find_first_not_of("0123456789.+-eE") == std::string::npos;
+  if (!begins || *end != '\0' || end == text.c_str() || !std::isfinite(number)) refuse(option, expected, text);
+  return number;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int count, const char* const* arguments) {
+  CommandLine line;
+  bool model = false, tokenizer = false;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view option = arguments[i];
+    if (option == "--help" || option == "-h") {
+      line.help = true;
+      continue;
+    }
+    const bool path = option == "--model" || option == "--tokenizer";
+    const bool known = path || option == "--prompt" || option == "--steps" || option == "--temperature" ||
+                       option == "--top-p" || option == "--seed";
+    if (!known) throw UsageError("unknown argument \"" + std::string(option) + "\"");
+    if (i + 1 == count) throw UsageError(std::string(option) + ": expected a value after it, found the end");
+    const std::string text = arguments[++i];
+    if (path && text.empty()) refuse(option, "a path", text);
+    if (!path) line.ignored = option;
+    if (option == "--model") {
+      line.model = text;
+      model = true;
+    } else if (option == "--tokenizer") {
+      line.tokenizer = text;
+      tokenizer = true;
+    } else if (option == "--prompt") {
+      line.prompt = text;
+    } else if (option == "--steps") {
+      line.steps = whole_number<long long>(option, text);
+    } else if (option == "--seed") {
+      line.seed = whole_number<std::uint64_t>(option, text);
+    } else if (option == "--temperature") {
+      const std::string expected = "a number, 0 or larger";
+      line.temperature = real_number(option, text, expected);
+      if (line.temperature < 0) refuse(option, expected, text);
+    } else {
+      const std::string expected = "a number above 0 and at most 1";
+      line.top_p = real_number(option, text, expected);
+      if (!(line.top_p > 0 && line.top_p <= 1)) refuse(option, expected, text);
+    }
+  }
+  if (model && !tokenizer) throw UsageError("--model: expected --tokenizer as well, found none");
+  if (tokenizer && !model) throw UsageError("--tokenizer: expected --model as well, found none");
+  if (model) line.ignored.clear();
+  return line;
+}
+
+const char* usage_text() {
+  return "usage: run [--model PATH --tokenizer PATH] [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
+         "\n"
+         "Without a model: self-attention on one sentence, step by step. With one: tells a story.\n"
+         "\n"
+         "  --model PATH      checkpoint in the version 0 format of llama2.c\n"
+         "  --tokenizer PATH  its vocabulary, in the tokenizer format of llama2.c\n"
+         "  --prompt TEXT     how the story begins; nothing\n"
+         "  --steps N         tokens, those of the prompt included; 256. 0: as many as the model's context\n"
+         "  --temperature T   0: always the most likely token; 1: as likely as the model says; 0\n"
+         "  --top-p P         draw only from the most likely tokens that together have probability P; 1: from all; 1\n"
+         "  --seed S          another seed draws another story; 1\n"
+         "\n"
+         "ATTEND_BACKEND=NAME in the environment chooses the code that computes attention; the text stays the same.\n";
+}
+
+}  // namespace app

@@ -1,0 +1,34 @@
+// What the user asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "input_file.h"
+
+namespace app {
+
+// The command line itself is wrong.
+class UsageError : public Failure {
+  using Failure::Failure;
+};
+
+struct CommandLine {
+  std::string model;      // path; empty: the textbook example
+  std::string tokenizer;  // path; given exactly when model is
+  std::string prompt;
+  std::string ignored;    // an option that has no meaning without a model, "" when there is none
+  long long steps = 256;  // >= 0
+  float temperature = 0;  // >= 0, finite
+  float top_p = 1;        // within 0 … 1, above 0
+  std::uint64_t seed = 1;
+  bool help = false;
+};
+
+// Throws UsageError.
+CommandLine parse_command_line(int count, const char* const* arguments);
+
+// Several lines, with a newline at the end.
+const char* usage_text();
+
+}  // namespace app

@@ -1,0 +1,28 @@
+#include "generate.h"
+
+#include <chrono>
+
+namespace app {
+
+int steps_within(long long steps, const Config& config) {
+  return steps <= 0 || steps > config.seq_len ? config.seq_len : static_cast<int>(steps);
+}
+
+Generation generate(Llama& llama, const Tokenizer& tokenizer, Sampler& sampler, const std::vector<int>& prompt, int steps,
+                    const std::function<void(std::string_view)>& print) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  int token = prompt[0], taken = 0;
+  while (taken < steps) {
+    llama.advance(token);
+    ++taken;
+    const auto position = static_cast<std::size_t>(taken);
+    const int next = position < prompt.size() ? prompt[position] : sampler.choose(llama.logits());
+    if (next == begin_token) break;
+    print(tokenizer.decode(token, next));
+    token = next;
+  }
+  return {taken, std::chrono::duration<double>(Clock::now() - start).count()};
+}
+
+}  // namespace app

@@ -1,0 +1,27 @@
+// Writes text with a model, one token after the other.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "llama.h"
+#include "sampler.h"
+#include "tokenizer.h"
+
+namespace app {
+
+struct Generation {
+  int tokens;      // that the model took
+  double seconds;  // that it took for them
+};
+
+// Positions to generate for, from what the user asked for: 0 and more than the context stand for the whole context.
+int steps_within(long long steps, const Config& config);
+
+// Takes the prompt and then whatever the sampler chooses, at most steps tokens in all, and hands on the text of each token that
+// follows the first. Stops early when the model begins a new text. The prompt is not empty; steps fit the model's capacity.
+Generation generate(Llama& llama, const Tokenizer& tokenizer, Sampler& sampler, const std::vector<int>& prompt, int steps,
+                    const std::function<void(std::string_view)>& print);
+
+}  // namespace app

@@ -1,0 +1,63 @@
+// The Llama transformer, one token at a time. Attention goes through the library's key/value cache, one for each layer.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "checkpoint.h"
+
+namespace app {
+
+struct FreeAligned {
+  void operator()(float* floats) const;
+};
+
+// Uninitialised floats, aligned as the library likes its caches.
+using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
+
+class Llama {
+ public:
+  // Room for capacity tokens, 1 … seq_len. The checkpoint must outlive this.
+  Llama(const Checkpoint& checkpoint, int capacity);
+
+  // Tokens taken so far.
+  int length() const { return length_; }
+  int capacity() const { return capacity_; }
+
+  // Takes the next token, 0 … vocab_size - 1. Requires length() < capacity().
+  void advance(int token);
+
+  // One score for each token of the vocabulary, to come after those taken so far, at least one. Valid until the next call.
+  const std::vector<float>& logits();
+
+ private:
+  struct LayerCache {
+    AlignedFloats keys;    // [kv_heads][panels][head_dim][panel_keys]
+    AlignedFloats values;  // [kv_heads][capacity][head_dim]
+  };
+
+  void attend_layer(int layer);
+  void feed_forward(int layer);
+
+  const Config config_;
+  const Weights weights_;
+  const int capacity_;
+  int length_ = 0;
+  int row_block_;  // query rows and keys that one pass of the library takes
+  int key_block_;
+  float scale_;                     // of the scores
+  std::vector<LayerCache> caches_;  // [layers]
+  AlignedFloats scratch_;
+  std::vector<float> stream_;           // [dim], the residual stream
+  std::vector<float> normed_;           // [dim]
+  std::vector<float> query_;            // [heads][head_dim]
+  std::vector<float> key_, value_;      // [kv_heads][head_dim]
+  std::vector<float> attended_;         // [heads][head_dim]
+  std::vector<float> update_;           // [dim], what a layer adds to the stream
+  std::vector<float> gate_, up_;        // [hidden_dim]
+  std::vector<float> cosines_, sines_;  // [head_dim / 2], of the current position
+  std::vector<float> logits_;           // [vocab_size]
+};
+
+}  // namespace app

@@ -1,0 +1,105 @@
+#include "machine.h"
+
+#include <chrono>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace bench {
+namespace {
+
+// Keeps a result alive.
+volatile float sink;
+
+struct Loops {
+  void (*multiply_add)(int steps);  // steps * chains * lanes multiply-adds
+  int multiply_adds_per_step;
+  float (*read)(const float* buffer, std::size_t floats);
+};
+
+void multiply_add_scalar(int steps) {
+  float sums[8] = {};
+  for (int i = 0; i < steps; ++i) {
+    for (float& sum : sums) sum = sum * 0.999f + 0.001f;
+  }
+  for (float sum : sums) sink = sum;
+}
+
+float read_scalar(const float* buffer, std::size_t floats) {
+  float sums[8] = {};
+  for (std::size_t i = 0; i + 8 <= floats; i += 8) {
+    for (std::size_t k = 0; k < 8; ++k) sums[k] += buffer[i + k];
+  }
+  return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+}
+
+#if defined(__x86_64__)
+
+// 12 independent chains: more than the 8 that latency 4 on 2 ports needs, and the same number as the library's tiles.
+__attribute__((target("avx2,fma"))) void multiply_add_avx2(int steps) {
+  __m256 sums[12];
+  for (__m256& sum : sums) sum = _mm256_setzero_ps();
+  const __m256 a = _mm256_set1_ps(0.999f), b = _mm256_set1_ps(0.001f);
+  for (int i = 0; i < steps; ++i) {
+#pragma GCC unroll 12
+    for (int k = 0; k < 12; ++k) sums[k] = _mm256_fmadd_ps(sums[k], a, b);
+  }
+  for (const __m256& sum : sums) sink = _mm256_cvtss_f32(sum);
+}
+
+__attribute__((target("avx2,fma"))) float read_avx2(const float* buffer, std::size_t floats) {
+  __m256 sums[8];
+  for (__m256& sum : sums) sum = _mm256_setzero_ps();
+  for (std::size_t i = 0; i + 64 <= floats; i += 64) {
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 8; ++k) sums[k] = _mm256_add_ps(sums[k], _mm256_loadu_ps(buffer + i + 8 * k));
+  }
+  for (int k = 1; k < 8; ++k) sums[0] = _mm256_add_ps(sums[0], sums[k]);
+  return _mm256_cvtss_f32(sums[0]);
+}
+
+#endif
+
+Loops loops_of(const char* backend) {
+#if defined(__x86_64__)
+  if (std::strcmp(backend, "avx2") == 0) return {multiply_add_avx2, 12 * 8, read_avx2};
+#endif
+  (void)backend;
+  return {multiply_add_scalar, 8, read_scalar};
+}
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The fastest of the rounds that fit into the time: other load can only slow one down.
+template <class Round>
+double best_round(double seconds, Round round) {
+  double best = 1e30;
+  for (const double end = seconds_now() + seconds; seconds_now() < end;) {
+    const double start = seconds_now();
+    round();
+    const double took = seconds_now() - start;
+    if (took < best) best = took;
+  }
+  return best;
+}
+
+}  // namespace
+
+double fma_peak(const char* backend, double seconds) {
+  const Loops loops = loops_of(backend);
+  constexpr int steps = 200000;
+  return 2.0 * steps * loops.multiply_adds_per_step / best_round(seconds, [&] { loops.multiply_add(steps); });
+}
+
+double read_bandwidth(const char* backend, const float* buffer, std::size_t floats, double seconds) {
+  const Loops loops = loops_of(backend);
+  const std::size_t passes = 1 + (std::size_t(1) << 22) / floats;  // at least 16 MB a round, so that the clock does not count
+  const double took = best_round(seconds, [&] {
+    for (std::size_t i = 0; i < passes; ++i) sink = loops.read(buffer, floats);
+  });
+  return double(passes) * double(floats) * sizeof(float) / took;
+}
+
+}  // namespace bench

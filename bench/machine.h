@@ -1,0 +1,15 @@
+// The machine's limits, measured: what the library's figures are fractions of.
+#pragma once
+
+#include <cstddef>
+
+namespace bench {
+
+// Fused multiply-adds at the rate of the best loop there is for a backend's instruction set, in float32 operations per second
+// (two for each multiply-add). Takes about `seconds`.
+double fma_peak(const char* backend, double seconds);
+
+// Bytes per second that a backend's loads can read from a buffer, over and over, in the order of its addresses.
+double read_bandwidth(const char* backend, const float* buffer, std::size_t floats, double seconds);
+
+}  // namespace bench

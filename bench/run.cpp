@@ -1,0 +1,116 @@
+// The application: tells a story with a real model, or walks through self-attention on one sentence.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "attend/backend.h"
+#include "checkpoint.h"
+#include "command_line.h"
+#include "generate.h"
+#include "llama.h"
+#include "sampler.h"
+#include "textbook.h"
+#include "tokenizer.h"
+
+namespace app {
+namespace {
+
+// ATTEND_BACKEND, where it is set, instead of the fastest.
+void choose_backend() {
+  const char* const name = std::getenv("ATTEND_BACKEND");
+  if (name == nullptr || *name == '\0' || attend::use_backend(name)) return;
+  std::string available;
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (!attend::backend_available(i)) continue;
+    available += (available.empty() ? "" : ", ") + std::string(attend::backend_name(i));
+  }
+  throw Failure("ATTEND_BACKEND: expected one of " + available + ", found \"" + name + "\"");
+}
+
+void write(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Failure("standard output: cannot be written");
+}
+
+// Without the control characters that a model can make of single bytes: they could reprogram a terminal.
+void write_token(std::string_view text) {
+  std::string printable;
+  for (const char character : text) {
+    const bool space = character == '\n' || character == '\t';
+    const bool control = static_cast<unsigned char>(character) < 0x20 || character == 0x7F;
+    if (space || !control) printable += character;
+  }
+  write(printable);
+}
+
+void show_textbook() {
+  const bool colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  write(textbook_page(colour));
+  std::fprintf(stderr, "backend %s\n", attend::active_backend());
+}
+
+void tell_story(const CommandLine& line) {
+  const Checkpoint checkpoint = load_checkpoint(line.model);
+  const Tokenizer tokenizer(line.tokenizer, checkpoint.config.vocab_size);
+  const std::vector<int> prompt = tokenizer.encode(line.prompt);
+  const std::size_t context = static_cast<std::size_t>(checkpoint.config.seq_len);
+  if (prompt.size() > context) {
+    throw Failure("--prompt: expected at most " + std::to_string(context) + " tokens, the model's context, found " +
+                  std::to_string(prompt.size()));
+  }
+  const int steps = steps_within(line.steps, checkpoint.config);
+  if (prompt.size() > static_cast<std::size_t>(steps)) {
+    std::fprintf(stderr, "note: --steps %d ends within the prompt of %zu tokens\n", steps, prompt.size());
+  }
+  Llama llama(checkpoint, steps);
+  Sampler sampler(line.temperature, line.top_p, line.seed);
+  const Generation generation = generate(llama, tokenizer, sampler, prompt, steps, write_token);
+  write("\n");
+  std::fprintf(stderr, "%d tokens, %.0f tokens per second, backend %s\n", generation.tokens,
+               generation.tokens / generation.seconds, attend::active_backend());
+}
+
+int run(int count, const char* const* arguments) {
+  const CommandLine line = parse_command_line(count, arguments);
+  if (line.help) {
+    write(usage_text());
+    return 0;
+  }
+  choose_backend();
+  if (!line.model.empty()) {
+    tell_story(line);
+  } else {
+    if (!line.ignored.empty()) std::fprintf(stderr, "note: %s means nothing without --model\n", line.ignored.c_str());
+    show_textbook();
+  }
+  return 0;
+}
+
+// Keeps one line one line, whatever a file name is made of.
+int complain(std::string message, const char* hint, int status) {
+  for (char& character : message) {
+    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7F) character = '?';
+  }
+  std::fprintf(stderr, "run: %s%s\n", message.c_str(), hint);
+  return status;
+}
+
+}  // namespace
+}  // namespace app
+
+int main(int count, char** arguments) {
+  try {
+    return app::run(count, arguments);
+  } catch (const app::UsageError& error) {
+    return app::complain(error.what(), " (run --help shows the usage)", 2);
+  } catch (const std::bad_alloc&) {
+    return app::complain("not enough memory", "", 1);
+  } catch (const std::exception& error) {
+    return app::complain(error.what(), "", 1);
+  }
+}

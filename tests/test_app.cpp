@@ -1,0 +1,669 @@
+// The application's parts, called directly: what they read, what they refuse and with which words, and what they write.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "../bench/checkpoint.h"
+#include "../bench/command_line.h"
+#include "../bench/generate.h"
+#include "../bench/llama.h"
+#include "../bench/sampler.h"
+#include "../bench/textbook.h"
+#include "../bench/tokenizer.h"
+#include "attend/backend.h"
+
+namespace {
+
+// A folder of this process, gone with the test.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directories(path_); }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string path() const { return path_.string(); }
+
+  std::string write(const char* name, const std::string& bytes) const {
+    const std::filesystem::path path = path_ / name;
+    std::filesystem::remove(path);  // some file systems wait for the disk when a file is overwritten
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return path.string();
+  }
+
+ private:
+  const std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("attend-test-app-" + std::to_string(getpid()));
+};
+
+void put_int(std::string& bytes, std::int32_t number) {
+  for (int i = 0; i < 4; ++i) bytes += static_cast<char>(static_cast<std::uint32_t>(number) >> 8 * i & 0xFF);
+}
+
+void put_float(std::string& bytes, float number) {
+  std::int32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  put_int(bytes, bits);
+}
+
+// What a call throws; "" when it does not.
+std::string failure_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const app::Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// One line that names the file, what was expected and what was found.
+void check_names_file(const std::string& message, const std::string& path) {
+  CHECK(message.compare(0, path.size() + 2, path + ": ") == 0);
+  CHECK(contains(message, "expected "));
+  CHECK(contains(message, ", found "));
+  CHECK(!contains(message, "\n"));
+}
+
+// The header fields in the file's order.
+struct Header {
+  std::int32_t fields[7];
+};
+enum Field { dim_field, hidden_field, layers_field, heads_field, kv_heads_field, vocab_field, seq_field };
+
+constexpr int byte_pieces = 256, small_vocabulary = 3 + byte_pieces + 21;
+
+// Extents that no vector width divides.
+constexpr Header small_header = {{20, 13, 2, 10, 5, small_vocabulary, 21}};
+constexpr Header separate_header = {{20, 13, 2, 10, 5, -small_vocabulary, 21}};
+
+std::size_t float_count(const Header& header) {
+  const auto& f = header.fields;
+  const auto dim = std::size_t(f[dim_field]), hidden = std::size_t(f[hidden_field]), layers = std::size_t(f[layers_field]);
+  const auto head_dim = dim / std::size_t(f[heads_field]), kv_dim = head_dim * std::size_t(f[kv_heads_field]);
+  const auto vocabulary = std::size_t(std::abs(f[vocab_field]));
+  return vocabulary * dim * (f[vocab_field] < 0 ? 2 : 1) +
+         layers * (2 * dim + 2 * dim * dim + 2 * dim * kv_dim + 3 * dim * hidden) + dim + std::size_t(f[seq_field]) * head_dim;
+}
+
+std::string header_bytes(const Header& header) {
+  std::string bytes;
+  for (const std::int32_t field : header.fields) put_int(bytes, field);
+  return bytes;
+}
+
+// Weights are small pseudo-random numbers, so that tokens depend on everything.
+std::string checkpoint_bytes(const Header& header) {
+  std::string bytes = header_bytes(header);
+  std::uint32_t state = 7;
+  for (std::size_t i = 0; i < float_count(header); ++i) {
+    state = state * 1664525u + 1013904223u;
+    put_float(bytes, static_cast<float>(state >> 8) * 0x1p-24f - 0.5f);
+  }
+  return bytes;
+}
+
+void put_piece(std::string& bytes, const std::string& text, float score) {
+  put_float(bytes, score);
+  put_int(bytes, static_cast<std::int32_t>(text.size()));
+  bytes += text;
+}
+
+constexpr int longest_piece = 7;
+const char* const text_pieces[] = {" ",  "a", "b", "c", "ab", "bc", " a", "abc", "é",  "\n", "é€",
+                                   "aa", "0", "1", "4", "<",  ">",  "x",  "<0",  "x4", "1>"};
+
+// Unknown, begin, end, all bytes, then the pieces above: the earlier, the better their score.
+std::string tokenizer_bytes() {
+  std::string bytes;
+  put_int(bytes, longest_piece);
+  for (const char* text : {"<unk>", "<s>", "</s>"}) put_piece(bytes, text, 0);
+  for (int byte = 0; byte < byte_pieces; ++byte) {
+    const char* const digits = "0123456789ABCDEF";
+    put_piece(bytes, std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">", 0);
+  }
+  float score = 0;
+  for (const char* text : text_pieces) put_piece(bytes, text, score -= 1);
+  return bytes;
+}
+
+int token_of(const std::string& text) {
+  const auto found = std::find(std::begin(text_pieces), std::end(text_pieces), text);
+  REQUIRE(found != std::end(text_pieces));
+  return 3 + byte_pieces + static_cast<int>(found - std::begin(text_pieces));
+}
+
+int byte_token(int byte) { return 3 + byte; }
+
+std::string decoded(const app::Tokenizer& tokenizer, const std::vector<int>& tokens) {
+  std::string text;
+  for (std::size_t i = 1; i < tokens.size(); ++i) text += tokenizer.decode(tokens[i - 1], tokens[i]);
+  return text;
+}
+
+// Calls for every backend that this machine has, and leaves things as they were.
+void under_every_backend(const std::function<void()>& call) {
+  const std::string active = attend::active_backend();
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (!attend::backend_available(i)) continue;
+    CAPTURE(attend::backend_name(i));
+    REQUIRE(attend::use_backend(attend::backend_name(i)));
+    call();
+  }
+  REQUIRE(attend::use_backend(active.c_str()));
+}
+
+// The logits after a few tokens, by the textbook: double precision, nothing kept from one token to the next but keys and
+// values.
+class Reference {
+ public:
+  explicit Reference(const app::Checkpoint& checkpoint) : c_(checkpoint.config), w_(checkpoint.weights), kept_(layers()) {}
+
+  std::vector<double> advance(int token) {
+    Row stream(w_.token_embedding + token * c_.dim, w_.token_embedding + (token + 1) * c_.dim);
+    for (int layer = 0; layer < c_.layers; ++layer) {
+      const int square = c_.dim * c_.dim, narrow = c_.kv_dim() * c_.dim, feed = c_.hidden_dim * c_.dim;
+      const Row x = normed(stream, w_.attention_norm + layer * c_.dim);
+      auto& [keys, values] = kept_[std::size_t(layer)];
+      const Row query = turned(times(w_.query + layer * square, x, c_.dim), int(keys.size()));
+      keys.push_back(turned(times(w_.key + layer * narrow, x, c_.kv_dim()), int(keys.size())));
+      values.push_back(times(w_.value + layer * narrow, x, c_.kv_dim()));
+      add(stream, times(w_.output + layer * square, attended(query, keys, values), c_.dim));
+      const Row y = normed(stream, w_.feed_norm + layer * c_.dim);
+      Row gate = times(w_.gate + layer * feed, y, c_.hidden_dim);
+      const Row up = times(w_.up + layer * feed, y, c_.hidden_dim);
+      for (std::size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
+      add(stream, times(w_.down + layer * feed, gate, c_.dim));
+    }
+    return times(w_.classifier, normed(stream, w_.final_norm), c_.vocab_size);
+  }
+
+ private:
+  using Row = std::vector<double>;
+  using Rows = std::vector<Row>;
+
+  std::size_t layers() const { return std::size_t(c_.layers); }
+
+  static void add(Row& to, const Row& from) { std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>()); }
+
+  static Row times(const float* matrix, const Row& in, int rows) {
+    Row out(std::size_t(rows), 0.0);
+    for (double& sum : out) {
+      for (const double number : in) sum += double(*matrix++) * number;
+    }
+    return out;
+  }
+
+  static Row normed(const Row& in, const float* gain) {
+    const double squares = std::inner_product(in.begin(), in.end(), in.begin(), 0.0);
+    Row out;
+    for (const double number : in) out.push_back(double(*gain++) * number / std::sqrt(squares / double(in.size()) + 1e-5));
+    return out;
+  }
+
+  Row turned(Row in, int position) const {
+    for (std::size_t i = 0; i < in.size(); i += 2) {
+      const double angle = position / std::pow(10000.0, double(int(i) % c_.head_dim()) / c_.head_dim());
+      const double x = in[i], y = in[i + 1];
+      in[i] = x * std::cos(angle) - y * std::sin(angle);
+      in[i + 1] = x * std::sin(angle) + y * std::cos(angle);
+    }
+    return in;
+  }
+
+  Row attended(const Row& query, const Rows& keys, const Rows& values) const {
+    Row out(query.size(), 0.0);
+    for (int head = 0; head < c_.heads; ++head) {
+      const int begin = head * c_.head_dim(), kv_begin = head / (c_.heads / c_.kv_heads) * c_.head_dim();
+      Row weights;
+      for (const Row& key : keys) {
+        const auto first = query.begin() + begin;
+        const double score = std::inner_product(first, first + c_.head_dim(), key.begin() + kv_begin, 0.0);
+        weights.push_back(std::exp(score / std::sqrt(double(c_.head_dim()))));
+      }
+      const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+      for (std::size_t j = 0; j < keys.size(); ++j) {
+        for (int d = 0; d < c_.head_dim(); ++d)
+          out[std::size_t(begin + d)] += weights[j] / total * values[j][std::size_t(kv_begin + d)];
+      }
+    }
+    return out;
+  }
+
+  app::Config c_;
+  app::Weights w_;
+  std::vector<std::pair<Rows, Rows>> kept_;  // [layers]: keys and values
+};
+
+}  // namespace
+
+TEST_CASE("app: a checkpoint's arrays lie where the format puts them") {
+  const Folder folder;
+  for (const Header& header : {small_header, separate_header}) {
+    std::string bytes = header_bytes(header);
+    for (std::size_t i = 0; i < float_count(header); ++i) put_float(bytes, static_cast<float>(i));
+    const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", bytes));
+    const app::Config& config = checkpoint.config;
+    CHECK(config.dim == 20);
+    CHECK(config.hidden_dim == 13);
+    CHECK(config.layers == 2);
+    CHECK(config.heads == 10);
+    CHECK(config.kv_heads == 5);
+    CHECK(config.vocab_size == small_vocabulary);
+    CHECK(config.seq_len == 21);
+    CHECK(config.head_dim() == 2);
+    CHECK(config.kv_dim() == 10);
+    CHECK(config.shared_classifier == (header.fields[vocab_field] > 0));
+    const app::Weights& weights = checkpoint.weights;
+    const int embedding = small_vocabulary * 20;
+    CHECK(*weights.token_embedding == 0);
+    CHECK(*weights.attention_norm == embedding);
+    CHECK(*weights.query == embedding + 40);
+    CHECK(*weights.key == embedding + 40 + 800);
+    CHECK(*weights.value == embedding + 40 + 1200);
+    CHECK(*weights.output == embedding + 40 + 1600);
+    CHECK(*weights.feed_norm == embedding + 40 + 2400);
+    CHECK(*weights.gate == embedding + 80 + 2400);
+    CHECK(*weights.down == embedding + 80 + 2920);
+    CHECK(*weights.up == embedding + 80 + 3440);
+    CHECK(*weights.final_norm == embedding + 80 + 3960);
+    CHECK(*weights.classifier == (config.shared_classifier ? 0 : embedding + 80 + 3980 + 2 * 21));
+  }
+}
+
+TEST_CASE("app: a checkpoint with any header field wrong is refused") {
+  const Folder folder;
+  const std::string good = checkpoint_bytes(small_header);
+  for (int field = 0; field < 7; ++field) {
+    const std::int32_t right = small_header.fields[field];
+    for (const std::int32_t wrong :
+         {0, -1, INT_MIN, INT_MIN + 1, INT_MAX, 1 << 24, (1 << 24) + 1, right + 1, right - 1, right * 2, -right}) {
+      CAPTURE(field);
+      CAPTURE(wrong);
+      Header header = small_header;
+      header.fields[field] = wrong;
+      const std::string path = folder.write("model.bin", header_bytes(header) + good.substr(28));
+      check_names_file(failure_of([&] { app::load_checkpoint(path); }), path);
+    }
+  }
+  const auto refused = [&](const Header& header, const std::string& words) {
+    CAPTURE(words);
+    const std::string path = folder.write("model.bin", header_bytes(header) + good.substr(28));
+    const std::string message = failure_of([&] { app::load_checkpoint(path); });
+    check_names_file(message, path);
+    CHECK(contains(message, words));
+  };
+  refused({{20, 13, 2, 3, 3, 300, 21}}, "found dim 20 and n_heads 3");
+  refused({{20, 13, 2, 10, 4, 300, 21}}, "found n_heads 10 and n_kv_heads 4");
+  refused({{20, 13, 2, 4, 4, 300, 21}}, "even");
+  refused({{20, 13, 2, 10, 5, 2, 21}}, "found 2");
+  refused({{20, 13, 2, 10, 5, -2, 21}}, "found -2");
+  const std::int32_t most = 1 << 24;
+  refused({{most, most, most, 1, 1, most, most}}, "more bytes than a file can have");
+}
+
+TEST_CASE("app: a checkpoint of any other length is refused") {
+  const Folder folder;
+  std::string bytes = checkpoint_bytes(separate_header);
+  REQUIRE(failure_of([&] { app::load_checkpoint(folder.write("model.bin", bytes)); }) == "");
+  for (std::size_t length = 0; length < bytes.size(); length += length < 64 ? 1 : 97) {
+    CAPTURE(length);
+    const std::string path = folder.write("model.bin", bytes.substr(0, length));
+    const std::string message = failure_of([&] { app::load_checkpoint(path); });
+    check_names_file(message, path);
+    if (length > 0) CHECK(contains(message, length < 28 ? "at least 28 bytes" : std::to_string(bytes.size()) + " bytes"));
+  }
+  for (const char* surplus : {"x", "four", "much more"}) {
+    const std::string path = folder.write("model.bin", bytes + surplus);
+    const std::string message = failure_of([&] { app::load_checkpoint(path); });
+    check_names_file(message, path);
+    CHECK(contains(message, std::to_string(bytes.size()) + " bytes"));
+  }
+}
+
+TEST_CASE("app: what is not a file is refused") {
+  const Folder folder;
+  const std::string paths[] = {folder.path(), folder.path() + "/none", folder.write("empty", ""), "/dev/null"};
+  const char* const found[] = {"a directory", "no such file", "an empty file", "a character device"};
+  for (int i = 0; i < 4; ++i) {
+    for (const std::string& message : {failure_of([&] { app::load_checkpoint(paths[i]); }),
+                                       failure_of([&] { app::Tokenizer(paths[i], small_vocabulary); })}) {
+      CAPTURE(message);
+      check_names_file(message, paths[i]);
+      CHECK(contains(message, found[i]));
+    }
+  }
+}
+
+TEST_CASE("app: NaN in the weights is a model like any other") {
+  const Folder folder;
+  std::string bytes = header_bytes(small_header);
+  for (std::size_t i = 0; i < float_count(small_header); ++i) put_float(bytes, std::numeric_limits<float>::quiet_NaN());
+  const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", bytes));
+  const app::Tokenizer tokenizer(folder.write("tokenizer.bin", tokenizer_bytes()), small_vocabulary);
+  for (const float temperature : {0.0f, 1.0f}) {
+    app::Llama llama(checkpoint, 5);
+    app::Sampler sampler(temperature, 0.5f, 1);
+    int printed = 0;
+    app::generate(llama, tokenizer, sampler, {app::begin_token}, 5, [&](std::string_view) { ++printed; });
+    CHECK(printed == 5);
+  }
+}
+
+TEST_CASE("app: a tokenizer cut off at any byte is refused") {
+  const Folder folder;
+  const std::string bytes = tokenizer_bytes();
+  REQUIRE(failure_of([&] { app::Tokenizer(folder.write("tokenizer.bin", bytes), small_vocabulary); }) == "");
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    CAPTURE(length);
+    const std::string path = folder.write("tokenizer.bin", bytes.substr(0, length));
+    check_names_file(failure_of([&] { app::Tokenizer(path, small_vocabulary); }), path);
+  }
+}
+
+TEST_CASE("app: a tokenizer with anything wrong is refused") {
+  const Folder folder;
+  const std::string good = tokenizer_bytes();
+  const auto refused = [&](const std::string& bytes, int vocab_size, const std::string& words) {
+    CAPTURE(words);
+    const std::string path = folder.write("tokenizer.bin", bytes);
+    const std::string message = failure_of([&] { app::Tokenizer(path, vocab_size); });
+    CAPTURE(message);
+    check_names_file(message, path);
+    CHECK(contains(message, words));
+  };
+  const auto changed = [&](std::size_t at, std::int32_t number) {
+    std::string bytes;
+    put_int(bytes, number);
+    return good.substr(0, at) + bytes + good.substr(at + 4);
+  };
+  for (const std::int32_t longest : {0, -1, INT_MIN, INT_MAX, (1 << 16) + 1})
+    refused(changed(0, longest), small_vocabulary, "max_token_length");
+  refused(changed(0, 5), small_vocabulary, "at most");
+  for (const std::int32_t length : {-1, INT_MIN, longest_piece + 1, INT_MAX})
+    refused(changed(8, length), small_vocabulary, "length within 0 to 7 for piece 0");
+  refused(changed(good.size() - 6, longest_piece), small_vocabulary, "7 bytes of piece 279, found 2 bytes");
+  refused(changed(4, 0x7FC00000), small_vocabulary, "NaN");
+  refused(good + "x", small_vocabulary, "found 1 more bytes");
+  refused(good + std::string(8, '\0'), small_vocabulary, "found 8 more bytes");
+  refused(good + std::string(4000, 'x'), small_vocabulary, "at most");
+  refused(good, small_vocabulary - 1, "279 pieces");
+  refused(good, small_vocabulary + 1, "281 pieces");
+  refused(good, 1 << 24, "at least");
+}
+
+TEST_CASE("app: encoding joins the best pair first") {
+  const Folder folder;
+  const app::Tokenizer tokenizer(folder.write("tokenizer.bin", tokenizer_bytes()), small_vocabulary);
+  using Tokens = std::vector<int>;
+  CHECK(tokenizer.encode("") == Tokens{1});
+  CHECK(tokenizer.encode("a") == Tokens{1, token_of(" a")});
+  CHECK(tokenizer.encode("b") == Tokens{1, token_of(" "), token_of("b")});
+  CHECK(tokenizer.encode("ab") == Tokens{1, token_of(" "), token_of("ab")});  // "ab" is worth more than " a"
+  CHECK(tokenizer.encode("abc") == Tokens{1, token_of(" "), token_of("abc")});
+  CHECK(tokenizer.encode("bbc") == Tokens{1, token_of(" "), token_of("b"), token_of("bc")});
+  CHECK(tokenizer.encode("baaa") ==
+        Tokens{1, token_of(" "), token_of("b"), token_of("aa"), token_of("a")});  // the leftmost of equals
+  CHECK(tokenizer.encode("é€") ==
+        Tokens{1, token_of(" "), token_of("é"), byte_token(0xE2), byte_token(0x82), byte_token(0xAC)});
+  CHECK(tokenizer.encode("\xE2") == Tokens{1, token_of(" "), byte_token(0xE2)});
+  // Text is never mistaken for the token of a byte, nor for a control token.
+  CHECK(tokenizer.encode("<0x41>") == Tokens{1, token_of(" "), token_of("<0"), token_of("x4"), token_of("1>")});
+  CHECK(tokenizer.encode("<s>").size() == 5);
+}
+
+TEST_CASE("app: what was encoded decodes to itself") {
+  const Folder folder;
+  const app::Tokenizer tokenizer(folder.write("tokenizer.bin", tokenizer_bytes()), small_vocabulary);
+  const std::string bytes_255 = [] {
+    std::string text;
+    for (int byte = 1; byte < 256; ++byte) text += static_cast<char>(byte);
+    return text;
+  }();
+  for (const std::string& text :
+       {std::string(), std::string("a"), std::string(" a"), std::string("  "), std::string("aaabbc ab"),
+        std::string("é€ and ✓ and 🙂"), std::string("\xC3"), std::string("\x80\x80"), std::string("a\xF0\x9F"),
+        std::string("<0x41>"), std::string("</s>"), std::string(5000, 'a'), bytes_255}) {
+    CAPTURE(text);
+    CHECK(decoded(tokenizer, tokenizer.encode(text)) == text);
+  }
+  CHECK(tokenizer.decode(app::begin_token, token_of(" a")) == "a");
+  CHECK(tokenizer.decode(token_of("b"), token_of(" a")) == " a");
+  CHECK(tokenizer.decode(token_of("b"), byte_token(0x41)) == "A");
+}
+
+TEST_CASE("app: the sampler draws what it should, also from nonsense") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> logits = {1.0f, 3.0f, 3.0f, 2.0f};
+  CHECK(app::most_likely(logits) == 1);
+  CHECK(app::Sampler(0, 1, 9).choose(logits) == 1);
+  CHECK(app::Sampler(1e-30f, 1, 9).choose({0, 1}) == 1);
+  using Logits = std::vector<float>;
+  const Logits oddities[] = {{nan, 1, 2}, {1, nan, 2}, {nan, nan, nan}, {infinity, infinity, 0}, {0, -infinity, nan}};
+  for (const Logits& odd : oddities) {
+    for (const float temperature : {0.0f, 1e-30f, 1.0f, 1e30f}) {
+      for (const float top_p : {1e-6f, 0.5f, 1.0f}) {
+        const int token = app::Sampler(temperature, top_p, 3).choose(odd);
+        CHECK(token >= 0);
+        CHECK(token < 3);
+      }
+    }
+  }
+  // Shares of a token among many draws: exp(1), exp(3), exp(3), exp(2) parts; with top_p only the two largest, just enough.
+  for (const float top_p : {1.0f, 0.7f}) {
+    app::Sampler sampler(1, top_p, 5), again(1, top_p, 5), other(1, top_p, 6);
+    int counts[4] = {}, differences = 0;
+    const int draws = 20000;
+    for (int i = 0; i < draws; ++i) {
+      const int token = sampler.choose(logits);
+      CHECK(token == again.choose(logits));
+      differences += token != other.choose(logits);
+      ++counts[token];
+    }
+    const double total = top_p < 1 ? 2 * std::exp(3.0) : std::exp(1.0) + 2 * std::exp(3.0) + std::exp(2.0);
+    for (int token = 0; token < 4; ++token) {
+      const bool kept = top_p == 1 || token == 1 || token == 2;
+      const double expected = kept ? std::exp(double(logits[std::size_t(token)])) / total : 0;
+      CHECK(std::abs(double(counts[token]) / draws - expected) <= (kept ? 0.02 : 0.0));
+    }
+    CHECK(differences > draws / 10);
+  }
+}
+
+TEST_CASE("app: the model computes what the formulas say, under every backend") {
+  const Folder folder;
+  for (const Header& header :
+       {small_header, separate_header, Header{{24, 40, 3, 3, 3, 9, 40}}, Header{{48, 7, 1, 4, 1, 5, 18}}}) {
+    const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", checkpoint_bytes(header)));
+    under_every_backend([&] {
+      app::Llama llama(checkpoint, checkpoint.config.seq_len);
+      Reference reference(checkpoint);
+      for (int i = 0; i < checkpoint.config.seq_len; ++i) {
+        const int token = i * 7 % checkpoint.config.vocab_size;
+        llama.advance(token);
+        const std::vector<double> expected = reference.advance(token);
+        const std::vector<float>& logits = llama.logits();
+        double difference = 0;
+        for (std::size_t j = 0; j < expected.size(); ++j)
+          difference = std::max(difference, std::abs(double(logits[j]) - expected[j]));
+        CAPTURE(i);
+        CHECK(difference < 2e-5);
+      }
+      CHECK(llama.length() == llama.capacity());
+    });
+  }
+}
+
+TEST_CASE("app: the same tokens under every backend and with any room in the cache") {
+  const Folder folder;
+  const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", checkpoint_bytes(small_header)));
+  const app::Tokenizer tokenizer(folder.write("tokenizer.bin", tokenizer_bytes()), small_vocabulary);
+  for (const float temperature : {0.0f, 0.9f}) {
+    std::string first;
+    under_every_backend([&] {
+      for (const int steps : {20, 21}) {
+        app::Llama llama(checkpoint, steps);
+        app::Sampler sampler(temperature, 0.95f, 11);
+        std::string text;
+        const app::Generation generation = app::generate(llama, tokenizer, sampler, tokenizer.encode("abc"), 20,
+                                                         [&](std::string_view piece) { text += std::string(piece) + "|"; });
+        CHECK(generation.tokens == 20);
+        if (first.empty()) first = text;
+        CHECK(text == first);
+      }
+    });
+    CHECK(first.compare(0, 5, "|abc|") == 0);  // the space after the beginning is dropped, then the prompt comes
+    CHECK(std::count(first.begin(), first.end(), '|') == 20);
+  }
+}
+
+TEST_CASE("app: generation stops where a new text begins, and steps stay within the context") {
+  const Folder folder;
+  // All weights 0 but the classifier's row of the begin token and the final norm: whatever the input, 1 comes next.
+  std::string bytes = header_bytes(separate_header);
+  const std::size_t floats = float_count(separate_header), embedding = std::size_t(small_vocabulary) * 20;
+  for (std::size_t i = 0; i < floats; ++i) {
+    const bool stream = i < embedding, norm = i >= embedding + 80 + 3960 && i < embedding + 80 + 3980;
+    const bool begin = i >= floats - embedding + 20 && i < floats - embedding + 40;
+    put_float(bytes, stream || norm || begin ? 1.0f : 0.0f);
+  }
+  const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", bytes));
+  const app::Tokenizer tokenizer(folder.write("tokenizer.bin", tokenizer_bytes()), small_vocabulary);
+  app::Llama llama(checkpoint, 21);
+  app::Sampler sampler(0, 1, 1);
+  std::string text;
+  const auto generation =
+      app::generate(llama, tokenizer, sampler, tokenizer.encode("ab"), 21, [&](std::string_view piece) { text += piece; });
+  CHECK(generation.tokens == 3);
+  CHECK(text == "ab");
+
+  CHECK(app::steps_within(0, checkpoint.config) == 21);
+  CHECK(app::steps_within(1, checkpoint.config) == 1);
+  CHECK(app::steps_within(21, checkpoint.config) == 21);
+  CHECK(app::steps_within(22, checkpoint.config) == 21);
+  CHECK(app::steps_within(LLONG_MAX, checkpoint.config) == 21);
+}
+
+TEST_CASE("app: the command line is taken as given or refused") {
+  using Words = std::vector<const char*>;
+  const auto parse = [](Words words) {
+    words.insert(words.begin(), "run");
+    return app::parse_command_line(static_cast<int>(words.size()), words.data());
+  };
+  const app::CommandLine none = parse({});
+  CHECK(none.model.empty());
+  CHECK(none.temperature == 0);
+  const app::CommandLine all = parse({"--model", "m", "--tokenizer", "t", "--prompt", "--steps", "--steps", "12",
+                                      "--temperature", "0.5", "--top-p", "1", "--seed", "18446744073709551615"});
+  CHECK(all.model == "m");
+  CHECK(all.tokenizer == "t");
+  CHECK(all.prompt == "--steps");
+  CHECK(all.steps == 12);
+  CHECK(all.temperature == 0.5f);
+  CHECK(all.top_p == 1.0f);
+  CHECK(all.seed == UINT64_MAX);
+  CHECK(all.ignored.empty());
+  CHECK(parse({"--steps", "3"}).ignored == "--steps");
+  CHECK(parse({"--help"}).help);
+
+  const auto refused = [&](const Words& words) {
+    CAPTURE(std::string(words.back()));
+    CHECK_THROWS_AS(parse(words), app::UsageError);
+    CHECK(contains(failure_of([&] { parse(words); }), words[0]));
+  };
+  for (const char* wrong : {"abc", "", "-1", "-0", "+1", "1.5", " 1", "1 ", "99999999999999999999"})
+    refused({"--steps", wrong});
+  for (const char* wrong : {"-0.1", "nan", "inf", "1e99", "0.5x", "", ".", " 1"}) refused({"--temperature", wrong});
+  for (const char* wrong : {"0", "1.01", "-1", "nan", "all"}) refused({"--top-p", wrong});
+  for (const char* wrong : {"-1", "18446744073709551616", "x"}) refused({"--seed", wrong});
+  for (const char* option : {"--model", "--tokenizer"}) refused({option, ""});
+  for (const char* option : {"--steps", "--model", "--prompt", "--unknown", "story", ""}) refused({option});
+  CHECK(contains(failure_of([&] { parse({"--model", "m"}); }), "--tokenizer"));
+  CHECK(contains(failure_of([&] { parse({"--tokenizer", "t"}); }), "--model"));
+}
+
+TEST_CASE("app: the textbook example is right, and the same under every backend") {
+  const app::Textbook first = app::compute_textbook();
+  under_every_backend([&] {
+    const app::Textbook book = app::compute_textbook();
+    CHECK(std::memcmp(&book.full, &first.full, sizeof book.full) == 0);
+    CHECK(std::memcmp(&book.causal, &first.causal, sizeof book.causal) == 0);
+    CHECK(std::memcmp(book.word_by_word, book.causal.context, sizeof book.word_by_word) == 0);
+    for (const app::TextbookMask* mask : {&book.full, &book.causal}) {
+      for (int i = 0; i < app::word_count; ++i) {
+        const int seen = mask == &book.causal ? i + 1 : app::word_count;
+        double total = 0, sum = 0;
+        for (int j = 0; j < seen; ++j) total += std::exp(book.scores[i][j]);
+        for (int j = 0; j < app::word_count; ++j) {
+          const double weight = double(mask->weights[i][j]);
+          sum += weight;
+          if (j < seen) CHECK(std::abs(weight - std::exp(book.scores[i][j]) / total) < 3e-7);
+          if (j >= seen) CHECK(weight == 0);
+        }
+        CHECK(std::abs(sum - 1) < 1e-6);
+        for (int column = 0; column < app::context_dim; ++column) {
+          double expected = 0;
+          for (int j = 0; j < seen; ++j) expected += double(mask->weights[i][j]) * double(book.value[j][column]);
+          CHECK(std::abs(double(mask->context[i][column]) - expected) < 1e-6);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("app: the textbook page fits a terminal") {
+  const std::string plain = app::textbook_page(false);
+  CHECK(!contains(plain, "\x1b"));
+  CHECK(!contains(plain, "NO\n"));
+  CHECK(contains(app::textbook_page(true), "\x1b[48;5;"));
+  int lines = 0, columns = 0;
+  for (const char character : plain) {
+    if ((static_cast<unsigned char>(character) & 0xC0) != 0x80) ++columns;  // not within a character
+    if (character != '\n') continue;
+    CHECK(columns - 1 <= 100);
+    columns = 0;
+    ++lines;
+  }
+  CHECK(lines <= 60);
+}
+
+TEST_CASE("app: a real model tells its story, under every backend") {
+  const auto path_in = [](const char* variable) {
+    const char* const text = std::getenv(variable);
+    return std::string(text == nullptr ? "" : text);
+  };
+  const std::string model = path_in("ATTEND_MODEL"), vocabulary = path_in("ATTEND_TOKENIZER"), story = path_in("ATTEND_STORY");
+  if (model.empty() || vocabulary.empty() || story.empty()) {
+    MESSAGE("left out: ATTEND_MODEL, ATTEND_TOKENIZER and ATTEND_STORY name no files");
+    return;
+  }
+  std::ifstream stream(story, std::ios::binary);
+  const std::string expected{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  REQUIRE(!expected.empty());
+  const app::Checkpoint checkpoint = app::load_checkpoint(model);
+  const app::Tokenizer tokenizer(vocabulary, checkpoint.config.vocab_size);
+  under_every_backend([&] {
+    app::Llama llama(checkpoint, 200);
+    app::Sampler sampler(0, 1, 1);
+    std::string text;
+    app::generate(llama, tokenizer, sampler, tokenizer.encode(""), 200, [&](std::string_view piece) { text += piece; });
+    CHECK(text + "\n" == expected);
+  });
+}
