@@ -54,16 +54,15 @@ class RowBlock {
     };
     const int packed_keys = problem.key_panels ? 0 : problem.key_block;
     panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
-    values_ = take(config::pack_values ? problem.value_dim : 0, packed_keys);
+    values_ = take(config::gather ? problem.value_dim : 0, packed_keys);
     lane_sums_ = take(panel_keys, count);
     query_ = take(problem.head_dim, count);
     max_ = take(1, count);
     many_segments_ = problem.keys > segment_keys;
-    if (many_segments_) {
-      total_max_ = take(1, count);
-      total_sum_ = take(1, count);
-      segment_output_ = take(problem.value_dim, count);
-    }
+    gathered_ = config::gather && count > Isa::tile_rows;
+    total_max_ = take(many_segments_ ? 1 : 0, count);
+    total_sum_ = take(many_segments_ ? 1 : 0, count);
+    sums_ = take(many_segments_ || gathered_ ? problem.value_dim : 0, count);
   }
 
   void run() {
@@ -85,7 +84,12 @@ class RowBlock {
     }
     Row at = first_;
     for (int r = 0; r < count_; ++r, step(at)) {
-      divide(row_of(problem_.output, at), many_segments_ && key_end > 0 ? total_sum_[r] : add_lanes(lane_sums_ + r * panel_keys));
+      float* output = row_of(problem_.output, at);
+      if (many_segments_ && key_end > 0) {
+        divide(output, total_sum_[r], output);
+      } else {
+        divide(sums_of(r, at, 0), add_lanes(lane_sums_ + r * panel_keys), output);
+      }
     }
   }
 
@@ -113,9 +117,9 @@ class RowBlock {
     return tensor.data + at.token * tensor.token_stride + (head_ * group_ + at.head) * tensor.head_stride;
   }
 
-  // Where the sums of the current segment grow: the first one's in the output itself, later ones' in the scratch.
+  // Where the sums of the current segment grow: in the scratch, or, when nothing is gained by that, the first one's in the output.
   float* sums_of(int r, Row at, int segment) const {
-    return segment == 0 ? row_of(problem_.output, at) : segment_output_ + ptrdiff_t(r) * problem_.value_dim;
+    return segment == 0 && !gathered_ ? row_of(problem_.output, at) : sums_ + ptrdiff_t(r) * problem_.value_dim;
   }
 
   // Rows of the tile that starts where `left` rows are left.
@@ -162,7 +166,7 @@ class RowBlock {
   Values values_at(int key, int keys) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const float* from = problem_.value.data + head_ * problem_.value.head_stride + key * stride;
-    if (!config::pack_values || problem_.key_panels || stride == problem_.value_dim || count_ <= Isa::tile_rows) return {from, stride};
+    if (!config::gather || problem_.key_panels || stride == problem_.value_dim || !gathered_) return {from, stride};
     for (int k = 0; k < keys; ++k) copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
     return {values_, problem_.value_dim};
   }
@@ -208,7 +212,7 @@ class RowBlock {
     }
   }
 
-  // Adds the segment's sums to the total: both in the scale of the row's maximum, which only grows.
+  // Adds the segment's sums to the total, which is in the output: both in the scale of the row's maximum, which only grows.
   void end_segment(int segment) {
     if (!many_segments_) return;
     using Vec = typename Isa::Vec;
@@ -216,12 +220,15 @@ class RowBlock {
     for (int r = 0; r < count_; ++r, step(at)) {
       if (segment > 0 && visible_keys(at) <= segment) continue;
       const float sum = add_lanes(lane_sums_ + r * panel_keys);
+      float* total = row_of(problem_.output, at);
+      float* part = sums_of(r, at, segment);
       if (segment == 0) {
         total_sum_[r] = sum;
+        if (part != total) copy_row<Isa>(part, problem_.value_dim, total);
       } else {
         const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - max_[r]));
         total_sum_[r] = fused_multiply_add(total_sum_[r], Isa::highest_lane(factor), sum);
-        add_row(row_of(problem_.output, at), factor, segment_output_ + ptrdiff_t(r) * problem_.value_dim);
+        add_row(total, factor, part);
       }
       total_max_[r] = max_[r];
     }
@@ -238,11 +245,11 @@ class RowBlock {
     }
   }
 
-  void divide(float* output, float sum) const {
-    if (sum == 0.0f) {  // saw no key, or only scores of minus infinity
+  void divide(const float* sums, float denominator, float* output) const {
+    if (denominator == 0.0f) {  // saw no key, or only scores of minus infinity
       for (int c = 0; c < problem_.value_dim; ++c) output[c] = 0.0f;
     } else {
-      multiply_row<Isa>(output, problem_.value_dim, Isa::broadcast(1.0f / sum));
+      multiply_row<Isa>(sums, problem_.value_dim, Isa::broadcast(1.0f / denominator), output);
     }
   }
 
@@ -252,14 +259,15 @@ class RowBlock {
   const int head_, count_;
   int offset_;
   bool many_segments_;
-  float* panels_;            // [key_block / 16][head_dim][16], packed keys
-  float* values_;            // [key_block][value_dim], packed values
-  float* lane_sums_;         // [rows][16], denominators
-  float* query_;             // [rows][head_dim], packed queries
-  float* max_;               // [rows]
-  float* total_max_;         // [rows], and the next two, over the finished segments; only with more than one segment
-  float* total_sum_;         // [rows]
-  float* segment_output_;    // [rows][value_dim], sums of the second and later segments
+  bool gathered_;
+  float* panels_;     // [key_block / 16][head_dim][16], packed keys
+  float* values_;     // [key_block][value_dim], gathered values
+  float* lane_sums_;  // [rows][16], denominators
+  float* query_;      // [rows][head_dim], packed queries
+  float* max_;        // [rows]
+  float* total_max_;  // [rows], of the finished segments, when there are many
+  float* total_sum_;  // [rows], likewise
+  float* sums_;       // [rows][value_dim], of the current segment; without gathering, of the second and later ones
 };
 
 template <class Isa>

@@ -10,11 +10,12 @@ namespace {
 // Below every finite score, so that a row starts with weights of zero and no special case.
 constexpr float lowest_max = -0x1.fffffep127f;
 
+// to = from * factor; the two may be the same row.
 template <class Isa>
-void multiply_row(float* row, int count, typename Isa::Vec factor) {
+void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(row + c, Isa::mul(Isa::load(row + c), factor));
-  if (c < count) Isa::store_first(row + c, Isa::mul(Isa::load_first(row + c, count - c), factor), count - c);
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
+  if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
 }
 
 // Replaces `count` vectors of scores by their weights and adds these to the partial sums. All vectors take each step together:
@@ -52,8 +53,8 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   if (const float highest_score = Isa::highest_lane(highest); highest_score > max) {
     const float block_max = round_up(highest_score);
     const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(max - block_max));
-    multiply_row<Isa>(lane_sums, panel_keys, factor);
-    multiply_row<Isa>(output, value_dim, factor);
+    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+    multiply_row<Isa>(output, value_dim, factor, output);
     max = block_max;
   }
 

@@ -23,7 +23,7 @@ awk '
   /^part failed:/ { broken++ }
   END {
     if (broken > 0 && failed == 0) failed = broken
-    printf "\n%d passed, %d failed\n", passed, failed
+    printf "\ntotal: %d passed, %d failed\n", passed, failed
     exit failed > 0 || passed == 0
   }
 ' "$log"

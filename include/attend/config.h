@@ -28,13 +28,13 @@ namespace config {
 #if ATTEND_X86 || defined(__aarch64__)
 inline constexpr int row_block = 96;              // query rows that share one pass over the keys
 inline constexpr int key_block = 64;              // keys that one pass takes at a time, a multiple of panel_keys
-inline constexpr bool pack_values = true;         // gather a head's values too, so that large strides do not crowd the cache's sets
+inline constexpr bool gather = true;              // copy values and sums that lie far apart together: strides crowd a cache's sets
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr std::size_t alignment = 64;      // of caches and workspaces: a cache line
 #else
 inline constexpr int row_block = 4;
 inline constexpr int key_block = 16;
-inline constexpr bool pack_values = false;
+inline constexpr bool gather = false;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr std::size_t alignment = 8;
 #endif

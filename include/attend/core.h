@@ -19,7 +19,8 @@ struct Tensor {
   std::ptrdiff_t head_stride;
 };
 
-// The memory of a key/value cache.
+// The memory of a key/value cache. No alignment is needed; that of config::alignment is fastest. Slots that hold no token are
+// read as part of their panel, but what they hold never matters: they need not be initialised.
 //   keys   [kv_heads][panels][head_dim][panel_keys], panels = ceil(capacity / panel_keys): lanes run across keys
 //   values [kv_heads][capacity][value_dim]
 struct Cache {
@@ -74,14 +75,16 @@ struct Problem {
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment.
+// Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment, or where
+// sums are gathered.
 constexpr std::size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
   const std::size_t rows = std::size_t(row_block);
-  const std::size_t packed_width = std::size_t(head_dim) + (config::pack_values ? std::size_t(value_dim) : 0);
+  const std::size_t packed_width = std::size_t(head_dim) + (config::gather ? std::size_t(value_dim) : 0);
   const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * packed_width;
   const std::size_t row = std::size_t(head_dim) + panel_keys + 1;
-  const std::size_t segment = keys > segment_keys ? std::size_t(value_dim) + 2 : 0;
-  return packed + rows * (row + segment);
+  const std::size_t sums = keys > segment_keys || config::gather ? std::size_t(value_dim) : 0;
+  const std::size_t totals = keys > segment_keys ? 2 : 0;
+  return packed + rows * (row + sums + totals);
 }
 
 // Computes the whole problem with the active backend.

@@ -87,7 +87,7 @@ struct Value : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Ch
 template <class Shape, int tokens = 1>
 struct Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim> {};
 
-// 1 / sqrt(head_dim), the customary scale, by Newton's iteration in double so that it is a constant on every target.
+// 1 / sqrt(head_dim), the customary scale, by Newton's iteration in double: meant for constants, and the same on every target.
 constexpr float default_scale(int head_dim) {
   double root = head_dim;
   for (int step = 0; step < 64; ++step) root = 0.5 * (root + head_dim / root);
