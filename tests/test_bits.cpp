@@ -75,7 +75,8 @@ TEST_CASE("self-attention: a growing cache, token by token or in chunks, gives t
 }
 
 TEST_CASE("unusual widths: 1, 7, 10, 80, 576, and values wider or narrower than keys") {
-  for (const auto& [head_dim, value_dim] : {std::pair{1, 1}, {7, 7}, {10, 10}, {80, 80}, {576, 512}, {3, 65}, {65, 3}, {1, 130}}) {
+  for (const auto& [width, value_width] : {std::pair{1, 1}, {7, 7}, {10, 10}, {80, 80}, {576, 512}, {3, 65}, {65, 3}, {1, 130}}) {
+    const int head_dim = width, value_dim = value_width;  // INFO cannot capture bindings
     const Instance instance({2, 1, head_dim, value_dim, 9, 37, true, 28, 0.0f, 2.0f}, 5);
     const std::vector<float> expected = instance.defined();
     INFO(head_dim, " ", value_dim);
