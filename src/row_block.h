@@ -272,7 +272,7 @@ class RowBlock {
 
 template <class Isa>
 void run_problem(const core::Problem& problem) {
-  const int rows = core::rows_per_kv_head(problem.query_heads, problem.kv_heads, problem.queries);
+  const int rows = problem.query_heads / problem.kv_heads * problem.queries;
   for (int head = 0; head < problem.kv_heads; ++head) {
     for (int first = 0; first < rows; first += problem.row_block) {
       RowBlock<Isa>(problem, head, first, at_most(rows - first, problem.row_block)).run();

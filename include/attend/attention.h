@@ -54,11 +54,15 @@ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 constexpr int whole_panels(int tokens) { return core::panel_count(tokens) * panel_keys; }
 
+// Base of every workspace; the way to tell one from other types.
 template <std::size_t count>
 struct WorkFloats {
-  static constexpr std::size_t floats = count;
   alignas(config::alignment) float data[count];
 };
+
+template <std::size_t count>
+constexpr std::size_t work_floats(const WorkFloats<count>*) { return count; }
+constexpr std::size_t work_floats(const void*) { return 0; }
 
 // The blocks that a shape of so many query and key tokens uses, and the work memory that they need.
 template <class Shape, int queries, int keys, bool key_panels>
@@ -142,7 +146,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
                 "attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth");
   using Dims = detail::Checked<Shape>;
   using Plan = detail::Plan<Shape, queries, keys, false>;
-  static_assert(Work::floats >= Plan::floats, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
+  static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= Plan::floats,
+                "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
   core::Problem problem{};
   problem.query.data = query.data[0][0];
   problem.output.data = output.data[0][0];
@@ -165,7 +170,8 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   static_assert(detail::Same<OutputArray, Output<Shape, tokens>>::value,
                 "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
   using Plan = detail::Plan<Shape, tokens, Cache::max_tokens, true>;
-  static_assert(Work::floats >= Plan::floats, "attend: prefill needs an attend::PrefillWorkspace<Shape, query tokens>");
+  static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= Plan::floats,
+                "attend: prefill needs an attend::PrefillWorkspace<Shape, query tokens>");
   if (options.causal && !options.offset.given && options.valid_queries.or_else(tokens) > cache.length()) return Status::bad_valid_queries;
   core::Problem problem{};
   problem.query.data = query.data[0][0];

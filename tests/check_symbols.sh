@@ -1,0 +1,100 @@
+#!/bin/sh
+# Nothing comes from outside and nothing runs before main, as the object files show: tests/check_symbols.sh CXX BUILD_DIR
+#
+# Compiled as a vendor would, with no flag but the standard and the level of optimisation. -O0 hides nothing: there every
+# function that is called is a symbol.
+cxx=$1
+build=$2/check_symbols
+. tests/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+tab=$(printf '\t')
+
+# symbols TYPES OBJECT…: the names of the symbols that have one of these nm types, one for each line.
+symbols() (
+  types=$1
+  shift
+  nm "$@" | sed -n "s/^[0-9a-f]* *[$types] //p" | sort -u
+)
+
+# mutable_data OBJECT…: symbols in writable memory. Constants that hold addresses are in .data.rel.ro, which becomes read-only
+# when the program is loaded.
+mutable_data() {
+  for object in "$@"; do objdump -t "$object" | sed "s|^|$(basename "$object") |"; done |
+    grep -E '[[:space:]](\.s?bss|\.s?data|\.tbss|\.tdata|\*COM\*)' | grep -vE '\.data\.rel\.ro|[[:space:]]d[[:space:]]'
+}
+
+# A compiler may be set up to guard stacks. Then the guard is its own wish, not the library's; the offset table is the linker's.
+guard=none
+if $cxx -dM -E -x c++ /dev/null | grep -q '__SSP'; then guard=__stack_chk_fail; fi
+
+# GCC can also write down who calls whom and how large the stack frames are, which changes nothing in the code.
+notes="-fcallgraph-info=su -fstack-usage"
+# shellcheck disable=SC2086
+$cxx $notes -E -x c++ /dev/null >"$build/log" 2>&1 || notes=
+
+for level in -O0 -O2 -Os; do
+  folder=$build/${level#-}
+  # shellcheck disable=SC2086
+  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" -std=c++17 $level $notes || continue
+
+  symbols TWVuDBRi "$folder"/*.o >"$folder/defined"
+  symbols UWVuw "$folder"/*.o >"$folder/used"
+  nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_|$guard")" \
+    "$level: asks for nothing but memcpy, memset, memmove"
+
+  for object in "$folder"/backend_*.o; do
+    name=$(basename "$object" .o)
+    isa=${name#backend_}
+    nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' | grep -v " attend::core::[a-z0-9_]*_$isa(")" \
+      "$level: $name exports its own entry points only"
+    # The linker keeps one copy of a weak function: it could be one with instructions that not every processor has.
+    [ "$isa" = scalar ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"
+  done
+
+  nothing_in "$(objdump -h "$folder"/*.o | grep -oE '\.(preinit_array|init_array|ctors|fini_array|dtors)[^ ]*'
+    nm "$folder"/*.o | grep -E '_GLOBAL__(sub_)?[ID]')" "$level: no static initialiser"
+  nothing_in "$(nm "$folder"/*.o | grep -E ' _Z(GV|TI|TS|TV|TH|TW)')" \
+    "$level: no guard variable, type information, virtual table"
+  nothing_in "$(nm "$folder"/*.o | grep -E '__cxa_|__gxx_|_Unwind_|__gcc_personality| _Z[nd][wa]')" \
+    "$level: no exception, no new or delete"
+
+  mutable_data "$folder"/*.o >"$folder/mutable"
+  nothing_in "$(grep -vE "^dispatch\.o .*[[:space:]]0+[48][[:space:]]" "$folder/mutable"
+    [ "$(wc -l <"$folder/mutable")" -le 1 ] || cat "$folder/mutable")" \
+    "$level: no mutable data but the dispatcher's one pointer"
+done
+
+if [ -n "$notes" ]; then
+  # At -O0 nothing is inlined, so the graph of calls is whole. tsort tells loops, except a function that calls itself.
+  edges=$build/edges
+  sed -n 's/^edge: { sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$build"/O0/*.ci | sort -u >"$edges"
+  nothing_in "$([ -s "$edges" ] || echo "no call was found"
+    awk '$1 == $2' "$edges"
+    tsort "$edges" 2>&1 >"$build/sorted")" "no recursion"
+
+  nothing_in "$(cat "$build"/O2/*.su | grep "${tab}dynamic\$")" "every stack frame has a fixed bound"
+  # What a backend needs of the stack when optimised: its largest frame, and all frames of the deepest chain of calls.
+  for graph in "$build"/O2/backend_*.ci; do
+    awk -F '"' -v name="$(basename "$graph" .ci)" '
+      function depth(f,    callees, i, n, deepest) {
+        if (f in known) return known[f]
+        known[f] = deepest = 0
+        n = split(calls[f], callees, " ")
+        for (i = 1; i <= n; ++i) if (depth(callees[i]) > deepest) deepest = depth(callees[i])
+        return known[f] = own[f] + deepest
+      }
+      /^node:/ && match($4, /[0-9]+ bytes/) { own[$2] = substr($4, RSTART, RLENGTH) + 0 }
+      /^edge:/ { calls[$2] = calls[$2] " " $4 }
+      END {
+        for (f in own) {
+          if (own[f] > largest) largest = own[f]
+          if (depth(f) > total) total = depth(f)
+        }
+        if (total > 0) printf "     %s: %d bytes of stack at -O2, %d of them in one frame\n", name, total, largest
+      }' "$graph"
+  done
+else
+  skip "no recursion, fixed stack frames" "$cxx does not tell (-fcallgraph-info)"
+fi
+
+finish

@@ -1,0 +1,35 @@
+// What the cases in this folder misuse: a sound shape, another one, and one of each thing for both.
+#pragma once
+
+#include <attend/attend.h>
+
+struct Shape {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 8, max_tokens = 32;
+};
+
+// The same sizes under another name: shapes are told apart by what they are for, not by their numbers.
+struct OtherShape {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 8, max_tokens = 32;
+};
+
+constexpr int queries = 3, keys = 5;
+
+static attend::Query<Shape, queries> query;
+static attend::Key<Shape, keys> key;
+static attend::Value<Shape, keys> value;
+static attend::Output<Shape, queries> output;
+static attend::Workspace<Shape, queries, keys> workspace;
+
+static attend::KvCache<Shape> cache;
+static attend::PrefillWorkspace<Shape, queries> prefill_workspace;
+static attend::Query<Shape> token_query;
+static attend::Output<Shape> token_output;
+
+static attend::Query<OtherShape, queries> other_query;
+static attend::Key<OtherShape, keys> other_key;
+static attend::Value<OtherShape, keys> other_value;
+static attend::Output<OtherShape, queries> other_output;
+static attend::Query<OtherShape> other_token_query;
+static attend::Output<OtherShape> other_token_output;
+
+static float floats[4096];
