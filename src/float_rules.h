@@ -6,6 +6,11 @@
 #error "attend cannot keep its bits under -ffast-math, -Ofast or their parts: compile src/*.cpp with -fno-fast-math"
 #endif
 
+// Clang has no macro for parts of -ffast-math such as -fassociative-math, but it can be told, here, not to act on them.
+#if defined(__clang__)
+#pragma clang fp reassociate(off)
+#endif
+
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "attend needs float arithmetic in float: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse"
 #endif

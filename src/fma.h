@@ -34,7 +34,19 @@ inline float software_fma(float a, float b, float c) {
 }
 
 inline float fused_multiply_add(float a, float b, float c) {
-#if defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__FP_FAST_FMAF)
+#if defined(__clang__) && defined(__ARM_FEATURE_FMA) && defined(__arm__)
+  // Clang's builtin would call the C library on targets whose library sets errno: bare metal.
+  __asm__("vfma.f32 %0, %1, %2" : "+t"(c) : "t"(a), "t"(b));
+  return c;
+#elif defined(__clang__) && defined(__aarch64__)
+  float result;
+  __asm__("fmadd %s0, %s1, %s2, %s3" : "=w"(result) : "w"(a), "w"(b), "w"(c));
+  return result;
+#elif defined(__clang__) && defined(__riscv_flen)
+  float result;
+  __asm__("fmadd.s %0, %1, %2, %3" : "=f"(result) : "f"(a), "f"(b), "f"(c));
+  return result;
+#elif defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__FP_FAST_FMAF)
   return __builtin_fmaf(a, b, c);
 #else
   return software_fma(a, b, c);
