@@ -70,7 +70,7 @@ Entries read_entries(InputFile& file, std::size_t count) {
   if (file.size() > largest) {
     file.fail("at most " + quantity(largest, "bytes for ") + quantity(count, "pieces"), quantity(file.size(), "bytes"));
   }
-  Entries entries{longest, std::vector<char>(file.size() - length_bytes)};
+  Entries entries{longest, std::vector<char>(static_cast<std::size_t>(file.size() - length_bytes))};
   file.read(entries.bytes.data(), entries.bytes.size());
   return entries;
 }
