@@ -89,11 +89,11 @@ $(BUILD)/accuracy: $(BUILD)/tests/accuracy.o $(BUILD)/libattend.a
 
 ## bench       speed as a fraction of the machine's measured limits (needs Google Benchmark; arguments for it in ARGS=)
 .PHONY: bench
-bench: $(BUILD)/bench
-	@$(BUILD)/bench --benchmark_counters_tabular=true --benchmark_repetitions=5 --benchmark_report_aggregates_only=true \
+bench: $(BUILD)/benchmarks
+	@$(BUILD)/benchmarks --benchmark_counters_tabular=true --benchmark_repetitions=5 --benchmark_report_aggregates_only=true \
 	  --benchmark_enable_random_interleaving=true --benchmark_out=build/bench.json $(ARGS)
 
-$(BUILD)/bench: $(BENCH) $(BUILD)/libattend.a
+$(BUILD)/benchmarks: $(BENCH) $(BUILD)/libattend.a
 	$(call link,-lbenchmark -lpthread)
 
 $(BUILD)/bench/bench.o: bench/bench.cpp | build/benchmark.ready

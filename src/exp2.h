@@ -40,7 +40,7 @@ inline float round_up(float a) {
 // key's turn came, the weight's digits are the same: that is what makes blocks of any size give the same bits.
 // Minus infinity has weight 0; NaN and plus infinity have NaN.
 template <class Isa, int count>
-void weigh(typename Isa::Vec (&scores)[count], typename Isa::Vec max) {
+void weigh_far(typename Isa::Vec (&scores)[count], float max) {
   typename Isa::Vec whole[count];
   ATTEND_UNROLL
   for (int v = 0; v < count; ++v) {
@@ -49,7 +49,27 @@ void weigh(typename Isa::Vec (&scores)[count], typename Isa::Vec max) {
   }
   exp2_fraction<Isa, count>(scores);
   ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_power(scores[v], Isa::sub(whole[v], max));
+  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_power(scores[v], Isa::sub(whole[v], Isa::broadcast(max)));
+}
+
+// The same with fewer instructions while |max| < near_max. Adding 1.5 * 2^23 rounds a score to a whole number and leaves that in
+// the low bits, from where a shift brings it into an exponent. Scores too low for that have weight 0 in any case.
+constexpr float near_max = 0x1p21f;
+constexpr float whole_shift = 0x1.8p23f;
+
+template <class Isa, int count>
+void weigh_near(typename Isa::Vec (&scores)[count], float max) {
+  typename Isa::Vec shifted[count];
+  const typename Isa::Vec shift = Isa::broadcast(whole_shift);
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) {
+    shifted[v] = Isa::add(scores[v], shift);
+    scores[v] = Isa::sub(scores[v], Isa::sub(shifted[v], shift));
+  }
+  exp2_fraction<Isa, count>(scores);
+  const typename Isa::Vec lowest = Isa::broadcast(whole_shift + (max - 125.0f));
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_low_bits(scores[v], shifted[v], 127 - int(max), lowest);
 }
 
 }  // namespace

@@ -18,20 +18,27 @@ void multiply_row(const float* from, int count, typename Isa::Vec factor, float*
   if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
 }
 
-// Replaces `count` vectors of scores by their weights and adds these to the partial sums. All vectors take each step together:
-// one alone would wait for the 4 cycles of every multiply-add of the polynomial.
-template <class Isa, int count>
-void weigh_panels(float* scores, typename Isa::Vec max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
-  typename Isa::Vec weights[count];
-  ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) weights[v] = Isa::load(scores + v * Isa::lanes);
-  weigh<Isa, count>(weights, max);
-  ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) {
-    Isa::store(scores + v * Isa::lanes, weights[v]);
-    typename Isa::Vec& sum = sums[v % (panel_keys / Isa::lanes)];
-    sum = Isa::add(sum, weights[v]);
+// Replaces scores by their weights, `count` vectors at a time, and adds these to the partial sums. The vectors take each step
+// together: one alone would wait for the 4 cycles of every multiply-add of the polynomial.
+template <class Isa, int count, bool near>
+int weigh_panels(float* scores, int from, int to, float max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
+  for (; to - from >= count * Isa::lanes; from += count * Isa::lanes) {
+    typename Isa::Vec weights[count];
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) weights[v] = Isa::load(scores + from + v * Isa::lanes);
+    if constexpr (near) {
+      weigh_near<Isa, count>(weights, max);
+    } else {
+      weigh_far<Isa, count>(weights, max);
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) {
+      Isa::store(scores + from + v * Isa::lanes, weights[v]);
+      typename Isa::Vec& sum = sums[v % (panel_keys / Isa::lanes)];
+      sum = Isa::add(sum, weights[v]);
+    }
   }
+  return from;
 }
 
 // Replaces the scores of one row by their weights relative to the running maximum, raising it when a score is higher, and adds
@@ -44,7 +51,6 @@ template <class Isa>
 void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = panel_keys / Isa::lanes;
-  constexpr int wide = panel_keys * Isa::weight_panels;
   const int padded = (visible + panel_keys - 1) / panel_keys * panel_keys;
   for (int k = visible; k < padded; ++k) scores[k] = -__builtin_inff();
 
@@ -58,14 +64,14 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
     max = block_max;
   }
 
-  const Vec row_max = Isa::broadcast(max);
   Vec sums[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
-  int k = 0;
-  for (; padded - k >= wide; k += wide) weigh_panels<Isa, wide / Isa::lanes>(scores + k, row_max, sums);
-  if constexpr (wide > panel_keys) {
-    for (; k < padded; k += panel_keys) weigh_panels<Isa, vecs>(scores + k, row_max, sums);
+  if (max < near_max && max > -near_max) {
+    const int done = weigh_panels<Isa, vecs * Isa::weight_panels, true>(scores, 0, padded, max, sums);
+    if constexpr (Isa::weight_panels > 1) weigh_panels<Isa, vecs, true>(scores, done, padded, max, sums);
+  } else {
+    weigh_panels<Isa, vecs, false>(scores, 0, padded, max, sums);
   }
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);

@@ -31,9 +31,14 @@ float exp2_fraction(float f) {
 }
 
 float weight(float score, float max) {
-  float weights[1] = {score};
-  attend::weigh<attend::Scalar>(weights, max);
-  return weights[0];
+  float far[1] = {score};
+  attend::weigh_far<attend::Scalar>(far, max);
+  if (max < attend::near_max && max > -attend::near_max) {
+    float near[1] = {score};
+    attend::weigh_near<attend::Scalar>(near, max);
+    CHECK(same(near[0], far[0]));
+  }
+  return far[0];
 }
 
 }  // namespace
@@ -123,6 +128,11 @@ TEST_CASE("a weight's digits do not depend on the maximum, and no weight is subn
 
 TEST_CASE("weights of extreme scores") {
   CHECK(weight(-infinity, 3.0f) == 0.0f);
+  for (const float max : {0x1.fffffep20f, -0x1p21f + 1.0f}) {  // the last maxima that are near, and scores that reach past the shift
+    for (const float below : {0.0f, 0.5f, 1.25f, 124.5f, 125.5f, 126.0f, 1e3f, 1e7f, 1e30f, 3e38f}) {
+      CHECK(weight(std::floor(max) - below, std::floor(max)) == defined_weight(std::floor(max) - below, std::floor(max)));
+    }
+  }
   CHECK(weight(-infinity, attend::lowest_max) == 0.0f);
   CHECK(weight(1e30f, 1e30f) == 1.0f);
   CHECK(weight(-1e30f, -1e30f) == 1.0f);

@@ -66,6 +66,13 @@ struct Avx2 {
     return _mm256_and_ps(kept, _mm256_mul_ps(a, power));
   }
 
+  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
+    const __m256i exponent = _mm256_slli_epi32(_mm256_castps_si256(n), 23);
+    const Vec power = _mm256_castsi256_ps(_mm256_add_epi32(exponent, _mm256_set1_epi32(int(unsigned(bias) << 23))));
+    return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
+  }
+
  private:
   static Vec row_pair(const float* low, const float* high) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);

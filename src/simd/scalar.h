@@ -49,6 +49,12 @@ struct Scalar {
     const int32_t exponent = n <= 0.0f ? int32_t(n) : 0;  // n may be NaN, and then so is a
     return a * bits_to<float>(uint32_t(exponent + 127) << 23);
   }
+
+  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
+    if (n < lowest) return 0.0f;
+    return a * bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23);
+  }
 };
 
 }  // namespace
