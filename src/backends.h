@@ -9,6 +9,7 @@ namespace core {
 void run_scalar(const Problem& problem);
 #if ATTEND_X86
 void run_avx2(const Problem& problem);
+void run_avx512(const Problem& problem);
 #endif
 
 }  // namespace core

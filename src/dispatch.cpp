@@ -52,17 +52,24 @@ uint32_t saved_registers() {
 #endif
 }
 
-bool has_avx2() {
-  constexpr uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, avx2 = 1u << 5, sse_and_avx_state = 6;
-  const uint32_t wanted = fma | osxsave | avx;
-  return (cpuid(1).c & wanted) == wanted && (cpuid(7).b & avx2) != 0 && (saved_registers() & sse_and_avx_state) == sse_and_avx_state;
+// Whether the processor has the instructions, bits of leaf 7's EBX, and the operating system saves the registers.
+bool has(uint32_t instructions, uint32_t registers) {
+  constexpr uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28;
+  const uint32_t basic = fma | osxsave | avx;
+  return (cpuid(1).c & basic) == basic && (cpuid(7).b & instructions) == instructions &&
+         (saved_registers() & registers) == registers;
 }
+
+bool has_avx2() { return has(1u << 5, 0x06); }
+
+bool has_avx512() { return has(1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, 0xe6); }  // AVX2, F, DQ, BW, VL
 
 #endif
 
 // Fastest first.
 constexpr Backend backends[] = {
 #if ATTEND_X86
+    {"avx512", core::run_avx512, has_avx512},
     {"avx2", core::run_avx2, has_avx2},
 #endif
     {"scalar", core::run_scalar, always},

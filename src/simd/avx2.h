@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #include <stddef.h>
 
+#include "x86_transpose.h"
+
 namespace attend {
 namespace {
 
@@ -27,23 +29,8 @@ struct Avx2 {
   static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }
   static void store_first(float* to, Vec a, int count) { _mm256_maskstore_ps(to, first(count), a); }
 
-  // to[i][j] = from[j][i] for 8 x 8 floats.
   static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
-    // Halves of rows i and i + 4 side by side, then 4 x 4 transposes within the halves.
-    for (int half = 0; half < 2; ++half) {
-      const float* at = from + 4 * half;
-      const Vec r0 = row_pair(at, at + 4 * from_stride);
-      const Vec r1 = row_pair(at + from_stride, at + 5 * from_stride);
-      const Vec r2 = row_pair(at + 2 * from_stride, at + 6 * from_stride);
-      const Vec r3 = row_pair(at + 3 * from_stride, at + 7 * from_stride);
-      const Vec low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
-      const Vec low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
-      float* out = to + 4 * half * to_stride;
-      store(out, _mm256_shuffle_ps(low01, low23, 0x44));
-      store(out + to_stride, _mm256_shuffle_ps(low01, low23, 0xee));
-      store(out + 2 * to_stride, _mm256_shuffle_ps(high01, high23, 0x44));
-      store(out + 3 * to_stride, _mm256_shuffle_ps(high01, high23, 0xee));
-    }
+    transpose_8x8(from, from_stride, to, to_stride);
   }
 
   static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
@@ -74,9 +61,6 @@ struct Avx2 {
   }
 
  private:
-  static Vec row_pair(const float* low, const float* high) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
-  }
   static __m256i first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }

@@ -1,0 +1,35 @@
+// The AVX-512 backend: x86 with AVX-512 F, VL, DQ and BW. Compiles to nothing elsewhere.
+#include "backends.h"
+
+#if ATTEND_X86
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push  // GCC 12 takes its own intrinsics' "undefined" operands for mistakes
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"))), apply_to = function)
+#elif defined(__GNUC__)
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
+#endif
+
+#include "row_block.h"
+#include "simd/avx512.h"
+
+void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem); }
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#elif defined(__GNUC__)
+#pragma GCC pop_options
+#pragma GCC diagnostic pop
+#endif
+
+#endif

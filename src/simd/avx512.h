@@ -1,0 +1,58 @@
+// AVX-512 (F, VL, DQ, BW): 16 lanes, 32 registers. To be included where the instruction set is switched on.
+#pragma once
+
+#include <immintrin.h>
+#include <stddef.h>
+
+#include "x86_transpose.h"
+
+namespace attend {
+namespace {
+
+struct Avx512 {
+  using Vec = __m512;
+  static constexpr int lanes = 16;
+
+  // Tiles: 12 x 2 sums and 2 vectors; the broadcast is part of the multiply-add, as an operand in memory.
+  static constexpr int tile_rows = 12;
+  static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
+  static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
+  static constexpr bool tiles_of_any_row_count = true;
+  static constexpr int weight_panels = 4;  // whose weights are computed side by side
+  static constexpr int score_stride = 128;
+
+  static Vec zero() { return _mm512_setzero_ps(); }
+  static Vec broadcast(float a) { return _mm512_set1_ps(a); }
+  static Vec load(const float* from) { return _mm512_loadu_ps(from); }
+  static void store(float* to, Vec a) { _mm512_storeu_ps(to, a); }
+  static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }
+  static void store_first(float* to, Vec a, int count) { _mm512_mask_storeu_ps(to, first(count), a); }
+
+  static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
+    for (int row = 0; row < 16; row += 8) {
+      for (int column = 0; column < 16; column += 8) {
+        transpose_8x8(from + row * from_stride + column, from_stride, to + column * to_stride + row, to_stride);
+      }
+    }
+  }
+
+  static Vec add(Vec a, Vec b) { return _mm512_add_ps(a, b); }
+  static Vec sub(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
+  static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
+  static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+  static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
+  static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
+
+  static Vec round(Vec a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+
+  static Vec scale_by_power(Vec a, Vec n) {
+    const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
+    return _mm512_maskz_scalef_ps(kept, a, n);
+  }
+
+ private:
+  static __mmask16 first(int count) { return __mmask16((1u << count) - 1); }
+};
+
+}  // namespace
+}  // namespace attend
