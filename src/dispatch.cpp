@@ -66,13 +66,17 @@ bool has_avx512() { return has(1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 
 
 #endif
 
-// Fastest first.
+// Fastest first. Only x86 has a choice to make.
 constexpr Backend backends[] = {
+#if ATTEND_NEON
+    {"neon", core::run_neon, always},
+#else
 #if ATTEND_X86
     {"avx512", core::run_avx512, has_avx512},
     {"avx2", core::run_avx2, has_avx2},
 #endif
     {"scalar", core::run_scalar, always},
+#endif
 };
 constexpr int count = int(sizeof backends / sizeof backends[0]);
 

@@ -208,12 +208,12 @@ TEST_CASE("wrong options are refused with a status, and nothing is touched") {
 TEST_CASE("backends are listed, can be forced, and an unknown name changes nothing") {
   const std::string before = attend::active_backend();
   CHECK(attend::backend_count() >= 1);
-  CHECK(std::string(attend::backend_name(attend::backend_count() - 1)) == "scalar");
+  const std::string last = attend::backend_name(attend::backend_count() - 1);  // the one that every processor of the kind has
   CHECK_FALSE(attend::use_backend("abacus"));
-  CHECK_FALSE(attend::use_backend("scala"));
-  CHECK_FALSE(attend::use_backend("scalar2"));
+  CHECK_FALSE(attend::use_backend(last.substr(0, last.size() - 1).c_str()));
+  CHECK_FALSE(attend::use_backend((last + "2").c_str()));
   CHECK(before == attend::active_backend());
-  CHECK(attend::use_backend("scalar"));
-  CHECK(std::string(attend::active_backend()) == "scalar");
+  CHECK(attend::use_backend(last.c_str()));
+  CHECK(attend::active_backend() == last);
   CHECK(attend::use_backend(before.c_str()));
 }

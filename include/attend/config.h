@@ -25,7 +25,7 @@ inline constexpr int panel_keys = 16;
 namespace config {
 
 // Work memory grows with these; no bit of any result depends on them.
-#if ATTEND_X86 || defined(__aarch64__)
+#if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
 inline constexpr int row_block = 96;              // query rows that share one pass over the keys
 inline constexpr int key_block = 64;              // keys that one pass takes at a time, a multiple of panel_keys
 inline constexpr bool gather = true;              // copy values and sums that lie far apart together: strides crowd a cache's sets

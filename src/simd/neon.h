@@ -1,0 +1,85 @@
+// NEON with fused multiply-add: 4 lanes. AArch64 has 32 registers; 32-bit Armv7-A with VFPv4 has 16, and flushes subnormals.
+#pragma once
+
+#include <arm_neon.h>
+#include <stddef.h>
+
+namespace attend {
+namespace {
+
+struct Neon {
+  using Vec = float32x4_t;
+  static constexpr int lanes = 4;
+
+#if defined(__aarch64__)
+  // Tiles: 6 x 4 sums, 4 vectors and a query element leave 3 of 32 registers.
+  static constexpr int tile_rows = 6;
+  static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : 4; }
+  static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : 4; }
+  static constexpr int weight_panels = 1;  // whose weights are computed side by side
+#else
+  // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
+  static constexpr int tile_rows = 4;
+  static constexpr int score_vecs(int rows) { return rows <= 2 ? 4 : 2; }
+  static constexpr int value_vecs(int rows) { return rows <= 2 ? 4 : 2; }
+  static constexpr int weight_panels = 1;
+#endif
+  static constexpr bool tiles_of_any_row_count = true;
+  static constexpr int score_stride = 128;
+
+  static Vec zero() { return vdupq_n_f32(0.0f); }
+  static Vec broadcast(float a) { return vdupq_n_f32(a); }
+  static Vec load(const float* from) { return vld1q_f32(from); }
+  static void store(float* to, Vec a) { vst1q_f32(to, a); }
+  static Vec load_first(const float* from, int count) {
+    float four[4] = {};
+    for (int i = 0; i < count; ++i) four[i] = from[i];
+    return vld1q_f32(four);
+  }
+  static void store_first(float* to, Vec a, int count) {
+    float four[4];
+    vst1q_f32(four, a);
+    for (int i = 0; i < count; ++i) to[i] = four[i];
+  }
+
+  // to[i][j] = from[j][i] for 4 x 4 floats.
+  static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
+    const float32x4x2_t low = vtrnq_f32(load(from), load(from + from_stride));
+    const float32x4x2_t high = vtrnq_f32(load(from + 2 * from_stride), load(from + 3 * from_stride));
+    store(to, vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0])));
+    store(to + to_stride, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
+    store(to + 2 * to_stride, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
+    store(to + 3 * to_stride, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
+  }
+
+  static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }
+  static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
+  static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
+  static Vec fma(Vec a, Vec b, Vec c) { return vfmaq_f32(c, a, b); }
+  static Vec max(Vec a, Vec b) { return vbslq_f32(vcgtq_f32(b, a), b, a); }  // a where b is NaN
+  static float highest_lane(Vec a) {
+    const float32x2_t two = vmax_f32(vget_low_f32(a), vget_high_f32(a));
+    return vget_lane_f32(vpmax_f32(two, two), 0);
+  }
+
+  static Vec round(Vec a) {
+#if defined(__aarch64__)
+    return vrndnq_f32(a);
+#else
+    // Adding 2^23 leaves no bits for a fraction; larger numbers have none.
+    const Vec limit = vdupq_n_f32(0x1p23f);
+    const Vec shift = vbslq_f32(vdupq_n_u32(0x80000000u), a, limit);  // of a's sign
+    return vbslq_f32(vcltq_f32(vabsq_f32(a), limit), vsubq_f32(vaddq_f32(a, shift), shift), a);
+#endif
+  }
+
+  static Vec scale_by_power(Vec a, Vec n) {
+    const int32x4_t exponent = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127));
+    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
+    const uint32x4_t dropped = vcltq_f32(n, vdupq_n_f32(-125.0f));  // false for NaN
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), dropped));
+  }
+};
+
+}  // namespace
+}  // namespace attend
