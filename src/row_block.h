@@ -36,6 +36,8 @@ constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 
 template <class Isa>
 class RowBlock {
+  static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
+
  public:
   // Rows first … first + count - 1 of key/value head `head`; count <= problem.row_block.
   RowBlock(const core::Problem& problem, int head, int first, int count)
@@ -55,6 +57,7 @@ class RowBlock {
     const int packed_keys = problem.key_panels ? 0 : problem.key_block;
     panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
     values_ = take(config::gather ? problem.value_dim : 0, packed_keys);
+    scores_ = take(problem.row_block == 1 ? problem.key_block : config::score_keys, at_most(problem.row_block, config::tile_rows));
     lane_sums_ = take(panel_keys, count);
     query_ = take(problem.head_dim, count);
     max_ = take(1, count);
@@ -67,7 +70,7 @@ class RowBlock {
 
   void run() {
     const int key_end = visible_keys(row(count_ - 1));
-    const int key_block = at_most(problem_.key_block, count_ == 1 ? Isa::tile_rows * Isa::score_stride : Isa::score_stride);
+    const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
     pack_queries();
     for (int r = 0; r < count_; ++r) max_[r] = lowest_max;
     start_segment(0);
@@ -172,21 +175,20 @@ class RowBlock {
   }
 
   void go_over(int key, int keys, int segment) {
-    alignas(config::alignment) float scores[Isa::tile_rows * Isa::score_stride];
     const float* panels = panels_at(key, keys);
     const Values values = values_at(key, keys);
     Row at = first_;
     for (int r = 0, rows; r < count_; r += rows) {
       rows = tile_rows(count_ - r);
-      tile<Isa::tile_rows>(rows, r, at, key, keys, segment, panels, values, scores);
+      tile<Isa::tile_rows>(rows, r, at, key, keys, segment, panels, values);
     }
   }
 
   template <int rows>
-  void tile(int wanted, int r, Row& at, int key, int keys, int segment, const float* panels, Values values, float* scores) {
+  void tile(int wanted, int r, Row& at, int key, int keys, int segment, const float* panels, Values values) {
     if constexpr (rows > 1) {
       if (wanted != rows) {
-        return tile<(Isa::tiles_of_any_row_count ? rows - 1 : 1)>(wanted, r, at, key, keys, segment, panels, values, scores);
+        return tile<(Isa::tiles_of_any_row_count ? rows - 1 : 1)>(wanted, r, at, key, keys, segment, panels, values);
       }
     }
     int visible[rows];  // of these keys, never falling
@@ -196,18 +198,18 @@ class RowBlock {
       output[i] = sums_of(r + i, at, segment);
     }
     if (visible[rows - 1] == 0) return;
-    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, panels, problem_.head_dim, visible[rows - 1], scores);
+    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, panels, problem_.head_dim, visible[rows - 1], scores_);
     for (int i = 0; i < rows; ++i) {
       if (visible[i] == 0) continue;
-      weigh_row<Isa>(scores + i * Isa::score_stride, visible[i], max_[r + i], lane_sums_ + (r + i) * panel_keys, output[i],
+      weigh_row<Isa>(scores_ + i * config::score_keys, visible[i], max_[r + i], lane_sums_ + (r + i) * panel_keys, output[i],
                      problem_.value_dim);
     }
     // What all rows see, together; then what only the later ones see, so that a hidden value is never touched.
     const int common = visible[0];
-    if (common > 0) value_rows<Isa, rows>(scores, values.data, values.stride, common, output, problem_.value_dim);
+    if (common > 0) value_rows<Isa, rows>(scores_, values.data, values.stride, common, output, problem_.value_dim);
     for (int i = 1; i < rows; ++i) {
       if (visible[i] == common) continue;
-      value_rows<Isa, 1>(scores + i * Isa::score_stride + common, values.data + common * values.stride, values.stride,
+      value_rows<Isa, 1>(scores_ + i * config::score_keys + common, values.data + common * values.stride, values.stride,
                          visible[i] - common, output + i, problem_.value_dim);
     }
   }
@@ -262,6 +264,7 @@ class RowBlock {
   bool gathered_;
   float* panels_;     // [key_block / 16][head_dim][16], packed keys
   float* values_;     // [key_block][value_dim], gathered values
+  float* scores_;     // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
   float* lane_sums_;  // [rows][16], denominators
   float* query_;      // [rows][head_dim], packed queries
   float* max_;        // [rows]

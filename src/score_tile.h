@@ -15,7 +15,7 @@ namespace {
 // order is the same for every width.
 //   query   [head_dim][rows], scaled
 //   keys    panels [head_dim][16], panel_stride floats apart; with less than a panel's worth of lanes, from any lane of one
-//   scores  [rows][Isa::score_stride]
+//   scores  [rows][config::score_keys]
 template <class Isa, int rows, int vecs>
 void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
@@ -43,7 +43,7 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) Isa::store(scores + r * Isa::score_stride + v * Isa::lanes, sums[r][v]);
+    for (int v = 0; v < vecs; ++v) Isa::store(scores + r * config::score_keys + v * Isa::lanes, sums[r][v]);
   }
 }
 

@@ -19,9 +19,10 @@ void multiply_row(const float* from, int count, typename Isa::Vec factor, float*
 }
 
 // Replaces scores by their weights, `count` vectors at a time, and adds these to the partial sums. The vectors take each step
-// together: one alone would wait for the 4 cycles of every multiply-add of the polynomial.
+// together: one alone would wait for the cycles of every multiply-add of the polynomial.
 template <class Isa, int count, bool near>
-int weigh_panels(float* scores, int from, int to, float max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
+int weigh_scores(float* scores, int from, int to, float max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
+  constexpr int vecs = panel_keys / Isa::lanes;
   for (; to - from >= count * Isa::lanes; from += count * Isa::lanes) {
     typename Isa::Vec weights[count];
     ATTEND_UNROLL
@@ -31,10 +32,12 @@ int weigh_panels(float* scores, int from, int to, float max, typename Isa::Vec (
     } else {
       weigh_far<Isa, count>(weights, max);
     }
+    // With whole panels at a time, the sums stay in registers; otherwise they are indexed.
+    const int first = count % vecs == 0 ? 0 : from / Isa::lanes % vecs;
     ATTEND_UNROLL
     for (int v = 0; v < count; ++v) {
       Isa::store(scores + from + v * Isa::lanes, weights[v]);
-      typename Isa::Vec& sum = sums[v % (panel_keys / Isa::lanes)];
+      typename Isa::Vec& sum = sums[first + v % vecs];
       sum = Isa::add(sum, weights[v]);
     }
   }
@@ -68,10 +71,10 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
   if (max < near_max && max > -near_max) {
-    const int done = weigh_panels<Isa, vecs * Isa::weight_panels, true>(scores, 0, padded, max, sums);
-    if constexpr (Isa::weight_panels > 1) weigh_panels<Isa, vecs, true>(scores, done, padded, max, sums);
+    const int done = weigh_scores<Isa, Isa::weight_vecs, true>(scores, 0, padded, max, sums);
+    if constexpr (Isa::weight_vecs > vecs) weigh_scores<Isa, vecs, true>(scores, done, padded, max, sums);
   } else {
-    weigh_panels<Isa, vecs, false>(scores, 0, padded, max, sums);
+    weigh_scores<Isa, 1, false>(scores, 0, padded, max, sums);
   }
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "../include/attend/config.h"
 #include "float_rules.h"
 
 namespace attend {
@@ -12,7 +13,7 @@ namespace {
 //
 // The sums continue from what output holds and stay in registers through the loop over keys. With `partial` the one vector has
 // only its first `columns` lanes; nothing beyond them is read or written.
-//   weights  [rows][Isa::score_stride]
+//   weights  [rows][config::score_keys]
 //   values   [key_count], value_stride floats apart
 //   output   one pointer for each row
 template <class Isa, int rows, int vecs, bool partial>
@@ -39,7 +40,7 @@ void value_tile(const float* weights, const float* values, ptrdiff_t value_strid
     }
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const Vec w = Isa::broadcast(weights[r * Isa::score_stride + k]);
+      const Vec w = Isa::broadcast(weights[r * config::score_keys + k]);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(w, value[v], sums[r][v]);
     }
@@ -71,8 +72,10 @@ void value_rows(const float* weights, const float* values, ptrdiff_t value_strid
   for (; value_dim - column >= Isa::lanes; column += Isa::lanes) {
     value_tile<Isa, rows, 1, false>(weights, values, value_stride, key_count, output, column, 0);
   }
-  if (column < value_dim) {
-    value_tile<Isa, rows, 1, true>(weights, values, value_stride, key_count, output, column, value_dim - column);
+  if constexpr (Isa::lanes > 1) {
+    if (column < value_dim) {
+      value_tile<Isa, rows, 1, true>(weights, values, value_stride, key_count, output, column, value_dim - column);
+    }
   }
 }
 

@@ -77,21 +77,22 @@ struct Plan {
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
 
-// The same for decode: rows as the stack allows.
+// The same for decode: as many rows as the stack allows, and longer blocks of keys when it is one.
 template <class Shape>
-struct DecodePlan : Plan<Shape, 1, KvCache<Shape>::max_tokens, true> {
-  using Base = Plan<Shape, 1, KvCache<Shape>::max_tokens, true>;
+struct DecodePlan {
   using Dims = Checked<Shape>;
   static constexpr int keys = KvCache<Shape>::max_tokens;
-  static constexpr int row_floats = int(core::scratch_floats(1, panel_keys, Dims::head_dim, Dims::value_dim, keys, true));
-  static constexpr int row_block = smaller(Base::rows, larger(1, config::decode_stack_floats / row_floats));
-  static constexpr int key_block = smaller(whole_panels(keys), segment_keys);
-  static constexpr std::size_t floats = std::size_t(row_block) * std::size_t(row_floats);
+  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, 1);
+  static constexpr int row_floats = Dims::head_dim + Dims::value_dim + panel_keys + config::score_keys;
+  static constexpr int row_block = smaller(rows, larger(1, config::decode_stack_floats / row_floats));
+  static constexpr int key_block = smaller(whole_panels(keys), row_block == 1 ? config::decode_keys : config::score_keys);
+  static constexpr std::size_t floats =
+      core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
 };
 
 // Refuses what is out of range, fills in what the options say, and runs.
 template <class PlanType, class Dims>
-Status run(core::Problem problem, float* scratch, int array_queries, int held_keys, const Options& options) {
+Status run(core::Problem& problem, float* scratch, int array_queries, int held_keys, const Options& options) {
   const int queries = options.valid_queries.or_else(array_queries);
   const int keys = options.valid_keys.or_else(held_keys);
   const float scale = options.scale.or_else(default_scale(Dims::head_dim));

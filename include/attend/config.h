@@ -28,12 +28,18 @@ namespace config {
 #if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
 inline constexpr int row_block = 96;              // query rows that share one pass over the keys
 inline constexpr int key_block = 64;              // keys that one pass takes at a time, a multiple of panel_keys
+inline constexpr int score_keys = 128;            // keys of a row's score tile: a limit of key_block where there are several rows
+inline constexpr int decode_keys = 512;           // the same where there is one
+inline constexpr int tile_rows = 12;              // rows of the largest tile of any backend
 inline constexpr bool gather = true;              // copy values and sums that lie far apart together: strides crowd a cache's sets
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr std::size_t alignment = 64;      // of caches and workspaces: a cache line
 #else
 inline constexpr int row_block = 4;
 inline constexpr int key_block = 16;
+inline constexpr int score_keys = 16;
+inline constexpr int decode_keys = 32;
+inline constexpr int tile_rows = 4;
 inline constexpr bool gather = false;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr std::size_t alignment = 8;

@@ -68,7 +68,7 @@ struct Problem {
   bool causal;
   bool key_panels;
   int row_block;   // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves
-  int key_block;   // >= panel_keys and a multiple of it; a backend may use less
+  int key_block;   // >= panel_keys and a multiple of it; at most config::score_keys is used, except with row_block = 1
   float* scratch;  // scratch_floats(…) floats, aligned to config::alignment; unspecified before and after
 };
 
@@ -78,13 +78,14 @@ constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { ret
 // Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment, or where
 // sums are gathered.
 constexpr std::size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const std::size_t rows = std::size_t(row_block);
   const std::size_t packed_width = std::size_t(head_dim) + (config::gather ? std::size_t(value_dim) : 0);
   const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * packed_width;
+  const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
+  const std::size_t scores = row_block == 1 ? std::size_t(key_block) : std::size_t(tile_rows) * std::size_t(config::score_keys);
   const std::size_t row = std::size_t(head_dim) + panel_keys + 1;
   const std::size_t sums = keys > segment_keys || config::gather ? std::size_t(value_dim) : 0;
   const std::size_t totals = keys > segment_keys ? 2 : 0;
-  return packed + rows * (row + sums + totals);
+  return packed + scores + std::size_t(row_block) * (row + sums + totals);
 }
 
 // Computes the whole problem with the active backend.

@@ -19,8 +19,7 @@ struct Avx2 {
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   static constexpr bool tiles_of_any_row_count = true;
-  static constexpr int weight_panels = 2;  // whose weights are computed side by side
-  static constexpr int score_stride = 128;
+  static constexpr int weight_vecs = 4;  // whose weights are computed side by side
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }

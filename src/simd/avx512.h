@@ -18,8 +18,7 @@ struct Avx512 {
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
   static constexpr bool tiles_of_any_row_count = true;
-  static constexpr int weight_panels = 4;  // whose weights are computed side by side
-  static constexpr int score_stride = 128;
+  static constexpr int weight_vecs = 4;  // whose weights are computed side by side
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }
@@ -48,6 +47,13 @@ struct Avx512 {
   static Vec scale_by_power(Vec a, Vec n) {
     const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
     return _mm512_maskz_scalef_ps(kept, a, n);
+  }
+
+  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
+    const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
+    const Vec power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_set1_epi32(int(unsigned(bias) << 23))));
+    return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
   }
 
  private:

@@ -16,16 +16,15 @@ struct Neon {
   static constexpr int tile_rows = 6;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : 4; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : 4; }
-  static constexpr int weight_panels = 1;  // whose weights are computed side by side
+  static constexpr int weight_vecs = 4;  // whose weights are computed side by side
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
   static constexpr int score_vecs(int rows) { return rows <= 2 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows <= 2 ? 4 : 2; }
-  static constexpr int weight_panels = 1;
+  static constexpr int weight_vecs = 4;
 #endif
   static constexpr bool tiles_of_any_row_count = true;
-  static constexpr int score_stride = 128;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -78,6 +77,13 @@ struct Neon {
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
     const uint32x4_t dropped = vcltq_f32(n, vdupq_n_f32(-125.0f));  // false for NaN
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), dropped));
+  }
+
+  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
+    const uint32x4_t exponent = vaddq_u32(vreinterpretq_u32_f32(n), vdupq_n_u32(uint32_t(bias)));
+    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(vshlq_n_u32(exponent, 23)));
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), vcltq_f32(n, lowest)));
   }
 };
 
