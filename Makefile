@@ -108,7 +108,7 @@ build/benchmark.ready:
 ## digests     print the digest table as this build computes it, for tests/digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit
-	@$(BUILD)/unit --test-case="committed digests" --success | grep -o '{[0-9].*}' | sed 's/$$/,/' | sort -u
+	@$(BUILD)/unit --test-case="committed digests" --success | sed -n 's/.* \({[0-9].*},\).*/\1/p' | awk '!seen[$$0]++'
 
 ## format      lay out the sources with clang-format
 .PHONY: format

@@ -58,6 +58,7 @@ class RowBlock {
     panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
     values_ = take(config::gather ? problem.value_dim : 0, packed_keys);
     scores_ = take(problem.row_block == 1 ? problem.key_block : config::score_keys, at_most(problem.row_block, config::tile_rows));
+    chains_ = take(problem.row_block == 1 ? 0 : problem.value_dim, at_most(problem.row_block, config::tile_rows));
     lane_sums_ = take(panel_keys, count);
     query_ = take(problem.head_dim, count);
     max_ = take(1, count);
@@ -204,13 +205,11 @@ class RowBlock {
       weigh_row<Isa>(scores_ + i * config::score_keys, visible[i], max_[r + i], lane_sums_ + (r + i) * panel_keys, output[i],
                      problem_.value_dim);
     }
-    // What all rows see, together; then what only the later ones see, so that a hidden value is never touched.
-    const int common = visible[0];
-    if (common > 0) value_rows<Isa, rows>(scores_, values.data, values.stride, common, output, problem_.value_dim);
-    for (int i = 1; i < rows; ++i) {
-      if (visible[i] == common) continue;
-      value_rows<Isa, 1>(scores_ + i * config::score_keys + common, values.data + common * values.stride, values.stride,
-                         visible[i] - common, output + i, problem_.value_dim);
+    for (int chain = 0; chain < visible[rows - 1]; chain += chain_keys) {
+      int in_chain[rows];
+      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
+      value_chain<Isa, rows>(scores_ + chain, values.data + chain * values.stride, values.stride, in_chain, chains_, output,
+                             problem_.value_dim);
     }
   }
 
@@ -265,6 +264,7 @@ class RowBlock {
   float* panels_;     // [key_block / 16][head_dim][16], packed keys
   float* values_;     // [key_block][value_dim], gathered values
   float* scores_;     // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
+  float* chains_;     // [tile rows][value_dim], chains put aside; none where there is one row
   float* lane_sums_;  // [rows][16], denominators
   float* query_;      // [rows][head_dim], packed queries
   float* max_;        // [rows]

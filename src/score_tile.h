@@ -9,41 +9,48 @@
 namespace attend {
 namespace {
 
-// scores[r][k] = sum over d of query[d][r] * keys[k / 16][d][k % 16], d ascending, for `rows` rows and `vecs` vectors of keys.
+// scores[r][k] = sum over d of query[d][r] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
+// chain_dims dimensions, d ascending, added up in ascending order.
 //
-// The sums stay in registers through the loop over d. A vector's lanes are keys, so no sum is ever split over lanes and its
-// order is the same for every width.
+// A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
+// every width.
 //   query   [head_dim][rows], scaled
 //   keys    panels [head_dim][16], panel_stride floats apart; with less than a panel's worth of lanes, from any lane of one
-//   scores  [rows][config::score_keys]
+//   scores  [rows][score_keys]
 template <class Isa, int rows, int vecs>
 void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
-  Vec sums[rows][vecs];
-  ATTEND_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
-  }
-  for (int d = 0; d < head_dim; ++d) {
-    Vec key[vecs];
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) {
-      key[v] = Isa::load(keys + v * Isa::lanes / panel_keys * panel_stride + v * Isa::lanes % panel_keys);
-    }
+  for (int first = 0; first < head_dim; first += chain_dims) {
+    Vec sums[rows][vecs];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const Vec q = Isa::broadcast(query[r]);
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
+      for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
-    query += rows;
-    keys += panel_keys;
-  }
-  ATTEND_UNROLL
-  for (int r = 0; r < rows; ++r) {
+    const float* const end = query + rows * (head_dim - first < chain_dims ? head_dim - first : chain_dims);
+    do {
+      Vec key[vecs];
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) {
+        key[v] = Isa::load(keys + v * Isa::lanes / panel_keys * panel_stride + v * Isa::lanes % panel_keys);
+      }
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const Vec q = Isa::broadcast(query[r]);
+        ATTEND_UNROLL
+        for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
+      }
+      query += rows;
+      keys += panel_keys;
+    } while (query != end);
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) Isa::store(scores + r * config::score_keys + v * Isa::lanes, sums[r][v]);
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) {
+        float* to = scores + r * config::score_keys + v * Isa::lanes;
+        Isa::store(to, first == 0 ? sums[r][v] : Isa::add(Isa::load(to), sums[r][v]));
+      }
+    }
   }
 }
 

@@ -32,7 +32,11 @@ inline std::vector<float> defined_row(const float* query, const float* keys, lon
   float max = -std::numeric_limits<float>::max();
   for (int j = 0; j < visible; ++j) {
     float score = 0.0f;
-    for (int d = 0; d < head_dim; ++d) score = std::fma(query[d] * c, keys[j * key_stride + d], score);
+    for (int first = 0; first < head_dim; first += 16) {
+      float chain = 0.0f;
+      for (int d = first; d < head_dim && d < first + 16; ++d) chain = std::fma(query[d] * c, keys[j * key_stride + d], chain);
+      score += chain;
+    }
     scores.push_back(score);
     if (std::ceil(score) > max) max = std::ceil(score);
   }
@@ -40,10 +44,16 @@ inline std::vector<float> defined_row(const float* query, const float* keys, lon
   for (int segment = 0; segment < visible; segment += 512) {
     float lanes[16] = {};
     std::vector<float> part(std::size_t(value_dim), 0.0f);
-    for (int j = segment; j < visible && j < segment + 512; ++j) {
-      const float weight = defined_weight(scores[std::size_t(j)], max);
-      lanes[j % 16] += weight;
-      for (int k = 0; k < value_dim; ++k) part[std::size_t(k)] = std::fma(weight, values[j * value_stride + k], part[std::size_t(k)]);
+    for (int first = segment; first < visible && first < segment + 512; first += 64) {
+      std::vector<float> chain(std::size_t(value_dim), 0.0f);
+      for (int j = first; j < visible && j < first + 64; ++j) {
+        const float weight = defined_weight(scores[std::size_t(j)], max);
+        lanes[j % 16] += weight;
+        for (int k = 0; k < value_dim; ++k) {
+          chain[std::size_t(k)] = std::fma(weight, values[j * value_stride + k], chain[std::size_t(k)]);
+        }
+      }
+      for (int k = 0; k < value_dim; ++k) part[std::size_t(k)] += chain[std::size_t(k)];
     }
     for (int half = 8; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];

@@ -26,7 +26,7 @@ constexpr DigestCase digest_cases[] = {
 constexpr int digest_case_count = int(sizeof digest_cases / sizeof digest_cases[0]);
 
 // Blocks are small, so that little memory is needed. No bit depends on them.
-constexpr int digest_row_block = 8, digest_key_block = 32;
+constexpr int digest_row_block = 8, digest_key_block = 64;
 
 constexpr size_t digest_floats(const DigestCase& c) {
   const size_t q = size_t(c.queries) * size_t(c.query_heads), kv = size_t(c.keys) * size_t(c.kv_heads);

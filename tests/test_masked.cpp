@@ -20,7 +20,7 @@ void for_each_way(const Instance& instance, Test test) {
   for_each_backend([&](const char* backend) {
     INFO(std::string(backend), instance.text());
     test(instance.one_shot());
-    test(instance.one_shot({5, 16}));
+    test(instance.one_shot({5, 64}));
     test(instance.chunks(3, false));
     test(instance.chunks(1, false, {1, 512}));
   });

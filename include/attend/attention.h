@@ -52,7 +52,7 @@ namespace detail {
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
-constexpr int whole_panels(int tokens) { return core::panel_count(tokens) * panel_keys; }
+constexpr int whole_chains(int tokens) { return (tokens + chain_keys - 1) / chain_keys * chain_keys; }
 
 // Base of every workspace; the way to tell one from other types.
 template <std::size_t count>
@@ -72,7 +72,7 @@ struct Plan {
   static_assert(keys >= 1, "attend: a workspace needs at least 1 key token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_block = smaller(rows, config::row_block);
-  static constexpr int key_block = smaller(whole_panels(keys), config::key_block);
+  static constexpr int key_block = smaller(whole_chains(keys), config::key_block);
   static constexpr std::size_t floats =
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
@@ -85,7 +85,7 @@ struct DecodePlan {
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, 1);
   static constexpr int row_floats = Dims::head_dim + Dims::value_dim + panel_keys + config::score_keys;
   static constexpr int row_block = smaller(rows, larger(1, config::decode_stack_floats / row_floats));
-  static constexpr int key_block = smaller(whole_panels(keys), row_block == 1 ? config::decode_keys : config::score_keys);
+  static constexpr int key_block = smaller(whole_chains(keys), row_block == 1 ? config::decode_keys : config::score_keys);
   static constexpr std::size_t floats =
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
 };

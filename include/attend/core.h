@@ -68,7 +68,7 @@ struct Problem {
   bool causal;
   bool key_panels;
   int row_block;   // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves
-  int key_block;   // >= panel_keys and a multiple of it; at most config::score_keys is used, except with row_block = 1
+  int key_block;   // a multiple of chain_keys, >= 1 of them; at most config::score_keys is used, except with row_block = 1
   float* scratch;  // scratch_floats(…) floats, aligned to config::alignment; unspecified before and after
 };
 
@@ -82,10 +82,11 @@ constexpr std::size_t scratch_floats(int row_block, int key_block, int head_dim,
   const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * packed_width;
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
   const std::size_t scores = row_block == 1 ? std::size_t(key_block) : std::size_t(tile_rows) * std::size_t(config::score_keys);
+  const std::size_t chains = row_block == 1 ? 0 : std::size_t(tile_rows) * std::size_t(value_dim);
   const std::size_t row = std::size_t(head_dim) + panel_keys + 1;
   const std::size_t sums = keys > segment_keys || config::gather ? std::size_t(value_dim) : 0;
   const std::size_t totals = keys > segment_keys ? 2 : 0;
-  return packed + scores + std::size_t(row_block) * (row + sums + totals);
+  return packed + scores + chains + std::size_t(row_block) * (row + sums + totals);
 }
 
 // Computes the whole problem with the active backend.
