@@ -35,6 +35,14 @@ void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head
 }
 
 template <class Isa>
+void fill_row(float value, int count, float* to) {
+  const typename Isa::Vec filled = Isa::broadcast(value);
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, filled);
+  if (c < count) Isa::store_first(to + c, filled, count - c);
+}
+
+template <class Isa>
 void copy_row(const float* from, int count, float* to) {
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::load(from + c));

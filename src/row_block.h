@@ -73,7 +73,7 @@ class RowBlock {
     const int key_end = visible_keys(row(count_ - 1));
     const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
     pack_queries();
-    for (int r = 0; r < count_; ++r) max_[r] = lowest_max;
+    fill_row<Isa>(lowest_max, count_, max_);
     start_segment(0);
     int key = 0;
     while (key < key_end) {
@@ -147,11 +147,12 @@ class RowBlock {
   }
 
   void start_segment(int segment) {
-    for (int i = 0; i < count_ * panel_keys; ++i) lane_sums_[i] = 0.0f;
-    Row at = first_;
-    for (int r = 0; r < count_; ++r, step(at)) {
-      float* sums = sums_of(r, at, segment);
-      for (int c = 0; c < problem_.value_dim; ++c) sums[c] = 0.0f;
+    fill_row<Isa>(0.0f, count_ * panel_keys, lane_sums_);
+    if (gathered_ || segment > 0) {
+      fill_row<Isa>(0.0f, count_ * problem_.value_dim, sums_);
+    } else {
+      Row at = first_;
+      for (int r = 0; r < count_; ++r, step(at)) fill_row<Isa>(0.0f, problem_.value_dim, row_of(problem_.output, at));
     }
   }
 
@@ -248,7 +249,7 @@ class RowBlock {
 
   void divide(const float* sums, float denominator, float* output) const {
     if (denominator == 0.0f) {  // saw no key, or only scores of minus infinity
-      for (int c = 0; c < problem_.value_dim; ++c) output[c] = 0.0f;
+      fill_row<Isa>(0.0f, problem_.value_dim, output);
     } else {
       multiply_row<Isa>(sums, problem_.value_dim, Isa::broadcast(1.0f / denominator), output);
     }

@@ -7,7 +7,7 @@
 namespace attend {
 namespace {
 
-// Below every finite score, so that a row starts with weights of zero and no special case.
+// The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
 constexpr float lowest_max = -0x1.fffffep127f;
 
 // to = from * factor; the two may be the same row.
@@ -61,20 +61,23 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
   if (const float highest_score = Isa::highest_lane(highest); highest_score > max) {
     const float block_max = round_up(highest_score);
-    const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(max - block_max));
-    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
-    multiply_row<Isa>(output, value_dim, factor, output);
+    if (max > lowest_max) {  // otherwise the sums are zero
+      const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(max - block_max));
+      multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+      multiply_row<Isa>(output, value_dim, factor, output);
+    }
     max = block_max;
   }
 
+  const float relative_to = max > lowest_max ? max : 0.0f;
   Vec sums[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
-  if (max < near_max && max > -near_max) {
-    const int done = weigh_scores<Isa, Isa::weight_vecs, true>(scores, 0, padded, max, sums);
-    if constexpr (Isa::weight_vecs > vecs) weigh_scores<Isa, vecs, true>(scores, done, padded, max, sums);
+  if (relative_to < near_max && relative_to > -near_max) {
+    const int done = weigh_scores<Isa, Isa::weight_vecs, true>(scores, 0, padded, relative_to, sums);
+    if constexpr (Isa::weight_vecs > vecs) weigh_scores<Isa, vecs, true>(scores, done, padded, relative_to, sums);
   } else {
-    weigh_scores<Isa, 1, false>(scores, 0, padded, max, sums);
+    weigh_scores<Isa, 1, false>(scores, 0, padded, relative_to, sums);
   }
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);

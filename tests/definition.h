@@ -40,6 +40,7 @@ inline std::vector<float> defined_row(const float* query, const float* keys, lon
     scores.push_back(score);
     if (std::ceil(score) > max) max = std::ceil(score);
   }
+  if (max == -std::numeric_limits<float>::max()) max = 0.0f;  // no score above the lowest float: all weights are 0
   float sum = 0.0f;
   for (int segment = 0; segment < visible; segment += 512) {
     float lanes[16] = {};

@@ -136,7 +136,6 @@ TEST_CASE("weights of extreme scores") {
   CHECK(weight(-infinity, attend::lowest_max) == 0.0f);
   CHECK(weight(1e30f, 1e30f) == 1.0f);
   CHECK(weight(-1e30f, -1e30f) == 1.0f);
-  CHECK(weight(attend::lowest_max, attend::lowest_max) == 1.0f);
   CHECK(weight(-1e30f, 1e30f) == 0.0f);
   CHECK(std::isnan(weight(not_a_number, 0.0f)));
   CHECK(std::isnan(weight(infinity, infinity)));
@@ -156,6 +155,21 @@ TEST_CASE("a rising maximum moves the sums by a power of two, exactly") {
     for (int i = 0; i < 16; ++i) CHECK(lanes[i] == moved(float(i) * 1.25f) + (i == 3 ? 1.0f : 0.0f));
     CHECK(output[2] == moved(0x1.234568p9f));
   }
+}
+
+TEST_CASE("a row that has seen only the lowest scores has no weight, and starts afresh with the first higher one") {
+  float max = attend::lowest_max, lanes[16] = {}, output[2] = {};
+  float lowest[16], higher[16];
+  for (int i = 0; i < 16; ++i) {
+    lowest[i] = i % 2 == 0 ? attend::lowest_max : -infinity;
+    higher[i] = i == 5 ? -3.0f : attend::lowest_max;
+  }
+  attend::weigh_row<attend::Scalar>(lowest, 16, max, lanes, output, 2);
+  CHECK(max == attend::lowest_max);
+  for (const float w : lowest) CHECK(w == 0.0f);
+  attend::weigh_row<attend::Scalar>(higher, 16, max, lanes, output, 2);
+  CHECK(max == -3.0f);
+  for (int i = 0; i < 16; ++i) CHECK(lanes[i] == (i == 5 ? 1.0f : 0.0f));
 }
 
 TEST_CASE("the denominator has 16 lanes, added in pairs i and i + 8, then + 4, + 2, + 1") {
