@@ -60,10 +60,33 @@ __attribute__((target("avx2,fma"))) float read_avx2(const float* buffer, std::si
   return _mm256_cvtss_f32(sums[0]);
 }
 
+__attribute__((target("avx512f"))) void multiply_add_avx512(int steps) {
+  __m512 sums[12];
+  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  const __m512 a = _mm512_set1_ps(0.999f), b = _mm512_set1_ps(0.001f);
+  for (int i = 0; i < steps; ++i) {
+#pragma GCC unroll 12
+    for (int k = 0; k < 12; ++k) sums[k] = _mm512_fmadd_ps(sums[k], a, b);
+  }
+  for (const __m512& sum : sums) sink = _mm512_cvtss_f32(sum);
+}
+
+__attribute__((target("avx512f"))) float read_avx512(const float* buffer, std::size_t floats) {
+  __m512 sums[8];
+  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  for (std::size_t i = 0; i + 128 <= floats; i += 128) {
+#pragma GCC unroll 8
+    for (std::size_t k = 0; k < 8; ++k) sums[k] = _mm512_add_ps(sums[k], _mm512_loadu_ps(buffer + i + 16 * k));
+  }
+  for (int k = 1; k < 8; ++k) sums[0] = _mm512_add_ps(sums[0], sums[k]);
+  return _mm512_cvtss_f32(sums[0]);
+}
+
 #endif
 
 Loops loops_of(const char* backend) {
 #if defined(__x86_64__)
+  if (std::strcmp(backend, "avx512") == 0) return {multiply_add_avx512, 12 * 16, read_avx512};
   if (std::strcmp(backend, "avx2") == 0) return {multiply_add_avx2, 12 * 8, read_avx2};
 #endif
   (void)backend;
