@@ -82,7 +82,10 @@ build/doctest.ready:
 .PHONY: accuracy
 accuracy: $(BUILD)/accuracy
 	@$(BUILD)/accuracy --dump $(BUILD)/accuracy.data
-	@$(or $(PYTHON),python3) tests/accuracy.py $(BUILD)/accuracy.data
+	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
+	  [ -n "$$python" ] || { "$$candidate" -c 'import numpy' 2>/dev/null && python=$$candidate; }; done; \
+	  "$${python:-python3}" tests/accuracy.py $(BUILD)/accuracy.data --table $(BUILD)/accuracy.txt
+	@echo "the full table is in $(BUILD)/accuracy.txt"
 
 $(BUILD)/accuracy: $(BUILD)/tests/accuracy.o $(BUILD)/libattend.a
 	$(call link)
