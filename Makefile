@@ -2,7 +2,7 @@
 
 OPT ?= -O2
 EXTRA ?=
-BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)
+BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,$(EXTRA)))
 MODELS ?= ../shared/models
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
@@ -66,7 +66,7 @@ unit: $(BUILD)/unit
 	@$(BUILD)/unit $(ARGS)
 
 $(BUILD)/unit: $(TESTS) $(BUILD)/libattend.a
-	$(call link)
+	$(call link,-lpthread)
 
 # doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
 DOCTEST := build/doctest/usr/include

@@ -1,4 +1,9 @@
 // The AVX-512 backend: x86 with AVX-512 F, VL, DQ and BW. Compiles to nothing elsewhere.
+#ifdef ATTEND_BACKEND_SOURCE
+#error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
+#endif
+#define ATTEND_BACKEND_SOURCE
+
 #include "backends.h"
 
 #if ATTEND_X86

@@ -5,11 +5,7 @@
 
 #if ATTEND_X86
 #include <stdint.h>
-#if defined(_MSC_VER) && !defined(__clang__)
-#include <intrin.h>
-#else
 #include <cpuid.h>
-#endif
 #endif
 
 namespace attend {
@@ -31,25 +27,15 @@ struct Registers {
 
 Registers cpuid(uint32_t leaf) {
   Registers r{};
-#if defined(_MSC_VER) && !defined(__clang__)
-  int values[4];
-  __cpuidex(values, int(leaf), 0);
-  r = {uint32_t(values[0]), uint32_t(values[1]), uint32_t(values[2]), uint32_t(values[3])};
-#else
   if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, 0, r.a, r.b, r.c, r.d);
-#endif
   return r;
 }
 
 // Which registers the operating system saves. Only to be asked where CPUID says OSXSAVE.
 uint32_t saved_registers() {
-#if defined(_MSC_VER) && !defined(__clang__)
-  return uint32_t(_xgetbv(0));
-#else
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
-#endif
 }
 
 // Whether the processor has the instructions, bits of leaf 7's EBX, and the operating system saves the registers.

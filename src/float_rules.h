@@ -2,7 +2,7 @@
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
-    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0) || defined(_M_FP_FAST)
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "attend cannot keep its bits under -ffast-math, -Ofast or their parts: compile src/*.cpp with -fno-fast-math"
 #endif
 

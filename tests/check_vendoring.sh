@@ -101,6 +101,16 @@ else
   fail "$what" "$(first_error "$build/log")"
 fi
 
+# One file that includes two backends would compile the second with the first one's instructions.
+printf '#include "%s/backend_avx2.cpp"\n#include "%s/backend_scalar.cpp"\n' "$(pwd)/src" "$(pwd)/src" >"$build/unity.cpp"
+if $cxx -std=c++17 -fsyntax-only "$build/unity.cpp" >"$build/log" 2>&1; then
+  fail "a unity build stops" "it compiles"
+elif grep -qF "by itself" "$build/log"; then
+  ok "a unity build stops"
+else
+  fail "a unity build stops" "$(first_error "$build/log")"
+fi
+
 # From here on only with the compiler's own headers: those of a freestanding implementation, with the part of <cstddef> that
 # the library uses, which belongs to the C++ library.
 printf '#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n' >"$build/headers/cstddef"

@@ -38,9 +38,8 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
 
 class Instance {
  public:
-  static constexpr int hidden_keys = 19;  // after the last that exists
-
-  Instance(const Shape& shape, std::uint64_t seed) : s(shape) {
+  // hidden_keys: how many keys and values lie in memory after the last that exists.
+  Instance(const Shape& shape, std::uint64_t seed, int hidden = 19) : s(shape), hidden_keys(hidden) {
     if (s.scale == 0.0f) s.scale = attend::default_scale(s.head_dim);
     Random random(seed);
     query.resize(std::size_t(s.queries * s.query_heads * s.head_dim));
@@ -132,6 +131,7 @@ class Instance {
   }
 
   Shape s;
+  int hidden_keys;
   std::vector<float> query, key, value;
 
  private:

@@ -35,7 +35,8 @@ Shape random_shape(Random& random, int number) {
 TEST_CASE("600 random shapes: every backend, split and block size gives the defined bits") {
   Random random(2);
   for (int number = 0; number < 600; ++number) {
-    const Instance instance(random_shape(random, number), std::uint64_t(number) + 1000);
+    const int hidden_keys = number % 2 == 0 ? 19 : 0;  // with none, memory ends where the keys do
+    const Instance instance(random_shape(random, number), std::uint64_t(number) + 1000, hidden_keys);
     const std::vector<float> expected = instance.defined();
     const std::string text = instance.text();
     INFO(number, text);
@@ -43,7 +44,7 @@ TEST_CASE("600 random shapes: every backend, split and block size gives the defi
       INFO(std::string(backend));
       CHECK(same_bits(instance.one_shot(), expected));
       // The scalar reference repeats only some of the ways, because a fused multiply-add in software takes its time.
-      if (std::string(backend) == "scalar" && number % 10 != 0) return;
+      if (std::string(backend) == "scalar" && number % 10 != 0 && number % 50 != 24) return;
       CHECK(same_bits(instance.heads_alone(), expected));
       for (const int chunk : {1, 3, 16, 17, 64, 600}) CHECK(same_bits(instance.chunks(chunk, false), expected));
       for (const int rows : {1, 2, 5, 6, 7, 13, 48}) CHECK(same_bits(instance.one_shot({rows, 64}), expected));

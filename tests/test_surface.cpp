@@ -22,6 +22,9 @@ struct Long {
 
 static_assert(sizeof(attend::KvCache<Wake>) <= 2 * (48 * 8 + 40 * 5) * 4 + 64, "a cache is its keys, its values and a length");
 static_assert(attend::default_scale(64) == 0.125f, "");
+static_assert(attend::default_scale(1) == 1.0f, "");
+static_assert(attend::default_scale(4096) == 0.015625f, "");
+static_assert(attend::default_scale(576 * 576) == 1.0f / 576.0f, "");
 static_assert(std::is_trivially_destructible<attend::KvCache<Wake>>::value, "");
 static_assert(!std::is_same<attend::Key<Wake>, attend::Query<Wake>>::value, "arrays of one shape are still of different types");
 
@@ -106,6 +109,7 @@ TEST_CASE("a cache refuses what does not fit and changes nothing then") {
   CHECK_FALSE(cache.truncate(41));
   CHECK_FALSE(cache.truncate(-1));
   CHECK(cache.truncate(5));
+  CHECK_FALSE(cache.truncate(6));
   CHECK(cache.length() == 5);
   cache.clear();
   CHECK(cache.length() == 0);
@@ -168,6 +172,32 @@ TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache")
   options.offset = 16;
   CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
   CHECK(std::memcmp(&a, &b, sizeof(attend::Output<Wake, 4>)) == 0);
+
+  // The position of the queries comes from what the cache holds, not from how many keys are valid.
+  options = attend::causal();
+  options.valid_keys = 9;
+  CHECK(attend::prefill(query, cache, a, prefill_work, options) == Status::ok);
+  options.offset = 20 - 6;
+  CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
+  CHECK(same_array(a, b));
+
+  // Fewer tokens held than queries asked: cross-attention, an offset of one's own, and a short chunk are all right.
+  attend::KvCache<Wake> few;
+  REQUIRE(few.append(key, value, 3));
+  options = {};
+  CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
+  options = attend::causal(-2);
+  CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
+  for (const float blind : a[1][0]) CHECK(blind == 0.0f);
+  options = attend::causal();
+  options.valid_queries = 3;
+  CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
+
+  // An infinite scale is a number too: every score is infinite or NaN.
+  options = {};
+  options.scale = std::numeric_limits<float>::infinity();
+  CHECK(attend::attention(query, key, value, a, work, options) == Status::ok);
+  CHECK(std::isnan(a[0][0][0]));
 }
 
 TEST_CASE("wrong options are refused with a status, and nothing is touched") {

@@ -99,9 +99,9 @@ Status run(core::Problem& problem, float* scratch, int array_queries, int held_k
   if (queries < 0 || queries > array_queries) return Status::bad_valid_queries;
   if (keys < 0 || keys > held_keys) return Status::bad_valid_keys;
   if (scale != scale) return Status::bad_scale;
-  problem.query.token_stride = Dims::query_heads * Dims::head_dim;
+  problem.query.token_stride = std::ptrdiff_t(Dims::query_heads) * Dims::head_dim;
   problem.query.head_stride = Dims::head_dim;
-  problem.output.token_stride = Dims::query_heads * Dims::value_dim;
+  problem.output.token_stride = std::ptrdiff_t(Dims::query_heads) * Dims::value_dim;
   problem.output.head_stride = Dims::value_dim;
   problem.query_heads = Dims::query_heads;
   problem.kv_heads = Dims::kv_heads;
@@ -152,8 +152,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   core::Problem problem{};
   problem.query.data = query.data[0][0];
   problem.output.data = output.data[0][0];
-  problem.key = {key.data[0][0], Dims::kv_heads * Dims::head_dim, Dims::head_dim};
-  problem.value = {value.data[0][0], Dims::kv_heads * Dims::value_dim, Dims::value_dim};
+  problem.key = {key.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
+  problem.value = {value.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
   return detail::run<Plan, Dims>(problem, work.data, queries, keys, options);
 }
 
@@ -183,8 +183,9 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   return detail::run<Plan, detail::Checked<Shape>>(problem, work.data, tokens, cache.length(), options);
 }
 
-// Attention of one token over everything in the cache. Work memory is on the stack: see DecodePlan, at most
-// config::decode_stack_floats where one query head allows it.
+// Attention of one token over everything in the cache. Work memory is on the stack: config::decode_stack_floats, or what one query
+// head takes where that is more. Where heads are wide and many share their keys (128 query heads of 576), prefill with a
+// one-token workspace reads the cache fewer times.
 //   query Query<Shape>     output Output<Shape>
 template <class QueryArray, class Cache, class OutputArray>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = {}) {

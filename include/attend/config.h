@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-#if !defined(__cplusplus) || (__cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
+#if !defined(__cplusplus) || __cplusplus < 201703L
 #error "attend needs C++17: compile with -std=c++17 or newer"
 #endif
 
-#if defined(__x86_64__) || defined(_M_X64) || defined(__i386__) || defined(_M_IX86)
+#if defined(__x86_64__) || defined(__i386__)
 #define ATTEND_X86 1
 #else
 #define ATTEND_X86 0
@@ -29,7 +29,7 @@ inline constexpr int chain_keys = 64;  // in an output, counted by absolute posi
 
 namespace config {
 
-// Work memory grows with these; no bit of any result depends on them.
+// Work memory grows with these; results do not depend on them.
 #if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
 inline constexpr int row_block = 192;             // query rows that share one pass over the keys
 inline constexpr int key_block = 64;              // keys that one pass takes at a time, a multiple of chain_keys

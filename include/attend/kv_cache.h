@@ -7,7 +7,8 @@
 namespace attend {
 
 // Keys are kept as panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised memory
-// without any code; sharing one between threads needs the caller's lock only while somebody changes it.
+// without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`).
+// Sharing one between threads needs the caller's lock only while somebody changes it.
 template <class Shape>
 class KvCache {
   using Dims = detail::Checked<Shape>;
@@ -30,8 +31,8 @@ class KvCache {
                   "attend: KvCache::append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
     if (count < 0 || count > tokens || count > max_tokens - length_) return false;
     core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, max_tokens}, length_, count,
-                {key.data[0][0], Dims::kv_heads * Dims::head_dim, Dims::head_dim},
-                {value.data[0][0], Dims::kv_heads * Dims::value_dim, Dims::value_dim});
+                {key.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+                {value.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
     length_ += count;
     return true;
   }
@@ -49,7 +50,7 @@ class KvCache {
   constexpr void clear() { length_ = 0; }
 
   // Where keys and values lie, in the layout of core::Cache.
-  core::Tensor<const float> key_panels() const { return {keys_, 0, core::panel_count(max_tokens) * panel_keys * Dims::head_dim}; }
+  core::Tensor<const float> key_panels() const { return {keys_, 0, std::ptrdiff_t(core::panel_count(max_tokens)) * panel_keys * Dims::head_dim}; }
   core::Tensor<const float> values() const {
     return {values_, Dims::value_dim, std::ptrdiff_t(max_tokens) * Dims::value_dim};
   }

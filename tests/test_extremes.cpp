@@ -1,0 +1,82 @@
+// Where the exponential changes its ways, and rows that see nothing of some segments: the defined bits on every backend.
+#include <doctest/doctest.h>
+
+#include "instance.h"
+
+using namespace attend_test;
+
+namespace {
+
+// One query of 1 and keys that are the scores: with this scale they are in base 2 as they stand. Values of the keys that score
+// like the first are multiplied by a factor.
+Instance with_scores(const std::vector<float>& scores, float factor_of_first) {
+  constexpr float base2 = 0.693147180559945f;  // ln 2
+  Instance instance({1, 1, 1, 9, 1, int(scores.size()), false, 0, base2, 1.0f}, 3);
+  instance.query[0] = 1.0f;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    instance.key[j] = scores[j];
+    for (std::size_t c = 0; c < 9; ++c) instance.value[j * 9 + c] *= scores[j] == scores[0] ? factor_of_first : 1.0f;
+  }
+  return instance;
+}
+
+}  // namespace
+
+TEST_CASE("maxima on both sides of every limit of the exponential") {
+  Random random(9);
+  for (const float magnitude : {0.0f, 0x1p20f, 0x1.fffffp20f, 0x1p21f, 0x1p22f, 0x1.8p22f, 0x1p23f, 0x1.4p23f, 0x1p24f, 1e30f}) {
+    for (const float sign : {1.0f, -1.0f}) {
+      std::vector<float> scores;
+      for (int j = 0; j < 40; ++j) scores.push_back(sign * magnitude + float(random.between(-120, 0)) * 0.25f);
+      const Instance instance = with_scores(scores, 1.0f);
+      const std::vector<float> expected = instance.defined();
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", magnitude * sign);
+        CHECK(same_bits(instance.one_shot(), expected));
+        CHECK(same_bits(instance.chunks(1, false), expected));
+      });
+    }
+  }
+}
+
+TEST_CASE("the least weight is 2^-125") {
+  for (const float max : {0.0f, 100.0f, 0x1p22f}) {
+    for (const float below : {124.0f, 125.0f, 125.25f, 126.0f, 127.0f}) {
+      std::vector<float> scores(20, max - below);
+      scores[0] = max;
+      const Instance instance = with_scores(scores, 0.0f);  // so that only the least weights show
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", max, " ", below);
+        CHECK(same_bits(instance.one_shot(), instance.defined()));
+      });
+    }
+  }
+}
+
+TEST_CASE("row blocks that see nothing, or nothing of later segments, of more than 512 keys") {
+  for (const int offset : {-30, -3, 500, 511, 1000}) {
+    const Instance instance({2, 1, 5, 11, 20, 1030, true, offset, 0.0f, 2.0f}, 9);
+    const std::vector<float> expected = instance.defined();
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend), " ", offset);
+      for (const int rows : {1, 3, 8, 96}) {
+        CHECK(same_bits(instance.one_shot({rows, 64}), expected));
+        CHECK(same_bits(instance.chunks(3, false, {rows, 1024}), expected));
+      }
+    });
+  }
+}
+
+TEST_CASE("values up to the promised limit, keys * max|v| < 3.4e38, change no bit with the way the work is cut") {
+  for (const int queries : {1, 7}) {
+    Instance instance({2, 1, 8, 10, queries, 300, false, 0, 0.0f, 40.0f}, 12);
+    for (int i = 0; i < 300 * 10; ++i) instance.value[std::size_t(i)] *= 1.1e36f;
+    const std::vector<float> expected = instance.defined();
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend));
+      CHECK(same_bits(instance.one_shot(), expected));
+      CHECK(same_bits(instance.chunks(1, false, {1, 64}), expected));
+      CHECK(same_bits(instance.chunks(1, false, {1, 512}), expected));
+    });
+  }
+}
