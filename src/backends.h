@@ -10,6 +10,11 @@
 #else
 #define ATTEND_NEON 0
 #endif
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define ATTEND_HELIUM 1
+#else
+#define ATTEND_HELIUM 0
+#endif
 
 namespace attend {
 namespace core {
@@ -17,6 +22,9 @@ namespace core {
 void run_scalar(const Problem& problem);
 #if ATTEND_NEON
 void run_neon(const Problem& problem);
+#endif
+#if ATTEND_HELIUM
+void run_helium(const Problem& problem);
 #endif
 #if ATTEND_X86
 void run_avx2(const Problem& problem);

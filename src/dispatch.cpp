@@ -56,6 +56,8 @@ bool has_avx512() { return has(1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 
 constexpr Backend backends[] = {
 #if ATTEND_NEON
     {"neon", core::run_neon, always},
+#elif ATTEND_HELIUM
+    {"helium", core::run_helium, always},
 #else
 #if ATTEND_X86
     {"avx512", core::run_avx512, has_avx512},

@@ -36,7 +36,7 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
       }
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
-        const Vec q = Isa::broadcast(query[r]);
+        const typename Isa::Factor q = Isa::factor(query[r]);
         ATTEND_UNROLL
         for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
       }

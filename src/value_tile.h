@@ -42,7 +42,7 @@ void value_tile(const float* weights, const float* values, ptrdiff_t value_strid
     for (int v = 0; v < vecs; ++v) value[v] = load(values + v * Isa::lanes);
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const Vec w = Isa::broadcast(weights[r * config::score_keys + k]);
+      const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + k]);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(w, value[v], sums[r][v]);
     }

@@ -11,6 +11,7 @@ namespace {
 
 struct Avx2 {
   using Vec = __m256;
+  using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 8;
 
   // Tiles: 6 x 2 sums, 2 vectors and 1 broadcast fill 15 of 16 registers. Fewer rows take more vectors, because 8 sums must be
@@ -23,6 +24,7 @@ struct Avx2 {
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }
+  static Factor factor(float a) { return broadcast(a); }
   static Vec load(const float* from) { return _mm256_loadu_ps(from); }
   static void store(float* to, Vec a) { _mm256_storeu_ps(to, a); }
   static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }

@@ -11,6 +11,7 @@ namespace {
 
 struct Avx512 {
   using Vec = __m512;
+  using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 16;
 
   // Tiles: 12 x 2 sums and 2 vectors; the broadcast is part of the multiply-add, as an operand in memory.
@@ -22,6 +23,7 @@ struct Avx512 {
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }
+  static Factor factor(float a) { return broadcast(a); }
   static Vec load(const float* from) { return _mm512_loadu_ps(from); }
   static void store(float* to, Vec a) { _mm512_storeu_ps(to, a); }
   static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }

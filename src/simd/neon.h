@@ -9,6 +9,7 @@ namespace {
 
 struct Neon {
   using Vec = float32x4_t;
+  using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 4;
 
 #if defined(__aarch64__)
@@ -28,6 +29,7 @@ struct Neon {
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
+  static Factor factor(float a) { return broadcast(a); }
   static Vec load(const float* from) { return vld1q_f32(from); }
   static void store(float* to, Vec a) { vst1q_f32(to, a); }
   static Vec load_first(const float* from, int count) {

@@ -11,6 +11,7 @@ namespace {
 
 struct Scalar {
   using Vec = float;
+  using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 1;
 
   // Tiles: rows by vectors of running sums.
@@ -22,6 +23,7 @@ struct Scalar {
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }
+  static Factor factor(float a) { return broadcast(a); }
   static Vec load(const float* from) { return *from; }
   static void store(float* to, Vec a) { *to = a; }
   static Vec load_first(const float* from, int /*count*/) { return *from; }
