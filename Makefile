@@ -40,14 +40,20 @@ $(BUILD)/libattend.a: $(LIBRARY)
 	@rm -f $@
 	@ar rcs $@ $^
 
-## run         write a story with MODEL= and TOKENIZER= (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); without them, self-attention step by step
+## run         write a story with MODEL= and TOKENIZER= (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); without them, self-attention step by step; TARGET=cortex-m4, m7, m33 or m55: on an emulated board
 export PROMPT
 RUN_OPTIONS = $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") $(if $(PROMPT),--prompt "$$PROMPT") \
   $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") $(if $(TOP_P),--top-p "$(TOP_P)") \
   $(if $(SEED),--seed "$(SEED)")
 .PHONY: run
+ifeq ($(TARGET),)
 run: $(BUILD)/run
 	@$(BUILD)/run $(RUN_OPTIONS)
+else
+run:
+	@MODELS="$(MODELS)" sh tests/firmware/board.sh build "$(TARGET)" story "build/$(TARGET).story"
+	@sh tests/firmware/board.sh run "$(TARGET)" "build/$(TARGET).story" "$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT")
+endif
 
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
@@ -77,6 +83,11 @@ build/doctest.ready:
 	@mkdir -p build
 	@sh tests/find_doctest.sh "$(CXX)" build/doctest
 	@touch $@
+
+## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, a story on the boards
+.PHONY: targets
+targets:
+	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/targets.sh $(BUILD)
 
 ## accuracy    errors against float64 and against numpy, as tables (needs python3-numpy)
 .PHONY: accuracy
@@ -116,7 +127,8 @@ digests: $(BUILD)/unit
 ## format      lay out the sources with clang-format
 .PHONY: format
 format:
-	@clang-format -i $(wildcard src/*.cpp src/*.h src/simd/*.h include/attend/*.h bench/*.cpp bench/*.h tests/*.cpp tests/*.h)
+	@clang-format -i $(wildcard src/*.cpp src/*.h src/simd/*.h include/attend/*.h bench/*.cpp bench/*.h tests/*.cpp tests/*.h \
+	  tests/firmware/*.cpp tests/firmware/*.h)
 
 ## clean       remove build/
 .PHONY: clean

@@ -19,7 +19,7 @@ namespace {
 
 using attend::core::Problem;
 
-constexpr double probe_seconds = 0.02;
+constexpr double probe_seconds = 0.05;
 
 struct Free {
   void operator()(float* p) const { std::free(p); }

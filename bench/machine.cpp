@@ -95,31 +95,33 @@ Loops loops_of(const char* backend) {
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// The fastest of the rounds that fit into the time: other load can only slow one down.
+// Seconds for a round, on average over as many as fit into the time. An average, because what is compared with it is one too: other
+// load on the machine slows both alike.
 template <class Round>
-double best_round(double seconds, Round round) {
-  double best = 1e30;
-  for (const double end = seconds_now() + seconds; seconds_now() < end;) {
-    const double start = seconds_now();
+double average_round(double seconds, Round round) {
+  const double start = seconds_now();
+  int rounds = 0;
+  double took = 0.0;
+  while (took < seconds) {
     round();
-    const double took = seconds_now() - start;
-    if (took < best) best = took;
+    ++rounds;
+    took = seconds_now() - start;
   }
-  return best;
+  return took / rounds;
 }
 
 }  // namespace
 
 double fma_peak(const char* backend, double seconds) {
   const Loops loops = loops_of(backend);
-  constexpr int steps = 200000;
-  return 2.0 * steps * loops.multiply_adds_per_step / best_round(seconds, [&] { loops.multiply_add(steps); });
+  constexpr int steps = 20000;
+  return 2.0 * steps * loops.multiply_adds_per_step / average_round(seconds, [&] { loops.multiply_add(steps); });
 }
 
 double read_bandwidth(const char* backend, const float* buffer, std::size_t floats, double seconds) {
   const Loops loops = loops_of(backend);
   const std::size_t passes = 1 + (std::size_t(1) << 22) / floats;  // at least 16 MB a round, so that the clock does not count
-  const double took = best_round(seconds, [&] {
+  const double took = average_round(seconds, [&] {
     for (std::size_t i = 0; i < passes; ++i) sink = loops.read(buffer, floats);
   });
   return double(passes) * double(floats) * sizeof(float) / took;

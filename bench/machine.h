@@ -6,7 +6,7 @@
 namespace bench {
 
 // Fused multiply-adds at the rate of the best loop there is for a backend's instruction set, in float32 operations per second
-// (two for each multiply-add). Takes about `seconds`.
+// (two for each multiply-add). An average over `seconds`.
 double fma_peak(const char* backend, double seconds);
 
 // Bytes per second that a backend's loads can read from a buffer, over and over, in the order of its addresses.

@@ -139,9 +139,17 @@ class RowBlock {
     for (int r = 0, rows; r < count_; r += rows) {
       rows = tile_rows(count_ - r);
       float* tile = query_ + ptrdiff_t(r) * problem_.head_dim;
-      for (int i = 0; i < rows; ++i, step(at)) {
-        const float* from = row_of(problem_.query, at);
-        for (int d = 0; d < problem_.head_dim; ++d) tile[d * rows + i] = from[d] * scale;
+      const float* from[Isa::tile_rows];
+      for (int i = 0; i < rows; ++i, step(at)) from[i] = row_of(problem_.query, at);
+      if (rows == Isa::tile_rows) {
+        for (int d = 0; d < problem_.head_dim; ++d) {
+          ATTEND_UNROLL
+          for (int i = 0; i < Isa::tile_rows; ++i) *tile++ = from[i][d] * scale;
+        }
+      } else {
+        for (int d = 0; d < problem_.head_dim; ++d) {
+          for (int i = 0; i < rows; ++i) *tile++ = from[i][d] * scale;
+        }
       }
     }
   }

@@ -1,0 +1,104 @@
+#!/bin/sh
+# Builds images for emulated boards and runs them. From the project's top folder:
+#   tests/firmware/board.sh build BOARD digests|story|count IMAGE
+#   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
+#   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count)
+#   tests/firmware/board.sh boards
+# OPT= chooses the optimisation level (-Os), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
+# Arguments of a story: how many tokens, then the prompt.
+# Exit status 77: something is not installed, and the message says what.
+here=$(dirname "$0")
+cxx=${ARM_CXX:-arm-none-eabi-g++}
+boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55'
+
+fail() { echo "board.sh: $*" >&2; exit 1; }
+
+needs() {  # program package
+  command -v "$1" >/dev/null 2>&1 || { echo "$1 was not found: apt-get install $2" >&2; exit 77; }
+}
+
+# The emulator's machine, the flags that a vendor would compile with, and where memories lie. An M3 executes the code of an M0+.
+# The M33 and the M55 start in the secure state, where memories are seen 0x10000000 higher.
+describe() {  # board; cortex- may be left out
+  vectors=0x00000000 code=0x00000400 code_size=0x3ffc00 ram=0x20000000 ram_size=0x400000
+  case cortex-${1#cortex-} in
+    cortex-m0plus) machine=mps2-an385 flags='-mcpu=cortex-m0plus' ;;
+    cortex-m3) machine=mps2-an385 flags='-mcpu=cortex-m3' ;;
+    cortex-m4) machine=mps2-an386 flags='-mcpu=cortex-m4 -mfloat-abi=hard' ;;
+    cortex-m7) machine=mps2-an500 flags='-mcpu=cortex-m7 -mfloat-abi=hard' ;;
+    cortex-m33)
+      machine=mps2-an505 flags='-mcpu=cortex-m33 -mfloat-abi=hard'
+      vectors=0x10000000 code=0x10000400 ram=0x38000000
+      ;;
+    cortex-m55)
+      machine=mps3-an547 flags='-mcpu=cortex-m55 -mfloat-abi=hard'
+      vectors=0x10000000 code=0x11000000 code_size=0x200000 ram=0x31000000
+      ;;
+    *) fail "expected one of $boards, found \"$1\"" ;;
+  esac
+}
+
+compile() {  # sources; objects end up in $objects
+  for source in "$@"; do
+    object=$work/$(echo "$source" | tr / _).o
+    # shellcheck disable=SC2086
+    $cxx $flags ${OPT:--Os} -std=c++17 -ffunction-sections -fdata-sections -Iinclude $extra -c "$source" -o "$object" || exit 1
+    objects="$objects $object"
+  done
+}
+
+build() {  # board program image
+  describe "$1"
+  needs "$cxx" gcc-arm-none-eabi
+  work=$3.objects objects='' extra='' stack_size=0x4000
+  echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
+    { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
+  rm -rf "$work"
+  mkdir -p "$work" || exit 1
+  compile src/*.cpp
+  extra='-Wall -Wextra -Wshadow'
+  compile "$here/start.cpp" "$here/semihosting.cpp"
+  case $2 in
+    digests | count) compile "$here/$2_main.cpp" ;;
+    story)
+      stack_size=0x10000
+      models=${MODELS:-../shared/models}
+      model=${MODEL:-$models/stories260K.bin} tokenizer=${TOKENIZER:-$models/tok512.bin}
+      for file in "$model" "$tokenizer"; do [ -r "$file" ] || fail "$file is not there (MODELS= is the folder of both)"; done
+      extra="-DMODEL_PATH=\"$model\" -DTOKENIZER_PATH=\"$tokenizer\""
+      compile "$here/embed.S"
+      # The application's own arithmetic must not depend on what a compiler contracts, if its text is to be the host's.
+      extra='-Wall -Wextra -Wshadow -ffp-contract=off'
+      for part in checkpoint generate input_file llama sampler tokenizer; do compile "bench/$part.cpp"; done
+      compile "$here/newlib.cpp" "$here/story_main.cpp"
+      ;;
+    *) fail "expected digests, story or count, found \"$2\"" ;;
+  esac
+  # shellcheck disable=SC2086
+  $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
+    -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
+    -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
+    $objects -o "$3" || exit 1
+  rm -rf "$work"
+}
+
+run() {  # board image [argument...]; $clock: options for the emulator's clock
+  describe "$1"
+  image=$2
+  shift 2
+  needs qemu-system-arm qemu-system-arm
+  arguments=arg=$(basename "$image")
+  # The emulator takes a doubled comma for one.
+  for argument in "$@"; do arguments=$arguments,arg=$(printf '%s' "$argument" | sed 's/,/,,/g'); done
+  # shellcheck disable=SC2086
+  timeout "${SECONDS_TO_LIVE:-600}" qemu-system-arm -machine $machine -display none -serial none -monitor none \
+    -chardev stdio,id=console -semihosting-config "enable=on,target=native,chardev=console,$arguments" $clock -kernel "$image" </dev/null
+}
+
+case ${1:-} in
+  build) [ $# -eq 4 ] || fail 'expected build BOARD PROGRAM IMAGE'; build "$2" "$3" "$4" ;;
+  run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
+  count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
+  boards) echo "$boards" ;;
+  *) fail 'expected build, run, count or boards' ;;
+esac

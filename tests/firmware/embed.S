@@ -1,0 +1,14 @@
+/* The application's two files in flash. MODEL_PATH and TOKENIZER_PATH come from board.sh. */
+  .section .rodata.embedded, "a"
+
+  .global model_begin, model_end, tokenizer_begin, tokenizer_end
+
+  .balign 16
+model_begin:
+  .incbin MODEL_PATH
+model_end:
+
+  .balign 16
+tokenizer_begin:
+  .incbin TOKENIZER_PATH
+tokenizer_end:

@@ -1,0 +1,29 @@
+// The host as a platform, for the programs that need no more than output. ATTEND_BACKEND chooses the backend; exit status 77
+// when there is none of that name here or the processor cannot run it.
+#include <cstdio>
+#include <cstdlib>
+
+#include "attend/backend.h"
+#include "platform.h"
+
+namespace firmware {
+namespace {
+
+alignas(64) float memory[1 << 20];
+
+}  // namespace
+
+void write(const char* text, size_t length) { std::fwrite(text, 1, length, stdout); }
+
+Memory free_memory() { return {memory, sizeof memory / sizeof memory[0]}; }
+
+}  // namespace firmware
+
+int main() {
+  const char* const name = std::getenv("ATTEND_BACKEND");
+  if (name != nullptr && !attend::use_backend(name)) {
+    std::printf("no backend %s for this processor\n", name);
+    return 77;
+  }
+  return firmware::run();
+}

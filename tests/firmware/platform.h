@@ -1,0 +1,43 @@
+// What the programs of this folder need from whatever runs them: a board (semihosting.cpp), an operating system reached by raw
+// system calls (linux_rv32.cpp) or the host (hosted.cpp).
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace firmware {
+
+// A program. What it returns is the exit status: 0, all is well.
+int run();
+
+void write(const char* text, size_t length);
+[[noreturn]] void finish(int status);
+
+// All memory that nothing else uses, aligned to 64 bytes.
+struct Memory {
+  float* floats;
+  size_t count;
+};
+Memory free_memory();
+
+// What stands after the program's name, as one text; cut where it is longer than size - 1.
+void read_arguments(char* text, size_t size);
+
+inline void print(const char* text) {
+  size_t length = 0;
+  while (text[length] != '\0') ++length;
+  write(text, length);
+}
+
+// In base 10 or 16, with leading zeros up to so many digits.
+inline void print_number(uint64_t number, unsigned base = 10, int digits = 1) {
+  char text[24];
+  int begin = int(sizeof text);
+  while (number != 0 || int(sizeof text) - begin < digits) {
+    text[--begin] = "0123456789abcdef"[number % base];
+    number /= base;
+  }
+  write(text + begin, sizeof text - size_t(begin));
+}
+
+}  // namespace firmware

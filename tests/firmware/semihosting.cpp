@@ -1,0 +1,61 @@
+// Output, arguments and the exit status of a board: requests to the emulator by the semihosting breakpoint.
+#include "platform.h"
+
+extern "C" {
+extern float free_begin[], free_end[];  // link.ld
+}
+
+namespace firmware {
+namespace {
+
+enum Request : uintptr_t { open_file = 0x01, write_file = 0x05, get_command_line = 0x15, exit_extended = 0x20 };
+constexpr uintptr_t application_exit = 0x20026;
+
+uintptr_t ask(Request request, void* parameters) {
+  register uintptr_t r0 __asm__("r0") = request;
+  register void* r1 __asm__("r1") = parameters;
+  __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+  return r0;
+}
+
+uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+uintptr_t open_console() {
+  constexpr uintptr_t for_writing = 4;
+  uintptr_t parameters[3] = {address_of(":tt"), for_writing, 3};
+  return ask(open_file, parameters);
+}
+
+uintptr_t console;  // 0: not open yet, which no handle is
+
+}  // namespace
+
+void write(const char* text, size_t length) {
+  if (length == 0) return;
+  if (console == 0) console = open_console();
+  uintptr_t parameters[3] = {console, address_of(text), length};
+  ask(write_file, parameters);
+}
+
+void finish(int status) {
+  uintptr_t parameters[2] = {application_exit, uintptr_t(status)};
+  for (;;) ask(exit_extended, parameters);
+}
+
+Memory free_memory() { return {free_begin, size_t(free_end - free_begin)}; }
+
+void read_arguments(char* text, size_t size) {
+  static char line[4096];
+  uintptr_t parameters[2] = {address_of(line), sizeof line - 1};
+  const bool answered = ask(get_command_line, parameters) == 0;
+  const char* from = line;
+  if (!answered) line[0] = '\0';
+  // The program's name, and the space after it.
+  while (*from != '\0' && *from != ' ') ++from;
+  if (*from == ' ') ++from;
+  size_t length = 0;
+  while (length + 1 < size && from[length] != '\0') text[length] = from[length], ++length;
+  text[length] = '\0';
+}
+
+}  // namespace firmware
