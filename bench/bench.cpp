@@ -116,8 +116,8 @@ void decode(benchmark::State& state, const std::string& backend, const Shape& sh
   attend::use_backend(backend.c_str());
   const Case made(shape, true);
   const std::size_t floats = made.key_floats + made.value_floats;
-  const double bandwidth =
-      timed(state, made.problem, [&] { return bench::read_bandwidth(backend.c_str(), made.memory.get(), floats, probe_seconds); });
+  const double bandwidth = timed(
+      state, made.problem, [&] { return bench::read_bandwidth(backend.c_str(), made.memory.get(), floats, probe_seconds); });
   const double done = double(floats) * sizeof(float) * double(state.iterations());
   state.counters["gbps"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
   state.counters["bandwidth_fraction"] = benchmark::Counter(done / bandwidth, benchmark::Counter::kIsRate);

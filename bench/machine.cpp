@@ -95,8 +95,8 @@ Loops loops_of(const char* backend) {
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Seconds for a round, on average over as many as fit into the time. An average, because what is compared with it is one too: other
-// load on the machine slows both alike.
+// Seconds for a round, on average over as many as fit into the time. An average, because what is compared with it is one too:
+// other load on the machine slows both alike.
 template <class Round>
 double average_round(double seconds, Round round) {
   const double start = seconds_now();

@@ -4,8 +4,8 @@
 #include "backends.h"
 
 #if ATTEND_X86
-#include <stdint.h>
 #include <cpuid.h>
+#include <stdint.h>
 #endif
 
 namespace attend {

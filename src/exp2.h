@@ -9,8 +9,8 @@ namespace {
 // 2^f for f in [-1/2, 1/2] within 0.80 units in the last place, and exactly 1 at 0.
 //
 // The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
-// (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go through
-// it side by side.
+// (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go
+// through it side by side.
 template <class Isa, int count>
 void exp2_fraction(typename Isa::Vec (&f)[count]) {
   constexpr float coefficients[] = {0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
@@ -52,8 +52,8 @@ void weigh_far(typename Isa::Vec (&scores)[count], float max) {
   for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_power(scores[v], Isa::sub(whole[v], Isa::broadcast(max)));
 }
 
-// The same with fewer instructions while |max| < near_max. Adding 1.5 * 2^23 rounds a score to a whole number and leaves that in
-// the low bits, from where a shift brings it into an exponent. Scores too low for that have weight 0 in any case.
+// The same with fewer instructions while |max| < near_max. Adding 1.5 * 2^23 rounds a score to a whole number and leaves that
+// in the low bits, from where a shift brings it into an exponent. Scores too low for that have weight 0 in any case.
 constexpr float near_max = 0x1p21f;
 constexpr float whole_shift = 0x1.8p23f;
 

@@ -57,7 +57,8 @@ class RowBlock {
     const int packed_keys = problem.key_panels ? 0 : problem.key_block;
     panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
     values_ = take(config::gather ? problem.value_dim : 0, packed_keys);
-    scores_ = take(problem.row_block == 1 ? problem.key_block : config::score_keys, at_most(problem.row_block, config::tile_rows));
+    scores_ =
+        take(problem.row_block == 1 ? problem.key_block : config::score_keys, at_most(problem.row_block, config::tile_rows));
     chains_ = take(problem.row_block == 1 ? 0 : problem.value_dim, at_most(problem.row_block, config::tile_rows));
     lane_sums_ = take(panel_keys, count);
     query_ = take(problem.head_dim, count);
@@ -121,7 +122,8 @@ class RowBlock {
     return tensor.data + at.token * tensor.token_stride + (head_ * group_ + at.head) * tensor.head_stride;
   }
 
-  // Where the sums of the current segment grow: in the scratch, or, when nothing is gained by that, the first one's in the output.
+  // Where the sums of the current segment grow: in the scratch, or, when nothing is gained by that, the first one's in the
+  // output.
   float* sums_of(int r, Row at, int segment) const {
     return segment == 0 && !gathered_ ? row_of(problem_.output, at) : sums_ + ptrdiff_t(r) * problem_.value_dim;
   }
@@ -180,7 +182,8 @@ class RowBlock {
     const ptrdiff_t stride = problem_.value.token_stride;
     const float* from = problem_.value.data + head_ * problem_.value.head_stride + key * stride;
     if (!config::gather || problem_.key_panels || stride == problem_.value_dim || !gathered_) return {from, stride};
-    for (int k = 0; k < keys; ++k) copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
+    for (int k = 0; k < keys; ++k)
+      copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
     return {values_, problem_.value_dim};
   }
 

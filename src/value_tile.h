@@ -9,11 +9,12 @@
 namespace attend {
 namespace {
 
-// Where a chain of keys begins and where it goes. Mostly it is whole: it starts at zero and is added to the output. Where the rows of
-// a tile see different numbers of its keys, the part that all see is put aside, and each row's own rest continues it.
+// Where a chain of keys begins and where it goes. Mostly it is whole: it starts at zero and is added to the output. Where the
+// rows of a tile see different numbers of its keys, the part that all see is put aside, and each row's own rest continues it.
 enum class Chain { whole, begin, finish };
 
-// A chain of weighted values, sum over k of weights[r][k] * values[k][c], k ascending, for `rows` rows and `vecs` vectors of columns.
+// A chain of weighted values, sum over k of weights[r][k] * values[k][c], k ascending, for `rows` rows and `vecs` vectors of
+// columns.
 //
 // The sums stay in registers through the loop over keys. With `partial` the one vector has only its first `columns` lanes;
 // nothing beyond them is read or written.
@@ -77,13 +78,14 @@ void value_rows(const float* weights, const float* values, ptrdiff_t value_strid
   }
   if constexpr (Isa::lanes > 1) {
     if (column < value_dim) {
-      value_tile<Isa, rows, 1, chain, true>(weights, values, value_stride, key_count, begun, output, column, value_dim - column);
+      value_tile<Isa, rows, 1, chain, true>(weights, values, value_stride, key_count, begun, output, column,
+                                            value_dim - column);
     }
   }
 }
 
-// One chain for rows that see different numbers of its keys, never falling from row to row: what all see, together; then what only
-// the later ones see, row by row, so that a hidden value is never touched.
+// One chain for rows that see different numbers of its keys, never falling from row to row: what all see, together; then what
+// only the later ones see, row by row, so that a hidden value is never touched.
 template <class Isa, int rows>
 void value_chain(const float* weights, const float* values, ptrdiff_t value_stride, const int* visible, float* begun,
                  float* const* output, int value_dim) {

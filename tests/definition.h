@@ -25,8 +25,8 @@ inline float defined_weight(float score, float max) {
 }
 
 // One output row over the `visible` first keys. Rows of keys and values lie key_stride and value_stride floats apart.
-inline std::vector<float> defined_row(const float* query, const float* keys, long key_stride, const float* values, long value_stride,
-                                      int visible, int head_dim, int value_dim, float scale) {
+inline std::vector<float> defined_row(const float* query, const float* keys, long key_stride, const float* values,
+                                      long value_stride, int visible, int head_dim, int value_dim, float scale) {
   const float c = float(double(scale) * 1.4426950408889634073599);  // scale * log2(e), rounded once
   std::vector<float> scores, output(std::size_t(value_dim), 0.0f);
   float max = -std::numeric_limits<float>::max();

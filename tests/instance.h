@@ -17,7 +17,7 @@ namespace attend_test {
 struct Shape {
   int query_heads, kv_heads, head_dim, value_dim;
   int queries;
-  int keys;   // that exist; more lie in memory, poisoned
+  int keys;  // that exist; more lie in memory, poisoned
   bool causal;
   int offset;
   float scale;   // 0 stands for 1 / sqrt(head_dim)
@@ -30,7 +30,9 @@ struct Blocks {
   int keys = 64;
 };
 
-inline std::vector<float> poison(std::size_t count) { return std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()); }
+inline std::vector<float> poison(std::size_t count) {
+  return std::vector<float>(count, std::numeric_limits<float>::quiet_NaN());
+}
 
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
@@ -57,10 +59,9 @@ class Instance {
     for (int i = 0; i < s.queries; ++i) {
       for (int h = 0; h < s.query_heads; ++h) {
         const int kv = h / (s.query_heads / s.kv_heads);
-        const std::vector<float> row =
-            defined_row(&query[std::size_t((i * s.query_heads + h) * s.head_dim)], key.data() + kv * s.head_dim,
-                        s.kv_heads * s.head_dim, value.data() + kv * s.value_dim, s.kv_heads * s.value_dim, visible(i), s.head_dim,
-                        s.value_dim, s.scale);
+        const std::vector<float> row = defined_row(
+            &query[std::size_t((i * s.query_heads + h) * s.head_dim)], key.data() + kv * s.head_dim, s.kv_heads * s.head_dim,
+            value.data() + kv * s.value_dim, s.kv_heads * s.value_dim, visible(i), s.head_dim, s.value_dim, s.scale);
         output.insert(output.end(), row.begin(), row.end());
       }
     }
@@ -89,8 +90,8 @@ class Instance {
     return output;
   }
 
-  // Over a cache, the queries in chunks. With `growing` (self-attention with offset 0) the cache holds only what came before and
-  // the chunk itself; otherwise all keys from the start.
+  // Over a cache, the queries in chunks. With `growing` (self-attention with offset 0) the cache holds only what came before
+  // and the chunk itself; otherwise all keys from the start.
   std::vector<float> chunks(int chunk, bool growing, Blocks blocks = {}) const {
     const int capacity = s.keys + hidden_keys;
     std::vector<float> output = poison(output_floats());
@@ -126,8 +127,9 @@ class Instance {
   std::string text() const {
     const auto number = [](const char* name, double n) { return std::string(" ") + name + "=" + std::to_string(n); };
     return number("query_heads", s.query_heads) + number("kv_heads", s.kv_heads) + number("head_dim", s.head_dim) +
-           number("value_dim", s.value_dim) + number("queries", s.queries) + number("keys", s.keys) + number("causal", s.causal) +
-           number("offset", s.offset) + number("scale", double(s.scale)) + number("spread", double(s.spread));
+           number("value_dim", s.value_dim) + number("queries", s.queries) + number("keys", s.keys) +
+           number("causal", s.causal) + number("offset", s.offset) + number("scale", double(s.scale)) +
+           number("spread", double(s.spread));
   }
 
   Shape s;

@@ -61,7 +61,9 @@ TEST_CASE("the software fused multiply-add rounds once") {
   CHECK(wrong == 0);
   // A tie that a second rounding would break the wrong way: 1 + 2^-24 exactly between two floats, with 2^-60 below it.
   CHECK(attend::software_fma(0x1.000002p0f, 0x1.fffffep-25f, 1.0f) == std::fma(0x1.000002p0f, 0x1.fffffep-25f, 1.0f));
-  const float specials[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-149f, -0x1p-149f, 0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f, infinity, -infinity, not_a_number};
+  const float specials[] = {
+      0.0f,     -0.0f,     1.0f,        -1.0f, 0x1p-149f, -0x1p-149f, 0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f,
+      infinity, -infinity, not_a_number};
   for (const float a : specials) {
     for (const float b : specials) {
       for (const float c : specials) CHECK(same(attend::software_fma(a, b, c), std::fma(a, b, c)));
@@ -128,7 +130,8 @@ TEST_CASE("a weight's digits do not depend on the maximum, and no weight is subn
 
 TEST_CASE("weights of extreme scores") {
   CHECK(weight(-infinity, 3.0f) == 0.0f);
-  for (const float max : {0x1.fffffep20f, -0x1p21f + 1.0f}) {  // the last maxima that are near, and scores that reach past the shift
+  for (const float max :
+       {0x1.fffffep20f, -0x1p21f + 1.0f}) {  // the last maxima that are near, and scores that reach past the shift
     for (const float below : {0.0f, 0.5f, 1.25f, 124.5f, 125.5f, 126.0f, 1e3f, 1e7f, 1e30f, 3e38f}) {
       CHECK(weight(std::floor(max) - below, std::floor(max)) == defined_weight(std::floor(max) - below, std::floor(max)));
     }

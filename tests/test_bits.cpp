@@ -18,9 +18,11 @@ Shape random_shape(Random& random, int number) {
   s.value_dim = random.between(0, 2) == 0 ? random.between(1, 70) : s.head_dim;
   s.keys = random.between(0, 3) == 0 ? random.between(1, 16) : random.between(1, 150);
   s.queries = random.between(0, 1) == 0 ? s.keys : random.between(1, 40);
-  if (number % 25 == 24) s.keys = random.between(480, 1600), s.queries = random.between(1, 3), s.kv_heads = 1, s.query_heads = group;
+  if (number % 25 == 24)
+    s.keys = random.between(480, 1600), s.queries = random.between(1, 3), s.kv_heads = 1, s.query_heads = group;
   // The scalar backend counts every operation: stay near 100,000 of them.
-  while (s.queries > 1 && double(s.queries) * s.keys * s.query_heads * (s.head_dim + s.value_dim) > 1e5) s.queries = (s.queries + 1) / 2;
+  while (s.queries > 1 && double(s.queries) * s.keys * s.query_heads * (s.head_dim + s.value_dim) > 1e5)
+    s.queries = (s.queries + 1) / 2;
   s.causal = random.between(0, 2) > 0;
   s.offset = random.between(0, 1) == 0 ? s.keys - s.queries : random.between(-5, s.keys);
   static constexpr float spreads[] = {0.1f, 1.0f, 1.0f, 8.0f, 60.0f};
@@ -76,7 +78,8 @@ TEST_CASE("self-attention: a growing cache, token by token or in chunks, gives t
 }
 
 TEST_CASE("unusual widths: 1, 7, 10, 80, 576, and values wider or narrower than keys") {
-  for (const auto& [width, value_width] : {std::pair{1, 1}, {7, 7}, {10, 10}, {80, 80}, {576, 512}, {3, 65}, {65, 3}, {1, 130}}) {
+  for (const auto& [width, value_width] :
+       {std::pair{1, 1}, {7, 7}, {10, 10}, {80, 80}, {576, 512}, {3, 65}, {65, 3}, {1, 130}}) {
     const int head_dim = width, value_dim = value_width;  // INFO cannot capture bindings
     const Instance instance({2, 1, head_dim, value_dim, 9, 37, true, 28, 0.0f, 2.0f}, 5);
     const std::vector<float> expected = instance.defined();

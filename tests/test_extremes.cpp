@@ -24,7 +24,8 @@ Instance with_scores(const std::vector<float>& scores, float factor_of_first) {
 
 TEST_CASE("maxima on both sides of every limit of the exponential") {
   Random random(9);
-  for (const float magnitude : {0.0f, 0x1p20f, 0x1.fffffp20f, 0x1p21f, 0x1p22f, 0x1.8p22f, 0x1p23f, 0x1.4p23f, 0x1p24f, 1e30f}) {
+  for (const float magnitude :
+       {0.0f, 0x1p20f, 0x1.fffffp20f, 0x1p21f, 0x1p22f, 0x1.8p22f, 0x1p23f, 0x1.4p23f, 0x1p24f, 1e30f}) {
     for (const float sign : {1.0f, -1.0f}) {
       std::vector<float> scores;
       for (int j = 0; j < 40; ++j) scores.push_back(sign * magnitude + float(random.between(-120, 0)) * 0.25f);

@@ -28,7 +28,8 @@ void for_each_way(const Instance& instance, Test test) {
 
 std::vector<float> rows_of(const std::vector<float>& output, const Shape& s, int first, int count) {
   const std::size_t row = std::size_t(s.query_heads * s.value_dim);
-  return {output.begin() + std::ptrdiff_t(std::size_t(first) * row), output.begin() + std::ptrdiff_t(std::size_t(first + count) * row)};
+  return {output.begin() + std::ptrdiff_t(std::size_t(first) * row),
+          output.begin() + std::ptrdiff_t(std::size_t(first + count) * row)};
 }
 
 bool all_zero(const std::vector<float>& values) {
@@ -52,7 +53,8 @@ TEST_CASE("a causal mask hides later keys and values from every row, whatever th
       }
       const std::vector<float> expected = rows_of(clean.one_shot(), s, 0, first_bad);
       INFO(bad, " from ", first_bad);
-      for_each_way(dirty, [&](const std::vector<float>& output) { CHECK(same_bits(rows_of(output, s, 0, first_bad), expected)); });
+      for_each_way(dirty,
+                   [&](const std::vector<float>& output) { CHECK(same_bits(rows_of(output, s, 0, first_bad), expected)); });
     }
   }
 }
@@ -133,14 +135,18 @@ TEST_CASE("a NaN that is seen comes out as NaN, in its own column or row only") 
   const std::vector<float> expected = clean.one_shot();
   for_each_way(value, [&](const std::vector<float>& output) {
     for (std::size_t i = 0; i < output.size(); ++i) {
-      if (i % 21 == 17) CHECK(std::isnan(output[i]));
-      else CHECK(output[i] == expected[i]);
+      if (i % 21 == 17)
+        CHECK(std::isnan(output[i]));
+      else
+        CHECK(output[i] == expected[i]);
     }
   });
   for_each_way(query, [&](const std::vector<float>& output) {
     for (std::size_t i = 0; i < output.size(); ++i) {
-      if (i / 21 == 9) CHECK(std::isnan(output[i]));
-      else CHECK(output[i] == expected[i]);
+      if (i / 21 == 9)
+        CHECK(std::isnan(output[i]));
+      else
+        CHECK(output[i] == expected[i]);
     }
   });
 }

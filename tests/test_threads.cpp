@@ -1,4 +1,5 @@
-// Calls are reentrant: threads that share keys and values, while another one changes the backend, get the bits of a lone caller.
+// Calls are reentrant: threads that share keys and values, while another one changes the backend, get the bits of a lone
+// caller.
 #include <doctest/doctest.h>
 
 #include <atomic>

@@ -29,11 +29,12 @@ struct Setting {
 };
 
 struct Options {
-  bool causal = false;         // query i sees keys 0 … offset + i; otherwise all that are valid
-  Setting<int> offset;         // absolute position of query 0, any sign; 0, or with a cache its length - valid_queries
-  Setting<int> valid_queries;  // query tokens to compute, from the first; all in the array. Output rows after them are not touched
-  Setting<int> valid_keys;     // keys at or after it do not exist; all in the array or cache
-  Setting<float> scale;        // of the scores, any number, zero and negative too; 1 / sqrt(head_dim)
+  bool causal = false;  // query i sees keys 0 … offset + i; otherwise all that are valid
+  Setting<int> offset;  // absolute position of query 0, any sign; 0, or with a cache its length - valid_queries
+  Setting<int>
+      valid_queries;        // query tokens to compute, from the first; all in the array. Output rows after them are not touched
+  Setting<int> valid_keys;  // keys at or after it do not exist; all in the array or cache
+  Setting<float> scale;     // of the scores, any number, zero and negative too; 1 / sqrt(head_dim)
 };
 
 // Options with just the causal mask. "Bottom-right" alignment is causal(keys - queries).
@@ -55,14 +56,16 @@ constexpr int larger(int a, int b) { return a > b ? a : b; }
 constexpr int whole_chains(int tokens) { return (tokens + chain_keys - 1) / chain_keys * chain_keys; }
 
 // Base of every workspace; the way to tell one from other types.
-template <std::size_t count>
+template <size_t count>
 struct WorkFloats {
   alignas(config::alignment) float data[count];
 };
 
-template <std::size_t count>
-constexpr std::size_t work_floats(const WorkFloats<count>*) { return count; }
-constexpr std::size_t work_floats(const void*) { return 0; }
+template <size_t count>
+constexpr size_t work_floats(const WorkFloats<count>*) {
+  return count;
+}
+constexpr size_t work_floats(const void*) { return 0; }
 
 // The blocks that a shape of so many query and key tokens uses, and the work memory that they need.
 template <class Shape, int queries, int keys, bool key_panels>
@@ -73,7 +76,7 @@ struct Plan {
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_block = smaller(rows, config::row_block);
   static constexpr int key_block = smaller(whole_chains(keys), config::key_block);
-  static constexpr std::size_t floats =
+  static constexpr size_t floats =
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
 
@@ -86,8 +89,7 @@ struct DecodePlan {
   static constexpr int row_floats = Dims::head_dim + Dims::value_dim + panel_keys + config::score_keys;
   static constexpr int row_block = smaller(rows, larger(1, config::decode_stack_floats / row_floats));
   static constexpr int key_block = smaller(whole_chains(keys), row_block == 1 ? config::decode_keys : config::score_keys);
-  static constexpr std::size_t floats =
-      core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
+  static constexpr size_t floats = core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
 };
 
 // Refuses what is out of range, fills in what the options say, and runs.
@@ -99,9 +101,9 @@ Status run(core::Problem& problem, float* scratch, int array_queries, int held_k
   if (queries < 0 || queries > array_queries) return Status::bad_valid_queries;
   if (keys < 0 || keys > held_keys) return Status::bad_valid_keys;
   if (scale != scale) return Status::bad_scale;
-  problem.query.token_stride = std::ptrdiff_t(Dims::query_heads) * Dims::head_dim;
+  problem.query.token_stride = ptrdiff_t(Dims::query_heads) * Dims::head_dim;
   problem.query.head_stride = Dims::head_dim;
-  problem.output.token_stride = std::ptrdiff_t(Dims::query_heads) * Dims::value_dim;
+  problem.output.token_stride = ptrdiff_t(Dims::query_heads) * Dims::value_dim;
   problem.output.head_stride = Dims::value_dim;
   problem.query_heads = Dims::query_heads;
   problem.kv_heads = Dims::kv_heads;
@@ -152,8 +154,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   core::Problem problem{};
   problem.query.data = query.data[0][0];
   problem.output.data = output.data[0][0];
-  problem.key = {key.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
-  problem.value = {value.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
+  problem.key = {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
+  problem.value = {value.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
   return detail::run<Plan, Dims>(problem, work.data, queries, keys, options);
 }
 
@@ -162,7 +164,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 // tokens of the cache, which must hold at least as many.
 //   query Query<Shape, tokens>     output Output<Shape, tokens>     work PrefillWorkspace<Shape, tokens>, or a larger one
 template <class QueryArray, class Cache, class OutputArray, class Work>
-Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work, const Options& options = causal()) {
+Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
+               const Options& options = causal()) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
   constexpr int tokens = detail::Traits<QueryArray>::tokens;
   static_assert(!detail::Same<Shape, void>::value, "attend: prefill takes an attend::KvCache second");
@@ -173,7 +176,8 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   using Plan = detail::Plan<Shape, tokens, Cache::max_tokens, true>;
   static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= Plan::floats,
                 "attend: prefill needs an attend::PrefillWorkspace<Shape, query tokens>");
-  if (options.causal && !options.offset.given && options.valid_queries.or_else(tokens) > cache.length()) return Status::bad_valid_queries;
+  if (options.causal && !options.offset.given && options.valid_queries.or_else(tokens) > cache.length())
+    return Status::bad_valid_queries;
   core::Problem problem{};
   problem.query.data = query.data[0][0];
   problem.output.data = output.data[0][0];
@@ -183,8 +187,8 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   return detail::run<Plan, detail::Checked<Shape>>(problem, work.data, tokens, cache.length(), options);
 }
 
-// Attention of one token over everything in the cache. Work memory is on the stack: config::decode_stack_floats, or what one query
-// head takes where that is more. Where heads are wide and many share their keys (128 query heads of 576), prefill with a
+// Attention of one token over everything in the cache. Work memory is on the stack: config::decode_stack_floats, or what one
+// query head takes where that is more. Where heads are wide and many share their keys (128 query heads of 576), prefill with a
 // one-token workspace reads the cache fewer times.
 //   query Query<Shape>     output Output<Shape>
 template <class QueryArray, class Cache, class OutputArray>

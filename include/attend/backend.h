@@ -14,7 +14,8 @@ bool backend_available(int index);
 const char* active_backend();
 
 // Makes every later call use the named backend ("avx2", "scalar", …). False, and no change, when there is none of that name
-// or the processor cannot run it; name must not be null. May be called from any thread; calls that are under way finish with the one they began with.
+// or the processor cannot run it; name must not be null. May be called from any thread; calls that are under way finish with
+// the one they began with.
 bool use_backend(const char* name);
 
 }  // namespace attend

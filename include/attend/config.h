@@ -1,7 +1,7 @@
 // Numbers that both the headers and the compiled sources rely on.
 #pragma once
 
-#include <cstddef>
+#include <stddef.h>
 
 #if !defined(__cplusplus) || __cplusplus < 201703L
 #error "attend needs C++17: compile with -std=c++17 or newer"
@@ -22,8 +22,8 @@ inline constexpr int segment_keys = 512;
 // denominator has one partial sum for each key of a panel.
 inline constexpr int panel_keys = 16;
 
-// A sum is a chain of fused multiply-adds of at most this length, and then a sum of such chains: its error grows with the square
-// root of the length of both. Part of the arithmetic: they decide bits.
+// A sum is a chain of fused multiply-adds of at most this length, and then a sum of such chains: its error grows with the
+// square root of the length of both. Part of the arithmetic: they decide bits.
 inline constexpr int chain_dims = 16;  // in a score
 inline constexpr int chain_keys = 64;  // in an output, counted by absolute positions
 
@@ -31,14 +31,14 @@ namespace config {
 
 // Work memory grows with these; results do not depend on them.
 #if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
-inline constexpr int row_block = 192;             // query rows that share one pass over the keys
-inline constexpr int key_block = 64;              // keys that one pass takes at a time, a multiple of chain_keys
-inline constexpr int score_keys = 128;            // keys of a row's score tile: a limit of key_block where there are several rows
-inline constexpr int decode_keys = 512;           // the same where there is one
-inline constexpr int tile_rows = 12;              // rows of the largest tile of any backend
-inline constexpr bool gather = true;              // copy values and sums that lie far apart together: strides crowd a cache's sets
+inline constexpr int row_block = 192;    // query rows that share one pass over the keys
+inline constexpr int key_block = 64;     // keys that one pass takes at a time, a multiple of chain_keys
+inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
+inline constexpr int decode_keys = 512;  // the same where there is one
+inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
+inline constexpr bool gather = true;     // copy values and sums that lie far apart together: strides crowd a cache's sets
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
-inline constexpr std::size_t alignment = 64;      // of caches and workspaces: a cache line
+inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #else
 inline constexpr int row_block = 4;
 inline constexpr int key_block = 64;
@@ -47,7 +47,7 @@ inline constexpr int decode_keys = 64;
 inline constexpr int tile_rows = 4;
 inline constexpr bool gather = false;
 inline constexpr int decode_stack_floats = 128;
-inline constexpr std::size_t alignment = 8;
+inline constexpr size_t alignment = 8;
 #endif
 
 }  // namespace config

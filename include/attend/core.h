@@ -4,7 +4,7 @@
 // directly answers for the ranges stated here. All extents and strides count floats.
 #pragma once
 
-#include <cstddef>
+#include <stddef.h>
 
 #include "config.h"
 
@@ -15,8 +15,8 @@ namespace core {
 template <class Float>
 struct Tensor {
   Float* data;
-  std::ptrdiff_t token_stride;
-  std::ptrdiff_t head_stride;
+  ptrdiff_t token_stride;
+  ptrdiff_t head_stride;
 };
 
 // The memory of a key/value cache. No alignment is needed; that of config::alignment is fastest. Slots that hold no token are
@@ -34,12 +34,12 @@ struct Cache {
 
 constexpr int panel_count(int tokens) { return (tokens + panel_keys - 1) / panel_keys; }
 
-constexpr std::size_t cache_key_floats(int kv_heads, int head_dim, int capacity) {
-  return std::size_t(kv_heads) * std::size_t(panel_count(capacity)) * panel_keys * std::size_t(head_dim);
+constexpr size_t cache_key_floats(int kv_heads, int head_dim, int capacity) {
+  return size_t(kv_heads) * size_t(panel_count(capacity)) * panel_keys * size_t(head_dim);
 }
 
-constexpr std::size_t cache_value_floats(int kv_heads, int value_dim, int capacity) {
-  return std::size_t(kv_heads) * std::size_t(capacity) * std::size_t(value_dim);
+constexpr size_t cache_value_floats(int kv_heads, int value_dim, int capacity) {
+  return size_t(kv_heads) * size_t(capacity) * size_t(value_dim);
 }
 
 // Writes count tokens at position, position + 1, … of the cache. Requires 0 <= position and position + count <= capacity.
@@ -47,13 +47,14 @@ void store(const Cache& cache, int position, int count, Tensor<const float> key,
 
 // One attention call: for every query head h and query token i, with the key/value head h / (query_heads / kv_heads),
 //
-//   score_j = scale * dot(query[i][h], key_j),  weight = softmax(score over the visible keys),  output[i][h] = sum weight_j value_j
+//   score_j = scale * dot(query[i][h], key_j),  weight = softmax(score over the visible keys),  output[i][h] = sum weight_j
+//   value_j
 //
 // where key j is visible when j < keys and, if causal, j <= offset + i. A query that sees no key gets zeros.
 // The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
-// Dao et al., FlashAttention, 2022), in the fixed order of operations that src/README.md gives. How a problem is cut into calls and
-// blocks changes no bit, while keys * max|value| stays below 3.4e38 and up to contributions below 2^-125 of the largest weight.
-// Floating-point exceptions are raised without meaning and must not trap.
+// Dao et al., FlashAttention, 2022), in the fixed order of operations that src/README.md gives. How a problem is cut into calls
+// and blocks changes no bit, while keys * max|value| stays below 3.4e38 and up to contributions below 2^-125 of the largest
+// weight. Floating-point exceptions are raised without meaning and must not trap.
 struct Problem {
   Tensor<const float> query;  // [queries][query_heads][head_dim]
   Tensor<float> output;       // [queries][query_heads][value_dim]
@@ -77,18 +78,18 @@ struct Problem {
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment, or where
-// sums are gathered.
-constexpr std::size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const std::size_t packed_width = std::size_t(head_dim) + (config::gather ? std::size_t(value_dim) : 0);
-  const std::size_t packed = key_panels ? 0 : std::size_t(key_block) * packed_width;
+// Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment, or
+// where sums are gathered.
+constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
+  const size_t packed_width = size_t(head_dim) + (config::gather ? size_t(value_dim) : 0);
+  const size_t packed = key_panels ? 0 : size_t(key_block) * packed_width;
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
-  const std::size_t scores = row_block == 1 ? std::size_t(key_block) : std::size_t(tile_rows) * std::size_t(config::score_keys);
-  const std::size_t chains = row_block == 1 ? 0 : std::size_t(tile_rows) * std::size_t(value_dim);
-  const std::size_t row = std::size_t(head_dim) + panel_keys + 1;
-  const std::size_t sums = keys > segment_keys || config::gather ? std::size_t(value_dim) : 0;
-  const std::size_t totals = keys > segment_keys ? 2 : 0;
-  return packed + scores + chains + std::size_t(row_block) * (row + sums + totals);
+  const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
+  const size_t chains = row_block == 1 ? 0 : size_t(tile_rows) * size_t(value_dim);
+  const size_t row = size_t(head_dim) + panel_keys + 1;
+  const size_t sums = keys > segment_keys || config::gather ? size_t(value_dim) : 0;
+  const size_t totals = keys > segment_keys ? 2 : 0;
+  return packed + scores + chains + size_t(row_block) * (row + sums + totals);
 }
 
 // Computes the whole problem with the active backend.

@@ -7,12 +7,13 @@
 namespace attend {
 
 // Keys are kept as panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised memory
-// without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`).
-// Sharing one between threads needs the caller's lock only while somebody changes it.
+// without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape>
+// out{};`). Sharing one between threads needs the caller's lock only while somebody changes it.
 template <class Shape>
 class KvCache {
   using Dims = detail::Checked<Shape>;
-  static_assert(detail::HasMaxTokens<Shape>::value, "attend: a KvCache needs `static constexpr int max_tokens = …;` in the shape");
+  static_assert(detail::HasMaxTokens<Shape>::value,
+                "attend: a KvCache needs `static constexpr int max_tokens = …;` in the shape");
 
  public:
   static constexpr int max_tokens = Shape::max_tokens;
@@ -27,12 +28,13 @@ class KvCache {
     constexpr int tokens = detail::Traits<KeyArray>::tokens;
     static_assert(detail::Same<KeyArray, Key<Shape, tokens>>::value,
                   "attend: KvCache::append takes an attend::Key of the cache's own shape first");
-    static_assert(detail::Same<ValueArray, Value<Shape, tokens>>::value,
-                  "attend: KvCache::append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
+    static_assert(
+        detail::Same<ValueArray, Value<Shape, tokens>>::value,
+        "attend: KvCache::append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
     if (count < 0 || count > tokens || count > max_tokens - length_) return false;
     core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, max_tokens}, length_, count,
-                {key.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-                {value.data[0][0], std::ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
+                {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+                {value.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
     length_ += count;
     return true;
   }
@@ -50,10 +52,10 @@ class KvCache {
   constexpr void clear() { length_ = 0; }
 
   // Where keys and values lie, in the layout of core::Cache.
-  core::Tensor<const float> key_panels() const { return {keys_, 0, std::ptrdiff_t(core::panel_count(max_tokens)) * panel_keys * Dims::head_dim}; }
-  core::Tensor<const float> values() const {
-    return {values_, Dims::value_dim, std::ptrdiff_t(max_tokens) * Dims::value_dim};
+  core::Tensor<const float> key_panels() const {
+    return {keys_, 0, ptrdiff_t(core::panel_count(max_tokens)) * panel_keys * Dims::head_dim};
   }
+  core::Tensor<const float> values() const { return {values_, Dims::value_dim, ptrdiff_t(max_tokens) * Dims::value_dim}; }
 
  private:
   alignas(config::alignment) float keys_[core::cache_key_floats(Dims::kv_heads, Dims::head_dim, max_tokens)];
@@ -64,9 +66,13 @@ class KvCache {
 namespace detail {
 
 template <class Type>
-struct CacheShape { using ShapeType = void; };
+struct CacheShape {
+  using ShapeType = void;
+};
 template <class Shape>
-struct CacheShape<KvCache<Shape>> { using ShapeType = Shape; };
+struct CacheShape<KvCache<Shape>> {
+  using ShapeType = Shape;
+};
 
 }  // namespace detail
 }  // namespace attend

@@ -17,29 +17,49 @@ namespace attend {
 namespace detail {
 
 template <class Type, class = void>
-struct HasQueryHeads { static constexpr bool value = false; };
+struct HasQueryHeads {
+  static constexpr bool value = false;
+};
 template <class Type>
-struct HasQueryHeads<Type, decltype(void(int(Type::query_heads)))> { static constexpr bool value = true; };
+struct HasQueryHeads<Type, decltype(void(int(Type::query_heads)))> {
+  static constexpr bool value = true;
+};
 
 template <class Type, class = void>
-struct HasKvHeads { static constexpr bool value = false; };
+struct HasKvHeads {
+  static constexpr bool value = false;
+};
 template <class Type>
-struct HasKvHeads<Type, decltype(void(int(Type::kv_heads)))> { static constexpr bool value = true; };
+struct HasKvHeads<Type, decltype(void(int(Type::kv_heads)))> {
+  static constexpr bool value = true;
+};
 
 template <class Type, class = void>
-struct HasHeadDim { static constexpr bool value = false; };
+struct HasHeadDim {
+  static constexpr bool value = false;
+};
 template <class Type>
-struct HasHeadDim<Type, decltype(void(int(Type::head_dim)))> { static constexpr bool value = true; };
+struct HasHeadDim<Type, decltype(void(int(Type::head_dim)))> {
+  static constexpr bool value = true;
+};
 
 template <class Type, class = void>
-struct HasMaxTokens { static constexpr bool value = false; };
+struct HasMaxTokens {
+  static constexpr bool value = false;
+};
 template <class Type>
-struct HasMaxTokens<Type, decltype(void(int(Type::max_tokens)))> { static constexpr bool value = true; };
+struct HasMaxTokens<Type, decltype(void(int(Type::max_tokens)))> {
+  static constexpr bool value = true;
+};
 
 template <class Shape, class = void>
-struct ValueDim { static constexpr int value = Shape::head_dim; };
+struct ValueDim {
+  static constexpr int value = Shape::head_dim;
+};
 template <class Shape>
-struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> { static constexpr int value = Shape::value_dim; };
+struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> {
+  static constexpr int value = Shape::value_dim;
+};
 
 // The constants of a shape, checked once where it is first used.
 template <class Shape>
@@ -98,14 +118,24 @@ namespace detail {
 
 // Which shape and how many tokens an array type has; no shape (void) for any other type.
 template <class Type>
-struct Traits { using ShapeType = void; static constexpr int tokens = 0; };
+struct Traits {
+  using ShapeType = void;
+  static constexpr int tokens = 0;
+};
 template <template <class, int> class Array, class Shape, int count>
-struct Traits<Array<Shape, count>> { using ShapeType = Shape; static constexpr int tokens = count; };
+struct Traits<Array<Shape, count>> {
+  using ShapeType = Shape;
+  static constexpr int tokens = count;
+};
 
 template <class A, class B>
-struct Same { static constexpr bool value = false; };
+struct Same {
+  static constexpr bool value = false;
+};
 template <class A>
-struct Same<A, A> { static constexpr bool value = true; };
+struct Same<A, A> {
+  static constexpr bool value = true;
+};
 
 }  // namespace detail
 }  // namespace attend

@@ -19,7 +19,7 @@ struct Scalar {
   static constexpr int score_vecs(int /*rows*/) { return 4; }
   static constexpr int value_vecs(int /*rows*/) { return 4; }
   static constexpr bool tiles_of_any_row_count = false;  // leftover rows go one by one: less code
-  static constexpr int weight_vecs = 2;  // whose weights are computed side by side
+  static constexpr int weight_vecs = 2;                  // whose weights are computed side by side
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }
