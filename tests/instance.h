@@ -68,6 +68,25 @@ class Instance {
     return output;
   }
 
+  // The problem of one call over the arrays, without blocks and scratch.
+  attend::core::Problem arrays(std::vector<float>& output) const {
+    attend::core::Problem p{};
+    p.query = {query.data(), s.query_heads * s.head_dim, s.head_dim};
+    p.output = {output.data(), s.query_heads * s.value_dim, s.value_dim};
+    p.key = {key.data(), s.kv_heads * s.head_dim, s.head_dim};
+    p.value = {value.data(), s.kv_heads * s.value_dim, s.value_dim};
+    p.query_heads = s.query_heads;
+    p.kv_heads = s.kv_heads;
+    p.head_dim = s.head_dim;
+    p.value_dim = s.value_dim;
+    p.queries = s.queries;
+    p.keys = s.keys;
+    p.offset = s.offset;
+    p.scale = s.scale;
+    p.causal = s.causal;
+    return p;
+  }
+
   // One call over the arrays.
   std::vector<float> one_shot(Blocks blocks = {}) const {
     std::vector<float> output = poison(output_floats());
@@ -138,24 +157,6 @@ class Instance {
 
  private:
   std::size_t output_floats() const { return std::size_t(s.queries * s.query_heads * s.value_dim); }
-
-  attend::core::Problem arrays(std::vector<float>& output) const {
-    attend::core::Problem p{};
-    p.query = {query.data(), s.query_heads * s.head_dim, s.head_dim};
-    p.output = {output.data(), s.query_heads * s.value_dim, s.value_dim};
-    p.key = {key.data(), s.kv_heads * s.head_dim, s.head_dim};
-    p.value = {value.data(), s.kv_heads * s.value_dim, s.value_dim};
-    p.query_heads = s.query_heads;
-    p.kv_heads = s.kv_heads;
-    p.head_dim = s.head_dim;
-    p.value_dim = s.value_dim;
-    p.queries = s.queries;
-    p.keys = s.keys;
-    p.offset = s.offset;
-    p.scale = s.scale;
-    p.causal = s.causal;
-    return p;
-  }
 
   // With scratch of exactly the promised size, poisoned, so that an address sanitizer sees every step beyond it.
   static void run(attend::core::Problem p, Blocks blocks) {

@@ -14,31 +14,11 @@ using namespace attend_test;
 
 namespace {
 
-// The instance as a problem: inputs, and where its output would be.
-Problem problem_of(const Instance& instance, std::vector<float>& output) {
-  const Shape& s = instance.s;
-  Problem p{};
-  p.query = {instance.query.data(), s.query_heads * s.head_dim, s.head_dim};
-  p.output = {output.data(), s.query_heads * s.value_dim, s.value_dim};
-  p.key = {instance.key.data(), s.kv_heads * s.head_dim, s.head_dim};
-  p.value = {instance.value.data(), s.kv_heads * s.value_dim, s.value_dim};
-  p.query_heads = s.query_heads;
-  p.kv_heads = s.kv_heads;
-  p.head_dim = s.head_dim;
-  p.value_dim = s.value_dim;
-  p.queries = s.queries;
-  p.keys = s.keys;
-  p.offset = s.offset;
-  p.scale = s.scale;
-  p.causal = s.causal;
-  return p;
-}
-
 // Scales the queries until the largest |score|, in natural-log units, is `spread`.
 Instance with_scores_to(double spread, const Shape& shape, std::uint64_t seed) {
   Instance instance(shape, seed);
   std::vector<float> none;
-  const auto factor = float(spread / largest_score(problem_of(instance, none)));
+  const auto factor = float(spread / largest_score(instance.arrays(none)));
   for (float& q : instance.query) q *= factor;
   return instance;
 }
@@ -57,7 +37,7 @@ double largest_value(const Instance& instance) {
 
 void check_errors(const Instance& instance, double spread) {
   std::vector<float> output = instance.one_shot();
-  const Problem problem = problem_of(instance, output);
+  const Problem problem = instance.arrays(output);
   const Errors errors = errors_against(oracle(problem), problem);
   INFO(std::string(attend::active_backend()), instance.text(), " scores to ", spread);
   CHECK(errors.largest <= bound(spread) * largest_value(instance));
