@@ -34,31 +34,19 @@ inline float round_up(float a) {
   return nearest < a ? nearest + 1.0f : nearest;
 }
 
-// Scores in base 2 become weights 2^(score - max), for a whole number max >= score.
+// Scores in base 2 become weights 2^(score - max), for a whole number max >= score with |max| < near_max.
 //
 // The polynomial sees only the score's own fraction, never max, and max only moves the exponent. So whatever max was when a
 // key's turn came, the weight's digits are the same: that is what makes blocks of any size give the same bits.
-// Minus infinity has weight 0; NaN and plus infinity have NaN.
-template <class Isa, int count>
-void weigh_far(typename Isa::Vec (&scores)[count], float max) {
-  typename Isa::Vec whole[count];
-  ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) {
-    whole[v] = Isa::round(scores[v]);
-    scores[v] = Isa::sub(scores[v], whole[v]);
-  }
-  exp2_fraction<Isa, count>(scores);
-  ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_power(scores[v], Isa::sub(whole[v], Isa::broadcast(max)));
-}
-
-// The same with fewer instructions while |max| < near_max. Adding 1.5 * 2^23 rounds a score to a whole number and leaves that
-// in the low bits, from where a shift brings it into an exponent. Scores too low for that have weight 0 in any case.
+// Minus infinity has weight 0; NaN has NaN.
+//
+// Adding 1.5 * 2^23 rounds a score to a whole number and leaves that in the low bits, from where a shift brings it into an
+// exponent. Scores too low for that have weight 0 in any case.
 constexpr float near_max = 0x1p21f;
 constexpr float whole_shift = 0x1.8p23f;
 
 template <class Isa, int count>
-void weigh_near(typename Isa::Vec (&scores)[count], float max) {
+void weigh(typename Isa::Vec (&scores)[count], float max) {
   typename Isa::Vec shifted[count];
   const typename Isa::Vec shift = Isa::broadcast(whole_shift);
   ATTEND_UNROLL
@@ -71,6 +59,10 @@ void weigh_near(typename Isa::Vec (&scores)[count], float max) {
   ATTEND_UNROLL
   for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_low_bits(scores[v], shifted[v], 127 - int(max), lowest);
 }
+
+// An even whole number that may be subtracted from scores and max alike where |max| >= near_max. There, scores within reach of
+// max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.
+inline float even_reference(float max) { return 2.0f * round_up(0.5f * max); }
 
 }  // namespace
 }  // namespace attend

@@ -20,18 +20,14 @@ void multiply_row(const float* from, int count, typename Isa::Vec factor, float*
 
 // Replaces scores by their weights, `count` vectors at a time, and adds these to the partial sums. The vectors take each step
 // together: one alone would wait for the cycles of every multiply-add of the polynomial.
-template <class Isa, int count, bool near>
+template <class Isa, int count>
 int weigh_scores(float* scores, int from, int to, float max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
   constexpr int vecs = panel_keys / Isa::lanes;
   for (; to - from >= count * Isa::lanes; from += count * Isa::lanes) {
     typename Isa::Vec weights[count];
     ATTEND_UNROLL
     for (int v = 0; v < count; ++v) weights[v] = Isa::load(scores + from + v * Isa::lanes);
-    if constexpr (near) {
-      weigh_near<Isa, count>(weights, max);
-    } else {
-      weigh_far<Isa, count>(weights, max);
-    }
+    weigh<Isa, count>(weights, max);
     // With whole panels at a time, the sums stay in registers; otherwise they are indexed.
     const int first = count % vecs == 0 ? 0 : from / Isa::lanes % vecs;
     ATTEND_UNROLL
@@ -69,16 +65,19 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
     max = block_max;
   }
 
-  const float relative_to = max > lowest_max ? max : 0.0f;
+  float relative_to = max > lowest_max ? max : 0.0f;
+  if (!(relative_to < near_max && relative_to > -near_max)) {
+    const float reference = even_reference(relative_to);
+    relative_to = relative_to < reference ? -1.0f : 0.0f;
+    for (int k = 0; k < padded; k += Isa::lanes) {
+      Isa::store(scores + k, Isa::sub(Isa::load(scores + k), Isa::broadcast(reference)));
+    }
+  }
   Vec sums[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
-  if (relative_to < near_max && relative_to > -near_max) {
-    const int done = weigh_scores<Isa, Isa::weight_vecs, true>(scores, 0, padded, relative_to, sums);
-    if constexpr (Isa::weight_vecs > vecs) weigh_scores<Isa, vecs, true>(scores, done, padded, relative_to, sums);
-  } else {
-    weigh_scores<Isa, 1, false>(scores, 0, padded, relative_to, sums);
-  }
+  const int done = weigh_scores<Isa, Isa::weight_vecs>(scores, 0, padded, relative_to, sums);
+  if constexpr (Isa::weight_vecs > vecs) weigh_scores<Isa, vecs>(scores, done, padded, relative_to, sums);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
 }

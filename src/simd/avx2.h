@@ -45,8 +45,6 @@ struct Avx2 {
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
   }
 
-  static Vec round(Vec a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     const Vec power = _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));

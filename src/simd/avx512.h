@@ -44,8 +44,6 @@ struct Avx512 {
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
 
-  static Vec round(Vec a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
     return _mm512_maskz_scalef_ps(kept, a, n);

@@ -43,8 +43,6 @@ struct Helium {
   static Vec max(Vec a, Vec b) { return vmaxnmq_f32(a, b); }  // the number where one is NaN
   static float highest_lane(Vec a) { return vmaxnmvq_f32(vgetq_lane_f32(a, 0), a); }
 
-  static Vec round(Vec a) { return vrndnq_f32(a); }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_n_s32(vcvtq_s32_f32(n), 127);
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));

@@ -63,17 +63,6 @@ struct Neon {
     return vget_lane_f32(vpmax_f32(two, two), 0);
   }
 
-  static Vec round(Vec a) {
-#if defined(__aarch64__)
-    return vrndnq_f32(a);
-#else
-    // Adding 2^23 leaves no bits for a fraction; larger numbers have none.
-    const Vec limit = vdupq_n_f32(0x1p23f);
-    const Vec shift = vbslq_f32(vdupq_n_u32(0x80000000u), a, limit);  // of a's sign
-    return vbslq_f32(vcltq_f32(vabsq_f32(a), limit), vsubq_f32(vaddq_f32(a, shift), shift), a);
-#endif
-  }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127));
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));

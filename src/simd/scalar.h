@@ -38,12 +38,6 @@ struct Scalar {
   static Vec max(Vec a, Vec b) { return a < b ? b : a; }  // a where b is NaN
   static float highest_lane(Vec a) { return a; }
 
-  // Nearest whole number, ties to even. Adding 2^23 leaves no bits for a fraction; larger numbers have none.
-  static Vec round(Vec a) {
-    const float shift = a < 0.0f ? -0x1p23f : 0x1p23f;
-    return a < 0x1p23f && a > -0x1p23f ? (a + shift) - shift : a;
-  }
-
   // a * 2^n for whole n <= 0, and zero where n < -125, so that the power is an ordinary number. A NaN a stays NaN.
   static Vec scale_by_power(Vec a, Vec n) {
     if (n < -125.0f) return 0.0f;
