@@ -22,7 +22,7 @@
 #include "row_block.h"
 #include "simd/avx2.h"
 
-void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem); }
+ATTEND_CODE void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem); }
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -28,7 +28,7 @@
 #include "row_block.h"
 #include "simd/avx512.h"
 
-void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem); }
+ATTEND_CODE void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem); }
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -8,9 +8,9 @@
 
 #if ATTEND_HELIUM
 
-#include "row_block.h"
 #include "simd/helium.h"
+#include "small_block.h"
 
-void attend::core::run_helium(const Problem& problem) { run_problem<Helium>(problem); }
+ATTEND_CODE void attend::core::run_helium(const Problem& problem) { SmallBlock<Helium>(problem).run(); }
 
 #endif

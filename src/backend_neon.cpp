@@ -11,6 +11,6 @@
 #include "row_block.h"
 #include "simd/neon.h"
 
-void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem); }
+ATTEND_CODE void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem); }
 
 #endif

@@ -5,7 +5,13 @@
 #define ATTEND_BACKEND_SOURCE
 
 #include "backends.h"
-#include "row_block.h"
-#include "simd/scalar.h"
+#include "small_block.h"
 
-void attend::core::run_scalar(const Problem& problem) { run_problem<Scalar>(problem); }
+// Armv7-M and Armv8-M with a floating-point unit (and at -O0 too: its registers are enough).
+#if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
+#include "simd/vfp.h"
+ATTEND_CODE void attend::core::run_scalar(const Problem& problem) { SmallBlock<Vfp>(problem).run(); }
+#else
+#include "simd/scalar.h"
+ATTEND_CODE void attend::core::run_scalar(const Problem& problem) { SmallBlock<Scalar>(problem).run(); }
+#endif

@@ -1,6 +1,7 @@
 // Powers of two, and the weight of a score.
 #pragma once
 
+#include "../include/attend/config.h"
 #include "float_rules.h"
 
 namespace attend {
@@ -11,16 +12,18 @@ namespace {
 // The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
 // (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go
 // through it side by side.
+ATTEND_TABLE constexpr float exp2_coefficients[] = {
+    0x1.3fa208p-13f, 0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
+
 template <class Isa, int count>
 void exp2_fraction(typename Isa::Vec (&f)[count]) {
-  constexpr float coefficients[] = {0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
   typename Isa::Vec g[count];
   ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) g[v] = Isa::broadcast(0x1.3fa208p-13f);
+  for (int v = 0; v < count; ++v) g[v] = Isa::broadcast(exp2_coefficients[0]);
   ATTEND_UNROLL
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 1; i < 7; ++i) {
     ATTEND_UNROLL
-    for (int v = 0; v < count; ++v) g[v] = Isa::fma(g[v], f[v], Isa::broadcast(coefficients[i]));
+    for (int v = 0; v < count; ++v) g[v] = Isa::fma(g[v], f[v], Isa::broadcast(exp2_coefficients[i]));
   }
   ATTEND_UNROLL
   for (int v = 0; v < count; ++v) f[v] = g[v];
@@ -29,9 +32,8 @@ void exp2_fraction(typename Isa::Vec (&f)[count]) {
 // The smallest whole number that is not below a.
 inline float round_up(float a) {
   if (!(a < 0x1p23f && a > -0x1p23f)) return a;  // no fraction, or NaN
-  const float shift = a < 0.0f ? -0x1p23f : 0x1p23f;
-  const float nearest = (a + shift) - shift;
-  return nearest < a ? nearest + 1.0f : nearest;
+  const float whole = float(int(a));
+  return whole < a ? whole + 1.0f : whole;
 }
 
 // Scores in base 2 become weights 2^(score - max), for a whole number max >= score with |max| < near_max.

@@ -9,6 +9,9 @@
 namespace attend {
 namespace {
 
+constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
+constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
+
 // scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled
 // by this, scores come out in base 2.
 inline float base2_scale(float scale) {

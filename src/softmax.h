@@ -3,6 +3,7 @@
 
 #include "../include/attend/config.h"
 #include "exp2.h"
+#include "pack.h"
 
 namespace attend {
 namespace {
@@ -16,6 +17,28 @@ void multiply_row(const float* from, int count, typename Isa::Vec factor, float*
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
   if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
+}
+
+// total = total * factor + part
+template <class Isa>
+void add_row(float* total, int count, typename Isa::Vec factor, const float* part) {
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) {
+    Isa::store(total + c, Isa::fma(Isa::load(total + c), factor, Isa::load(part + c)));
+  }
+  if (const int left = count - c; left > 0) {
+    Isa::store_first(total + c, Isa::fma(Isa::load_first(total + c, left), factor, Isa::load_first(part + c, left)), left);
+  }
+}
+
+// output = sums / denominator, and zero for a row that saw no key, or only scores of minus infinity.
+template <class Isa>
+void divide_row(const float* sums, int count, float denominator, float* output) {
+  if (denominator == 0.0f) {
+    fill_row<Isa>(0.0f, count, output);
+  } else {
+    multiply_row<Isa>(sums, count, Isa::broadcast(1.0f / denominator), output);
+  }
 }
 
 // Replaces scores by their weights, `count` vectors at a time, and adds these to the partial sums. The vectors take each step
@@ -72,6 +95,10 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
     for (int k = 0; k < padded; k += Isa::lanes) {
       Isa::store(scores + k, Isa::sub(Isa::load(scores + k), Isa::broadcast(reference)));
     }
+  }
+  if constexpr (Isa::own_weights) {
+    Isa::weigh_scores(scores, padded, relative_to, exp2_coefficients, lane_sums);
+    return;
   }
   Vec sums[vecs];
   ATTEND_UNROLL

@@ -92,15 +92,15 @@ void value_chain(const float* weights, const float* values, ptrdiff_t value_stri
   const int common = visible[0];
   if (common == visible[rows - 1]) {
     value_rows<Isa, rows, Chain::whole>(weights, values, value_stride, common, nullptr, output, value_dim);
-    return;
-  }
-  float* aside[rows];
-  for (int r = 0; r < rows; ++r) aside[r] = begun + ptrdiff_t(r) * value_dim;
-  value_rows<Isa, rows, Chain::begin>(weights, values, value_stride, common, aside, output, value_dim);
-  for (int r = 0; r < rows; ++r) {
-    if (visible[r] == 0) continue;
-    value_rows<Isa, 1, Chain::finish>(weights + r * config::score_keys + common, values + common * value_stride, value_stride,
-                                      visible[r] - common, aside + r, output + r, value_dim);
+  } else {
+    float* aside[rows];
+    for (int r = 0; r < rows; ++r) aside[r] = begun + ptrdiff_t(r) * value_dim;
+    value_rows<Isa, rows, Chain::begin>(weights, values, value_stride, common, aside, output, value_dim);
+    for (int r = 0; r < rows; ++r) {
+      if (visible[r] == 0) continue;
+      value_rows<Isa, 1, Chain::finish>(weights + r * config::score_keys + common, values + common * value_stride, value_stride,
+                                        visible[r] - common, aside + r, output + r, value_dim);
+    }
   }
 }
 

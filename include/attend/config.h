@@ -13,6 +13,15 @@
 #define ATTEND_X86 0
 #endif
 
+// Where a linker script has fast or large memories, these say what goes there: attributes such as
+// __attribute__((section(".itcm"))), empty unless defined for the whole build.
+#ifndef ATTEND_CODE
+#define ATTEND_CODE  // before functions where the time is spent
+#endif
+#ifndef ATTEND_TABLE
+#define ATTEND_TABLE  // before constants that those read
+#endif
+
 namespace attend {
 
 // Keys are summed in segments of this many absolute positions. Part of the arithmetic: it decides bits.
@@ -30,13 +39,13 @@ inline constexpr int chain_keys = 64;  // in an output, counted by absolute posi
 namespace config {
 
 // Work memory grows with these; results do not depend on them.
-#if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
+#if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 inline constexpr int row_block = 192;    // query rows that share one pass over the keys
 inline constexpr int key_block = 64;     // keys that one pass takes at a time, a multiple of chain_keys
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
-inline constexpr bool gather = true;     // copy values and sums that lie far apart together: strides crowd a cache's sets
+inline constexpr bool small = false;     // no memory for copies of keys, values and sums
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #else
@@ -45,7 +54,7 @@ inline constexpr int key_block = 64;
 inline constexpr int score_keys = 64;
 inline constexpr int decode_keys = 64;
 inline constexpr int tile_rows = 4;
-inline constexpr bool gather = false;
+inline constexpr bool small = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 #endif

@@ -78,16 +78,15 @@ struct Problem {
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Floats of scratch for Problem::row_block = row_block. A second set of sums exists only where keys can pass one segment, or
-// where sums are gathered.
+// Floats of scratch for Problem::row_block = row_block. On small parts nothing is copied, and sums beside those in the output
+// exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const size_t packed_width = size_t(head_dim) + (config::gather ? size_t(value_dim) : 0);
-  const size_t packed = key_panels ? 0 : size_t(key_block) * packed_width;
+  const size_t packed = key_panels || config::small ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
-  const size_t chains = row_block == 1 ? 0 : size_t(tile_rows) * size_t(value_dim);
+  const size_t chains = row_block == 1 || config::small ? 0 : size_t(tile_rows) * size_t(value_dim);
   const size_t row = size_t(head_dim) + panel_keys + 1;
-  const size_t sums = keys > segment_keys || config::gather ? size_t(value_dim) : 0;
+  const size_t sums = keys > segment_keys || !config::small ? size_t(value_dim) : 0;
   const size_t totals = keys > segment_keys ? 2 : 0;
   return packed + scores + chains + size_t(row_block) * (row + sums + totals);
 }

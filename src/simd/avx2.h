@@ -19,7 +19,7 @@ struct Avx2 {
   static constexpr int tile_rows = 6;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
-  static constexpr bool tiles_of_any_row_count = true;
+  static constexpr bool own_weights = false;
   static constexpr int weight_vecs = 4;  // whose weights are computed side by side
 
   static Vec zero() { return _mm256_setzero_ps(); }

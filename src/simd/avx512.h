@@ -18,7 +18,7 @@ struct Avx512 {
   static constexpr int tile_rows = 12;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
-  static constexpr bool tiles_of_any_row_count = true;
+  static constexpr bool own_weights = false;
   static constexpr int weight_vecs = 4;  // whose weights are computed side by side
 
   static Vec zero() { return _mm512_setzero_ps(); }

@@ -25,7 +25,7 @@ struct Neon {
   static constexpr int value_vecs(int rows) { return rows <= 2 ? 4 : 2; }
   static constexpr int weight_vecs = 4;
 #endif
-  static constexpr bool tiles_of_any_row_count = true;
+  static constexpr bool own_weights = false;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../chains.h"
 #include "../fma.h"
 
 namespace attend {
@@ -14,12 +15,10 @@ struct Scalar {
   using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 1;
 
-  // Tiles: rows by vectors of running sums.
   static constexpr int tile_rows = 4;
-  static constexpr int score_vecs(int /*rows*/) { return 4; }
-  static constexpr int value_vecs(int /*rows*/) { return 4; }
-  static constexpr bool tiles_of_any_row_count = false;  // leftover rows go one by one: less code
-  static constexpr int weight_vecs = 2;                  // whose weights are computed side by side
+  static constexpr int columns(int /*rows*/) { return 4; }
+  static constexpr bool own_weights = false;  // weights of scores come from exp2.h
+  static constexpr int weight_vecs = 1;       // whose weights are computed side by side
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }
@@ -49,6 +48,56 @@ struct Scalar {
   static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
     if (n < lowest) return 0.0f;
     return a * bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23);
+  }
+
+  static void chains(const Chains& c) {
+    if (c.columns < 4) {
+      one_by_one(c, c.columns);
+    } else if (c.rows == 1) {
+      side_by_side<1, 4>(c);
+    } else {
+      side_by_side<4, 4>(c);
+    }
+  }
+
+ protected:
+  template <int rows, int columns>
+  static void side_by_side(const Chains& c) {
+    float sums[rows][columns] = {};
+    const float *a = c.a, *b = c.b;
+    for (int step = 0; step < c.steps; ++step) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const float factor = rows == 1 ? mul(a[step], c.a_scale) : a[r * c.a_stride + step];
+        ATTEND_UNROLL
+        for (int column = 0; column < columns; ++column) {
+          sums[r][column] = fma(factor, b[column * c.b_stride], sums[r][column]);
+        }
+      }
+      b += c.b_step;
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      float* to = c.to[r] + c.column;
+      ATTEND_UNROLL
+      for (int column = 0; column < columns; ++column) to[column] = c.adds ? add(to[column], sums[r][column]) : sums[r][column];
+    }
+  }
+
+  static void one_by_one(const Chains& c, int columns) {
+    for (int r = 0; r < c.rows; ++r) {
+      const float* a = c.a + r * c.a_stride;
+      for (int column = 0; column < columns; ++column) {
+        const float* b = c.b + column * c.b_stride;
+        float sum = 0.0f;
+        for (int step = 0; step < c.steps; ++step) {
+          sum = fma(c.rows == 1 ? mul(a[step], c.a_scale) : a[step], *b, sum);
+          b += c.b_step;
+        }
+        float& to = c.to[r][c.column + column];
+        to = c.adds ? add(to, sum) : sum;
+      }
+    }
   }
 };
 

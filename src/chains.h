@@ -1,0 +1,34 @@
+// What small_block.h asks of an instruction set.
+#pragma once
+
+#include <stddef.h>
+
+namespace attend {
+namespace {
+
+// Chains of fused multiply-adds for a few rows and columns: to[r][column + c] = or += sum over steps of
+//
+//   a[r * a_stride + step] * b[step * b_step + c * b_stride],  steps ascending from 0
+//
+// where either the columns of b lie side by side (b_stride is 1), or the steps do (b_step is 1). A single row of a is
+// multiplied by a_scale first.
+//
+// Isa::chains computes the first `columns` columns, at most Isa::columns(rows) of them; nothing of b beyond these is read.
+// Where steps lie side by side, what is in `to` past `columns`, up to Isa::columns(rows), is unspecified afterwards.
+struct Chains {
+  int rows;  // Isa::tile_rows, or 1
+  int columns;
+  int steps;  // >= 1
+  const float* a;
+  ptrdiff_t a_stride;
+  float a_scale;
+  const float* b;
+  ptrdiff_t b_step;
+  ptrdiff_t b_stride;
+  float* const* to;
+  ptrdiff_t column;
+  bool adds;
+};
+
+}  // namespace
+}  // namespace attend
