@@ -74,7 +74,7 @@ Llama::Llama(const Checkpoint& checkpoint, int capacity)
   const std::size_t dim = extent(config_.dim), kv_dim = extent(config_.kv_dim()), hidden_dim = extent(config_.hidden_dim);
   const int rows = attend::core::rows_per_kv_head(config_.heads, config_.kv_heads, 1);
   row_block_ = std::min(rows, attend::config::row_block);
-  key_block_ = std::min(attend::core::panel_count(capacity) * attend::panel_keys, attend::config::key_block);
+  key_block_ = std::min(attend::core::whole_chains(capacity), attend::config::key_block);
   scale_ = attend::default_scale(config_.head_dim());
   scratch_ = aligned_floats(
       attend::core::scratch_floats(row_block_, key_block_, config_.head_dim(), config_.head_dim(), capacity, true));

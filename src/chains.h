@@ -10,8 +10,8 @@ namespace {
 //
 //   a[r * a_stride + step] * b[step * b_step + c * b_stride],  steps ascending from 0
 //
-// where either the columns of b lie side by side (b_stride is 1), or the steps do (b_step is 1). A single row of a is
-// multiplied by a_scale first.
+// where either the columns of b lie side by side (b_stride is 1), or the steps do (b_step is 1). In the first case a single row
+// of a is multiplied by a_scale first; in the second, a_scale is 1.
 //
 // Isa::chains computes the first `columns` columns, at most Isa::columns(rows) of them; nothing of b beyond these is read.
 // Where steps lie side by side, what is in `to` past `columns`, up to Isa::columns(rows), is unspecified afterwards.

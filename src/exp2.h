@@ -31,7 +31,7 @@ void exp2_fraction(typename Isa::Vec (&f)[count]) {
 
 // The smallest whole number that is not below a.
 inline float round_up(float a) {
-  if (!(a < 0x1p23f && a > -0x1p23f)) return a;  // no fraction, or NaN
+  if (!(__builtin_fabsf(a) < 0x1p23f)) return a;  // no fraction, or NaN
   const float whole = float(int(a));
   return whole < a ? whole + 1.0f : whole;
 }

@@ -23,3 +23,10 @@
 #else
 #define ATTEND_UNROLL
 #endif
+
+// Keeps a function out of its callers: their registers and stack are free for something else then.
+#if defined(__GNUC__)
+#define ATTEND_APART __attribute__((noinline))
+#else
+#define ATTEND_APART
+#endif

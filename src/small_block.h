@@ -25,73 +25,71 @@ class SmallBlock {
 
  public:
   explicit SmallBlock(const core::Problem& problem) : problem_(problem) {
-    // The same keys are seen with an offset beyond these, and the sums below cannot overflow.
-    offset_ = at_most(at_least(problem.offset, -problem.queries), problem.keys);
     rows_ = problem.row_block < tile_rows ? 1 : tile_rows;
-    many_segments_ = problem.keys > segment_keys;
-    lane_sums_ = problem.scratch + (problem.row_block == 1 ? chain_keys : rows_ * config::score_keys);
-    max_ = lane_sums_ + rows_ * panel_keys;
-    total_max_ = max_ + rows_;
-    total_sum_ = total_max_ + (many_segments_ ? rows_ : 0);
-    sums_ = total_sum_ + (many_segments_ ? rows_ : 0);
-    query_ = sums_ + (many_segments_ ? ptrdiff_t(rows_) * problem.value_dim : 0);
+    scale_ = base2_scale(problem.scale);
+    rows_state_ = problem.scratch + (problem.row_block == 1 ? chain_keys : rows_ * config::score_keys);
   }
 
   void run() {
     int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
     for (int heads = problem_.query_heads; heads > 0; heads -= problem_.kv_heads) ++group;
-    for (int kv_head = 0; kv_head < problem_.kv_heads; ++kv_head) {
-      const float* keys = problem_.key.data + kv_head * problem_.key.head_stride;
-      const float* values = problem_.value.data + kv_head * problem_.value.head_stride;
+    keys_ = problem_.key.data;
+    values_ = problem_.value.data;
+    for (int first_head = 0; first_head < problem_.query_heads; first_head += group) {
       int token = 0, head = 0;
       for (int left = group * problem_.queries; left > 0; left -= count_) {
         count_ = left < rows_ ? 1 : rows_;
         for (int r = 0; r < count_; ++r) {
-          begin_row(r, token, kv_head * group + head);
+          begin_row(r, token, first_head + head);
           if (++head == group) {
             head = 0;
             ++token;
           }
         }
-        go_over(keys, values);
+        go_over();
       }
+      keys_ += problem_.key.head_stride;
+      values_ += problem_.value.head_stride;
     }
   }
 
  private:
   // Row r is a token of a query head.
-  void begin_row(int r, int token, int head) {
+  ATTEND_APART void begin_row(int r, int token, int head) {
     output_[r] = problem_.output.data + token * problem_.output.token_stride + head * problem_.output.head_stride;
-    seen_[r] = problem_.causal ? at_most(at_least(offset_ + token + 1, 0), problem_.keys) : problem_.keys;
-    max_[r] = lowest_max;
-    // With one row, queries are scaled whenever they are read: that takes no memory.
-    const float* query = problem_.query.data + token * problem_.query.token_stride + head * problem_.query.head_stride;
-    const float scale = base2_scale(problem_.scale);
-    query_scale_ = problem_.row_block == 1 ? scale : 1.0f;
-    if (problem_.row_block == 1) {
-      queries_ = query;
-    } else {
-      queries_ = query_;
-      multiply_row<Isa>(query, problem_.head_dim, Isa::broadcast(scale), query_ + ptrdiff_t(r) * problem_.head_dim);
+    seen_[r] = problem_.keys;
+    if (problem_.causal) {
+      // The same keys are seen with an offset beyond these, and the sum cannot overflow.
+      const int offset = at_most(at_least(problem_.offset, -problem_.queries), problem_.keys);
+      seen_[r] = at_most(at_least(offset + token + 1, 0), problem_.keys);
+    }
+    max(r) = lowest_max;
+    queries_ = problem_.query.data + token * problem_.query.token_stride + head * problem_.query.head_stride;
+    if (scaled()) {
+      float* to = after_state() + ptrdiff_t(r) * problem_.head_dim;
+      multiply_row<Isa>(queries_, problem_.head_dim, Isa::broadcast(scale_), to);
+      queries_ = after_state();
     }
   }
 
-  void go_over(const float* keys, const float* values) {
-    const int key_end = seen_[count_ - 1];  // never falls from row to row
+  // All keys, for the rows that were begun.
+  void go_over() {
     int segment = 0;
     do {
-      const int end = at_most(segment + segment_keys, key_end);
-      fill_row<Isa>(0.0f, count_ * panel_keys, lane_sums_);
-      for (int key = segment; key < end; key += chain_keys)
-        chain(keys, values, key, at_most(chain_keys, end - key), key > segment);
-      end_segment(segment);
+      for (int r = 0; r < count_; ++r) fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
+      const int end = at_most(segment + segment_keys, seen_[count_ - 1]);  // never falls from row to row
+      for (int key = segment; key < end; key += chain_keys) chain(key, at_most(chain_keys, end - key), key > segment);
+      if (many_segments()) end_segment(segment);
       segment += segment_keys;
-    } while (segment < key_end);
-    for (int r = 0; r < count_; ++r) divide(r);
+    } while (segment < seen_[count_ - 1]);
+    for (int r = 0; r < count_; ++r) {
+      const float denominator = many_segments() ? total(r)[0] : add_lanes(lane_sums(r));
+      divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
+    }
   }
 
   // One chain of keys for all rows. The first of a segment begins its sums; others add to them.
-  void chain(const float* keys, const float* values, int key, int key_count, bool adds) {
+  ATTEND_APART void chain(int key, int key_count, bool adds) {
     int visible[tile_rows];
     float* rows[tile_rows];
     for (int r = 0; r < count_; ++r) {
@@ -100,20 +98,21 @@ class SmallBlock {
     }
     Chains chains;
     chains.rows = count_;
+    chains.to = rows;
     chains.a_stride = problem_.head_dim;
-    chains.a_scale = query_scale_;
+    chains.a_scale = scaled() ? 1.0f : scale_;
     chains.b_step = problem_.key_panels ? panel_keys : 1;
     chains.b_stride = problem_.key_panels ? 1 : problem_.key.token_stride;
-    chains.to = rows;
-    const int wide = Isa::columns(count_);
-    for (int k = 0; k < key_count; k += wide) {
-      // A panel is whole, whatever key_count is.
-      chains.columns = problem_.key_panels ? wide : key_count - k;
-      chains.column = k;
+    for (chains.column = 0; chains.column < key_count; chains.column += Isa::columns(count_)) {
       chains.a = queries_;
-      const int panel = (key + k) & -panel_keys;
-      chains.b =
-          keys + (problem_.key_panels ? ptrdiff_t(panel) * problem_.head_dim + (key + k - panel) : (key + k) * chains.b_stride);
+      chains.b = keys_ + chains.b_stride * (key + chains.column);
+      chains.columns = key_count - int(chains.column);
+      if (problem_.key_panels) {
+        // A panel is whole, whatever key_count is.
+        const int panel = (key + int(chains.column)) & -panel_keys;
+        chains.b += panel * ptrdiff_t(problem_.head_dim - 1);
+        chains.columns = panel_keys;
+      }
       for (int left = problem_.head_dim; left > 0; left -= chain_dims) {
         chains.adds = left != problem_.head_dim;
         chains.steps = at_most(left, chain_dims);
@@ -124,10 +123,8 @@ class SmallBlock {
     }
 
     for (int r = 0; r < count_; ++r) {
-      rows[r] = sums(r);
-      if (visible[r] > 0) {
-        weigh_row<Isa>(scores(r), visible[r], max_[r], lane_sums_ + r * panel_keys, rows[r], problem_.value_dim);
-      }
+      rows[r] = sums(r, key);
+      if (visible[r] > 0) weigh_row<Isa>(scores(r), visible[r], max(r), lane_sums(r), rows[r], problem_.value_dim);
     }
 
     if (visible[0] != key_count) chains.rows = 1;
@@ -137,10 +134,10 @@ class SmallBlock {
     chains.b_stride = 1;
     chains.adds = adds;
     for (int r = 0; r < count_; r += chains.rows) {
-      chains.steps = visible[r];
-      if (chains.steps == 0) continue;
+      if (visible[r] == 0) continue;
       chains.a = scores(r);
-      chains.b = values + key * chains.b_step;
+      chains.b = values_ + key * chains.b_step;
+      chains.steps = visible[r];
       chains.to = rows + r;
       chains.column = 0;
       for (chains.columns = problem_.value_dim; chains.columns > 0; chains.columns -= Isa::columns(chains.rows)) {
@@ -151,49 +148,49 @@ class SmallBlock {
     }
   }
 
-  // Where there are many segments, adds the sums of one to the total, which is in the output: both in the scale of the row's
-  // maximum, which only grows.
-  void end_segment(int segment) {
-    if (!many_segments_) return;
+  // Adds the segment's sums to the total, which is in the output: both in the scale of the row's maximum, which only grows.
+  ATTEND_APART void end_segment(int segment) {
     for (int r = 0; r < count_; ++r) {
       if (segment > 0 && seen_[r] <= segment) continue;
-      const float sum = add_lanes(lane_sums_ + r * panel_keys);
-      if (segment == 0) {
-        total_sum_[r] = sum;
-        copy_row<Isa>(sums(r), problem_.value_dim, output_[r]);
-      } else {
-        const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - max_[r]));
-        total_sum_[r] = fused_multiply_add(total_sum_[r], Isa::highest_lane(factor), sum);
-        add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r));
+      float sum = add_lanes(lane_sums(r));
+      float* const before = total(r);
+      if (segment > 0) {
+        const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(before[1] - max(r)));
+        sum = fused_multiply_add(before[0], Isa::highest_lane(factor), sum);
+        add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r, segment));
       }
-      total_max_[r] = max_[r];
+      before[0] = sum;
+      before[1] = max(r);
     }
   }
 
-  void divide(int r) {
-    const float denominator = many_segments_ ? total_sum_[r] : add_lanes(lane_sums_ + r * panel_keys);
-    divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
-  }
+  bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
+  bool many_segments() const { return problem_.keys > segment_keys; }
 
+  // The scratch: scores, and then weights, [rows][score_keys];
   float* scores(int r) const { return problem_.scratch + r * config::score_keys; }
-  float* sums(int r) const { return many_segments_ ? sums_ + ptrdiff_t(r) * problem_.value_dim : output_[r]; }
+  // [rows]: 16 partial sums of the denominator and the maximum;
+  float* lane_sums(int r) const { return rows_state_ + r * (panel_keys + 1); }
+  float& max(int r) const { return lane_sums(r)[panel_keys]; }
+  // scaled queries [rows][head_dim], if they are scaled in advance;
+  float* after_state() const { return lane_sums(rows_); }
+  // where there are many segments [rows]: denominator and maximum of the finished ones, and sums of the current one,
+  // [value_dim]. Those of the first grow in the output.
+  float* total(int r) const {
+    return after_state() + ptrdiff_t(rows_) * (scaled() ? problem_.head_dim : 0) + r * ptrdiff_t(problem_.value_dim + 2);
+  }
+  float* sums(int r, int key) const { return key < segment_keys ? output_[r] : total(r) + 2; }
 
   const core::Problem& problem_;
-  int offset_;
-  int rows_;   // of a block: those of a tile, or 1
-  int count_;  // of this block: the same, or 1
-  bool many_segments_;
-  float query_scale_;     // still to be multiplied with
+  int rows_;              // of a block: those of a tile, or 1
+  int count_;             // of this block: the same, or 1
+  const float* keys_;     // of the key/value head
+  const float* values_;   // likewise
   const float* queries_;  // [rows][head_dim]
+  float scale_;           // of the queries, for scores in base 2
+  float* rows_state_;
   float* output_[tile_rows];
   int seen_[tile_rows];  // how many keys each row sees: they are the first ones
-  // In the scratch, which begins with the scores, and then weights, of a chain of keys: [rows][score_keys].
-  float* lane_sums_;  // [rows][16], denominators
-  float* max_;        // [rows]
-  float* total_max_;  // [rows], of the finished segments, when there are many
-  float* total_sum_;  // [rows], likewise
-  float* sums_;       // [rows][value_dim], of the current segment, when there are many
-  float* query_;      // [rows][head_dim], scaled queries, unless a block has one row
 };
 
 }  // namespace

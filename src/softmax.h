@@ -77,7 +77,11 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   for (int k = visible; k < padded; ++k) scores[k] = -__builtin_inff();
 
   Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
-  for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  constexpr int step = Isa::lanes == 1 ? 4 : Isa::lanes;
+  for (int k = 0; k < padded; k += step) {
+    ATTEND_UNROLL
+    for (int i = 0; i < step; i += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k + i));
+  }
   if (const float highest_score = Isa::highest_lane(highest); highest_score > max) {
     const float block_max = round_up(highest_score);
     if (max > lowest_max) {  // otherwise the sums are zero
@@ -89,7 +93,7 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   }
 
   float relative_to = max > lowest_max ? max : 0.0f;
-  if (!(relative_to < near_max && relative_to > -near_max)) {
+  if (!(__builtin_fabsf(relative_to) < near_max)) {
     const float reference = even_reference(relative_to);
     relative_to = relative_to < reference ? -1.0f : 0.0f;
     for (int k = 0; k < padded; k += Isa::lanes) {
@@ -109,14 +113,12 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
 }
 
-// The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1).
-inline float add_lanes(const float* lane_sums) {
-  float sums[panel_keys / 2];
-  for (int i = 0; i < 8; ++i) sums[i] = lane_sums[i] + lane_sums[i + 8];
-  for (int half = 4; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
+// The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.
+inline float add_lanes(float* lane_sums) {
+  for (int half = panel_keys / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lane_sums[i] += lane_sums[i + half];
   }
-  return sums[0];
+  return lane_sums[0];
 }
 
 }  // namespace

@@ -51,9 +51,12 @@ constexpr Options causal(int offset) {
 
 namespace detail {
 
+// What calls without options take: objects, so that none is made on the caller's stack.
+inline constexpr Options no_options{};
+inline constexpr Options causal_options = causal();
+
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
-constexpr int whole_chains(int tokens) { return (tokens + chain_keys - 1) / chain_keys * chain_keys; }
 
 // Base of every workspace; the way to tell one from other types.
 template <size_t count>
@@ -75,7 +78,7 @@ struct Plan {
   static_assert(keys >= 1, "attend: a workspace needs at least 1 key token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_block = smaller(rows, config::row_block);
-  static constexpr int key_block = smaller(whole_chains(keys), config::key_block);
+  static constexpr int key_block = smaller(core::whole_chains(keys), config::key_block);
   static constexpr size_t floats =
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
@@ -88,35 +91,51 @@ struct DecodePlan {
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, 1);
   static constexpr int row_floats = Dims::head_dim + Dims::value_dim + panel_keys + config::score_keys;
   static constexpr int row_block = smaller(rows, larger(1, config::decode_stack_floats / row_floats));
-  static constexpr int key_block = smaller(whole_chains(keys), row_block == 1 ? config::decode_keys : config::score_keys);
+  static constexpr int key_block = smaller(core::whole_chains(keys), row_block == 1 ? config::decode_keys : config::score_keys);
   static constexpr size_t floats = core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
+};
+
+// What a call brings: first elements of its arrays, and how many tokens they have.
+struct Call {
+  const float* query;
+  float* output;
+  core::Tensor<const float> key;
+  core::Tensor<const float> value;
+  bool key_panels;
+  float* scratch;
+  int queries;
+  int keys;
 };
 
 // Refuses what is out of range, fills in what the options say, and runs.
 template <class PlanType, class Dims>
-Status run(core::Problem& problem, float* scratch, int array_queries, int held_keys, const Options& options) {
-  const int queries = options.valid_queries.or_else(array_queries);
-  const int keys = options.valid_keys.or_else(held_keys);
-  const float scale = options.scale.or_else(default_scale(Dims::head_dim));
-  if (queries < 0 || queries > array_queries) return Status::bad_valid_queries;
-  if (keys < 0 || keys > held_keys) return Status::bad_valid_keys;
+Status run(const Call& call, const Options& options) {
+  const int queries = options.valid_queries.or_else(call.queries);
+  const int keys = options.valid_keys.or_else(call.keys);
+  constexpr float usual_scale = default_scale(Dims::head_dim);
+  const float scale = options.scale.or_else(usual_scale);
+  if (queries < 0 || queries > call.queries) return Status::bad_valid_queries;
+  if (keys < 0 || keys > call.keys) return Status::bad_valid_keys;
   if (scale != scale) return Status::bad_scale;
-  problem.query.token_stride = ptrdiff_t(Dims::query_heads) * Dims::head_dim;
-  problem.query.head_stride = Dims::head_dim;
-  problem.output.token_stride = ptrdiff_t(Dims::query_heads) * Dims::value_dim;
-  problem.output.head_stride = Dims::value_dim;
-  problem.query_heads = Dims::query_heads;
-  problem.kv_heads = Dims::kv_heads;
-  problem.head_dim = Dims::head_dim;
-  problem.value_dim = Dims::value_dim;
-  problem.queries = queries;
-  problem.keys = keys;
-  problem.offset = options.offset.or_else(problem.key_panels ? held_keys - queries : 0);
-  problem.scale = scale;
-  problem.causal = options.causal;
-  problem.row_block = PlanType::row_block;
-  problem.key_block = PlanType::key_block;
-  problem.scratch = scratch;
+  const core::Problem problem = {
+      {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim},
+      {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim},
+      call.key,
+      call.value,
+      Dims::query_heads,
+      Dims::kv_heads,
+      Dims::head_dim,
+      Dims::value_dim,
+      queries,
+      keys,
+      options.offset.or_else(call.key_panels ? call.keys - queries : 0),
+      scale,
+      options.causal,
+      call.key_panels,
+      PlanType::row_block,
+      PlanType::key_block,
+      call.scratch,
+  };
   core::run(problem);
   return Status::ok;
 }
@@ -137,7 +156,7 @@ struct PrefillWorkspace : detail::WorkFloats<detail::Plan<Shape, queries, KvCach
 // Output and work must not overlap anything else. Refuses bad options with a status and touches nothing then.
 template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work>
 Status attention(const QueryArray& query, const KeyArray& key, const ValueArray& value, OutputArray& output, Work& work,
-                 const Options& options = {}) {
+                 const Options& options = detail::no_options) {
   using Shape = typename detail::Traits<QueryArray>::ShapeType;
   constexpr int queries = detail::Traits<QueryArray>::tokens, keys = detail::Traits<KeyArray>::tokens;
   static_assert(detail::Same<QueryArray, Query<Shape, queries>>::value, "attend: attention takes an attend::Query first");
@@ -151,12 +170,15 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   using Plan = detail::Plan<Shape, queries, keys, false>;
   static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= Plan::floats,
                 "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
-  core::Problem problem{};
-  problem.query.data = query.data[0][0];
-  problem.output.data = output.data[0][0];
-  problem.key = {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
-  problem.value = {value.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
-  return detail::run<Plan, Dims>(problem, work.data, queries, keys, options);
+  return detail::run<Plan, Dims>({query.data[0][0],
+                                  output.data[0][0],
+                                  {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+                                  {value.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim},
+                                  false,
+                                  work.data,
+                                  queries,
+                                  keys},
+                                 options);
 }
 
 // Attention of a chunk of tokens over a cache that already holds them: append the chunk, then prefill with its queries.
@@ -165,7 +187,7 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 //   query Query<Shape, tokens>     output Output<Shape, tokens>     work PrefillWorkspace<Shape, tokens>, or a larger one
 template <class QueryArray, class Cache, class OutputArray, class Work>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
-               const Options& options = causal()) {
+               const Options& options = detail::causal_options) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
   constexpr int tokens = detail::Traits<QueryArray>::tokens;
   static_assert(!detail::Same<Shape, void>::value, "attend: prefill takes an attend::KvCache second");
@@ -178,13 +200,9 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
                 "attend: prefill needs an attend::PrefillWorkspace<Shape, query tokens>");
   if (options.causal && !options.offset.given && options.valid_queries.or_else(tokens) > cache.length())
     return Status::bad_valid_queries;
-  core::Problem problem{};
-  problem.query.data = query.data[0][0];
-  problem.output.data = output.data[0][0];
-  problem.key = cache.key_panels();
-  problem.value = cache.values();
-  problem.key_panels = true;
-  return detail::run<Plan, detail::Checked<Shape>>(problem, work.data, tokens, cache.length(), options);
+  return detail::run<Plan, detail::Checked<Shape>>(
+      {query.data[0][0], output.data[0][0], cache.key_panels(), cache.values(), true, work.data, tokens, cache.length()},
+      options);
 }
 
 // Attention of one token over everything in the cache. Work memory is on the stack: config::decode_stack_floats, or what one
@@ -192,7 +210,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 // one-token workspace reads the cache fewer times.
 //   query Query<Shape>     output Output<Shape>
 template <class QueryArray, class Cache, class OutputArray>
-Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = {}) {
+Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = detail::no_options) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
   static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache second");
   static_assert(detail::Same<QueryArray, Query<Shape>>::value,
@@ -201,13 +219,8 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
                 "attend: decode takes an attend::Output of one token and of the cache's shape third");
   using Plan = detail::DecodePlan<Shape>;
   alignas(config::alignment) float scratch[Plan::floats];
-  core::Problem problem{};
-  problem.query.data = query.data[0][0];
-  problem.output.data = output.data[0][0];
-  problem.key = cache.key_panels();
-  problem.value = cache.values();
-  problem.key_panels = true;
-  return detail::run<Plan, detail::Checked<Shape>>(problem, scratch, 1, cache.length(), options);
+  return detail::run<Plan, detail::Checked<Shape>>(
+      {query.data[0][0], output.data[0][0], cache.key_panels(), cache.values(), true, scratch, 1, cache.length()}, options);
 }
 
 }  // namespace attend

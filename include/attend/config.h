@@ -13,6 +13,14 @@
 #define ATTEND_X86 0
 #endif
 
+// Floats are computed by software.
+#if defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
+    defined(__mips_soft_float)
+#define ATTEND_SOFT_FLOAT 1
+#else
+#define ATTEND_SOFT_FLOAT 0
+#endif
+
 // Where a linker script has fast or large memories, these say what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
 #ifndef ATTEND_CODE
@@ -49,11 +57,19 @@ inline constexpr bool small = false;     // no memory for copies of keys, values
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #else
-inline constexpr int row_block = 4;
-inline constexpr int key_block = 64;
-inline constexpr int score_keys = 64;
-inline constexpr int decode_keys = 64;
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+inline constexpr int tile_rows = 3;
+#elif defined(__ARM_FP) && (__ARM_FP & 4)
+inline constexpr int tile_rows = 2;
+#elif ATTEND_SOFT_FLOAT
+inline constexpr int tile_rows = 1;
+#else
 inline constexpr int tile_rows = 4;
+#endif
+inline constexpr int row_block = tile_rows;
+inline constexpr int key_block = chain_keys;
+inline constexpr int score_keys = chain_keys;
+inline constexpr int decode_keys = chain_keys;
 inline constexpr bool small = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;

@@ -34,6 +34,9 @@ struct Cache {
 
 constexpr int panel_count(int tokens) { return (tokens + panel_keys - 1) / panel_keys; }
 
+// The smallest key_block of a Problem that takes so many keys at once.
+constexpr int whole_chains(int tokens) { return (tokens + chain_keys - 1) / chain_keys * chain_keys; }
+
 constexpr size_t cache_key_floats(int kv_heads, int head_dim, int capacity) {
   return size_t(kv_heads) * size_t(panel_count(capacity)) * panel_keys * size_t(head_dim);
 }
@@ -78,6 +81,10 @@ struct Problem {
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
+// Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
+// memory, and no time to speak of unless floats are computed by software.
+constexpr bool scaled_in_advance(int row_block, bool key_panels) { return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT; }
+
 // Floats of scratch for Problem::row_block = row_block. On small parts nothing is copied, and sums beside those in the output
 // exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
@@ -85,7 +92,8 @@ constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int 
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
   const size_t chains = row_block == 1 || config::small ? 0 : size_t(tile_rows) * size_t(value_dim);
-  const size_t row = size_t(head_dim) + panel_keys + 1;
+  const size_t query = config::small && !scaled_in_advance(row_block, key_panels) ? 0 : size_t(head_dim);
+  const size_t row = query + panel_keys + 1;
   const size_t sums = keys > segment_keys || !config::small ? size_t(value_dim) : 0;
   const size_t totals = keys > segment_keys ? 2 : 0;
   return packed + scores + chains + size_t(row_block) * (row + sums + totals);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../include/attend/config.h"
 #include "../chains.h"
 #include "../fma.h"
 
@@ -15,8 +16,8 @@ struct Scalar {
   using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 1;
 
-  static constexpr int tile_rows = 4;
-  static constexpr int columns(int /*rows*/) { return 4; }
+  static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
+  static constexpr int columns(int /*rows*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   static constexpr bool own_weights = false;  // weights of scores come from exp2.h
   static constexpr int weight_vecs = 1;       // whose weights are computed side by side
 
@@ -51,8 +52,8 @@ struct Scalar {
   }
 
   static void chains(const Chains& c) {
-    if (c.columns < 4) {
-      one_by_one(c, c.columns);
+    if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
+      one_by_one(c, 0, c.columns < columns(c.rows) ? c.columns : columns(c.rows));
     } else if (c.rows == 1) {
       side_by_side<1, 4>(c);
     } else {
@@ -84,10 +85,11 @@ struct Scalar {
     }
   }
 
-  static void one_by_one(const Chains& c, int columns) {
+  // Columns first … end - 1 without any help from the number of registers.
+  static void one_by_one(const Chains& c, int first, int end) {
     for (int r = 0; r < c.rows; ++r) {
       const float* a = c.a + r * c.a_stride;
-      for (int column = 0; column < columns; ++column) {
+      for (int column = first; column < end; ++column) {
         const float* b = c.b + column * c.b_stride;
         float sum = 0.0f;
         for (int step = 0; step < c.steps; ++step) {

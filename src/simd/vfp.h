@@ -9,26 +9,40 @@ namespace attend {
 namespace {
 
 struct Vfp : Scalar {
-  // 4 rows x 4 sums, 4 factors and 4 numbers that they multiply take 24 of 32 registers; 1 row x 8 take 17.
-  static constexpr int columns(int rows) { return rows == 1 ? 8 : 4; }
+  static constexpr int tile_rows = 2;
+  static constexpr int columns(int /*rows*/) { return 8; }
   static constexpr bool own_weights = true;
 
+#if __ARM_ARCH >= 8 || (__ARM_FP & 8)  // FPv5, unlike the M4's
+  static Vec max(Vec a, Vec b) {
+    __asm__("vmaxnm.f32 %0, %0, %1" : "+t"(a) : "t"(b));  // the number where one is NaN
+    return a;
+  }
+#endif
+
+  // Opaque to the compiler, which would otherwise call memset to fill with zeros.
+  static Vec broadcast(float a) {
+    __asm__("" : "+t"(a));
+    return a;
+  }
+
   static void chains(const Chains& c) {
-    const bool together = c.b_stride == 1;
-    if (c.rows != 1 && (c.columns >= 4 || !together)) {
-      chain_4x4(c);
-    } else if (c.rows == 1 && c.columns >= 8 && together) {
-      chain_1x8(c);
+    if (c.b_stride != 1) {
+      chains_of_rows(c);
+    } else if (c.columns < 8) {
+      rest(c, 0, c.columns);
+    } else if (c.rows == 1) {
+      chains_1x8(c);
     } else {
-      one_by_one(c, c.columns < columns(c.rows) ? c.columns : columns(c.rows));
+      chains_2x8(c);
     }
   }
 
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums.
   // Two go through the polynomial side by side; its coefficients are loaded anew for each, because a multiply-add overwrites
   // what it adds to.
-  ATTEND_CODE __attribute__((noinline)) static void weigh_scores(float* scores, int count, float max, const float* coefficients,
-                                                                 float* lane_sums) {
+  ATTEND_CODE ATTEND_APART static void weigh_scores(float* scores, int count, float max, const float* coefficients,
+                                                    float* lane_sums) {
     const float *const end = scores + count, *const lanes_end = lane_sums + panel_keys;
     const float shift = 0x1.8p23f;
     const int lowest = bits_to<int>(shift) + int(max) - 125;  // of the shifted scores, as bits
@@ -101,141 +115,18 @@ struct Vfp : Scalar {
   }
 
  private:
-  ATTEND_CODE __attribute__((noinline)) static void chain_4x4(const Chains& c) {
-    const float *a0 = c.a, *a1 = a0 + c.a_stride, *a2 = a1 + c.a_stride, *a3 = a2 + c.a_stride;
-    const bool side_by_side = c.b_stride == 1;
-    const ptrdiff_t stride = side_by_side ? c.b_step : c.b_stride;
-    // Columns that do not exist are taken from the last one that does.
-    const float *b0 = c.b, *b1 = b0 + (c.columns > 1 ? stride : 0), *b2 = b1 + (c.columns > 2 ? stride : 0),
-                *b3 = b2 + (c.columns > 3 ? stride : 0);
-    int steps = c.steps, row = 0;
-    __asm__ volatile(
-        "vmov d0, %[row], %[row]\n"
-        "vmov d1, %[row], %[row]\n"
-        "vmov d2, %[row], %[row]\n"
-        "vmov d3, %[row], %[row]\n"
-        "vmov d4, %[row], %[row]\n"
-        "vmov d5, %[row], %[row]\n"
-        "vmov d6, %[row], %[row]\n"
-        "vmov d7, %[row], %[row]\n"
-        "cmp %[side_by_side], #0\n"
-        "beq 2f\n"
-        "sub %[b1], %[b1], %[b0]\n"
-        "1:\n"
-        "vldmia %[a0]!, {s16}\n"
-        "vldmia %[b0], {s20-s23}\n"
-        "vldmia %[a1]!, {s17}\n"
-        "add %[b0], %[b0], %[b1]\n"
-        "vldmia %[a2]!, {s18}\n"
-        "vldmia %[a3]!, {s19}\n"
-        "vfma.f32 s0, s16, s20\n"
-        "vfma.f32 s1, s16, s21\n"
-        "vfma.f32 s2, s16, s22\n"
-        "vfma.f32 s3, s16, s23\n"
-        "vfma.f32 s4, s17, s20\n"
-        "vfma.f32 s5, s17, s21\n"
-        "vfma.f32 s6, s17, s22\n"
-        "vfma.f32 s7, s17, s23\n"
-        "vfma.f32 s8, s18, s20\n"
-        "vfma.f32 s9, s18, s21\n"
-        "vfma.f32 s10, s18, s22\n"
-        "vfma.f32 s11, s18, s23\n"
-        "vfma.f32 s12, s19, s20\n"
-        "vfma.f32 s13, s19, s21\n"
-        "vfma.f32 s14, s19, s22\n"
-        "vfma.f32 s15, s19, s23\n"
-        "subs %[steps], %[steps], #1\n"
-        "bne 1b\n"
-        "b 3f\n"
-        "2:\n"
-        "vldmia %[a0]!, {s16}\n"
-        "vldmia %[a1]!, {s17}\n"
-        "vldmia %[a2]!, {s18}\n"
-        "vldmia %[a3]!, {s19}\n"
-        "vldmia %[b0]!, {s20}\n"
-        "vldmia %[b1]!, {s21}\n"
-        "vldmia %[b2]!, {s22}\n"
-        "vldmia %[b3]!, {s23}\n"
-        "vfma.f32 s0, s16, s20\n"
-        "vfma.f32 s1, s16, s21\n"
-        "vfma.f32 s2, s16, s22\n"
-        "vfma.f32 s3, s16, s23\n"
-        "vfma.f32 s4, s17, s20\n"
-        "vfma.f32 s5, s17, s21\n"
-        "vfma.f32 s6, s17, s22\n"
-        "vfma.f32 s7, s17, s23\n"
-        "vfma.f32 s8, s18, s20\n"
-        "vfma.f32 s9, s18, s21\n"
-        "vfma.f32 s10, s18, s22\n"
-        "vfma.f32 s11, s18, s23\n"
-        "vfma.f32 s12, s19, s20\n"
-        "vfma.f32 s13, s19, s21\n"
-        "vfma.f32 s14, s19, s22\n"
-        "vfma.f32 s15, s19, s23\n"
-        "subs %[steps], %[steps], #1\n"
-        "bne 2b\n"
-        "3:\n"
-        "ldr %[a0], %[to]\n"
-        "ldr %[a1], %[column]\n"
-        "ldrb %[a2], %[adds]\n"
-        "cmp %[a2], #0\n"
-        "beq 4f\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vldmia %[row], {s16-s19}\n"
-        "vadd.f32 s0, s0, s16\n"
-        "vadd.f32 s1, s1, s17\n"
-        "vadd.f32 s2, s2, s18\n"
-        "vadd.f32 s3, s3, s19\n"
-        "vstmia %[row], {s0-s3}\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vldmia %[row], {s16-s19}\n"
-        "vadd.f32 s4, s4, s16\n"
-        "vadd.f32 s5, s5, s17\n"
-        "vadd.f32 s6, s6, s18\n"
-        "vadd.f32 s7, s7, s19\n"
-        "vstmia %[row], {s4-s7}\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vldmia %[row], {s16-s19}\n"
-        "vadd.f32 s8, s8, s16\n"
-        "vadd.f32 s9, s9, s17\n"
-        "vadd.f32 s10, s10, s18\n"
-        "vadd.f32 s11, s11, s19\n"
-        "vstmia %[row], {s8-s11}\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vldmia %[row], {s16-s19}\n"
-        "vadd.f32 s12, s12, s16\n"
-        "vadd.f32 s13, s13, s17\n"
-        "vadd.f32 s14, s14, s18\n"
-        "vadd.f32 s15, s15, s19\n"
-        "vstmia %[row], {s12-s15}\n"
-        "b 5f\n"
-        "4:\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vstmia %[row], {s0-s3}\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vstmia %[row], {s4-s7}\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vstmia %[row], {s8-s11}\n"
-        "ldr %[row], [%[a0]], #4\n"
-        "add %[row], %[row], %[a1], lsl #2\n"
-        "vstmia %[row], {s12-s15}\n"
-        "5:\n"
-        : [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2),
-          [b3] "+r"(b3), [steps] "+r"(steps), [row] "+&r"(row)
-        : [side_by_side] "r"(side_by_side), [to] "m"(c.to), [column] "m"(c.column), [adds] "m"(c.adds)
-        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "cc", "memory");
+  ATTEND_APART static void rest(const Chains& c, int first, int end) { one_by_one(c, first, end); }
+
+  ATTEND_APART static void chains_of_rows(const Chains& c) {
+    const int end = c.columns < 8 ? c.columns : 8;
+    int column = 0;
+    for (; c.steps % 2 == 0 && end - column >= 4; column += 4) chains_of_rows_2x4(c, column);
+    rest(c, column, end);
   }
 
-  ATTEND_CODE __attribute__((noinline)) static void chain_1x8(const Chains& c) {
+  // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor.
+  ATTEND_CODE ATTEND_APART static void chains_1x8(const Chains& c) {
     const float *a = c.a, *b = c.b;
-    float* const to = c.to[0] + c.column;
     int steps = c.steps;
     __asm__ volatile(
         "vmov d0, %[zero], %[zero]\n"
@@ -244,8 +135,8 @@ struct Vfp : Scalar {
         "vmov d3, %[zero], %[zero]\n"
         "1:\n"
         "vldmia %[a]!, {s8}\n"
-        "vmul.f32 s8, s8, %[scale]\n"
         "vldmia %[b], {s9-s16}\n"
+        "vmul.f32 s8, s8, %[scale]\n"
         "add %[b], %[b], %[b_step], lsl #2\n"
         "vfma.f32 s0, s8, s9\n"
         "vfma.f32 s1, s8, s10\n"
@@ -271,8 +162,130 @@ struct Vfp : Scalar {
         "2:\n"
         "vstmia %[to], {s0-s7}\n"
         : [a] "+r"(a), [b] "+r"(b), [steps] "+r"(steps)
-        : [b_step] "r"(c.b_step), [to] "r"(to), [zero] "r"(0), [adds] "r"(c.adds), [scale] "t"(c.a_scale)
+        : [b_step] "r"(c.b_step), [to] "r"(c.to[0] + c.column), [zero] "r"(0), [adds] "r"(c.adds), [scale] "t"(c.a_scale)
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "cc", "memory");
+  }
+
+  // 2 rows x 8 columns: 16 sums, 8 numbers of b and 2 factors.
+  ATTEND_CODE ATTEND_APART static void chains_2x8(const Chains& c) {
+    const float *a0 = c.a, *a1 = a0 + c.a_stride, *b = c.b;
+    int steps = c.steps;
+    __asm__ volatile(
+        "vmov d0, %[zero], %[zero]\n"
+        "vmov d1, %[zero], %[zero]\n"
+        "vmov d2, %[zero], %[zero]\n"
+        "vmov d3, %[zero], %[zero]\n"
+        "vmov d4, %[zero], %[zero]\n"
+        "vmov d5, %[zero], %[zero]\n"
+        "vmov d6, %[zero], %[zero]\n"
+        "vmov d7, %[zero], %[zero]\n"
+        "1:\n"
+        "vldmia %[a0]!, {s16}\n"
+        "vldmia %[b], {s18-s25}\n"
+        "vldmia %[a1]!, {s17}\n"
+        "add %[b], %[b], %[b_step], lsl #2\n"
+        "vfma.f32 s0, s16, s18\n"
+        "vfma.f32 s1, s16, s19\n"
+        "vfma.f32 s2, s16, s20\n"
+        "vfma.f32 s3, s16, s21\n"
+        "vfma.f32 s4, s16, s22\n"
+        "vfma.f32 s5, s16, s23\n"
+        "vfma.f32 s6, s16, s24\n"
+        "vfma.f32 s7, s16, s25\n"
+        "vfma.f32 s8, s17, s18\n"
+        "vfma.f32 s9, s17, s19\n"
+        "vfma.f32 s10, s17, s20\n"
+        "vfma.f32 s11, s17, s21\n"
+        "vfma.f32 s12, s17, s22\n"
+        "vfma.f32 s13, s17, s23\n"
+        "vfma.f32 s14, s17, s24\n"
+        "vfma.f32 s15, s17, s25\n"
+        "subs %[steps], %[steps], #1\n"
+        "bne 1b\n"
+        "cmp %[adds], #0\n"
+        "beq 2f\n"
+        "vldmia %[to0], {s16-s23}\n"
+        "vadd.f32 s0, s0, s16\n"
+        "vadd.f32 s1, s1, s17\n"
+        "vadd.f32 s2, s2, s18\n"
+        "vadd.f32 s3, s3, s19\n"
+        "vadd.f32 s4, s4, s20\n"
+        "vadd.f32 s5, s5, s21\n"
+        "vadd.f32 s6, s6, s22\n"
+        "vadd.f32 s7, s7, s23\n"
+        "vldmia %[to1], {s16-s23}\n"
+        "vadd.f32 s8, s8, s16\n"
+        "vadd.f32 s9, s9, s17\n"
+        "vadd.f32 s10, s10, s18\n"
+        "vadd.f32 s11, s11, s19\n"
+        "vadd.f32 s12, s12, s20\n"
+        "vadd.f32 s13, s13, s21\n"
+        "vadd.f32 s14, s14, s22\n"
+        "vadd.f32 s15, s15, s23\n"
+        "2:\n"
+        "vstmia %[to0], {s0-s7}\n"
+        "vstmia %[to1], {s8-s15}\n"
+        : [a0] "+r"(a0), [a1] "+r"(a1), [b] "+r"(b), [steps] "+r"(steps)
+        :
+        [b_step] "r"(c.b_step), [to0] "r"(c.to[0] + c.column), [to1] "r"(c.to[1] + c.column), [zero] "r"(0), [adds] "r"(c.adds)
+        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "cc", "memory");
+  }
+
+  // 2 rows x 4 columns, 2 steps at a time, where steps lie side by side: 8 sums, 4 x 2 numbers of b and 2 x 2 factors. A single
+  // row is computed twice.
+  ATTEND_CODE ATTEND_APART static void chains_of_rows_2x4(const Chains& c, int column) {
+    const float *a0 = c.a, *a1 = a0 + (c.rows - 1) * c.a_stride;
+    float *to0 = c.to[0] + c.column + column, *to1 = c.to[c.rows - 1] + c.column + column;
+    const float *b0 = c.b + column * c.b_stride, *b1 = b0 + c.b_stride, *b2 = b1 + c.b_stride, *b3 = b2 + c.b_stride;
+    int steps = c.steps;
+    __asm__ volatile(
+        "vmov d0, %[zero], %[zero]\n"
+        "vmov d1, %[zero], %[zero]\n"
+        "vmov d2, %[zero], %[zero]\n"
+        "vmov d3, %[zero], %[zero]\n"
+        "1:\n"
+        "vldmia %[a0]!, {s8-s9}\n"
+        "vldmia %[b0]!, {s12-s13}\n"
+        "vldmia %[b1]!, {s14-s15}\n"
+        "vldmia %[a1]!, {s10-s11}\n"
+        "vldmia %[b2]!, {s16-s17}\n"
+        "vldmia %[b3]!, {s18-s19}\n"
+        "vfma.f32 s0, s8, s12\n"
+        "vfma.f32 s1, s8, s14\n"
+        "vfma.f32 s2, s8, s16\n"
+        "vfma.f32 s3, s8, s18\n"
+        "vfma.f32 s4, s10, s12\n"
+        "vfma.f32 s5, s10, s14\n"
+        "vfma.f32 s6, s10, s16\n"
+        "vfma.f32 s7, s10, s18\n"
+        "vfma.f32 s0, s9, s13\n"
+        "vfma.f32 s1, s9, s15\n"
+        "vfma.f32 s2, s9, s17\n"
+        "vfma.f32 s3, s9, s19\n"
+        "vfma.f32 s4, s11, s13\n"
+        "vfma.f32 s5, s11, s15\n"
+        "vfma.f32 s6, s11, s17\n"
+        "vfma.f32 s7, s11, s19\n"
+        "subs %[steps], %[steps], #2\n"
+        "bne 1b\n"
+        "cmp %[adds], #0\n"
+        "beq 2f\n"
+        "vldmia %[to0], {s8-s11}\n"
+        "vadd.f32 s0, s0, s8\n"
+        "vadd.f32 s1, s1, s9\n"
+        "vadd.f32 s2, s2, s10\n"
+        "vadd.f32 s3, s3, s11\n"
+        "vldmia %[to1], {s8-s11}\n"
+        "vadd.f32 s4, s4, s8\n"
+        "vadd.f32 s5, s5, s9\n"
+        "vadd.f32 s6, s6, s10\n"
+        "vadd.f32 s7, s7, s11\n"
+        "2:\n"
+        "vstmia %[to0], {s0-s3}\n"
+        "vstmia %[to1], {s4-s7}\n"
+        : [a0] "+r"(a0), [a1] "+r"(a1), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [steps] "+r"(steps)
+        : [to0] "r"(to0), [to1] "r"(to1), [zero] "r"(0), [adds] "r"(c.adds)
+        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "cc", "memory");
   }
 };
 

@@ -95,7 +95,7 @@ void count(int tokens, int head_dim, bool cache) {
   problem.queries = problem.keys = tokens;
   problem.scale = default_scale(head_dim);
   problem.row_block = smaller(tokens, config::row_block);
-  problem.key_block = smaller(core::panel_count(tokens) * panel_keys, config::key_block);
+  problem.key_block = smaller(core::whole_chains(tokens), config::key_block);
   problem.scratch = memory;
   const uint64_t instructions = count_instructions([&problem] { core::run(problem); });
 
