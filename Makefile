@@ -89,6 +89,11 @@ build/doctest.ready:
 targets:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/targets.sh $(BUILD)
 
+## size        flash, RAM, stack and instructions of each Cortex-M, as a table, held to limits; writes README.md's (TARGETS= some)
+.PHONY: size
+size:
+	@sh tests/firmware/size.sh
+
 ## accuracy    errors against float64 and against numpy, as tables (needs python3-numpy)
 .PHONY: accuracy
 accuracy: $(BUILD)/accuracy

@@ -39,6 +39,11 @@ inline constexpr int tile_rows = 12;     // rows of the largest tile of any back
 inline constexpr bool gather = true;     // copy values and sums that lie far apart together: strides crowd a cache's sets
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
+#if ATTEND_X86
+inline constexpr size_t stack_bytes = 3072;
+#else
+inline constexpr size_t stack_bytes = 2048;
+#endif
 #else
 inline constexpr int row_block = 4;
 inline constexpr int key_block = 64;
@@ -48,7 +53,12 @@ inline constexpr int tile_rows = 4;
 inline constexpr bool gather = false;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
+inline constexpr size_t stack_bytes = 1664;
 #endif
+
+// stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
+// tests hold it to that. What the functions of attention.h add is at most this, and decode's work memory.
+inline constexpr size_t call_stack_bytes = 256;
 
 }  // namespace config
 }  // namespace attend
