@@ -58,7 +58,7 @@ endif
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
 
-## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, freestanding, vendoring, README
+## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)

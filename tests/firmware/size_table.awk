@@ -1,5 +1,4 @@
-# The figures of size.sh, lines "board level figure number", as a table: -v kind=text or kind=markdown, -v compiler="…" for its
-# last line.
+# The figures of size.sh, lines "board level figure number", as a table: -v kind=text or kind=markdown.
 {
   if (!($1 in seen)) boards[++count] = $1
   seen[$1]
@@ -58,6 +57,4 @@ END {
       text_row("-O2")
     }
   }
-  print ""
-  print compiler
 }
