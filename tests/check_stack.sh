@@ -67,6 +67,11 @@ for level in -Os -O2; do
       fail "$level: $call: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
     fi
   done
+  # Each constant holds by itself: one must not live on what another has left over.
+  nothing_in "$(tail -n 3 "$build/promises" | awk '
+    $1 == "core" { core = $2; core_promised = $3; next }
+    $2 - core > $3 - core_promised { printf "%s needs %d beside core::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
+    ')" "$level: the calls keep to config::call_stack_bytes"
 done
 
 # Only where the constants are this target's own, and not those of another that needs more.

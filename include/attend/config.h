@@ -57,8 +57,9 @@ inline constexpr size_t stack_bytes = 1664;
 #endif
 
 // stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
-// tests hold it to that. What the functions of attention.h add is at most this, and decode's work memory.
-inline constexpr size_t call_stack_bytes = 256;
+// what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
+// is at most this, and decode's work memory.
+inline constexpr size_t call_stack_bytes = 320;
 
 }  // namespace config
 }  // namespace attend

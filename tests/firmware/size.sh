@@ -123,6 +123,11 @@ check_stack() {
   for call in core prefill decode; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \
       "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"
+    # Each constant holds by itself: one must not live on what another has left over.
+    [ $call = core ] || nothing_in "$(violations \
+      "f[\"stack_$call\"] - f[\"stack_core\"] > f[\"promised_$call\"] - f[\"promised_core\"]" \
+      "f[\"stack_$call\"] - f[\"stack_core\"] \" beside core::run, promised \" f[\"promised_$call\"] - f[\"promised_core\"]")" \
+      "$call: what it adds keeps to config::call_stack_bytes"
     [ "$complete" = no ] || nothing_in "$(awk -v call=$call '
       $3 == "stack_" call && $4 > most { most = $4 }
       $3 == "promised_" call { promised = $4 }
@@ -153,7 +158,7 @@ if [ -s "$build/figures" ]; then
     for name in $targets; do
       # shellcheck disable=SC2046
       echo "$name, stack read from instructions:" $(sed -n 's/^helper \(.*\)/\1,/p' "$build/$name"-*/stack.text | sort -u) |
-        sed 's/,$//' | fold -s -w 128
+        sed 's/,$//' | fold -s -w 128 | sed 's/ $//'
     done
   } | tee build/size.txt
   echo
@@ -165,13 +170,16 @@ if [ $complete = yes ]; then
     awk -v kind=markdown -f "$here/size_table.awk" "$build/figures"
     printf '\n%s\n' "$compiler"
   } >"$build/table.md"
-  [ "$(grep -cE '^<!-- (made by make size|end) -->$' README.md)" -eq 2 ] || fail "README.md has a place for the table" \
-    "put <!-- made by make size --> and <!-- end --> into it, each once and on a line of its own"
-  awk -v table="$build/table.md" '
-    /^<!-- end -->$/ { inside = 0 }
-    !inside
-    /^<!-- made by make size -->$/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$build/README.md" &&
-    cp "$build/README.md" README.md
+  if [ "$(grep -cE '^<!-- (made by make size|end) -->$' README.md)" -eq 2 ]; then
+    awk -v table="$build/table.md" '
+      /^<!-- end -->$/ { inside = 0 }
+      !inside
+      /^<!-- made by make size -->$/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$build/README.md" &&
+      cp "$build/README.md" README.md
+  else
+    fail "README.md has a place for the table" \
+      "put <!-- made by make size --> and <!-- end --> into it, each once and on a line of its own"
+  fi
 else
   echo "README.md stays as it is, because not all targets were measured"
 fi
