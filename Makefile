@@ -58,7 +58,7 @@ endif
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
 
-## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, freestanding, vendoring, README
+## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -88,6 +88,11 @@ build/doctest.ready:
 .PHONY: targets
 targets:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/targets.sh $(BUILD)
+
+## size        flash, RAM, stack and instructions of each Cortex-M, as a table, held to limits; writes README.md's (TARGETS= some)
+.PHONY: size
+size:
+	@sh tests/firmware/size.sh
 
 ## accuracy    errors against float64 and against numpy, as tables (needs python3-numpy)
 .PHONY: accuracy

@@ -7,7 +7,6 @@ cxx=$1
 build=$2/check_symbols
 . tests/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
-tab=$(printf '\t')
 
 # symbols TYPES OBJECT…: the names of the symbols that have one of these nm types, one for each line.
 symbols() (
@@ -27,15 +26,9 @@ mutable_data() {
 guard=none
 if $cxx -dM -E -x c++ /dev/null | grep -q '__SSP'; then guard=__stack_chk_fail; fi
 
-# GCC can also write down who calls whom and how large the stack frames are, which changes nothing in the code.
-notes="-fcallgraph-info=su -fstack-usage"
-# shellcheck disable=SC2086
-$cxx $notes -E -x c++ /dev/null >"$build/log" 2>&1 || notes=
-
 for level in -O0 -O2 -Os; do
   folder=$build/${level#-}
-  # shellcheck disable=SC2086
-  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" -std=c++17 $level $notes || continue
+  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" -std=c++17 $level || continue
 
   symbols TWVuDBRi "$folder"/*.o >"$folder/defined"
   symbols UWVuw "$folder"/*.o >"$folder/used"
@@ -63,38 +56,5 @@ for level in -O0 -O2 -Os; do
     [ "$(wc -l <"$folder/mutable")" -le 1 ] || cat "$folder/mutable")" \
     "$level: no mutable data but the dispatcher's one pointer"
 done
-
-if [ -n "$notes" ]; then
-  # At -O0 nothing is inlined, so the graph of calls is whole. tsort tells loops, except a function that calls itself.
-  edges=$build/edges
-  sed -n 's/^edge: { sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$build"/O0/*.ci | sort -u >"$edges"
-  nothing_in "$([ -s "$edges" ] || echo "no call was found"
-    awk '$1 == $2' "$edges"
-    tsort "$edges" 2>&1 >"$build/sorted")" "no recursion"
-
-  nothing_in "$(cat "$build"/O2/*.su | grep "${tab}dynamic\$")" "every stack frame has a fixed bound"
-  # What a backend needs of the stack when optimised: its largest frame, and all frames of the deepest chain of calls.
-  for graph in "$build"/O2/backend_*.ci; do
-    awk -F '"' -v name="$(basename "$graph" .ci)" '
-      function depth(f,    callees, i, n, deepest) {
-        if (f in known) return known[f]
-        known[f] = deepest = 0
-        n = split(calls[f], callees, " ")
-        for (i = 1; i <= n; ++i) if (depth(callees[i]) > deepest) deepest = depth(callees[i])
-        return known[f] = own[f] + deepest
-      }
-      /^node:/ && match($4, /[0-9]+ bytes/) { own[$2] = substr($4, RSTART, RLENGTH) + 0 }
-      /^edge:/ { calls[$2] = calls[$2] " " $4 }
-      END {
-        for (f in own) {
-          if (own[f] > largest) largest = own[f]
-          if (depth(f) > total) total = depth(f)
-        }
-        if (total > 0) printf "     %s: %d bytes of stack at -O2, %d of them in one frame\n", name, total, largest
-      }' "$graph"
-  done
-else
-  skip "no recursion, fixed stack frames" "$cxx does not tell (-fcallgraph-info)"
-fi
 
 finish

@@ -36,7 +36,7 @@ needs() {  # program package, and so on
 what() {
   case $1 in
     scalar | avx2 | avx512) say "digests on this machine" ;;
-    aarch64 | armv7-a | rv64) say "all unit tests, user-mode emulation" ;;
+    aarch64 | armv7-a | rv64) say "all unit tests and the stack, user-mode emulation" ;;
     rv32) say "digests without a C library, user-mode emulation" ;;
     story/*) say "$story_tokens tokens of the story, emulated board" ;;
     *) say "digests, emulated board" ;;
@@ -55,6 +55,7 @@ unit() {  # triplet emulator extra-flags
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1
   make -j1 CXX="$1-g++" EXTRA="$3" BUILD="$folder" "$folder/unit" || return 1
+  sh tests/check_stack.sh "$1-g++ $3" "$folder" || return 1
   if [ -r "$models/stories260K.bin" ]; then
     export ATTEND_MODEL="$models/stories260K.bin" ATTEND_TOKENIZER="$models/tok512.bin"
     export ATTEND_STORY="$models/stories260K.greedy200.txt"

@@ -223,4 +223,11 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
       {query.data[0][0], output.data[0][0], cache.key_panels(), cache.values(), true, scratch, 1, cache.length()}, options);
 }
 
+// The most stack that a call takes, in bytes, as GCC compiles it with -Os or -O2 (config.h): for the size of a task's stack, or
+// a static_assert. The first is for attention() too.
+inline constexpr size_t prefill_stack_bytes = config::stack_bytes + config::call_stack_bytes;
+template <class Shape>
+inline constexpr size_t decode_stack_bytes = prefill_stack_bytes +
+                                             detail::DecodePlan<Shape>::floats * sizeof(float) + config::alignment;
+
 }  // namespace attend

@@ -56,6 +56,11 @@ inline constexpr int tile_rows = 12;     // rows of the largest tile of any back
 inline constexpr bool small = false;     // no memory for copies of keys, values and sums
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
+#if ATTEND_X86
+inline constexpr size_t stack_bytes = 3072;
+#else
+inline constexpr size_t stack_bytes = 2048;
+#endif
 #else
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 inline constexpr int tile_rows = 3;
@@ -73,7 +78,13 @@ inline constexpr int decode_keys = chain_keys;
 inline constexpr bool small = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
+inline constexpr size_t stack_bytes = 1664;
 #endif
+
+// stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
+// what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
+// is at most this, and decode's work memory.
+inline constexpr size_t call_stack_bytes = 320;
 
 }  // namespace config
 }  // namespace attend

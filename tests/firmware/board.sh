@@ -3,6 +3,7 @@
 #   tests/firmware/board.sh build BOARD digests|story|count IMAGE
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
 #   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count)
+#   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh boards
 # OPT= chooses the optimisation level (-Os), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
 # Arguments of a story: how many tokens, then the prompt.
@@ -47,14 +48,28 @@ compile() {  # sources; objects end up in $objects
   done
 }
 
-build() {  # board program image
+prepare() {  # board folder-for-objects
   describe "$1"
   needs "$cxx" gcc-arm-none-eabi
-  work=$3.objects objects='' extra='' stack_size=0x4000
+  work=$2 objects='' extra='' stack_size=0x4000
   echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
     { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
   rm -rf "$work"
   mkdir -p "$work" || exit 1
+}
+
+link() {  # image options
+  image=$1
+  shift
+  # shellcheck disable=SC2086
+  $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
+    -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
+    -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
+    $objects "$@" -o "$image" || exit 1
+}
+
+build() {  # board program image
+  prepare "$1" "$3.objects"
   compile src/*.cpp
   extra='-Wall -Wextra -Wshadow'
   compile "$here/start.cpp" "$here/semihosting.cpp"
@@ -74,12 +89,27 @@ build() {  # board program image
       ;;
     *) fail "expected digests, story or count, found \"$2\"" ;;
   esac
-  # shellcheck disable=SC2086
-  $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
-    -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
-    -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
-    $objects -o "$3" || exit 1
+  link "$3"
   rm -rf "$work"
+}
+
+# Without exceptions, as firmware is built: otherwise an unwinder comes along, which no call needs.
+size() {  # board folder
+  prepare "$1" "$2"
+  extra='-fno-exceptions -fcallgraph-info=su'
+  compile src/*.cpp "$here/size_main.cpp"
+  stack_size=0
+  for program in nothing prefill decode both; do link "$work/$program" -Wl,-e,begin_$program; done
+  # The same without the run-time helpers of compiler and C library, which tells how much of it they are.
+  link "$work/alone" -Wl,-e,begin_both -nodefaultlibs -Wl,--unresolved-symbols=ignore-all
+  stack_size=0x4000 extra='-fno-exceptions -Wall -Wextra -Wshadow'
+  compile "$here/start.cpp" "$here/semihosting.cpp"
+  common=$objects
+  for program in stack count; do
+    objects=$common
+    compile "$here/${program}_main.cpp"
+    link "$work/$program"
+  done
 }
 
 run() {  # board image [argument...]; $clock: options for the emulator's clock
@@ -98,7 +128,8 @@ run() {  # board image [argument...]; $clock: options for the emulator's clock
 case ${1:-} in
   build) [ $# -eq 4 ] || fail 'expected build BOARD PROGRAM IMAGE'; build "$2" "$3" "$4" ;;
   run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
+  size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;
   count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
   boards) echo "$boards" ;;
-  *) fail 'expected build, run, count or boards' ;;
+  *) fail 'expected build, run, count, size or boards' ;;
 esac

@@ -1,0 +1,85 @@
+#!/bin/sh
+# The stack is bounded, and the headers say by how much: tests/check_stack.sh CXX BUILD_DIR
+#
+# For boards, size.sh does the same and measures too. Only GCC writes down who calls whom and how large the stack frames are.
+cxx=$1
+build=$2/check_stack
+. tests/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+tab=$(printf '\t')
+notes='-fcallgraph-info=su -fstack-usage'
+
+# shellcheck disable=SC2086
+if ! $cxx $notes -E -x c++ /dev/null >"$build/log" 2>&1; then
+  skip "bounded stack" "$cxx does not tell (-fcallgraph-info)"
+  finish
+  exit
+fi
+
+# At -O0 nothing is inlined, so the graph of calls is whole. tsort tells loops, except a function that calls itself.
+# shellcheck disable=SC2086
+if succeeds "-O0: every source compiles" compile_all "$build/O0" "$(ls src/*.cpp)" -std=c++17 -O0 $notes; then
+  sed -n 's/^edge: { sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$build"/O0/*.ci | sort -u >"$build/edges"
+  nothing_in "$([ -s "$build/edges" ] || echo "no call was found"
+    awk '$1 == $2' "$build/edges"
+    tsort "$build/edges" 2>&1 >"$build/sorted")" "no recursion"
+fi
+
+# What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
+# more than any of them takes.
+outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64'
+core_run=_ZN6attend4core3runERKNS0_7ProblemE
+
+# bytes FUNCTION FILE: of its bound in what stack.awk prints.
+bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
+
+# promise NAME FOLDER: a constant of the headers, in bytes.
+promise() { nm -S -t d "$2/size_main.o" | awk -v name="$1_stack" '$4 == name { print $2 + 0 }'; }
+
+for level in -Os -O2; do
+  folder=$build/${level#-}
+  # shellcheck disable=SC2086
+  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp) tests/firmware/size_main.cpp" \
+    -std=c++17 $level $notes -Iinclude || continue
+  nothing_in "$(cat "$folder"/*.su | grep "${tab}dynamic\$")" "$level: every stack frame has a fixed bound"
+
+  # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
+  known=$outside most=0
+  for graph in "$folder"/backend_*.ci; do
+    grep -q '^node:' "$graph" || continue
+    name=$(basename "$graph" .ci)
+    succeeds "$level: $name has a bound" awk -v known="$outside" -f tests/stack.awk "$graph" || continue
+    read -r _ function depth _ <"$build/log"
+    printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
+    known="$known $function=$depth"
+    [ "$depth" -le "$most" ] || most=$depth
+  done
+  succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" -v roots="$core_run call_prefill call_decode" \
+    -f tests/stack.awk "$folder/dispatch.ci" "$folder/size_main.ci" || continue
+  cp "$build/log" "$folder/stack.text"
+  for call in core prefill decode; do
+    case $call in core) function=$core_run ;; *) function=call_$call ;; esac
+    needed=$(bytes "$function" "$folder/stack.text") promised=$(promise $call "$folder")
+    if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: $call: $needed bytes of stack, $promised promised"
+      echo "$call $needed $promised" >>"$build/promises"
+    else
+      fail "$level: $call: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
+    fi
+  done
+  # Each constant holds by itself: one must not live on what another has left over.
+  nothing_in "$(tail -n 3 "$build/promises" | awk '
+    $1 == "core" { core = $2; core_promised = $3; next }
+    $2 - core > $3 - core_promised { printf "%s needs %d beside core::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
+    ')" "$level: the calls keep to config::call_stack_bytes"
+done
+
+# Only where the constants are this target's own, and not those of another that needs more.
+case $($cxx -dumpmachine) in
+  x86_64* | aarch64*)
+    nothing_in "$(awk '$2 > most[$1] { most[$1] = $2; promised[$1] = $3 }
+      END { for (call in most) if (promised[call] > 1.5 * most[call]) printf "%s: %d promised, %d needed; ", call, promised[call], most[call] }
+      ' "$build/promises")" "no promise is more than 1.5 times what is needed" ;;
+esac
+
+finish

@@ -1,0 +1,188 @@
+#!/bin/sh
+# How small: flash, static RAM, stack and instructions on every board, at -Os and at -O2: tests/firmware/size.sh, from the
+# project's top folder. Installs nothing.
+#
+# Prints a table, which build/size.txt keeps, holds it to the limits below and to what the headers promise, and writes the table of
+# README.md. TARGETS= chooses boards; then, or where a compiler or an emulator is missing, README.md stays as it is. JOBS= is
+# how many builds run at a time. Exit status 77: something is not installed, and the message says what.
+here=$(dirname "$0")
+board=$here/board.sh
+build=build/size
+cxx=${ARM_CXX:-arm-none-eabi-g++}
+tools=${cxx%g++}
+workers=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+levels='-Os -O2'
+all=$(sh "$board" boards)
+targets=''
+for name in ${TARGETS:-$all}; do targets="$targets cortex-${name#cortex-}"; done
+. tests/check.sh
+
+# board, level, figure, the most that it may be. Flash and stack in bytes; per_mac: instructions for each multiply-accumulate.
+limits='
+*             *    ram                  0
+cortex-m0plus -Os  flash_both        5120
+cortex-m4     -Os  flash_both        4096
+cortex-m4     -Os  stack              768
+cortex-m4     -O2  per_mac_64x32_cache 2.3
+cortex-m7     -O2  per_mac_64x32_cache 2.3
+cortex-m33    -O2  per_mac_64x32_cache 2.3
+cortex-m55    -O2  per_mac_64x32_cache 0.8
+'
+
+# Bytes in flash (code, constants, first values of data) or in RAM of an image.
+flash() { "${tools}size" "$1" | awk 'NR == 2 { print $1 + $2 }'; }
+ram() { "${tools}size" "$1" | awk 'NR == 2 { print $2 + $3 }'; }
+# Bytes of the symbols of these nm types whose names match.
+symbols() { "${tools}nm" -S -t d "$1" | awk -v type="$2" -v name="$3" 'NF == 4 && $3 ~ type && $4 ~ name { n += $2 } END { print n + 0 }'; }
+
+# Everything that one board tells at one level of optimisation, as lines "figure number".
+measure() {  # board level
+  folder=$build/$1$2
+  OPT=$2 sh "$board" size "$1" "$folder" || return
+  "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
+  awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/stack.awk \
+    "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
+  sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
+  sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return
+  nothing=$(flash "$folder/nothing")
+  {
+    for program in prefill decode both; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
+    echo "helpers $(($(flash "$folder/both") - $(flash "$folder/alone")))"
+    echo "ram $(($(ram "$folder/both") - $(symbols "$folder/both" '[bBdD]' size_program)))"
+    sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
+      awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
+    for call in core prefill decode; do
+      echo "promised_$call $(symbols "$folder/tests_firmware_size_main.cpp.o" . "^${call}_stack\$")"
+    done
+    sed 's/^/painted_/' "$folder/painted.text"
+    awk '{ print "per_mac_" $1 "_" $2, $3 }' "$folder/count.text"
+  } >"$folder/figures"
+}
+
+# Several of these run at a time. A folder can be made only once, and so each build has one worker.
+worker() {
+  for name in $targets; do
+    for level in $levels; do
+      files=$build/log/$name$level
+      mkdir "$files" 2>/dev/null || continue
+      (measure "$name" "$level") >"$files/log" 2>&1
+      echo $? >"$files/result"
+    done
+  done
+}
+
+# Figures of all builds that have them, as lines "board level figure number"; complaints of the others.
+gather() {
+  for name in $targets; do
+    for level in $levels; do
+      status=$(cat "$build/log/$name$level/result")
+      case $status in
+        0) sed "s/^/$name $level /" "$build/$name$level/figures" >>"$build/figures" ;;
+        77)
+          missing="$name is left out: $(tail -n 1 "$build/log/$name$level/log")"
+          echo "$missing" >>"$build/missing"
+          ;;
+        *) fail "$name $level is measured" "$(tail -n 3 "$build/log/$name$level/log" | tr '\n' ' ')" ;;
+      esac
+    done
+  done
+}
+
+# violations AWK-CONDITION: builds whose figures f["…"] fulfil it; $text is what to print of them.
+violations() {
+  awk "
+    function check() { if (build != \"\" && ($1)) printf \"%s: %s; \", build, $2 }
+    build != \$1 \" \" \$2 { check(); split(\"\", f); build = \$1 \" \" \$2 }
+    { f[\$3] = \$4 }
+    END { check() }" "$build/figures"
+}
+
+check_limits() {
+  set -f
+  echo "$limits" | while read -r name level figure most; do
+    [ -z "$name" ] || echo "$name $level $figure $most"
+  done >"$build/limits"
+  set +f
+  while read -r name level figure most; do
+    [ "$name" = '*' ] || grep -q "^$name $level " "$build/figures" || continue
+    nothing_in "$(awk -v name="$name" -v level="$level" -v figure="$figure" -v most="$most" '
+      (name == "*" || name == $1) && (level == "*" || level == $2) && $3 == figure {
+        ++found
+        if ($4 > most) printf "%s %s has %s; ", $1, $2, $4
+      }
+      END { if (!found) print "it was not measured" }' "$build/figures")" "$name $level $figure is at most $most"
+  done <"$build/limits"
+}
+
+# The bound of the stack is one, and the headers' constants keep to it without being far from it.
+check_stack() {
+  for call in prefill decode; do
+    nothing_in "$(violations "f[\"painted_$call\"] == 0 || f[\"painted_$call\"] > f[\"stack_$call\"]" \
+      "f[\"painted_$call\"] \" measured, bound \" f[\"stack_$call\"]")" "$call: the stack that was used keeps to the bound"
+  done
+  for call in core prefill decode; do
+    nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \
+      "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"
+    # Each constant holds by itself: one must not live on what another has left over.
+    [ $call = core ] || nothing_in "$(violations \
+      "f[\"stack_$call\"] - f[\"stack_core\"] > f[\"promised_$call\"] - f[\"promised_core\"]" \
+      "f[\"stack_$call\"] - f[\"stack_core\"] \" beside core::run, promised \" f[\"promised_$call\"] - f[\"promised_core\"]")" \
+      "$call: what it adds keeps to config::call_stack_bytes"
+    [ "$complete" = no ] || nothing_in "$(awk -v call=$call '
+      $3 == "stack_" call && $4 > most { most = $4 }
+      $3 == "promised_" call { promised = $4 }
+      END { if (promised > 1.5 * most) printf "%d promised, %d needed: lower the constant in include/attend/config.h", promised, most }
+      ' "$build/figures")" "$call: the promise is at most 1.5 times what any board needs"
+  done
+}
+
+rm -rf "$build"
+mkdir -p "$build/log" || exit 1
+: >"$build/figures"
+: >"$build/missing"
+count=0
+while [ $count -lt "$workers" ]; do
+  worker &
+  count=$((count + 1))
+done
+wait
+gather
+complete=yes
+if [ -n "${TARGETS:-}" ] || [ -s "$build/missing" ] || [ "$failed" -ne 0 ]; then complete=no; fi
+
+if [ -s "$build/figures" ]; then
+  compiler=$($cxx --version | head -n 1)
+  {
+    awk -v kind=text -f "$here/size_table.awk" "$build/figures"
+    printf '\n%s, float32, one head of 32 dimensions, a prompt of 64 tokens, then one token\n' "$compiler"
+    for name in $targets; do
+      # shellcheck disable=SC2046
+      echo "$name, stack read from instructions:" $(sed -n 's/^helper \(.*\)/\1,/p' "$build/$name"-*/stack.text | sort -u) |
+        sed 's/,$//' | fold -s -w 128 | sed 's/ $//'
+    done
+  } | tee build/size.txt
+  echo
+  check_limits
+  check_stack
+fi
+if [ $complete = yes ]; then
+  {
+    awk -v kind=markdown -f "$here/size_table.awk" "$build/figures"
+    printf '\n%s\n' "$compiler"
+  } >"$build/table.md"
+  if [ "$(grep -cE '^<!-- (made by make size|end) -->$' README.md)" -eq 2 ]; then
+    awk -v table="$build/table.md" '
+      /^<!-- end -->$/ { inside = 0 }
+      !inside
+      /^<!-- made by make size -->$/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$build/README.md" &&
+      cp "$build/README.md" README.md
+  else
+    fail "README.md has a place for the table" \
+      "put <!-- made by make size --> and <!-- end --> into it, each once and on a line of its own"
+  fi
+else
+  echo "README.md stays as it is, because not all targets were measured"
+fi
+sort -u "$build/missing" >&2
+finish || exit 1
+[ ! -s "$build/missing" ] || exit 77

@@ -1,0 +1,47 @@
+// What size.sh links and measures. There is no start-up code: the linker is told where the program begins, and drops everything
+// that cannot be reached from there. So one object is four programs, and all that is in an image is what the calls bring along.
+#include "size_program.h"
+
+namespace size_program {
+
+// All of the caller's memory. Whatever else an image has of RAM is the library's.
+attend::KvCache<Shape> cache;
+attend::PrefillWorkspace<Shape, prompt_tokens> work;
+Arrays<prompt_tokens> prompt;
+Arrays<1> token;
+
+}  // namespace size_program
+
+using namespace size_program;
+
+extern "C" {
+
+// Each call in a function of its own, so that its frame holds what is inlined from the headers, and nothing of the caller's.
+__attribute__((noinline)) void append_prompt() { cache.append(prompt.key, prompt.value); }
+__attribute__((noinline)) void call_prefill() { attend::prefill(prompt.query, cache, prompt.output, work); }
+__attribute__((noinline)) void append_token() { cache.append(token.key, token.value); }
+__attribute__((noinline)) void call_decode() { attend::decode(token.query, cache, token.output); }
+
+// Where the linker begins.
+void begin_nothing() {}
+void begin_prefill() {
+  append_prompt();
+  call_prefill();
+}
+void begin_decode() {
+  append_token();
+  call_decode();
+}
+void begin_both() {
+  begin_prefill();
+  begin_decode();
+}
+
+// What the headers promise, as sizes of objects: those can be read without running anything.
+extern const char core_stack[attend::config::stack_bytes];
+extern const char prefill_stack[attend::prefill_stack_bytes];
+extern const char decode_stack[attend::decode_stack_bytes<Shape>];
+const char core_stack[sizeof core_stack] = {};
+const char prefill_stack[sizeof prefill_stack] = {};
+const char decode_stack[sizeof decode_stack] = {};
+}

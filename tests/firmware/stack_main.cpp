@@ -1,0 +1,51 @@
+// How deep the calls of size_main.cpp go into the stack: paints what is free of it, calls, and looks how far the paint is gone.
+#include "../random.h"
+#include "platform.h"
+#include "size_program.h"
+
+extern "C" volatile uint32_t stack_bottom[];  // link.ld
+
+namespace {
+
+constexpr uint32_t paint = 0xdecade01;
+
+// Nothing of this function lies below its own stack pointer, so the loops may write and read there. The pointer stays where it
+// is until the function returns: bytes are counted from what the caller of `call` has.
+__attribute__((noinline)) uint32_t bytes_of_stack(void (*call)()) {
+  volatile uint32_t* here;
+  __asm__ volatile("mov %0, sp" : "=r"(here));
+  for (volatile uint32_t* word = stack_bottom; word != here; ++word) *word = paint;
+  call();
+  const volatile uint32_t* word = stack_bottom;
+  while (word != here && *word == paint) ++word;
+  return uint32_t(reinterpret_cast<uintptr_t>(here) - reinterpret_cast<uintptr_t>(word));
+}
+
+template <int tokens>
+void fill(size_program::Arrays<tokens>& arrays, uint64_t seed) {
+  attend_test::Random random(seed);
+  constexpr size_t floats = size_t(tokens) * size_program::Shape::head_dim;
+  random.fill(arrays.query.data[0][0], floats);
+  random.fill(arrays.key.data[0][0], floats);
+  random.fill(arrays.value.data[0][0], floats);
+}
+
+void report(const char* name, void (*call)()) {
+  const uint32_t bytes = bytes_of_stack(call);
+  firmware::print(name);
+  firmware::print(" ");
+  firmware::print_number(bytes);
+  firmware::print("\n");
+}
+
+}  // namespace
+
+int firmware::run() {
+  fill(size_program::prompt, 1);
+  fill(size_program::token, 2);
+  append_prompt();
+  report("prefill", call_prefill);
+  append_token();
+  report("decode", call_decode);
+  return size_program::token.output.data[0][0][0] != 0.0f ? 0 : 1;
+}
