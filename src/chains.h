@@ -13,8 +13,8 @@ namespace {
 // where either the columns of b lie side by side (b_stride is 1), or the steps do (b_step is 1). In the first case a single row
 // of a is multiplied by a_scale first; in the second, a_scale is 1.
 //
-// Isa::chains computes the first `columns` columns, at most Isa::columns(rows) of them; nothing of b beyond these is read.
-// Where steps lie side by side, what is in `to` past `columns`, up to Isa::columns(rows), is unspecified afterwards.
+// Isa::chains computes the first `columns` columns, at most Isa::columns(rows, whether they lie apart), and reads nothing of b
+// beyond these.
 struct Chains {
   int rows;  // Isa::tile_rows, or 1
   int columns;
@@ -26,7 +26,7 @@ struct Chains {
   ptrdiff_t b_step;
   ptrdiff_t b_stride;
   float* const* to;
-  ptrdiff_t column;
+  int column;
   bool adds;
 };
 

@@ -21,7 +21,8 @@ template <class Isa>
 class SmallBlock {
   static constexpr int tile_rows = Isa::tile_rows;
   static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
-  static_assert(panel_keys % Isa::columns(1) == 0 && panel_keys % Isa::columns(tile_rows) == 0, "tiles do not cross panels");
+  static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
+                "tiles do not cross panels");
 
  public:
   explicit SmallBlock(const core::Problem& problem) : problem_(problem) {
@@ -90,12 +91,8 @@ class SmallBlock {
 
   // One chain of keys for all rows. The first of a segment begins its sums; others add to them.
   ATTEND_APART void chain(int key, int key_count, bool adds) {
-    int visible[tile_rows];
     float* rows[tile_rows];
-    for (int r = 0; r < count_; ++r) {
-      visible[r] = at_most(at_least(seen_[r] - key, 0), key_count);
-      rows[r] = scores(r);
-    }
+    for (int r = 0; r < count_; ++r) rows[r] = scores(r);
     Chains chains;
     chains.rows = count_;
     chains.to = rows;
@@ -103,15 +100,16 @@ class SmallBlock {
     chains.a_scale = scaled() ? 1.0f : scale_;
     chains.b_step = problem_.key_panels ? panel_keys : 1;
     chains.b_stride = problem_.key_panels ? 1 : problem_.key.token_stride;
-    for (chains.column = 0; chains.column < key_count; chains.column += Isa::columns(count_)) {
+    int wide = Isa::columns(count_, !problem_.key_panels);
+    for (chains.column = 0; chains.column < key_count; chains.column += wide) {
       chains.a = queries_;
       chains.b = keys_ + chains.b_stride * (key + chains.column);
-      chains.columns = key_count - int(chains.column);
+      chains.columns = at_most(key_count - chains.column, wide);
       if (problem_.key_panels) {
         // A panel is whole, whatever key_count is.
-        const int panel = (key + int(chains.column)) & -panel_keys;
+        const int panel = (key + chains.column) & -panel_keys;
         chains.b += panel * ptrdiff_t(problem_.head_dim - 1);
-        chains.columns = panel_keys;
+        chains.columns = wide;
       }
       for (int left = problem_.head_dim; left > 0; left -= chain_dims) {
         chains.adds = left != problem_.head_dim;
@@ -124,26 +122,27 @@ class SmallBlock {
 
     for (int r = 0; r < count_; ++r) {
       rows[r] = sums(r, key);
-      if (visible[r] > 0) weigh_row<Isa>(scores(r), visible[r], max(r), lane_sums(r), rows[r], problem_.value_dim);
+      const int visible = at_most(seen_[r] - key, key_count);
+      if (visible > 0) weigh_row<Isa>(scores(r), visible, max(r), lane_sums(r), rows[r], problem_.value_dim);
     }
 
-    if (visible[0] != key_count) chains.rows = 1;
+    if (seen_[0] - key < key_count) chains.rows = 1;
     chains.a_stride = config::score_keys;
     chains.a_scale = 1.0f;
     chains.b_step = problem_.value.token_stride;
     chains.b_stride = 1;
     chains.adds = adds;
+    wide = Isa::columns(chains.rows, false);
     for (int r = 0; r < count_; r += chains.rows) {
-      if (visible[r] == 0) continue;
+      chains.steps = at_most(seen_[r] - key, key_count);
+      if (chains.steps <= 0) continue;
       chains.a = scores(r);
       chains.b = values_ + key * chains.b_step;
-      chains.steps = visible[r];
       chains.to = rows + r;
-      chains.column = 0;
-      for (chains.columns = problem_.value_dim; chains.columns > 0; chains.columns -= Isa::columns(chains.rows)) {
+      for (chains.column = 0; chains.column < problem_.value_dim; chains.column += wide) {
+        chains.columns = at_most(problem_.value_dim - chains.column, wide);
         Isa::chains(chains);
-        chains.b += Isa::columns(chains.rows);
-        chains.column += Isa::columns(chains.rows);
+        chains.b += wide;
       }
     }
   }

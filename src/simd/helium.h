@@ -18,7 +18,7 @@ struct Helium {
 
   // 3 x 2 sums and 2 vectors fill the 8 registers.
   static constexpr int tile_rows = 3;
-  static constexpr int columns(int /*rows*/) { return 8; }
+  static constexpr int columns(int /*rows*/, bool /*apart*/) { return 8; }
   static constexpr bool own_weights = false;  // weights of scores come from exp2.h
   static constexpr int weight_vecs = 1;       // whose weights are computed side by side
 
@@ -68,7 +68,7 @@ struct Helium {
  private:
   template <int rows, bool apart>
   static void tile(const Chains& c) {
-    const int count = c.columns < 8 ? c.columns : 8;
+    const int count = c.columns;
     const mve_pred16_t first = vctp32q(uint32_t(count)), second = vctp32q(uint32_t(count < 4 ? 0 : count - 4));
     const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), uint32_t(c.b_stride));
     Vec sums[rows][2];

@@ -17,7 +17,7 @@ struct Scalar {
   static constexpr int lanes = 1;
 
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
-  static constexpr int columns(int /*rows*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
+  static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   static constexpr bool own_weights = false;  // weights of scores come from exp2.h
   static constexpr int weight_vecs = 1;       // whose weights are computed side by side
 
@@ -53,7 +53,7 @@ struct Scalar {
 
   static void chains(const Chains& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
-      one_by_one(c, 0, c.columns < columns(c.rows) ? c.columns : columns(c.rows));
+      one_by_one(c);
     } else if (c.rows == 1) {
       side_by_side<1, 4>(c);
     } else {
@@ -85,11 +85,10 @@ struct Scalar {
     }
   }
 
-  // Columns first … end - 1 without any help from the number of registers.
-  static void one_by_one(const Chains& c, int first, int end) {
+  static void one_by_one(const Chains& c) {
     for (int r = 0; r < c.rows; ++r) {
       const float* a = c.a + r * c.a_stride;
-      for (int column = first; column < end; ++column) {
+      for (int column = 0; column < c.columns; ++column) {
         const float* b = c.b + column * c.b_stride;
         float sum = 0.0f;
         for (int step = 0; step < c.steps; ++step) {

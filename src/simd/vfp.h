@@ -10,7 +10,7 @@ namespace {
 
 struct Vfp : Scalar {
   static constexpr int tile_rows = 2;
-  static constexpr int columns(int /*rows*/) { return 8; }
+  static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
   static constexpr bool own_weights = true;
 
 #if __ARM_ARCH >= 8 || (__ARM_FP & 8)  // FPv5, unlike the M4's
@@ -27,10 +27,10 @@ struct Vfp : Scalar {
   }
 
   static void chains(const Chains& c) {
-    if (c.b_stride != 1) {
-      chains_of_rows(c);
-    } else if (c.columns < 8) {
-      rest(c, 0, c.columns);
+    if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
+      rest(c);
+    } else if (c.b_stride != 1) {
+      chains_of_rows_2x4(c);
     } else if (c.rows == 1) {
       chains_1x8(c);
     } else {
@@ -115,14 +115,7 @@ struct Vfp : Scalar {
   }
 
  private:
-  ATTEND_APART static void rest(const Chains& c, int first, int end) { one_by_one(c, first, end); }
-
-  ATTEND_APART static void chains_of_rows(const Chains& c) {
-    const int end = c.columns < 8 ? c.columns : 8;
-    int column = 0;
-    for (; c.steps % 2 == 0 && end - column >= 4; column += 4) chains_of_rows_2x4(c, column);
-    rest(c, column, end);
-  }
+  ATTEND_APART static void rest(const Chains& c) { one_by_one(c); }
 
   // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor.
   ATTEND_CODE ATTEND_APART static void chains_1x8(const Chains& c) {
@@ -231,12 +224,12 @@ struct Vfp : Scalar {
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "cc", "memory");
   }
 
-  // 2 rows x 4 columns, 2 steps at a time, where steps lie side by side: 8 sums, 4 x 2 numbers of b and 2 x 2 factors. A single
+  // 2 rows x 4 columns, 4 steps at a time, where steps lie side by side: 8 sums, 4 x 4 numbers of b and 2 x 4 factors. A single
   // row is computed twice.
-  ATTEND_CODE ATTEND_APART static void chains_of_rows_2x4(const Chains& c, int column) {
+  ATTEND_CODE ATTEND_APART static void chains_of_rows_2x4(const Chains& c) {
     const float *a0 = c.a, *a1 = a0 + (c.rows - 1) * c.a_stride;
-    float *to0 = c.to[0] + c.column + column, *to1 = c.to[c.rows - 1] + c.column + column;
-    const float *b0 = c.b + column * c.b_stride, *b1 = b0 + c.b_stride, *b2 = b1 + c.b_stride, *b3 = b2 + c.b_stride;
+    float *to0 = c.to[0] + c.column, *to1 = c.to[c.rows - 1] + c.column;
+    const float *b0 = c.b, *b1 = b0 + c.b_stride, *b2 = b1 + c.b_stride, *b3 = b2 + c.b_stride;
     int steps = c.steps;
     __asm__ volatile(
         "vmov d0, %[zero], %[zero]\n"
@@ -244,29 +237,45 @@ struct Vfp : Scalar {
         "vmov d2, %[zero], %[zero]\n"
         "vmov d3, %[zero], %[zero]\n"
         "1:\n"
-        "vldmia %[a0]!, {s8-s9}\n"
-        "vldmia %[b0]!, {s12-s13}\n"
-        "vldmia %[b1]!, {s14-s15}\n"
-        "vldmia %[a1]!, {s10-s11}\n"
-        "vldmia %[b2]!, {s16-s17}\n"
-        "vldmia %[b3]!, {s18-s19}\n"
-        "vfma.f32 s0, s8, s12\n"
-        "vfma.f32 s1, s8, s14\n"
-        "vfma.f32 s2, s8, s16\n"
-        "vfma.f32 s3, s8, s18\n"
-        "vfma.f32 s4, s10, s12\n"
-        "vfma.f32 s5, s10, s14\n"
-        "vfma.f32 s6, s10, s16\n"
-        "vfma.f32 s7, s10, s18\n"
-        "vfma.f32 s0, s9, s13\n"
-        "vfma.f32 s1, s9, s15\n"
-        "vfma.f32 s2, s9, s17\n"
-        "vfma.f32 s3, s9, s19\n"
-        "vfma.f32 s4, s11, s13\n"
-        "vfma.f32 s5, s11, s15\n"
-        "vfma.f32 s6, s11, s17\n"
-        "vfma.f32 s7, s11, s19\n"
-        "subs %[steps], %[steps], #2\n"
+        "vldmia %[a0]!, {s8-s11}\n"
+        "vldmia %[b0]!, {s16-s19}\n"
+        "vldmia %[b1]!, {s20-s23}\n"
+        "vldmia %[a1]!, {s12-s15}\n"
+        "vldmia %[b2]!, {s24-s27}\n"
+        "vldmia %[b3]!, {s28-s31}\n"
+        "vfma.f32 s0, s8, s16\n"
+        "vfma.f32 s1, s8, s20\n"
+        "vfma.f32 s2, s8, s24\n"
+        "vfma.f32 s3, s8, s28\n"
+        "vfma.f32 s4, s12, s16\n"
+        "vfma.f32 s5, s12, s20\n"
+        "vfma.f32 s6, s12, s24\n"
+        "vfma.f32 s7, s12, s28\n"
+        "vfma.f32 s0, s9, s17\n"
+        "vfma.f32 s1, s9, s21\n"
+        "vfma.f32 s2, s9, s25\n"
+        "vfma.f32 s3, s9, s29\n"
+        "vfma.f32 s4, s13, s17\n"
+        "vfma.f32 s5, s13, s21\n"
+        "vfma.f32 s6, s13, s25\n"
+        "vfma.f32 s7, s13, s29\n"
+        "vfma.f32 s0, s10, s18\n"
+        "vfma.f32 s1, s10, s22\n"
+        "vfma.f32 s2, s10, s26\n"
+        "vfma.f32 s3, s10, s30\n"
+        "vfma.f32 s4, s14, s18\n"
+        "vfma.f32 s5, s14, s22\n"
+        "vfma.f32 s6, s14, s26\n"
+        "vfma.f32 s7, s14, s30\n"
+        "vfma.f32 s0, s11, s19\n"
+        "vfma.f32 s1, s11, s23\n"
+        "vfma.f32 s2, s11, s27\n"
+        "vfma.f32 s3, s11, s31\n"
+        "vfma.f32 s4, s15, s19\n"
+        "vfma.f32 s5, s15, s23\n"
+        "vfma.f32 s6, s15, s27\n"
+        "vfma.f32 s7, s15, s31\n"
+        "subs %[steps], %[steps], #4\n"
         "bne 1b\n"
         "cmp %[adds], #0\n"
         "beq 2f\n"
@@ -285,7 +294,7 @@ struct Vfp : Scalar {
         "vstmia %[to1], {s4-s7}\n"
         : [a0] "+r"(a0), [a1] "+r"(a1), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [steps] "+r"(steps)
         : [to0] "r"(to0), [to1] "r"(to1), [zero] "r"(0), [adds] "r"(c.adds)
-        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "cc", "memory");
+        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15", "cc", "memory");
   }
 };
 
