@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../include/attend/config.h"
-#include "float_rules.h"
+#include "simd/scalar.h"
 
 namespace attend {
 namespace {
@@ -31,9 +31,10 @@ void exp2_fraction(typename Isa::Vec (&f)[count]) {
 
 // The smallest whole number that is not below a.
 inline float round_up(float a) {
-  if (!(__builtin_fabsf(a) < 0x1p23f)) return a;  // no fraction, or NaN
-  const float whole = float(int(a));
-  return whole < a ? whole + 1.0f : whole;
+  if (magnitude(a) >= magnitude(0x1p23f)) return a;  // no fraction, or NaN
+  const float shift = Scalar::less(a, 0.0f) ? -0x1p23f : 0x1p23f;
+  const float nearest = Scalar::sub(Scalar::add(a, shift), shift);
+  return Scalar::less(nearest, a) ? Scalar::add(nearest, 1.0f) : nearest;
 }
 
 // Scores in base 2 become weights 2^(score - max), for a whole number max >= score with |max| < near_max.
@@ -57,14 +58,15 @@ void weigh(typename Isa::Vec (&scores)[count], float max) {
     scores[v] = Isa::sub(scores[v], Isa::sub(shifted[v], shift));
   }
   exp2_fraction<Isa, count>(scores);
-  const typename Isa::Vec lowest = Isa::broadcast(whole_shift + (max - 125.0f));
+  const int whole_max = Scalar::whole(max);
+  const typename Isa::Vec lowest = Isa::broadcast(bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125));
   ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_low_bits(scores[v], shifted[v], 127 - int(max), lowest);
+  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_low_bits(scores[v], shifted[v], 127 - whole_max, lowest);
 }
 
 // An even whole number that may be subtracted from scores and max alike where |max| >= near_max. There, scores within reach of
 // max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.
-inline float even_reference(float max) { return 2.0f * round_up(0.5f * max); }
+inline float even_reference(float max) { return Scalar::mul(2.0f, round_up(Scalar::mul(0.5f, max))); }
 
 }  // namespace
 }  // namespace attend

@@ -3,20 +3,14 @@
 
 #include <stdint.h>
 
+#include "bits.h"
 #include "float_rules.h"
+#include "soft_float.h"
 
 namespace attend {
 namespace {
 
-template <class To, class From>
-To bits_to(From from) {
-  static_assert(sizeof(To) == sizeof(From), "same size");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof to);
-  return to;
-}
-
-// a * b + c rounded once, for targets without the instruction.
+// a * b + c rounded once, for targets that have floats and doubles but not the instruction.
 //
 // The product of two floats is exact in double. Its sum with c is not, so the sum is rounded to odd: when something was cut
 // off, the last bit is set. 53 bits rounded to odd, then to the nearest 24, give what one rounding would (Boldo and
@@ -48,6 +42,8 @@ inline float fused_multiply_add(float a, float b, float c) {
   return result;
 #elif defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__FP_FAST_FMAF)
   return __builtin_fmaf(a, b, c);
+#elif ATTEND_SOFT_DOUBLE
+  return soft_fma(a, b, c);
 #else
   return software_fma(a, b, c);
 #endif

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "../include/attend/config.h"
-#include "fma.h"
+#include "simd/scalar.h"
 
 namespace attend {
 namespace {
@@ -16,7 +16,7 @@ constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 // by this, scores come out in base 2.
 inline float base2_scale(float scale) {
   constexpr float high = 0x1.715476p+0f, low = 0x1.4ae0cp-26f;
-  return fused_multiply_add(scale, high, scale * low);
+  return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 
 // Keys that lie in rows become one panel: panel[d][lane] = keys[lane][d]; lanes past key_count become zero.

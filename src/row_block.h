@@ -235,8 +235,9 @@ class RowBlock {
         total_sum_[r] = sum;
         copy_row<Isa>(sums_of(r, at), problem_.value_dim, total);
       } else {
-        const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - max_[r]));
-        total_sum_[r] = fused_multiply_add(total_sum_[r], Isa::highest_lane(factor), sum);
+        const typename Isa::Vec factor =
+            Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(total_max_[r], max_[r])));
+        total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), sum);
         add_row<Isa>(total, problem_.value_dim, factor, sums_of(r, at));
       }
       total_max_[r] = max_[r];

@@ -154,8 +154,9 @@ class SmallBlock {
       float sum = add_lanes(lane_sums(r));
       float* const before = total(r);
       if (segment > 0) {
-        const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(before[1] - max(r)));
-        sum = fused_multiply_add(before[0], Isa::highest_lane(factor), sum);
+        const typename Isa::Vec factor =
+            Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(before[1], max(r))));
+        sum = Scalar::fma(before[0], Isa::highest_lane(factor), sum);
         add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r, segment));
       }
       before[0] = sum;

@@ -34,10 +34,10 @@ void add_row(float* total, int count, typename Isa::Vec factor, const float* par
 // output = sums / denominator, and zero for a row that saw no key, or only scores of minus infinity.
 template <class Isa>
 void divide_row(const float* sums, int count, float denominator, float* output) {
-  if (denominator == 0.0f) {
+  if (magnitude(denominator) == 0) {
     fill_row<Isa>(0.0f, count, output);
   } else {
-    multiply_row<Isa>(sums, count, Isa::broadcast(1.0f / denominator), output);
+    multiply_row<Isa>(sums, count, Isa::broadcast(Scalar::reciprocal(denominator)), output);
   }
 }
 
@@ -82,20 +82,20 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
     ATTEND_UNROLL
     for (int i = 0; i < step; i += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k + i));
   }
-  if (const float highest_score = Isa::highest_lane(highest); highest_score > max) {
+  if (const float highest_score = Isa::highest_lane(highest); Scalar::less(max, highest_score)) {
     const float block_max = round_up(highest_score);
-    if (max > lowest_max) {  // otherwise the sums are zero
-      const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(max - block_max));
+    if (Scalar::less(lowest_max, max)) {  // otherwise the sums are zero
+      const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(max, block_max)));
       multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
       multiply_row<Isa>(output, value_dim, factor, output);
     }
     max = block_max;
   }
 
-  float relative_to = max > lowest_max ? max : 0.0f;
-  if (!(__builtin_fabsf(relative_to) < near_max)) {
+  float relative_to = Scalar::less(lowest_max, max) ? max : 0.0f;
+  if (magnitude(relative_to) >= magnitude(near_max)) {
     const float reference = even_reference(relative_to);
-    relative_to = relative_to < reference ? -1.0f : 0.0f;
+    relative_to = Scalar::less(relative_to, reference) ? -1.0f : 0.0f;
     for (int k = 0; k < padded; k += Isa::lanes) {
       Isa::store(scores + k, Isa::sub(Isa::load(scores + k), Isa::broadcast(reference)));
     }
@@ -116,7 +116,7 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
 // The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.
 inline float add_lanes(float* lane_sums) {
   for (int half = panel_keys / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane_sums[i] += lane_sums[i + half];
+    for (int i = 0; i < half; ++i) lane_sums[i] = Scalar::add(lane_sums[i], lane_sums[i + half]);
   }
   return lane_sums[0];
 }

@@ -55,6 +55,14 @@ namespace detail {
 inline constexpr Options no_options{};
 inline constexpr Options causal_options = causal();
 
+// By its bits: without a floating-point unit, comparisons are calls.
+inline bool is_nan(float a) {
+  unsigned bits;
+  static_assert(sizeof bits == sizeof a, "attend: unsigned must have 32 bits");
+  __builtin_memcpy(&bits, &a, sizeof a);
+  return (bits & 0x7fffffffu) > 0x7f800000u;
+}
+
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 
@@ -116,7 +124,7 @@ Status run(const Call& call, const Options& options) {
   const float scale = options.scale.or_else(usual_scale);
   if (queries < 0 || queries > call.queries) return Status::bad_valid_queries;
   if (keys < 0 || keys > call.keys) return Status::bad_valid_keys;
-  if (scale != scale) return Status::bad_scale;
+  if (is_nan(scale)) return Status::bad_scale;
   const core::Problem problem = {
       {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim},
       {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim},

@@ -21,6 +21,13 @@
 #define ATTEND_SOFT_FLOAT 0
 #endif
 
+// At least doubles are.
+#if ATTEND_SOFT_FLOAT || (defined(__arm__) && !(__ARM_FP & 8)) || (defined(__riscv) && __riscv_flen < 64) || defined(__XTENSA__)
+#define ATTEND_SOFT_DOUBLE 1
+#else
+#define ATTEND_SOFT_DOUBLE 0
+#endif
+
 // Where a linker script has fast or large memories, these say what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
 #ifndef ATTEND_CODE

@@ -31,24 +31,35 @@ struct Scalar {
 
   static void transpose(const float* from, ptrdiff_t /*from_stride*/, float* to, ptrdiff_t /*to_stride*/) { *to = *from; }
 
+#if ATTEND_SOFT_FLOAT
+  static Vec add(Vec a, Vec b) { return soft_fma(a, 1.0f, b); }
+  static Vec sub(Vec a, Vec b) { return soft_fma(b, -1.0f, a); }
+  static Vec mul(Vec a, Vec b) { return soft_fma(a, b, 0.0f); }
+  static bool less(float a, float b) { return soft_less(a, b); }
+  static float reciprocal(float a) { return soft_reciprocal(a); }
+  static int whole(float a) { return soft_truncated(a); }
+#else
   static Vec add(Vec a, Vec b) { return a + b; }
   static Vec sub(Vec a, Vec b) { return a - b; }
   static Vec mul(Vec a, Vec b) { return a * b; }
+  static bool less(float a, float b) { return a < b; }
+  static float reciprocal(float a) { return 1.0f / a; }
+  static int whole(float a) { return a == a ? int(a) : 0; }  // toward zero, of an int's range; any number for NaN
+#endif
   static Vec fma(Vec a, Vec b, Vec c) { return fused_multiply_add(a, b, c); }
-  static Vec max(Vec a, Vec b) { return a < b ? b : a; }  // a where b is NaN
+  static Vec max(Vec a, Vec b) { return less(a, b) ? b : a; }  // a where b is NaN
   static float highest_lane(Vec a) { return a; }
 
   // a * 2^n for whole n <= 0, and zero where n < -125, so that the power is an ordinary number. A NaN a stays NaN.
   static Vec scale_by_power(Vec a, Vec n) {
-    if (n < -125.0f) return 0.0f;
-    const int32_t exponent = n <= 0.0f ? int32_t(n) : 0;  // n may be NaN, and then so is a
-    return a * bits_to<float>(uint32_t(exponent + 127) << 23);
+    if (less(n, -125.0f)) return 0.0f;
+    return mul(a, bits_to<float>(uint32_t(whole(n) + 127) << 23));  // n may be NaN, and then so is a
   }
 
   // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
   static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
-    if (n < lowest) return 0.0f;
-    return a * bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23);
+    if (less(n, lowest)) return 0.0f;
+    return mul(a, bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23));
   }
 
   static void chains(const Chains& c) {
@@ -92,7 +103,7 @@ struct Scalar {
         const float* b = c.b + column * c.b_stride;
         float sum = 0.0f;
         for (int step = 0; step < c.steps; ++step) {
-          sum = fma(c.rows == 1 ? mul(a[step], c.a_scale) : a[step], *b, sum);
+          sum = fma(c.rows == 1 && !ATTEND_SOFT_FLOAT ? mul(a[step], c.a_scale) : a[step], *b, sum);
           b += c.b_step;
         }
         float& to = c.to[r][c.column + column];

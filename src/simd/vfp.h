@@ -45,7 +45,7 @@ struct Vfp : Scalar {
                                                     float* lane_sums) {
     const float *const end = scores + count, *const lanes_end = lane_sums + panel_keys;
     const float shift = 0x1.8p23f;
-    const int lowest = bits_to<int>(shift) + int(max) - 125;  // of the shifted scores, as bits
+    const int lowest = bits_to<int>(shift) + whole(max) - 125;  // of the shifted scores, as bits
     int power0, power1;
     __asm__ volatile(
         "1:\n"
