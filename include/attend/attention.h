@@ -97,7 +97,8 @@ template <class PlanType, class Dims>
 Status run(core::Problem& problem, float* scratch, int array_queries, int held_keys, const Options& options) {
   const int queries = options.valid_queries.or_else(array_queries);
   const int keys = options.valid_keys.or_else(held_keys);
-  const float scale = options.scale.or_else(default_scale(Dims::head_dim));
+  constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
+  const float scale = options.scale.or_else(usual_scale);
   if (queries < 0 || queries > array_queries) return Status::bad_valid_queries;
   if (keys < 0 || keys > held_keys) return Status::bad_valid_keys;
   if (scale != scale) return Status::bad_scale;
