@@ -3,8 +3,10 @@
 #   tests/firmware/board.sh build BOARD digests|story|count IMAGE
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
 #   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count)
+#   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
+#   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh boards
-# OPT= chooses the optimisation level (-Os), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
+# OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
 # Arguments of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
@@ -36,6 +38,7 @@ describe() {  # board; cortex- may be left out
       ;;
     *) fail "expected one of $boards, found \"$1\"" ;;
   esac
+  flags=${FLAGS:-$flags}
 }
 
 compile() {  # sources; objects end up in $objects
@@ -47,14 +50,27 @@ compile() {  # sources; objects end up in $objects
   done
 }
 
-build() {  # board program image
+start() {  # board image
   describe "$1"
   needs "$cxx" gcc-arm-none-eabi
-  work=$3.objects objects='' extra='' stack_size=0x4000
-  echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
-    { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
+  work=$2.objects objects='' extra='' stack_size=0x4000
   rm -rf "$work"
   mkdir -p "$work" || exit 1
+}
+
+link() {  # image flags
+  # shellcheck disable=SC2086
+  $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
+    -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
+    -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
+    $objects $2 -o "$1" || exit 1
+  rm -rf "$work"
+}
+
+build() {  # board program image
+  start "$1" "$3"
+  echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
+    { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
   compile src/*.cpp
   extra='-Wall -Wextra -Wshadow'
   compile "$here/start.cpp" "$here/semihosting.cpp"
@@ -74,12 +90,18 @@ build() {  # board program image
       ;;
     *) fail "expected digests, story or count, found \"$2\"" ;;
   esac
-  # shellcheck disable=SC2086
-  $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
-    -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
-    -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
-    $objects -o "$3" || exit 1
-  rm -rf "$work"
+  link "$3" ''
+}
+
+link_compiled() {  # board image object...
+  start "$1" "$2"
+  image=$2
+  shift 2
+  extra='-ffreestanding -fno-exceptions -fno-rtti -Wall -Wextra -Wshadow'
+  compile "$here/start.cpp" "$here/semihosting.cpp" "$here/memory.cpp"
+  objects="$objects $*"
+  # What is said about stacks holds for operating systems: parts of libgcc say nothing, Clang's objects do.
+  link "$image" '-nostdlib -lgcc -Wl,-z,noexecstack'
 }
 
 run() {  # board image [argument...]; $clock: options for the emulator's clock
@@ -97,8 +119,10 @@ run() {  # board image [argument...]; $clock: options for the emulator's clock
 
 case ${1:-} in
   build) [ $# -eq 4 ] || fail 'expected build BOARD PROGRAM IMAGE'; build "$2" "$3" "$4" ;;
+  link) [ $# -ge 4 ] || fail 'expected link BOARD IMAGE OBJECT...'; shift; link_compiled "$@" ;;
   run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
   count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
+  flags) [ $# -eq 2 ] || fail 'expected flags BOARD'; describe "$2"; echo "$flags" ;;
   boards) echo "$boards" ;;
-  *) fail 'expected build, run, count or boards' ;;
+  *) fail 'expected build, link, run, count, flags or boards' ;;
 esac
