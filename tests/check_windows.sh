@@ -51,7 +51,8 @@ sources="$(ls src/*.cpp) $build/program.cpp"
 asks_for_little() {
   whose=$1
   shift
-  if ! llvm-nm "$@" >"$build/names" 2>"$build/log" && ! nm "$@" >"$build/names" 2>"$build/log"; then
+  nm=$($compiler -print-prog-name=llvm-nm) # the one beside the compiler, if it is there; the system's does not know AArch64's
+  if ! $nm "$@" >"$build/names" 2>"$build/log" && ! nm "$@" >"$build/names" 2>"$build/log"; then
     skip "$whose: asks for little" "nm cannot read these objects: apt-get install llvm"
     return
   fi
