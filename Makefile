@@ -58,7 +58,7 @@ endif
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
 
-## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, README
+## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -84,7 +84,7 @@ build/doctest.ready:
 	@sh tests/find_doctest.sh "$(CXX)" build/doctest
 	@touch $@
 
-## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, a story on the boards
+## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, a story on the boards, builds as vendors make them
 .PHONY: targets
 targets:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/targets.sh $(BUILD)

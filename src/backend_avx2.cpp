@@ -8,9 +8,10 @@
 
 #if ATTEND_X86
 
-#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "simd/x86_intrinsics.h"  // out here: its functions name their instruction sets themselves
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)

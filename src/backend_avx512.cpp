@@ -14,9 +14,10 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "simd/x86_intrinsics.h"  // out here: its functions name their instruction sets themselves
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"))), apply_to = function)

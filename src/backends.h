@@ -1,8 +1,9 @@
 // What each backend exports, and what the dispatcher picks from.
 #pragma once
 
+#include "float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too
+
 #include "../include/attend/core.h"
-#include "float_rules.h"  // before any header of intrinsics: it governs the arithmetic in them too
 
 // Outside x86 the compiler's flags say what the processor has, and that decides.
 #if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))

@@ -1,7 +1,8 @@
 // Chooses the backend. On x86 by what the processor says, once; elsewhere there is one, and calls go straight to it.
+#include "backends.h"
+
 #include "../include/attend/backend.h"
 #include "../include/attend/core.h"
-#include "backends.h"
 
 #if ATTEND_X86
 #include <cpuid.h>

@@ -1,6 +1,10 @@
 // What the arithmetic needs from the compiler, refused here where it is missing.
 #pragma once
 
+#if !defined(__GNUC__) && !defined(__clang__)
+#error "attend: compile src/*.cpp with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
+#endif
+
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "attend cannot keep its bits under -ffast-math, -Ofast or their parts: compile src/*.cpp with -fno-fast-math"
@@ -12,7 +16,7 @@
 #endif
 
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
-#error "attend needs float arithmetic in float: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse"
+#error "attend needs float arithmetic in float: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse (clang-cl: /arch:SSE2)"
 #endif
 
 // Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.

@@ -31,6 +31,21 @@ succeeds() {
   fi
 }
 
+# stops TEXT SOURCE FLAGS…: the compiler must stop, and its first error must hold the text.
+stops() {
+  text=$1
+  source=$2
+  shift 2
+  what="$(basename "$source") stops with $*, saying \"$text\""
+  if $cxx "$@" -fsyntax-only "$source" >"$build/log" 2>&1; then
+    fail "$what" "it compiles"
+  elif first_error "$build/log" | grep -qF "$text"; then
+    ok "$what"
+  else
+    fail "$what" "the first error is $(first_error "$build/log")"
+  fi
+}
+
 # nothing_in TEXT WHAT: passes when TEXT is empty; otherwise TEXT, as one line, says what is wrong.
 nothing_in() {
   if [ -z "$1" ]; then ok "$2"; else fail "$2" "$(printf '%s' "$1" | tr -s '\n\t ' ' ' | cut -c 1-400)"; fi

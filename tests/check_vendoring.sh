@@ -53,20 +53,6 @@ runs() (
     "$variant/program" >"$variant/output"
 )
 
-# stops TEXT SOURCE FLAGS…: the compiler must stop, and its first error must hold the text.
-stops() {
-  text=$1
-  source=$2
-  shift 2
-  if $cxx "$@" -fsyntax-only "$source" >"$build/log" 2>&1; then
-    fail "$(basename "$source") stops with $*" "it compiles"
-  elif first_error "$build/log" | grep -qF "$text"; then
-    ok "$(basename "$source") stops with $*"
-  else
-    fail "$(basename "$source") stops with $*" "the first error is $(first_error "$build/log")"
-  fi
-}
-
 # shellcheck disable=SC2086
 succeeds "compiles with nothing but -c${plain:+ $plain}" compile_all "$build/plain" "$sources" $plain
 succeeds "compiles with -std=c++20" compile_all "$build/newer" "$sources" -std=c++20 -fsyntax-only

@@ -15,8 +15,9 @@ story_tokens=200
 boards=$(sh $board boards)
 targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv32 $boards"
 for name in cortex-m4 cortex-m7 cortex-m33 cortex-m55; do targets="$targets story/$name"; done
+targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
-order="armv7-a aarch64 rv64 cortex-m0plus cortex-m3 $targets"
+order="armv7-a aarch64 rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
 
 # Exit statuses of a target. What is not there cannot be installed: another processor, files of someone else.
@@ -38,6 +39,7 @@ what() {
     scalar | avx2 | avx512) say "digests on this machine" ;;
     aarch64 | armv7-a | rv64) say "all unit tests and the stack, user-mode emulation" ;;
     rv32) say "digests without a C library, user-mode emulation" ;;
+    vendor/*) say "copied folders, 16 processors, emulated" ;;
     story/*) say "$story_tokens tokens of the story, emulated board" ;;
     *) say "digests, emulated board" ;;
   esac
@@ -74,8 +76,8 @@ rv32() {
   echo '#include <cstddef>' | $compiler -E -x c++ - >/dev/null 2>&1 || flags="$flags -isystem tests/firmware/rv32"
   mkdir -p "$work/rv32"
   # shellcheck disable=SC2086
-  $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/digests_main.cpp tests/firmware/linux_rv32.cpp \
-    -lgcc -o "$work/rv32/digests" || return 1
+  $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/digests_main.cpp tests/firmware/linux_riscv.cpp \
+    tests/firmware/memory.cpp -lgcc -o "$work/rv32/digests" || return 1
   timeout 900 qemu-riscv32 "$work/rv32/digests"
 }
 
@@ -105,6 +107,7 @@ target() {
     rv64) unit riscv64-linux-gnu qemu-riscv64 '' ;;
     rv32) rv32 ;;
     story/*) story "${1#story/}" ;;
+    vendor/*) CXX=$cxx JOBS=1 sh tests/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;
   esac
 }

@@ -120,7 +120,7 @@ template <class PlanType, class Dims>
 Status run(const Call& call, const Options& options) {
   const int queries = options.valid_queries.or_else(call.queries);
   const int keys = options.valid_keys.or_else(call.keys);
-  constexpr float usual_scale = default_scale(Dims::head_dim);
+  constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
   const float scale = options.scale.or_else(usual_scale);
   if (queries < 0 || queries > call.queries) return Status::bad_valid_queries;
   if (keys < 0 || keys > call.keys) return Status::bad_valid_keys;

@@ -1,9 +1,9 @@
 // AVX2 with FMA: 8 lanes, 16 registers. To be included where the instruction set is switched on.
 #pragma once
 
-#include <immintrin.h>
 #include <stddef.h>
 
+#include "x86_intrinsics.h"
 #include "x86_transpose.h"
 
 namespace attend {

@@ -1,9 +1,9 @@
 // AVX-512 (F, VL, DQ, BW): 16 lanes, 32 registers. To be included where the instruction set is switched on.
 #pragma once
 
-#include <immintrin.h>
 #include <stddef.h>
 
+#include "x86_intrinsics.h"
 #include "x86_transpose.h"
 
 namespace attend {

@@ -1,8 +1,9 @@
 // 8 x 8 transposes for the x86 vocabularies. To be included where AVX is switched on.
 #pragma once
 
-#include <immintrin.h>
 #include <stddef.h>
+
+#include "x86_intrinsics.h"
 
 namespace attend {
 namespace {

@@ -4,8 +4,10 @@
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
 #   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
+#   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
+#   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh boards
-# OPT= chooses the optimisation level (-Os), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
+# OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
 # Arguments of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
@@ -37,6 +39,7 @@ describe() {  # board; cortex- may be left out
       ;;
     *) fail "expected one of $boards, found \"$1\"" ;;
   esac
+  flags=${FLAGS:-$flags}
 }
 
 compile() {  # sources; objects end up in $objects
@@ -48,12 +51,15 @@ compile() {  # sources; objects end up in $objects
   done
 }
 
+library() {  # the C++ library's headers
+  echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
+    { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
+}
+
 prepare() {  # board folder-for-objects
   describe "$1"
   needs "$cxx" gcc-arm-none-eabi
   work=$2 objects='' extra='' stack_size=0x4000
-  echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
-    { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
   rm -rf "$work"
   mkdir -p "$work" || exit 1
 }
@@ -70,6 +76,7 @@ link() {  # image options
 
 build() {  # board program image
   prepare "$1" "$3.objects"
+  library
   compile src/*.cpp
   extra='-Wall -Wextra -Wshadow'
   compile "$here/start.cpp" "$here/semihosting.cpp"
@@ -93,9 +100,22 @@ build() {  # board program image
   rm -rf "$work"
 }
 
+link_compiled() {  # board image object...
+  prepare "$1" "$2.objects"
+  result=$2
+  shift 2
+  extra='-ffreestanding -fno-exceptions -fno-rtti -Wall -Wextra -Wshadow'
+  compile "$here/start.cpp" "$here/semihosting.cpp" "$here/memory.cpp"
+  objects="$objects $*"
+  # What is said about stacks holds for operating systems: parts of libgcc say nothing, Clang's objects do.
+  link "$result" -nostdlib -lgcc -Wl,-z,noexecstack
+  rm -rf "$work"
+}
+
 # Without exceptions, as firmware is built: otherwise an unwinder comes along, which no call needs.
 size() {  # board folder
   prepare "$1" "$2"
+  library
   extra='-fno-exceptions -fcallgraph-info=su'
   compile src/*.cpp "$here/size_main.cpp"
   stack_size=0
@@ -127,9 +147,11 @@ run() {  # board image [argument...]; $clock: options for the emulator's clock
 
 case ${1:-} in
   build) [ $# -eq 4 ] || fail 'expected build BOARD PROGRAM IMAGE'; build "$2" "$3" "$4" ;;
+  link) [ $# -ge 4 ] || fail 'expected link BOARD IMAGE OBJECT...'; shift; link_compiled "$@" ;;
   run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
   size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;
   count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
+  flags) [ $# -eq 2 ] || fail 'expected flags BOARD'; describe "$2"; echo "$flags" ;;
   boards) echo "$boards" ;;
-  *) fail 'expected build, run, count, size or boards' ;;
+  *) fail 'expected build, link, run, count, size, flags or boards' ;;
 esac

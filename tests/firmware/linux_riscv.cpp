@@ -1,4 +1,4 @@
-// 32-bit RISC-V Linux as a platform, reached by raw system calls: there is no C library.
+// RISC-V Linux as a platform, reached by raw system calls: there is no C library.
 #include "platform.h"
 
 namespace {
@@ -29,19 +29,6 @@ Memory free_memory() { return {memory, sizeof memory / sizeof memory[0]}; }
 }  // namespace firmware
 
 extern "C" {
-
-// What compilers may call for loops and structs. Volatile, because such a loop could itself be compiled to such a call.
-void* memset(void* to, int byte, size_t count) {
-  volatile char* const bytes = static_cast<volatile char*>(to);
-  for (size_t i = 0; i < count; ++i) bytes[i] = char(byte);
-  return to;
-}
-
-void* memcpy(void* to, const void* from, size_t count) {
-  volatile char* const bytes = static_cast<volatile char*>(to);
-  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<const char*>(from)[i];
-  return to;
-}
 
 [[noreturn]] void start() { firmware::finish(firmware::run()); }
 
