@@ -19,9 +19,9 @@ struct Helium {
   static constexpr int lanes = 4;
 
   static constexpr int tile_rows = 4;
-  static constexpr int columns(int rows) { return rows == 1 ? 8 : 16; }
+  static constexpr int columns(int /*rows*/) { return 16; }
   static constexpr bool own_weights = true;
-  static constexpr int weight_vecs = 1;       // whose weights are computed side by side
+  static constexpr int weight_vecs = 1;  // whose weights are computed side by side
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -114,241 +114,363 @@ struct Helium {
  private:
   struct Tile {
     const float* a[tile_rows];
-    float* to[tile_rows];
-    const float* b;
-    ptrdiff_t step, stride;  // of b, in bytes
-    int panel_fours, together_fours, apart_fours, ones;
-    int columns;
+    float* to[tile_rows];  // the assembly is given the address of this
+    int fours, kind;       // rounds of the loop of this kind, 4 steps each
     int adds;
+    ptrdiff_t next;  // from where such a loop leaves b to the next 4 columns, in bytes
+    int ones;        // steps left over
+    ptrdiff_t stride;
   };
+  static constexpr int panel = 0, together = 1, apart = 2;
 
   ATTEND_CODE __attribute__((noinline)) static void tile(const Chains& c) {
     Tile t;
+    ATTEND_UNROLL
     for (int r = 0; r < tile_rows; ++r) {
       t.a[r] = c.a + r * c.a_stride;
       t.to[r] = c.to[r] + c.column;
     }
-    t.b = c.b;
-    t.step = 4 * c.b_step;
+    ptrdiff_t step = 4 * c.b_step;
     t.stride = 4 * c.b_stride;
-    t.panel_fours = t.together_fours = t.apart_fours = 0;
-    const bool apart = c.b_stride != 1;
-    (apart ? t.apart_fours : c.b_step == panel_keys ? t.panel_fours : t.together_fours) = c.steps / 4;
-    t.ones = c.steps % 4;
     t.adds = c.adds;
-    for (t.columns = at_most(c.columns, columns(tile_rows)); t.columns > 0; t.columns -= 4) {
-      if (t.columns < 4 && !apart) {
-        t.panel_fours = t.together_fours = 0;
+    t.fours = int(unsigned(c.steps) / 4);
+    t.ones = c.steps & 3;
+    t.kind = c.b_stride != 1 ? apart : c.b_step == panel_keys ? panel : together;
+    t.next = t.kind == apart ? 4 * t.stride : 16 - 4 * t.fours * step;
+    const int count = at_most(c.columns, columns(tile_rows));
+    int rest = t.kind == apart ? 0 : count & 3, left = count - rest;
+    float** const to = t.to;
+    const float* b = c.b;
+    for (;;) {
+      if (left == 0) {  // columns that do not fill a vector, without reading what lies past them
+        t.fours = 0;
         t.ones = c.steps;
+        left = rest;
+        rest = 0;
       }
-      four_columns(&t);
-      t.b += 4 * c.b_stride;
+      __asm__ volatile(
+          "1:\n"
+          "ldmdb %[t], {r0, r1, r2, r3}\n"
+          "vmov.i32 q0, #0\n"
+          "vmov.i32 q1, #0\n"
+          "ldrd r4, r5, [%[t], %[fours]]\n"
+          "vmov.i32 q2, #0\n"
+          "vmov.i32 q3, #0\n"
+          "cbnz r5, 3f\n"
+          "wls lr, r4, 5f\n"
+          "2:\n"
+          "ldm r0!, {r4, r5, r6, r8}\n"
+          "vldrw.u32 q4, [%[b]], #64\n"
+          "vldrw.u32 q5, [%[b]], #64\n"
+          "vfma.f32 q0, q4, r4\n"
+          "vldrw.u32 q6, [%[b]], #64\n"
+          "vfma.f32 q0, q5, r5\n"
+          "vldrw.u32 q7, [%[b]], #64\n"
+          "vfma.f32 q0, q6, r6\n"
+          "vfma.f32 q0, q7, r8\n"
+          "ldm r1!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q1, q4, r4\n"
+          "vfma.f32 q1, q5, r5\n"
+          "vfma.f32 q1, q6, r6\n"
+          "vfma.f32 q1, q7, r8\n"
+          "ldm r2!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q2, q4, r4\n"
+          "vfma.f32 q2, q5, r5\n"
+          "vfma.f32 q2, q6, r6\n"
+          "vfma.f32 q2, q7, r8\n"
+          "ldm r3!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q3, q4, r4\n"
+          "vfma.f32 q3, q5, r5\n"
+          "vfma.f32 q3, q6, r6\n"
+          "vfma.f32 q3, q7, r8\n"
+          "le lr, 2b\n"
+          "b 5f\n"
+          "3:\n"
+          "cmp r5, %[apart]\n"
+          "beq 6f\n"
+          "wls lr, r4, 5f\n"
+          "4:\n"
+          "ldm r0!, {r4, r5, r6, r8}\n"
+          "vldrw.u32 q4, [%[b]]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q0, q4, r4\n"
+          "vldrw.u32 q5, [%[b]]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q0, q5, r5\n"
+          "vldrw.u32 q6, [%[b]]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q0, q6, r6\n"
+          "vldrw.u32 q7, [%[b]]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q0, q7, r8\n"
+          "ldm r1!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q1, q4, r4\n"
+          "vfma.f32 q1, q5, r5\n"
+          "vfma.f32 q1, q6, r6\n"
+          "vfma.f32 q1, q7, r8\n"
+          "ldm r2!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q2, q4, r4\n"
+          "vfma.f32 q2, q5, r5\n"
+          "vfma.f32 q2, q6, r6\n"
+          "vfma.f32 q2, q7, r8\n"
+          "ldm r3!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q3, q4, r4\n"
+          "vfma.f32 q3, q5, r5\n"
+          "vfma.f32 q3, q6, r6\n"
+          "vfma.f32 q3, q7, r8\n"
+          "le lr, 4b\n"
+          "5:\n"
+          "ldr r6, [%[t], %[ones]]\n"
+          "cmp r6, #0\n"
+          "beq 10f\n"
+          "movs r4, #0\n"
+          "6:\n"
+          // q7: one step before where the next one of each column lies. Columns that do not exist are the last one that does.
+          "movs r6, #0\n"
+          "vidup.u32 q7, r6, #1\n"
+          "subs r6, %[columns], #1\n"
+          "vdup.32 q6, r6\n"
+          "ldr r6, [%[t], %[stride]]\n"
+          "vmin.u32 q7, q7, q6\n"
+          "vmul.i32 q7, q7, r6\n"
+          "sub r6, %[b], %[step]\n"
+          "vadd.i32 q7, q7, r6\n"
+          "wls lr, r4, 8f\n"
+          "7:\n"
+          "vldrw.u32 q4, [q7, #4]\n"
+          "ldrd r4, r5, [r0], #8\n"
+          "vfma.f32 q0, q4, r4\n"
+          "vldrw.u32 q5, [q7, #8]!\n"
+          "vfma.f32 q0, q5, r5\n"
+          "ldrd r4, r5, [r1], #8\n"
+          "vfma.f32 q1, q4, r4\n"
+          "vfma.f32 q1, q5, r5\n"
+          "ldrd r4, r5, [r2], #8\n"
+          "vfma.f32 q2, q4, r4\n"
+          "vfma.f32 q2, q5, r5\n"
+          "ldrd r4, r5, [r3], #8\n"
+          "vfma.f32 q3, q4, r4\n"
+          "vfma.f32 q3, q5, r5\n"
+          "vldrw.u32 q4, [q7, #4]\n"
+          "ldrd r4, r5, [r0], #8\n"
+          "vfma.f32 q0, q4, r4\n"
+          "vldrw.u32 q5, [q7, #8]!\n"
+          "vfma.f32 q0, q5, r5\n"
+          "ldrd r4, r5, [r1], #8\n"
+          "vfma.f32 q1, q4, r4\n"
+          "vfma.f32 q1, q5, r5\n"
+          "ldrd r4, r5, [r2], #8\n"
+          "vfma.f32 q2, q4, r4\n"
+          "vfma.f32 q2, q5, r5\n"
+          "ldrd r4, r5, [r3], #8\n"
+          "vfma.f32 q3, q4, r4\n"
+          "vfma.f32 q3, q5, r5\n"
+          "le lr, 7b\n"
+          "8:\n"
+          "ldr r4, [%[t], %[ones]]\n"
+          "wls lr, r4, 10f\n"
+          "9:\n"
+          "vadd.i32 q7, q7, %[step]\n"
+          "vldrw.u32 q4, [q7]\n"
+          "ldr r4, [r0], #4\n"
+          "ldr r5, [r1], #4\n"
+          "vfma.f32 q0, q4, r4\n"
+          "ldr r6, [r2], #4\n"
+          "vfma.f32 q1, q4, r5\n"
+          "ldr r8, [r3], #4\n"
+          "vfma.f32 q2, q4, r6\n"
+          "vfma.f32 q3, q4, r8\n"
+          "le lr, 9b\n"
+          "10:\n"
+          "ldm %[t], {r0, r1, r2, r3}\n"
+          "ldrd r4, r5, [%[t], %[adds]]\n"
+          "vctp.32 %[columns]\n"
+          "cbz r4, 11f\n"
+          "vpstttt\n"
+          "vldrwt.u32 q4, [r0]\n"
+          "vldrwt.u32 q5, [r1]\n"
+          "vldrwt.u32 q6, [r2]\n"
+          "vldrwt.u32 q7, [r3]\n"
+          "vadd.f32 q0, q0, q4\n"
+          "vadd.f32 q1, q1, q5\n"
+          "vadd.f32 q2, q2, q6\n"
+          "vadd.f32 q3, q3, q7\n"
+          "11:\n"
+          "vpstttt\n"
+          "vstrwt.32 q0, [r0], #16\n"
+          "vstrwt.32 q1, [r1], #16\n"
+          "vstrwt.32 q2, [r2], #16\n"
+          "vstrwt.32 q3, [r3], #16\n"
+          "stm %[t], {r0, r1, r2, r3}\n"
+          "add %[b], %[b], r5\n"
+          "subs %[columns], %[columns], #4\n"
+          "bgt 1b\n"
+          : [b] "+r"(b), [columns] "+r"(left)
+          : [t] "r"(to), [step] "r"(step), [fours] "i"(offsetof(Tile, fours) - offsetof(Tile, to)),
+            [adds] "i"(offsetof(Tile, adds) - offsetof(Tile, to)), [ones] "i"(offsetof(Tile, ones) - offsetof(Tile, to)),
+            [stride] "i"(offsetof(Tile, stride) - offsetof(Tile, to)), [apart] "i"(apart)
+          : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc",
+            "memory");
+      if (rest == 0) break;
     }
   }
 
-  static void four_columns(Tile* t) {
-    const float* b = t->b;
-    ptrdiff_t step = t->step, count;
+  ATTEND_CODE __attribute__((noinline)) static void row(const Chains& c) {
+    const float *a = c.a, *b = c.b;
+    float* to = c.to[0] + c.column;
+    const ptrdiff_t step = 4 * c.b_step, stride = 4 * c.b_stride;
+    const int adds = c.adds;
+    int left = at_most(c.columns, columns(1));
+    if (left == 16 && c.b_stride == 1) {
+      __asm__ volatile(
+          "vmov.i32 q0, #0\n"
+          "vmov.i32 q1, #0\n"
+          "vmov.i32 q2, #0\n"
+          "vmov.i32 q3, #0\n"
+          "lsr r0, %[steps], #2\n"
+          "wls lr, r0, 2f\n"
+          "1:\n"
+          "vldrw.u32 q4, [%[a]], #16\n"
+          "vmul.f32 q4, q4, %[scale]\n"
+          "vmov r0, r1, d8\n"
+          "vmov r2, r3, d9\n"
+          "vldrw.u32 q4, [%[b]]\n"
+          "vldrw.u32 q5, [%[b], #16]\n"
+          "vfma.f32 q0, q4, r0\n"
+          "vldrw.u32 q6, [%[b], #32]\n"
+          "vfma.f32 q1, q5, r0\n"
+          "vldrw.u32 q7, [%[b], #48]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q2, q6, r0\n"
+          "vfma.f32 q3, q7, r0\n"
+          "vldrw.u32 q4, [%[b]]\n"
+          "vldrw.u32 q5, [%[b], #16]\n"
+          "vfma.f32 q0, q4, r1\n"
+          "vldrw.u32 q6, [%[b], #32]\n"
+          "vfma.f32 q1, q5, r1\n"
+          "vldrw.u32 q7, [%[b], #48]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q2, q6, r1\n"
+          "vfma.f32 q3, q7, r1\n"
+          "vldrw.u32 q4, [%[b]]\n"
+          "vldrw.u32 q5, [%[b], #16]\n"
+          "vfma.f32 q0, q4, r2\n"
+          "vldrw.u32 q6, [%[b], #32]\n"
+          "vfma.f32 q1, q5, r2\n"
+          "vldrw.u32 q7, [%[b], #48]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q2, q6, r2\n"
+          "vfma.f32 q3, q7, r2\n"
+          "vldrw.u32 q4, [%[b]]\n"
+          "vldrw.u32 q5, [%[b], #16]\n"
+          "vfma.f32 q0, q4, r3\n"
+          "vldrw.u32 q6, [%[b], #32]\n"
+          "vfma.f32 q1, q5, r3\n"
+          "vldrw.u32 q7, [%[b], #48]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q2, q6, r3\n"
+          "vfma.f32 q3, q7, r3\n"
+          "le lr, 1b\n"
+          "2:\n"
+          "and r0, %[steps], #3\n"
+          "wls lr, r0, 4f\n"
+          "3:\n"
+          "ldr r0, [%[a]], #4\n"
+          "vdup.32 q4, r0\n"
+          "vmul.f32 q4, q4, %[scale]\n"
+          "vmov r0, s16\n"
+          "vldrw.u32 q4, [%[b]]\n"
+          "vldrw.u32 q5, [%[b], #16]\n"
+          "vfma.f32 q0, q4, r0\n"
+          "vldrw.u32 q6, [%[b], #32]\n"
+          "vfma.f32 q1, q5, r0\n"
+          "vldrw.u32 q7, [%[b], #48]\n"
+          "add %[b], %[b], %[step]\n"
+          "vfma.f32 q2, q6, r0\n"
+          "vfma.f32 q3, q7, r0\n"
+          "le lr, 3b\n"
+          "4:\n"
+          "ldr r0, %[adds]\n"
+          "cbz r0, 5f\n"
+          "vldrw.u32 q4, [%[to]]\n"
+          "vldrw.u32 q5, [%[to], #16]\n"
+          "vldrw.u32 q6, [%[to], #32]\n"
+          "vldrw.u32 q7, [%[to], #48]\n"
+          "vadd.f32 q0, q0, q4\n"
+          "vadd.f32 q1, q1, q5\n"
+          "vadd.f32 q2, q2, q6\n"
+          "vadd.f32 q3, q3, q7\n"
+          "5:\n"
+          "vstrw.32 q0, [%[to]]\n"
+          "vstrw.32 q1, [%[to], #16]\n"
+          "vstrw.32 q2, [%[to], #32]\n"
+          "vstrw.32 q3, [%[to], #48]\n"
+          : [a] "+r"(a), [b] "+r"(b)
+          : [step] "r"(step), [scale] "r"(c.a_scale), [steps] "r"(c.steps), [to] "r"(to), [adds] "m"(adds)
+          : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+      return;
+    }
     __asm__ volatile(
-        "ldm %[t], {r0, r1, r2, r3}\n"
-        "vmov.i32 q0, #0\n"
-        "vmov.i32 q1, #0\n"
-        "ldr %[count], [%[t], %[panel_fours]]\n"
-        "vmov.i32 q2, #0\n"
-        "vmov.i32 q3, #0\n"
-        "wls lr, %[count], 2f\n"
         "1:\n"
-        "ldm r0!, {r4, r5, r6, r8}\n"
-        "vldrw.u32 q4, [%[b]], #64\n"
-        "vldrw.u32 q5, [%[b]], #64\n"
-        "vfma.f32 q0, q4, r4\n"
-        "vldrw.u32 q6, [%[b]], #64\n"
-        "vfma.f32 q0, q5, r5\n"
-        "vldrw.u32 q7, [%[b]], #64\n"
-        "vfma.f32 q0, q6, r6\n"
-        "vfma.f32 q0, q7, r8\n"
-        "ldm r1!, {r4, r5, r6, r8}\n"
-        "vfma.f32 q1, q4, r4\n"
-        "vfma.f32 q1, q5, r5\n"
-        "vfma.f32 q1, q6, r6\n"
-        "vfma.f32 q1, q7, r8\n"
-        "ldm r2!, {r4, r5, r6, r8}\n"
-        "vfma.f32 q2, q4, r4\n"
-        "vfma.f32 q2, q5, r5\n"
-        "vfma.f32 q2, q6, r6\n"
-        "vfma.f32 q2, q7, r8\n"
-        "ldm r3!, {r4, r5, r6, r8}\n"
-        "vfma.f32 q3, q4, r4\n"
-        "vfma.f32 q3, q5, r5\n"
-        "vfma.f32 q3, q6, r6\n"
-        "vfma.f32 q3, q7, r8\n"
-        "le lr, 1b\n"
-        "2:\n"
-        "ldr %[count], [%[t], %[together_fours]]\n"
-        "wls lr, %[count], 4f\n"
-        "3:\n"
-        "ldm r0!, {r4, r5, r6, r8}\n"
-        "vldrw.u32 q4, [%[b]]\n"
-        "add %[b], %[b], %[step]\n"
-        "vfma.f32 q0, q4, r4\n"
-        "vldrw.u32 q5, [%[b]]\n"
-        "add %[b], %[b], %[step]\n"
-        "vfma.f32 q0, q5, r5\n"
-        "vldrw.u32 q6, [%[b]]\n"
-        "add %[b], %[b], %[step]\n"
-        "vfma.f32 q0, q6, r6\n"
-        "vldrw.u32 q7, [%[b]]\n"
-        "add %[b], %[b], %[step]\n"
-        "vfma.f32 q0, q7, r8\n"
-        "ldm r1!, {r4, r5, r6, r8}\n"
-        "vfma.f32 q1, q4, r4\n"
-        "vfma.f32 q1, q5, r5\n"
-        "vfma.f32 q1, q6, r6\n"
-        "vfma.f32 q1, q7, r8\n"
-        "ldm r2!, {r4, r5, r6, r8}\n"
-        "vfma.f32 q2, q4, r4\n"
-        "vfma.f32 q2, q5, r5\n"
-        "vfma.f32 q2, q6, r6\n"
-        "vfma.f32 q2, q7, r8\n"
-        "ldm r3!, {r4, r5, r6, r8}\n"
-        "vfma.f32 q3, q4, r4\n"
-        "vfma.f32 q3, q5, r5\n"
-        "vfma.f32 q3, q6, r6\n"
-        "vfma.f32 q3, q7, r8\n"
-        "le lr, 3b\n"
-        "4:\n"
-        "ldrd %[count], r5, [%[t], %[apart_fours]]\n"
-        "orrs r4, %[count], r5\n"
-        "beq 8f\n"
-        // q7: where each column's next step lies, and one step before. A column that does not exist is the last one that does.
-        "movs r4, #0\n"
-        "vidup.u32 q7, r4, #1\n"
-        "ldr r4, [%[t], %[columns]]\n"
-        "subs r4, r4, #1\n"
-        "vdup.32 q6, r4\n"
+        "movs r0, #0\n"
+        "vmov.i32 q0, #0\n"
+        "vidup.u32 q7, r0, #1\n"
+        "subs r0, %[columns], #1\n"
+        "vdup.32 q6, r0\n"
+        "ldr r0, %[stride]\n"
         "vmin.u32 q7, q7, q6\n"
-        "ldr r4, [%[t], %[stride]]\n"
-        "vmul.i32 q7, q7, r4\n"
-        "sub %[b], %[b], %[step]\n"
-        "vadd.i32 q7, q7, %[b]\n"
-        "wls lr, %[count], 6f\n"
-        "5:\n"
-        "vldrw.u32 q4, [q7, #4]\n"
-        "ldrd r4, r5, [r0], #8\n"
-        "vfma.f32 q0, q4, r4\n"
-        "vldrw.u32 q5, [q7, #8]!\n"
-        "vfma.f32 q0, q5, r5\n"
-        "ldrd r4, r5, [r1], #8\n"
-        "vfma.f32 q1, q4, r4\n"
-        "vfma.f32 q1, q5, r5\n"
-        "ldrd r4, r5, [r2], #8\n"
-        "vfma.f32 q2, q4, r4\n"
-        "vfma.f32 q2, q5, r5\n"
-        "ldrd r4, r5, [r3], #8\n"
-        "vfma.f32 q3, q4, r4\n"
-        "vfma.f32 q3, q5, r5\n"
-        "vldrw.u32 q4, [q7, #4]\n"
-        "ldrd r4, r5, [r0], #8\n"
-        "vfma.f32 q0, q4, r4\n"
-        "vldrw.u32 q5, [q7, #8]!\n"
-        "vfma.f32 q0, q5, r5\n"
-        "ldrd r4, r5, [r1], #8\n"
-        "vfma.f32 q1, q4, r4\n"
-        "vfma.f32 q1, q5, r5\n"
-        "ldrd r4, r5, [r2], #8\n"
-        "vfma.f32 q2, q4, r4\n"
-        "vfma.f32 q2, q5, r5\n"
-        "ldrd r4, r5, [r3], #8\n"
-        "vfma.f32 q3, q4, r4\n"
-        "vfma.f32 q3, q5, r5\n"
-        "le lr, 5b\n"
-        "6:\n"
-        "ldr %[count], [%[t], %[ones]]\n"
-        "wls lr, %[count], 8f\n"
-        "7:\n"
+        "vmul.i32 q7, q7, r0\n"
+        "sub r2, %[b], %[step]\n"
+        "add %[b], %[b], r0, lsl #2\n"
+        "vadd.i32 q7, q7, r2\n"
+        "lsr r0, %[steps], #2\n"
+        "wls lr, r0, 3f\n"
+        "2:\n"
+        "vldrw.u32 q4, [%[a]], #16\n"
+        "vmul.f32 q4, q4, %[scale]\n"
+        "vmov r0, r1, d8\n"
+        "vmov r2, r3, d9\n"
         "vadd.i32 q7, q7, %[step]\n"
         "vldrw.u32 q4, [q7]\n"
-        "ldr r4, [r0], #4\n"
-        "ldr r5, [r1], #4\n"
-        "vfma.f32 q0, q4, r4\n"
-        "ldr r6, [r2], #4\n"
-        "vfma.f32 q1, q4, r5\n"
-        "ldr r8, [r3], #4\n"
-        "vfma.f32 q2, q4, r6\n"
-        "vfma.f32 q3, q4, r8\n"
-        "le lr, 7b\n"
-        "8:\n"
-        "add %[b], %[t], #16\n"
-        "ldm %[b], {r0, r1, r2, r3}\n"
-        "ldrd r4, r5, [%[t], %[columns]]\n"
-        "vctp.32 r4\n"
-        "cbz r5, 9f\n"
-        "vpstttt\n"
-        "vldrwt.u32 q4, [r0]\n"
-        "vldrwt.u32 q5, [r1]\n"
-        "vldrwt.u32 q6, [r2]\n"
-        "vldrwt.u32 q7, [r3]\n"
+        "vfma.f32 q0, q4, r0\n"
+        "vadd.i32 q7, q7, %[step]\n"
+        "vldrw.u32 q4, [q7]\n"
+        "vfma.f32 q0, q4, r1\n"
+        "vadd.i32 q7, q7, %[step]\n"
+        "vldrw.u32 q4, [q7]\n"
+        "vfma.f32 q0, q4, r2\n"
+        "vadd.i32 q7, q7, %[step]\n"
+        "vldrw.u32 q4, [q7]\n"
+        "vfma.f32 q0, q4, r3\n"
+        "le lr, 2b\n"
+        "3:\n"
+        "and r0, %[steps], #3\n"
+        "wls lr, r0, 5f\n"
+        "4:\n"
+        "ldr r0, [%[a]], #4\n"
+        "vdup.32 q4, r0\n"
+        "vmul.f32 q4, q4, %[scale]\n"
+        "vmov r0, s16\n"
+        "vadd.i32 q7, q7, %[step]\n"
+        "vldrw.u32 q4, [q7]\n"
+        "vfma.f32 q0, q4, r0\n"
+        "le lr, 4b\n"
+        "5:\n"
+        "ldr r0, %[adds]\n"
+        "vctp.32 %[columns]\n"
+        "cbz r0, 6f\n"
+        "vpst\n"
+        "vldrwt.u32 q4, [%[to]]\n"
         "vadd.f32 q0, q0, q4\n"
-        "vadd.f32 q1, q1, q5\n"
-        "vadd.f32 q2, q2, q6\n"
-        "vadd.f32 q3, q3, q7\n"
-        "9:\n"
-        "vpstttt\n"
-        "vstrwt.32 q0, [r0], #16\n"
-        "vstrwt.32 q1, [r1], #16\n"
-        "vstrwt.32 q2, [r2], #16\n"
-        "vstrwt.32 q3, [r3], #16\n"
-        "stm %[b], {r0, r1, r2, r3}\n"
-        : [b] "+&r"(b), [count] "=&r"(count)
-        : [t] "r"(t), [step] "r"(step), [panel_fours] "i"(offsetof(Tile, panel_fours)),
-          [together_fours] "i"(offsetof(Tile, together_fours)), [apart_fours] "i"(offsetof(Tile, apart_fours)),
-          [ones] "i"(offsetof(Tile, ones)), [columns] "i"(offsetof(Tile, columns)), [stride] "i"(offsetof(Tile, stride))
-        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
-  }
-
-  static void row(const Chains& c) {
-    if (c.b_stride == 1) {
-      narrow<1, false>(c);
-    } else {
-      narrow<1, true>(c);
-    }
-  }
-
-  template <int rows, bool apart>
-  static void narrow(const Chains& c) {
-    const int count = c.columns < 8 ? c.columns : 8;
-    const mve_pred16_t first = vctp32q(uint32_t(count)), second = vctp32q(uint32_t(count < 4 ? 0 : count - 4));
-    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), uint32_t(c.b_stride));
-    Vec sums[rows][2];
-    for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = zero();
-    const float *a = c.a, *b = c.b;
-    for (int step = 0; step < c.steps; ++step) {
-      Vec columns[2];
-      if constexpr (apart) {
-        columns[0] = vldrwq_gather_shifted_offset_z_f32(b, offsets, first);
-        columns[1] = vldrwq_gather_shifted_offset_z_f32(b + 4 * c.b_stride, offsets, second);
-      } else {
-        columns[0] = vld1q_z_f32(b, first);
-        columns[1] = vld1q_z_f32(b + 4, second);
-      }
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const float factor = rows == 1 ? a[step] * c.a_scale : a[r * c.a_stride + step];
-        sums[r][0] = vfmaq_n_f32(sums[r][0], columns[0], factor);
-        sums[r][1] = vfmaq_n_f32(sums[r][1], columns[1], factor);
-      }
-      b += c.b_step;
-    }
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      float* to = c.to[r] + c.column;
-      if (c.adds) {
-        sums[r][0] = add(sums[r][0], vld1q_z_f32(to, first));
-        sums[r][1] = add(sums[r][1], vld1q_z_f32(to + 4, second));
-      }
-      vst1q_p_f32(to, sums[r][0], first);
-      vst1q_p_f32(to + 4, sums[r][1], second);
-    }
+        "6:\n"
+        "vpst\n"
+        "vstrwt.32 q0, [%[to]], #16\n"
+        "subs %[a], %[a], %[steps], lsl #2\n"
+        "subs %[columns], %[columns], #4\n"
+        "bgt 1b\n"
+        : [a] "+r"(a), [b] "+r"(b), [to] "+r"(to), [columns] "+r"(left)
+        : [step] "r"(step), [scale] "r"(c.a_scale), [steps] "r"(c.steps), [stride] "m"(stride), [adds] "m"(adds)
+        : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 };
 
