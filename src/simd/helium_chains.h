@@ -194,18 +194,21 @@ struct HeliumChains {
   }
 
   // One row: 16 columns with their sums in q0-q3 where they lie side by side, else 4 at a time.
-  //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r12 columns left
+  //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r11 more   r12 columns left
   ATTEND_CODE __attribute__((noinline)) static void row(const Chains& c) {
-    const int adds = c.adds;
-    const ptrdiff_t stride = 4 * c.b_stride;
+    const struct {
+      ptrdiff_t stride;
+      int adds;
+    } numbers = {4 * c.b_stride, c.adds};
     register const float* a __asm__("r4") = c.a;
     register const float* b __asm__("r5") = c.b;
     register ptrdiff_t step __asm__("r6") = 4 * c.b_step;
     register float scale __asm__("r8") = c.a_scale;
     register int steps __asm__("r9") = c.steps;
     register float* to __asm__("r10") = c.to[0] + c.column;
+    register const void* number __asm__("r11") = &numbers;
     register int left __asm__("r12") = at_most(c.columns, columns(1));
-    if (left == 16 && stride == 4) {
+    if (left == 16 && c.b_stride == 1) {
       __asm__ volatile(
           "vmov.i32 q0, #0\n"
           "vmov.i32 q1, #0\n"
@@ -249,7 +252,7 @@ struct HeliumChains {
           "vfma.f32 q3, q7, r0\n"
           "le lr, 3b\n"
           "4:\n"
-          "ldr r0, %[adds]\n"
+          "ldr r0, [r11, #4]\n"
           "cbz r0, 5f\n"
           "vldrw.u32 q4, [r10, #0]\n"
           "vldrw.u32 q5, [r10, #16]\n"
@@ -265,7 +268,7 @@ struct HeliumChains {
           "vstrw.32 q2, [r10, #32]\n"
           "vstrw.32 q3, [r10, #48]\n"
           : "+r"(a), "+r"(b)
-          : "r"(step), "r"(scale), "r"(steps), "r"(to), [adds] "m"(adds)
+          : "r"(step), "r"(scale), "r"(steps), "r"(to), "r"(number)
           : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
       return;
     }
@@ -277,7 +280,7 @@ struct HeliumChains {
         "vidup.u32 q7, r0, #1\n"
         "subs r0, r12, #1\n"
         "vdup.32 q6, r0\n"
-        "ldr r0, %[stride]\n"
+        "ldr r0, [r11]\n"
         "vmin.u32 q7, q7, q6\n"
         "vmul.i32 q7, q7, r0\n"
         "sub r2, r5, r6\n"
@@ -309,7 +312,7 @@ struct HeliumChains {
         "vfma.f32 q0, q4, r0\n"
         "le lr, 4b\n"
         "5:\n"
-        "ldr r0, %[adds]\n"
+        "ldr r0, [r11, #4]\n"
         "vctp.32 r12\n"
         "cbz r0, 6f\n"
         "vpst\n"
@@ -322,7 +325,7 @@ struct HeliumChains {
         "subs r12, r12, #4\n"
         "bgt 1b\n"
         : "+r"(a), "+r"(b), "+r"(to), "+r"(left)
-        : "r"(step), "r"(scale), "r"(steps), [stride] "m"(stride), [adds] "m"(adds)
+        : "r"(step), "r"(scale), "r"(steps), "r"(number)
         : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 };
