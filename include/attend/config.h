@@ -3,6 +3,11 @@
 
 #include <stddef.h>
 
+// Visual C++ would see other sizes than the library, which it cannot compile.
+#if !defined(__GNUC__) && !defined(__clang__)
+#error "attend: compile with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
+#endif
+
 #if !defined(__cplusplus) || __cplusplus < 201703L
 #error "attend needs C++17: compile with -std=c++17 or newer"
 #endif
@@ -36,6 +41,9 @@
 #ifndef ATTEND_TABLE
 #define ATTEND_TABLE  // before constants that those read
 #endif
+#ifndef ATTEND_CACHE
+#define ATTEND_CACHE  // for programs to write before their caches: ATTEND_CACHE static attend::KvCache<Wake> cache;
+#endif
 
 namespace attend {
 
@@ -64,14 +72,13 @@ inline constexpr bool small = false;     // no memory for copies of keys, values
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #if ATTEND_X86
-inline constexpr size_t stack_bytes = 3072;
+inline constexpr size_t stack_bytes = 2560;
 #else
 inline constexpr size_t stack_bytes = 2048;
 #endif
+inline constexpr size_t call_stack_bytes = 320;
 #else
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
-inline constexpr int tile_rows = 3;
-#elif defined(__ARM_FP) && (__ARM_FP & 4)
+#if defined(__ARM_FP) && (__ARM_FP & 4) && !(defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
 inline constexpr int tile_rows = 2;
 #elif ATTEND_SOFT_FLOAT
 inline constexpr int tile_rows = 1;
@@ -85,13 +92,13 @@ inline constexpr int decode_keys = chain_keys;
 inline constexpr bool small = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
-inline constexpr size_t stack_bytes = 1664;
+inline constexpr size_t stack_bytes = 640;
+inline constexpr size_t call_stack_bytes = 224;
 #endif
 
 // stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
 // what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
-// is at most this, and decode's work memory.
-inline constexpr size_t call_stack_bytes = 320;
+// is at most call_stack_bytes, and decode's work memory.
 
 }  // namespace config
 }  // namespace attend

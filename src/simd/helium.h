@@ -5,22 +5,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../chains.h"
-#include "../float_rules.h"
+#include "../../include/attend/config.h"
+#include "helium_chains.h"
 
 namespace attend {
 namespace {
 
-struct Helium {
+struct Helium : HeliumChains {
   using Vec = float32x4_t;
   using Factor = float;  // one number that multiplies vectors
   static constexpr int lanes = 4;
 
-  // 3 x 2 sums and 2 vectors fill the 8 registers.
-  static constexpr int tile_rows = 3;
-  static constexpr int columns(int /*rows*/, bool /*apart*/) { return 8; }
-  static constexpr bool own_weights = false;  // weights of scores come from exp2.h
-  static constexpr int weight_vecs = 1;       // whose weights are computed side by side
+  static constexpr bool own_weights = true;
+  static constexpr int weight_vecs = 1;  // whose weights are computed side by side
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -51,56 +48,63 @@ struct Helium {
     return vpselq_f32(zero(), scaled, vcmpltq_f32(n, lowest));
   }
 
-  static void chains(const Chains& c) {
-    if (c.rows == 1) {
-      if (c.b_stride == 1) {
-        tile<1, false>(c);
-      } else {
-        tile<1, true>(c);
-      }
-    } else if (c.b_stride == 1) {
-      tile<tile_rows, false>(c);
-    } else {
-      tile<tile_rows, true>(c);
-    }
-  }
-
- private:
-  template <int rows, bool apart>
-  static void tile(const Chains& c) {
-    const int count = c.columns;
-    const mve_pred16_t first = vctp32q(uint32_t(count)), second = vctp32q(uint32_t(count < 4 ? 0 : count - 4));
-    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), uint32_t(c.b_stride));
-    Vec sums[rows][2];
-    for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = zero();
-    const float *a = c.a, *b = c.b;
-    for (int step = 0; step < c.steps; ++step) {
-      Vec columns[2];
-      if constexpr (apart) {
-        columns[0] = vldrwq_gather_shifted_offset_z_f32(b, offsets, first);
-        columns[1] = vldrwq_gather_shifted_offset_z_f32(b + 4 * c.b_stride, offsets, second);
-      } else {
-        columns[0] = vld1q_z_f32(b, first);
-        columns[1] = vld1q_z_f32(b + 4, second);
-      }
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const float factor = rows == 1 ? a[step] * c.a_scale : a[r * c.a_stride + step];
-        sums[r][0] = vfmaq_n_f32(sums[r][0], columns[0], factor);
-        sums[r][1] = vfmaq_n_f32(sums[r][1], columns[1], factor);
-      }
-      b += c.b_step;
-    }
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      float* to = c.to[r] + c.column;
-      if (c.adds) {
-        sums[r][0] = add(sums[r][0], vld1q_z_f32(to, first));
-        sums[r][1] = add(sums[r][1], vld1q_z_f32(to + 4, second));
-      }
-      vst1q_p_f32(to, sums[r][0], first);
-      vst1q_p_f32(to + 4, sums[r][1], second);
-    }
+  // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums:
+  // 4 of these at a time, over all panels. The polynomial's step, sum = sum * f + coefficient, takes the coefficient from a
+  // general register.
+  ATTEND_CODE ATTEND_APART static void weigh_scores(float* scores, int count, float max, const float* coefficients,
+                                                    float* lane_sums) {
+    const float shift = 0x1.8p23f;
+    const struct {
+      float lowest;
+      int bias;
+      float shift;
+      int panels;
+    } numbers = {shift + (max - 125.0f), 127 - int(max), shift, count / panel_keys};
+    register float* score __asm__("r9") = scores;
+    register float* lane __asm__("r10") = lane_sums;
+    register const float* coefficient __asm__("r11") = coefficients;
+    register const void* number __asm__("r12") = &numbers;
+    __asm__ volatile(
+        "ldm r12, {r0, r1, r2, r3}\n"
+        "add r12, r10, #64\n"
+        "mov r6, r3\n"
+        "vdup.32 q4, r0\n"
+        "vdup.32 q5, r1\n"
+        "vdup.32 q6, r2\n"
+        "ldr r0, [r11], #4\n"
+        "vdup.32 q7, r0\n"
+        "ldm r11, {r0, r1, r2, r3, r4, r5}\n"
+        "1:\n"
+        "dls lr, r6\n"
+        "vldrw.u32 q3, [r10]\n"
+        "2:\n"
+        "vldrw.u32 q0, [r9]\n"
+        "vadd.f32 q1, q0, q6\n"
+        "vsub.f32 q2, q1, q6\n"
+        "vsub.f32 q0, q0, q2\n"
+        "vmov q2, q7\n"
+        "vfmas.f32 q2, q0, r0\n"
+        "vfmas.f32 q2, q0, r1\n"
+        "vfmas.f32 q2, q0, r2\n"
+        "vfmas.f32 q2, q0, r3\n"
+        "vfmas.f32 q2, q0, r4\n"
+        "vfmas.f32 q2, q0, r5\n"
+        "vadd.i32 q0, q1, q5\n"
+        "vshl.i32 q0, q0, #23\n"
+        "vmul.f32 q2, q2, q0\n"
+        "vpt.f32 lt, q1, q4\n"
+        "vmovt.i32 q2, #0\n"
+        "vadd.f32 q3, q3, q2\n"
+        "vstrw.32 q2, [r9], #64\n"
+        "le lr, 2b\n"
+        "vstrw.32 q3, [r10], #16\n"
+        "sub r9, r9, r6, lsl #6\n"
+        "adds r9, r9, #16\n"
+        "cmp r10, r12\n"
+        "bne 1b\n"
+        : "+r"(score), "+r"(lane), "+r"(coefficient), "+r"(number)
+        :
+        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 };
 

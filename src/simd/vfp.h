@@ -227,10 +227,18 @@ struct Vfp : Scalar {
   // 2 rows x 4 columns, 4 steps at a time, where steps lie side by side: 8 sums, 4 x 4 numbers of b and 2 x 4 factors. A single
   // row is computed twice.
   ATTEND_CODE ATTEND_APART static void chains_of_rows_2x4(const Chains& c) {
-    const float *a0 = c.a, *a1 = a0 + (c.rows - 1) * c.a_stride;
-    float *to0 = c.to[0] + c.column, *to1 = c.to[c.rows - 1] + c.column;
-    const float *b0 = c.b, *b1 = b0 + c.b_stride, *b2 = b1 + c.b_stride, *b3 = b2 + c.b_stride;
-    int steps = c.steps;
+    // Registers by name, because without optimisation compilers do not find enough.
+    register const float* a0 __asm__("r0") = c.a;
+    register const float* a1 __asm__("r1") = a0 + (c.rows - 1) * c.a_stride;
+    register const float* b0 __asm__("r2") = c.b;
+    register const float* b1 __asm__("r3") = b0 + c.b_stride;
+    register const float* b2 __asm__("r4") = b1 + c.b_stride;
+    register const float* b3 __asm__("r5") = b2 + c.b_stride;
+    register int steps __asm__("r6") = c.steps;
+    register float* to0 __asm__("r8") = c.to[0] + c.column;
+    register float* to1 __asm__("r9") = c.to[c.rows - 1] + c.column;
+    register int adds __asm__("r12") = c.adds;
+    register int zero __asm__("lr") = 0;
     __asm__ volatile(
         "vmov d0, %[zero], %[zero]\n"
         "vmov d1, %[zero], %[zero]\n"
@@ -293,7 +301,7 @@ struct Vfp : Scalar {
         "vstmia %[to0], {s0-s3}\n"
         "vstmia %[to1], {s4-s7}\n"
         : [a0] "+r"(a0), [a1] "+r"(a1), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [steps] "+r"(steps)
-        : [to0] "r"(to0), [to1] "r"(to1), [zero] "r"(0), [adds] "r"(c.adds)
+        : [to0] "r"(to0), [to1] "r"(to1), [zero] "r"(zero), [adds] "r"(adds)
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15", "cc", "memory");
   }
 };
