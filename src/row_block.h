@@ -90,7 +90,7 @@ class RowBlock {
       if (many_segments_) {
         divide_row<Isa>(output, problem_.value_dim, total_sum_[r], output);
       } else {
-        divide_row<Isa>(sums_of(r, at), problem_.value_dim, add_lanes(lane_sums_ + r * panel_keys), output);
+        divide_row<Isa>(sums_of(r, at), problem_.value_dim, add_lanes<Isa>(lane_sums_ + r * panel_keys), output);
       }
     }
   }
@@ -229,7 +229,7 @@ class RowBlock {
     Row at = rows_.first;
     for (int r = 0; r < rows_.count; ++r, step(at)) {
       if (segment > 0 && visible_keys(at) <= segment) continue;
-      const float sum = add_lanes(lane_sums_ + r * panel_keys);
+      const float sum = add_lanes<Isa>(lane_sums_ + r * panel_keys);
       float* total = row_of(problem_.output, at);
       if (segment == 0) {
         total_sum_[r] = sum;

@@ -84,13 +84,13 @@ class SmallBlock {
       segment += segment_keys;
     } while (segment < seen_[count_ - 1]);
     for (int r = 0; r < count_; ++r) {
-      const float denominator = many_segments() ? total(r)[0] : add_lanes(lane_sums(r));
+      const float denominator = many_segments() ? total(r)[0] : add_lanes<Isa>(lane_sums(r));
       divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
     }
   }
 
   // One chain of keys for all rows. The first of a segment begins its sums; others add to them.
-  ATTEND_APART void chain(int key, int key_count, bool adds) {
+  ATTEND_CODE ATTEND_APART void chain(int key, int key_count, bool adds) {
     float* rows[tile_rows];
     for (int r = 0; r < count_; ++r) rows[r] = scores(r);
     Chains chains;
@@ -151,7 +151,7 @@ class SmallBlock {
   ATTEND_APART void end_segment(int segment) {
     for (int r = 0; r < count_; ++r) {
       if (segment > 0 && seen_[r] <= segment) continue;
-      float sum = add_lanes(lane_sums(r));
+      float sum = add_lanes<Isa>(lane_sums(r));
       float* const before = total(r);
       if (segment > 0) {
         const typename Isa::Vec factor =

@@ -114,8 +114,15 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
 }
 
 // The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.
-inline float add_lanes(float* lane_sums) {
-  for (int half = panel_keys / 2; half > 0; half /= 2) {
+template <class Isa>
+float add_lanes(float* lane_sums) {
+  int half = panel_keys / 2;
+  for (; half >= Isa::lanes && half > 0; half /= 2) {
+    for (int i = 0; i < half; i += Isa::lanes) {
+      Isa::store(lane_sums + i, Isa::add(Isa::load(lane_sums + i), Isa::load(lane_sums + i + half)));
+    }
+  }
+  for (; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) lane_sums[i] = Scalar::add(lane_sums[i], lane_sums[i + half]);
   }
   return lane_sums[0];

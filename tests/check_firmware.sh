@@ -130,6 +130,18 @@ variant() { # name flags...
   nothing_in "$(sed 1d "$folder/output" | diff "$top/expected" - | head -n 4)" "$name: runs on $backend, with the host's bits"
 }
 
+# What ATTEND_CODE and ATTEND_TABLE say about sections: the entry, the loops that take the time, and their constants go there. GCC 12
+# ignores sections for templates, which do the bookkeeping.
+placement() { # flags...
+  folder=$build/placed
+  succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend_$backend.cpp" "$@" \
+    '-DATTEND_CODE=__attribute__((section(".itcm")))' '-DATTEND_TABLE=__attribute__((section(".dtcm")))' || return
+  $triplet-objdump -t "$folder/backend_$backend.o" >"$folder/symbols"
+  nothing_in "$(grep -E ' [.]text.*(chain|weigh_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v SmallBlock
+    [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
+    grep -q ' [.]dtcm.*exp2_coefficients' "$folder/symbols" || echo 'no table in .dtcm')" "$target placed: loops and tables lie where told"
+}
+
 check_target() {
   describe "$target"
   processor=${target%%/*}
@@ -158,6 +170,7 @@ check_target() {
     variant plain -std=c++17 -Os $own
     variant strict -std=c++20 -Os $own $strict
     stops "attend cannot keep its bits" "$vendor/src/backend_$backend.cpp" $flags -std=c++17 $own -ffast-math
+    case $target in cortex-m4 | cortex-m55) placement $flags -std=c++17 -Os $own ;; esac
   }
 }
 

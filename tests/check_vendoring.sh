@@ -3,7 +3,7 @@
 cxx=$1
 build=$2/check_vendoring
 . tests/check.sh
-rm -rf "$build" && mkdir -p "$build/vendor" "$build/headers" || exit 1
+rm -rf "$build" && mkdir -p "$build/vendor" || exit 1
 cp -r include src "$build/vendor" || exit 1
 vendor=$build/vendor
 sources=$(ls "$vendor"/src/*.cpp)
@@ -97,14 +97,12 @@ else
   fail "a unity build stops" "$(first_error "$build/log")"
 fi
 
-# From here on only with the compiler's own headers: those of a freestanding implementation, with the part of <cstddef> that
-# the library uses, which belongs to the C++ library.
-printf '#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n' >"$build/headers/cstddef"
+# From here on only with the compiler's own headers: those of a freestanding implementation of C.
 if printf '%s' "$macros" | grep -q '__clang__'; then
-  freestanding="-std=c++17 -ffreestanding -nostdlibinc -nostdinc++ -isystem $build/headers"
+  freestanding="-std=c++17 -ffreestanding -nostdlibinc -nostdinc++"
 else
   # GCC's <immintrin.h> wants <stdlib.h>, for _mm_malloc alone; with its guard defined it does not ask.
-  freestanding="-std=c++17 -ffreestanding -nostdinc -isystem $($cxx -print-file-name=include) -isystem $build/headers"
+  freestanding="-std=c++17 -ffreestanding -nostdinc -isystem $($cxx -print-file-name=include)"
   freestanding="$freestanding -D_MM_MALLOC_H_INCLUDED"
 fi
 # shellcheck disable=SC2086

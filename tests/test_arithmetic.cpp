@@ -185,7 +185,7 @@ TEST_CASE("the denominator has 16 lanes, added in pairs i and i + 8, then + 4, +
   random.fill(lanes, 16);
   const auto pair = [&](int i) { return lanes[i] + lanes[i + 8]; };
   const float expected = ((pair(0) + pair(4)) + (pair(2) + pair(6))) + ((pair(1) + pair(5)) + (pair(3) + pair(7)));
-  CHECK(attend::add_lanes(lanes) == expected);
+  CHECK(attend::add_lanes<attend::Scalar>(lanes) == expected);
 
   // Key j goes to lane j mod 16, ascending.
   std::vector<float> scores(48), weights(16, 0.0f);

@@ -16,7 +16,7 @@ struct HeliumChains {
   static constexpr int tile_rows = 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
 
-  static void chains(const Chains& c) {
+  ATTEND_CODE static void chains(const Chains& c) {
     if (c.rows == 1) {
       row(c);
     } else {

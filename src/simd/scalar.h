@@ -62,7 +62,7 @@ struct Scalar {
     return mul(a, bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23));
   }
 
-  static void chains(const Chains& c) {
+  ATTEND_CODE static void chains(const Chains& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
       one_by_one(c);
     } else if (c.rows == 1) {

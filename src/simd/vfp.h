@@ -26,7 +26,7 @@ struct Vfp : Scalar {
     return a;
   }
 
-  static void chains(const Chains& c) {
+  ATTEND_CODE static void chains(const Chains& c) {
     if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
       rest(c);
     } else if (c.b_stride != 1) {
