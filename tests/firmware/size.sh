@@ -19,14 +19,20 @@ for name in ${TARGETS:-$all}; do targets="$targets cortex-${name#cortex-}"; done
 
 # board, level, figure, the most that it may be. Flash and stack in bytes; per_mac: instructions for each multiply-accumulate.
 limits='
-*             *    ram                  0
-cortex-m0plus -Os  flash_both        5120
-cortex-m4     -Os  flash_both        4096
-cortex-m4     -Os  stack              768
+*             *    ram                   0
+cortex-m0plus -Os  flash_both         5120
+cortex-m4     -Os  flash_both         4096
+cortex-m4     -Os  stack               768
+cortex-m0plus -Os  per_mac_64x32_cache 260
+cortex-m4     -Os  per_mac_64x32_cache 2.3
 cortex-m4     -O2  per_mac_64x32_cache 2.3
 cortex-m7     -O2  per_mac_64x32_cache 2.3
 cortex-m33    -O2  per_mac_64x32_cache 2.3
 cortex-m55    -O2  per_mac_64x32_cache 0.8
+cortex-m4     -O2  per_mac_64x32_arrays 2.3
+cortex-m7     -O2  per_mac_64x32_arrays 2.3
+cortex-m33    -O2  per_mac_64x32_arrays 2.3
+cortex-m55    -O2  per_mac_64x32_arrays 0.8
 '
 
 # Bytes in flash (code, constants, first values of data) or in RAM of an image.
