@@ -74,7 +74,7 @@ inline constexpr size_t alignment = 64;           // of caches and workspaces: a
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2560;
 #else
-inline constexpr size_t stack_bytes = 2048;
+inline constexpr size_t stack_bytes = 1920;
 #endif
 inline constexpr size_t call_stack_bytes = 320;
 #else
@@ -92,7 +92,7 @@ inline constexpr int decode_keys = chain_keys;
 inline constexpr bool small = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
-inline constexpr size_t stack_bytes = 640;
+inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;
 inline constexpr size_t call_stack_bytes = 224;
 #endif
 
