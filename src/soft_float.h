@@ -17,82 +17,79 @@ namespace {
 constexpr uint32_t soft_infinity = 0x7f800000u;
 constexpr uint32_t soft_nan = 0x7fc00000u;
 
-// Two words as one. Shifts of these by a number that is not known are calls on the smallest processors, and are avoided.
-inline uint64_t wide(uint32_t high, uint32_t low) { return uint64_t(high) << 32 | low; }
-
-inline uint64_t wide_product(uint32_t a, uint32_t b) {
-#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-  // From 16 x 16 bits: there is no larger product, and the compiler would call for one.
-  const uint32_t a_high = a >> 16, a_low = a & 0xffffu, b_high = b >> 16, b_low = b & 0xffffu;
-  const uint32_t middle = a_high * b_low + a_low * b_high;  // no carry: a and b have 31 bits
-  return wide(a_high * b_high + (middle >> 16), 0) + wide(0, a_low * b_low) + wide(0, middle << 16);
-#else
-  return uint64_t(a) * b;
-#endif
-}
-
-// a / 2^n; what is cut off leaves a trace in the last bit.
-inline uint64_t shifted_right(uint64_t a, int n) {
-  uint32_t high = uint32_t(a >> 32), low = uint32_t(a);
-  if (n >= 32) {
-    low = high | (low != 0 ? 1u : 0u);
-    high = 0;
-    n -= 32;
-    if (n >= 32) return low != 0 ? 1 : 0;
-  }
-  if (n == 0) return wide(high, low);
-  const uint32_t lost = low << (32 - n);
-  return wide(high >> n, (high << (32 - n)) | (low >> n) | (lost != 0 ? 1u : 0u));
-}
-
-// The float nearest to +-a * 2^(exponent - 190), where a's last bit may stand for more bits below it. exponent is that of the
-// float, as it is stored, if a's highest bit is set.
-ATTEND_CODE ATTEND_APART inline float soft_rounded(uint64_t a, uint32_t sign, int exponent) {
-  if (a == 0) return 0.0f;
-#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-  for (; int64_t(a) >= 0; a += a) --exponent;
-#else
-  uint32_t upper = uint32_t(a >> 32);
-  if (upper == 0) {
-    a <<= 32;
-    upper = uint32_t(a >> 32);
-    exponent -= 32;
-  }
-  const int zeros = __builtin_clz(upper);
-  a <<= zeros;
-  exponent -= zeros;
-#endif
-  if (unsigned(exponent - 1) >= 254) {
-    if (exponent >= 255) return bits_to<float>(sign | soft_infinity);
-    if (exponent < -24) return 0.0f;
-    // Subnormal: the digits move down, and the highest bit is no longer implied.
-    a = shifted_right(a, 1 - exponent);
-    exponent = 1;
-  }
-  // A carry out of the digits goes where it belongs, into the exponent; so does the highest bit of a number that is not
-  // subnormal.
-  const uint32_t high = uint32_t(a >> 32);
-  uint32_t bits = sign + (uint32_t(exponent - 1) << 23) + (high >> 8);
-  const uint32_t rest = (high << 24) | (uint32_t(a) != 0 ? 1u : 0u), half = 0x80000000u;
-  if (rest > half || (rest == half && (bits & 1) != 0)) ++bits;
-  return bits_to<float>(bits);
-}
-
-// Exponent and 24 digits of a float that is neither infinite nor NaN nor 0.
-struct Parts {
-  int exponent;
-  uint32_t digits;
+// A number of 64 bits. Its halves are kept apart, because pairs of registers are what the smallest processors have too few of,
+// and shifts of 64 bits by a number that is not known are calls there.
+struct Words {
+  uint32_t high, low;
 };
 
-inline Parts soft_parts(uint32_t bits) {
-  Parts parts{int(bits >> 23 & 255), bits & 0x7fffffu};
-  if (parts.exponent != 0) {
-    parts.digits |= 0x800000u;
-  } else {
-    for (parts.exponent = 1; (parts.digits & 0x800000u) == 0; --parts.exponent) parts.digits <<= 1;
-  }
-  return parts;
+// What is cut off leaves this in the last bit.
+inline uint32_t trace(uint32_t lost) { return lost != 0 ? 1 : 0; }
+
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+
+// There is no product of more than 32 bits: the upper word is the sum of three that fit, the lower one needs no carry.
+inline Words half_product(uint32_t a, uint32_t b) {
+  a >>= 8, b >>= 8;
+  const uint32_t a_high = a >> 8, a_low = uint8_t(a);
+  const uint32_t middle = a_high * uint8_t(b) + (a_low * b >> 8);
+  return {(a_high * (b >> 8) + (middle >> 8)) >> 1, a * b << 15};
 }
+
+// Compilers move pairs of registers about for sums of 64 bits; the carry is all that is wanted.
+inline Words sum_of(Words a, Words b) {
+  __asm__(".syntax unified\n\tadds %0, %0, %2\n\tadcs %1, %1, %3"
+          : "+&l"(a.low), "+&l"(a.high)
+          : "l"(b.low), "l"(b.high)
+          : "cc");
+  return a;
+}
+
+inline Words difference_of(Words a, Words b) {
+  __asm__(".syntax unified\n\tsubs %0, %0, %2\n\tsbcs %1, %1, %3"
+          : "+&l"(a.low), "+&l"(a.high)
+          : "l"(b.low), "l"(b.high)
+          : "cc");
+  return a;
+}
+
+// There is no instruction that counts zeros, and seldom more than two.
+inline int zeros_shifted_out(Words& a) {
+  int zeros = 0;
+  for (; (a.high & 0x40000000u) == 0; ++zeros) {
+    __asm__(".syntax unified\n\tadds %0, %0, %0\n\tadcs %1, %1, %1" : "+l"(a.low), "+l"(a.high) : : "cc");
+  }
+  return zeros;
+}
+
+#else
+
+// a * b / 2, for a and b of 32 bits whose last 8 are zero.
+inline Words half_product(uint32_t a, uint32_t b) {
+  const uint64_t product = uint64_t(a >> 1) * b;
+  return {uint32_t(product >> 32), uint32_t(product)};
+}
+
+inline uint64_t joined(Words a) { return uint64_t(a.high) << 32 | a.low; }
+
+inline Words sum_of(Words a, Words b) {
+  const uint64_t sum = joined(a) + joined(b);
+  return {uint32_t(sum >> 32), uint32_t(sum)};
+}
+
+inline Words difference_of(Words a, Words b) {
+  const uint64_t difference = joined(a) - joined(b);
+  return {uint32_t(difference >> 32), uint32_t(difference)};
+}
+
+// Shifts a, whose upper word has a bit below its last but one or there, until that is set.
+inline int zeros_shifted_out(Words& a) {
+  const int zeros = __builtin_clz(a.high) - 1;
+  a = {a.high << zeros | a.low >> 1 >> (31 - zeros), a.low << zeros};
+  return zeros;
+}
+
+#endif
 
 // a * b + c where one of them is infinite or NaN, or the product is 0.
 ATTEND_APART inline float soft_special(float a, float b, float c) {
@@ -108,48 +105,82 @@ ATTEND_APART inline float soft_special(float a, float b, float c) {
 
 // a * b + c
 ATTEND_CODE ATTEND_APART inline float soft_fma(float a, float b, float c) {
-  const uint32_t a_bits = bits_to<uint32_t>(a), b_bits = bits_to<uint32_t>(b), c_bits = bits_to<uint32_t>(c);
-  int a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24), c_exponent = int(c_bits << 1 >> 24);
-  uint32_t a_digits = (a_bits << 8 | 0x80000000u) >> 1, b_digits = (b_bits << 8 | 0x80000000u) >> 1;
-  if (unsigned(a_exponent - 1) >= 254 || unsigned(b_exponent - 1) >= 254 || c_exponent == 255) {
-    if (a_exponent == 255 || b_exponent == 255 || c_exponent == 255 || magnitude(a) == 0 || magnitude(b) == 0) {
-      return soft_special(a, b, c);
+  uint32_t a_bits = bits_to<uint32_t>(a), b_bits = bits_to<uint32_t>(b), c_bits = bits_to<uint32_t>(c);
+  int a_exponent, b_exponent, exponent = int(c_bits << 1 >> 24);
+  for (;;) {
+    a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24);
+    if (__builtin_expect(unsigned(a_exponent - 1) < 254 && unsigned(b_exponent - 1) < 254 && exponent != 255, 1)) break;
+    const uint32_t a_size = a_bits << 1, b_size = b_bits << 1;
+    if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0) return soft_special(a, b, c);
+    // A subnormal factor takes powers of two from the other one. Where that is small as well, the product is so far below all
+    // floats that any such number does for it.
+    const uint32_t sign = (a_bits ^ b_bits) & 0x80000000u;
+    a_bits = (a_exponent == 0 ? a_size : b_size) >> 1;
+    b_bits = (a_exponent == 0 ? b_size : a_size) >> 1;
+    if (b_bits < 64u << 23) a_bits = b_bits = 32u << 23;
+    for (; a_bits < 1u << 23; a_bits <<= 1) b_bits -= 1u << 23;
+    b_bits |= sign;
+  }
+  // Both terms as 63 bits: the product exact, and 39 zeros below the digits of c. The one with the smaller exponent moves down.
+  uint32_t sign = a_bits ^ b_bits;
+  int apart = a_exponent + b_exponent - 126;
+  Words sum = half_product(a_bits << 8 | 0x80000000u, b_bits << 8 | 0x80000000u);
+  Words other = {c_bits << 8 >> 1, 0};
+  if (exponent != 0) {
+    other.high |= 0x40000000u;
+  } else {  // zero or subnormal: the highest bit is not implied
+    exponent = 1;
+  }
+  apart -= exponent;
+  if (apart >= 0) {
+    exponent += apart;
+    if (apart < 32) {
+      other = {other.high >> apart, other.high << 1 << (31 - apart)};
+    } else {
+      apart -= 32;
+      other = {0, apart < 32 ? other.high >> apart | trace(other.high << 1 << (31 - apart)) : trace(other.high)};
     }
-    const Parts a_parts = soft_parts(a_bits), b_parts = soft_parts(b_bits);
-    a_exponent = a_parts.exponent, b_exponent = b_parts.exponent;
-    a_digits = a_parts.digits << 7, b_digits = b_parts.digits << 7;
+  } else {
+    apart = -apart;
+    if (apart >= 32) {
+      apart -= 32;
+      sum = {0, sum.high | trace(sum.low)};
+      if (apart >= 32) sum.low = 1, apart = 0;
+    }
+    const int rest = 31 - apart;
+    sum = {sum.high >> apart, sum.high << 1 << rest | sum.low >> apart | trace(sum.low << 1 << rest)};
+  }
+  if (int32_t(c_bits ^ sign) >= 0) {
+    sum = sum_of(sum, other);
+    if (int32_t(sum.high) < 0) {
+      sum = {sum.high >> 1, sum.low | (sum.high & 1)};  // only whether the lower word is 0 counts from here on
+      ++exponent;
+    }
+  } else {
+    sum = difference_of(sum, other);
+    if (int32_t(sum.high) < 0) {
+      sum = difference_of({0, 0}, sum);
+      sign = c_bits;
+    }
+  }
+  if (sum.high == 0) {
+    if (sum.low == 0) return 0.0f;
+    sum = {sum.low >> 1 | (sum.low & 1), 0};
+    exponent -= 31;
   }
 
-  // Both terms as 62 bits: the product exact, and 38 zeros below the digits of c.
-  uint32_t sign = (a_bits ^ b_bits) & 0x80000000u;
-  uint64_t sum = wide_product(a_digits, b_digits);
-  int exponent = a_exponent + b_exponent - 124;
-  if (magnitude(c) != 0) {
-    uint32_t c_digits = (c_bits & 0x7fffffu) << 6;
-    if (c_exponent != 0) {
-      c_digits |= 0x800000u << 6;
-    } else {
-      c_exponent = 1;
-    }
-    uint64_t other = wide(c_digits, 0);
-    const int apart = exponent - 2 - c_exponent;
-    if (apart < 0) {
-      sum = shifted_right(sum, -apart);
-      exponent -= apart;
-    } else {
-      other = shifted_right(other, apart);
-    }
-    if (int32_t(c_bits ^ sign) >= 0) {
-      sum += other;
-    } else {
-      sum -= other;
-      if (int64_t(sum) < 0) {
-        sum = 0 - sum;
-        sign ^= 0x80000000u;
-      }
-    }
+  // Digits up until the highest one is the last but one of the upper word, and then to the nearest 24.
+  exponent -= zeros_shifted_out(sum) + 1;
+  uint32_t digits = sum.high | trace(sum.low);
+  sign &= 0x80000000u;
+  if (unsigned(exponent) >= 254) {
+    if (exponent >= 0) return bits_to<float>(sign | soft_infinity);
+    const int down = exponent < -31 ? 31 : -exponent;  // subnormal: the digits move down again
+    digits = digits >> down | trace(digits << 1 << (31 - down));
+    exponent = 0;
   }
-  return soft_rounded(sum, sign, exponent);
+  // The highest digit adds 1 to the exponent; so does a carry out of the digits.
+  return bits_to<float>(sign + (uint32_t(exponent) << 23) + ((digits + 63 + (digits >> 7 & 1)) >> 7));
 }
 
 // 1 / a, digit by digit.
@@ -157,18 +188,27 @@ ATTEND_CODE ATTEND_APART inline float soft_reciprocal(float a) {
   const uint32_t bits = bits_to<uint32_t>(a), size = bits << 1, sign = bits & 0x80000000u;
   if (size > soft_infinity << 1) return a;
   if (size == soft_infinity << 1) return 0.0f;
-  if (size == 0) return bits_to<float>(sign | soft_infinity);
-  const Parts parts = soft_parts(bits);
+  if (size <= 0x200000u << 1) return bits_to<float>(sign | soft_infinity);  // 1 / 2^-128 is too large
+  int exponent = int(size >> 24);
+  uint32_t divisor = (bits & 0x7fffffu) | 0x800000u;
+  if (exponent == 0) {
+    divisor = size >> 1;
+    for (exponent = 1; divisor < 0x800000u; divisor <<= 1) --exponent;
+  }
   uint32_t quotient = 0, remainder = 0x800000u;
-  for (int digit = 0; digit < 32; ++digit) {
+  for (int digit = 0; digit < 31; ++digit) {
     quotient <<= 1;
-    if (remainder >= parts.digits) {
-      remainder -= parts.digits;
+    if (remainder >= divisor) {
+      remainder -= divisor;
       quotient |= 1;
     }
     remainder <<= 1;
   }
-  return soft_rounded(wide(quotient, remainder), sign, 254 - parts.exponent);
+  // 2^30 for a power of two, otherwise less, but more than 2^29. No quotient is half way between two floats.
+  exponent = 253 - exponent;
+  if (quotient < 0x40000000u) quotient <<= 1, --exponent;
+  if (exponent < 0) quotient >>= -exponent, exponent = 0;
+  return bits_to<float>(sign + (uint32_t(exponent) << 23) + ((quotient + 64) >> 7));
 }
 
 // a < b; false where one is NaN.

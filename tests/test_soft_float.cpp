@@ -118,3 +118,10 @@ TEST_CASE("soft floats: special numbers in every combination") {
     }
   }
 }
+
+TEST_CASE("soft floats: a carry out of the highest digit leaves a trace of the lowest") {
+  // 2 + 2^-23 + 2^-30: half way but for a bit that moves from one word to the next.
+  CHECK(attend::soft_fma(257.0f, 0x1p-30f, 0x1.fffffep0f) == 0x1.000002p1f);
+  CHECK(attend::soft_fma(256.0f, 0x1p-30f, 0x1.fffffep0f) == 2.0f);
+  CHECK(attend::soft_fma(257.0f, -0x1p-30f, -0x1.fffffep0f) == -0x1.000002p1f);
+}

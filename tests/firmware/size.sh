@@ -23,7 +23,7 @@ limits='
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
 cortex-m4     -Os  stack               768
-cortex-m0plus -Os  per_mac_64x32_cache 260
+cortex-m0plus -Os  per_mac_64x32_cache 180
 cortex-m4     -Os  per_mac_64x32_cache 2.3
 cortex-m4     -O2  per_mac_64x32_cache 2.3
 cortex-m7     -O2  per_mac_64x32_cache 2.3
