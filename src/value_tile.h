@@ -18,7 +18,7 @@ namespace {
 //   weights  [rows][score_keys]
 //   values   value_stride floats apart
 //   visible  [rows], never falling
-template <class Isa, int rows, int vecs, bool partial>
+template <class Isa, int rows, int vecs, bool partial, bool ragged>
 void value_tile(const float* weights, const float* values, ptrdiff_t value_stride, const int* visible, float* const* output,
                 ptrdiff_t column, int columns) {
   using Vec = typename Isa::Vec;
@@ -44,7 +44,7 @@ void value_tile(const float* weights, const float* values, ptrdiff_t value_strid
     }
     values += value_stride;
   }
-  if constexpr (rows > 1) {
+  if constexpr (ragged) {
     for (int k = common; k < visible[rows - 1]; ++k) {
       Vec value[vecs];
       ATTEND_UNROLL
@@ -75,18 +75,28 @@ void value_tile(const float* weights, const float* values, ptrdiff_t value_strid
 }
 
 // The same for all value_dim columns from `column` on: wide tiles, then narrower ones, then what is left of a vector.
-template <class Isa, int rows, int vecs = Isa::value_vecs(rows)>
-void value_rows(const float* weights, const float* values, ptrdiff_t value_stride, const int* visible, float* const* output,
-                int value_dim, int column = 0) {
+template <class Isa, int rows, bool ragged, int vecs = Isa::value_vecs(rows)>
+void value_columns(const float* weights, const float* values, ptrdiff_t value_stride, const int* visible, float* const* output,
+                   int value_dim, int column = 0) {
   for (; value_dim - column >= vecs * Isa::lanes; column += vecs * Isa::lanes) {
-    value_tile<Isa, rows, vecs, false>(weights, values, value_stride, visible, output, column, 0);
+    value_tile<Isa, rows, vecs, false, ragged>(weights, values, value_stride, visible, output, column, 0);
   }
   if constexpr (vecs > 1) {
     if (column < value_dim) {
-      value_rows<Isa, rows, vecs / 2>(weights, values, value_stride, visible, output, value_dim, column);
+      value_columns<Isa, rows, ragged, vecs / 2>(weights, values, value_stride, visible, output, value_dim, column);
     }
   } else if (column < value_dim) {
-    value_tile<Isa, rows, 1, true>(weights, values, value_stride, visible, output, column, value_dim - column);
+    value_tile<Isa, rows, 1, true, ragged>(weights, values, value_stride, visible, output, column, value_dim - column);
+  }
+}
+
+template <class Isa, int rows>
+void value_rows(const float* weights, const float* values, ptrdiff_t value_stride, const int* visible, float* const* output,
+                int value_dim) {
+  if (rows == 1 || visible[0] == visible[rows - 1]) {
+    value_columns<Isa, rows, false>(weights, values, value_stride, visible, output, value_dim);
+  } else {
+    value_columns<Isa, rows, true>(weights, values, value_stride, visible, output, value_dim);
   }
 }
 
