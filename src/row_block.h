@@ -60,7 +60,6 @@ class RowBlock {
     panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
     values_ = take(problem.value_dim, packed_keys);
     scores_ = take(problem.row_block == 1 ? problem.key_block : config::score_keys, tile_rows);
-    chains_ = take(problem.row_block == 1 ? 0 : problem.value_dim, tile_rows);
     lane_sums_ = take(panel_keys, rows.count);
     query_ = take(problem.head_dim, rows.count);
     max_ = take(1, rows.count);
@@ -74,7 +73,7 @@ class RowBlock {
     for (int r = 1; r < rows_.count; ++r) step(last);
     const int key_end = visible_keys(last);
     const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
-    pack_queries();
+    scale_queries();
     fill_row<Isa>(lowest_max, rows_.count, max_);
     int segment = 0;
     do {
@@ -119,25 +118,11 @@ class RowBlock {
     return many_segments_ || gathered_ ? sums_ + ptrdiff_t(r) * problem_.value_dim : row_of(problem_.output, at);
   }
 
-  // query_ = scaled queries, tile after tile, each [head_dim][rows of the tile].
-  void pack_queries() {
-    const float scale = base2_scale(problem_.scale);
+  void scale_queries() {
+    const typename Isa::Vec scale = Isa::broadcast(base2_scale(problem_.scale));
     Row at = rows_.first;
-    for (int r = 0, rows; r < rows_.count; r += rows) {
-      rows = at_most(rows_.count - r, Isa::tile_rows);
-      float* tile = query_ + ptrdiff_t(r) * problem_.head_dim;
-      const float* from[Isa::tile_rows];
-      for (int i = 0; i < rows; ++i, step(at)) from[i] = row_of(problem_.query, at);
-      if (rows == Isa::tile_rows) {
-        for (int d = 0; d < problem_.head_dim; ++d) {
-          ATTEND_UNROLL
-          for (int i = 0; i < Isa::tile_rows; ++i) *tile++ = from[i][d] * scale;
-        }
-      } else {
-        for (int d = 0; d < problem_.head_dim; ++d) {
-          for (int i = 0; i < rows; ++i) *tile++ = from[i][d] * scale;
-        }
-      }
+    for (int r = 0; r < rows_.count; ++r, step(at)) {
+      multiply_row<Isa>(row_of(problem_.query, at), problem_.head_dim, scale, query_ + ptrdiff_t(r) * problem_.head_dim);
     }
   }
 
@@ -221,7 +206,7 @@ class RowBlock {
     if constexpr (rows > 1) {
       if (wanted != rows) return weighted_values<rows - 1>(wanted, weights, values, visible, output);
     }
-    value_chain<Isa, rows>(weights, values.data, values.stride, visible, chains_, output, problem_.value_dim);
+    value_rows<Isa, rows>(weights, values.data, values.stride, visible, output, problem_.value_dim);
   }
 
   // Adds the segment's sums to the total, which is in the output: both in the scale of the row's maximum, which only grows.
@@ -253,7 +238,6 @@ class RowBlock {
   float* panels_;     // [key_block / 16][head_dim][16], packed keys
   float* values_;     // [key_block][value_dim], gathered values
   float* scores_;     // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
-  float* chains_;     // [tile rows][value_dim], chains put aside; none where there is one row
   float* lane_sums_;  // [rows][16], denominators
   float* query_;      // [rows][head_dim], scaled queries
   float* max_;        // [rows]

@@ -9,17 +9,18 @@
 namespace attend {
 namespace {
 
-// scores[r][k] = sum over d of query[d][r] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
+// scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
 // chain_dims dimensions, d ascending, added up in ascending order.
 //
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
 // every width.
-//   query   [head_dim][rows], scaled
+//   query   [rows][head_dim], scaled
 //   keys    panels [head_dim][16], panel_stride floats apart; with less than a panel's worth of lanes, from any lane of one
 //   scores  [rows][score_keys]
 template <class Isa, int rows, int vecs>
 void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
+  const ptrdiff_t row_stride = head_dim;
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
     ATTEND_UNROLL
@@ -27,8 +28,8 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
-    const float* const end = query + rows * (head_dim - first < chain_dims ? head_dim - first : chain_dims);
-    do {
+    const int end = head_dim - first < chain_dims ? head_dim : first + chain_dims;
+    for (int d = first; d < end; ++d) {
       Vec key[vecs];
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
@@ -36,13 +37,12 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
       }
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
-        const typename Isa::Factor q = Isa::factor(query[r]);
+        const typename Isa::Factor q = Isa::factor(query[r * row_stride + d]);
         ATTEND_UNROLL
         for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
       }
-      query += rows;
       keys += panel_keys;
-    } while (query != end);
+    }
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL

@@ -74,7 +74,9 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   using Vec = typename Isa::Vec;
   constexpr int vecs = panel_keys / Isa::lanes;
   const int padded = (visible + panel_keys - 1) / panel_keys * panel_keys;
-  for (int k = visible; k < padded; ++k) scores[k] = -__builtin_inff();
+  int past = visible;
+  for (; past % Isa::lanes != 0; ++past) scores[past] = -__builtin_inff();
+  for (; past < padded; past += Isa::lanes) Isa::store(scores + past, Isa::broadcast(-__builtin_inff()));
 
   Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
   constexpr int step = Isa::lanes == 1 ? 4 : Isa::lanes;
@@ -114,16 +116,23 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
 }
 
 // The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.
-template <class Isa>
+template <class Isa, int half = panel_keys / 2>
 float add_lanes(float* lane_sums) {
-  int half = panel_keys / 2;
-  for (; half >= Isa::lanes && half > 0; half /= 2) {
-    for (int i = 0; i < half; i += Isa::lanes) {
-      Isa::store(lane_sums + i, Isa::add(Isa::load(lane_sums + i), Isa::load(lane_sums + i + half)));
+  if constexpr (Isa::lanes == 1) {
+    for (int width = half; width > 0; width /= 2) {
+      for (int i = 0; i < width; ++i) lane_sums[i] = Isa::add(lane_sums[i], lane_sums[i + width]);
     }
-  }
-  for (; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane_sums[i] = Scalar::add(lane_sums[i], lane_sums[i + half]);
+  } else if constexpr (half > 0) {
+    constexpr int step = half < Isa::lanes ? 1 : Isa::lanes;
+    ATTEND_UNROLL
+    for (int i = 0; i < half; i += step) {
+      if constexpr (step == 1) {
+        lane_sums[i] += lane_sums[i + half];
+      } else {
+        Isa::store(lane_sums + i, Isa::add(Isa::load(lane_sums + i), Isa::load(lane_sums + i + half)));
+      }
+    }
+    return add_lanes<Isa, half / 2>(lane_sums);
   }
   return lane_sums[0];
 }

@@ -11,6 +11,8 @@ const char* attend::status_text(Status status) {
       return "valid_keys must lie within 0 and the key tokens of the array or cache";
     case Status::bad_scale:
       return "scale must not be NaN";
+    case Status::bad_part:
+      return "a part must have an index within 0 and count - 1, and count at least 1";
   }
   return "unknown status";
 }

@@ -94,6 +94,13 @@ class Instance {
     return output;
   }
 
+  // One part after another, each with scratch of its own.
+  std::vector<float> parts(int count, Blocks blocks = {}) const {
+    std::vector<float> output = poison(output_floats());
+    for (int part = 0; part < count; ++part) run(arrays(output), blocks, part, count);
+    return output;
+  }
+
   // A call for each query head, as if it were alone.
   std::vector<float> heads_alone(Blocks blocks = {}) const {
     std::vector<float> output = poison(output_floats());
@@ -159,13 +166,17 @@ class Instance {
   std::size_t output_floats() const { return std::size_t(s.queries * s.query_heads * s.value_dim); }
 
   // With scratch of exactly the promised size, poisoned, so that an address sanitizer sees every step beyond it.
-  static void run(attend::core::Problem p, Blocks blocks) {
+  static void run(attend::core::Problem p, Blocks blocks, int part = 0, int parts = 1) {
     p.row_block = blocks.rows;
     p.key_block = blocks.keys;
     std::vector<float> scratch =
         poison(attend::core::scratch_floats(blocks.rows, blocks.keys, p.head_dim, p.value_dim, p.keys, p.key_panels));
     p.scratch = scratch.data();
-    attend::core::run(p);
+    if (parts == 1) {
+      attend::core::run(p);
+    } else {
+      attend::core::run_part(p, part, parts);
+    }
   }
 };
 

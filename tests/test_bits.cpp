@@ -49,6 +49,7 @@ TEST_CASE("600 random shapes: every backend, split and block size gives the defi
       if (std::string(backend) == "scalar" && number % 10 != 0 && number % 50 != 24) return;
       CHECK(same_bits(instance.heads_alone(), expected));
       for (const int chunk : {1, 3, 16, 17, 64, 600}) CHECK(same_bits(instance.chunks(chunk, false), expected));
+      for (const int parts : {2, 3, 5, 8}) CHECK(same_bits(instance.parts(parts), expected));
       for (const int rows : {1, 2, 5, 6, 7, 13, 48}) CHECK(same_bits(instance.one_shot({rows, 64}), expected));
       for (const int keys : {64, 128, 192, 448, 512, 576}) {
         CHECK(same_bits(instance.one_shot({96, keys}), expected));

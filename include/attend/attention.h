@@ -12,6 +12,7 @@ enum class Status {
   bad_valid_queries,  // not within 0 … query tokens of the array (prefill: nor within the tokens that the cache holds)
   bad_valid_keys,     // not within 0 … key tokens of the array or the cache
   bad_scale,          // NaN
+  bad_part,           // count below 1, or index not within 0 … count - 1
 };
 
 // One English sentence for a status; never null.
@@ -48,6 +49,13 @@ constexpr Options causal(int offset) {
   options.offset = offset;
   return options;
 }
+
+// A share of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
+// output, of which every part writes a different piece. All together give the bits of the whole call, for any count.
+struct Part {
+  int index;
+  int count;
+};
 
 namespace detail {
 
@@ -115,9 +123,16 @@ struct Call {
   int keys;
 };
 
+// All of a problem, or the part that was asked for. Programs that ask for none do not hold the code that cuts.
+inline bool good_part() { return true; }
+inline bool good_part(const Part& part) { return part.index >= 0 && part.index < part.count; }
+inline void run_share(const core::Problem& problem) { core::run(problem); }
+inline void run_share(const core::Problem& problem, const Part& part) { core::run_part(problem, part.index, part.count); }
+
 // Refuses what is out of range, fills in what the options say, and runs.
-template <class PlanType, class Dims>
-Status run(const Call& call, const Options& options) {
+template <class PlanType, class Dims, class... Parts>
+Status run(const Call& call, const Options& options, const Parts&... part) {
+  static_assert(sizeof...(Parts) <= 1, "attend: after the options only an attend::Part may follow");
   const int queries = options.valid_queries.or_else(call.queries);
   const int keys = options.valid_keys.or_else(call.keys);
   constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
@@ -125,6 +140,7 @@ Status run(const Call& call, const Options& options) {
   if (queries < 0 || queries > call.queries) return Status::bad_valid_queries;
   if (keys < 0 || keys > call.keys) return Status::bad_valid_keys;
   if (is_nan(scale)) return Status::bad_scale;
+  if (!good_part(part...)) return Status::bad_part;
   const core::Problem problem = {
       {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim},
       {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim},
@@ -144,7 +160,7 @@ Status run(const Call& call, const Options& options) {
       PlanType::key_block,
       call.scratch,
   };
-  core::run(problem);
+  run_share(problem, part...);
   return Status::ok;
 }
 
@@ -162,9 +178,9 @@ struct PrefillWorkspace : detail::WorkFloats<detail::Plan<Shape, queries, KvCach
 //   query  Query<Shape, queries>     key  Key<Shape, keys>     value  Value<Shape, keys>
 //   output Output<Shape, queries>    work Workspace<Shape, queries, keys>, or any larger workspace
 // Output and work must not overlap anything else. Refuses bad options with a status and touches nothing then.
-template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work>
+template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work, class... Parts>
 Status attention(const QueryArray& query, const KeyArray& key, const ValueArray& value, OutputArray& output, Work& work,
-                 const Options& options = detail::no_options) {
+                 const Options& options = detail::no_options, const Parts&... part) {
   using Shape = typename detail::Traits<QueryArray>::ShapeType;
   constexpr int queries = detail::Traits<QueryArray>::tokens, keys = detail::Traits<KeyArray>::tokens;
   static_assert(detail::Same<QueryArray, Query<Shape, queries>>::value, "attend: attention takes an attend::Query first");
@@ -186,16 +202,16 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
                                   work.data,
                                   queries,
                                   keys},
-                                 options);
+                                 options, part...);
 }
 
 // Attention of a chunk of tokens over a cache that already holds them: append the chunk, then prefill with its queries.
 // Causal unless options say otherwise (a cache of encoder keys is read with Options{}). By default the queries are the last
 // tokens of the cache, which must hold at least as many.
 //   query Query<Shape, tokens>     output Output<Shape, tokens>     work PrefillWorkspace<Shape, tokens>, or a larger one
-template <class QueryArray, class Cache, class OutputArray, class Work>
+template <class QueryArray, class Cache, class OutputArray, class Work, class... Parts>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
-               const Options& options = detail::causal_options) {
+               const Options& options = detail::causal_options, const Parts&... part) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
   constexpr int tokens = detail::Traits<QueryArray>::tokens;
   static_assert(!detail::Same<Shape, void>::value, "attend: prefill takes an attend::KvCache second");
@@ -210,15 +226,16 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
     return Status::bad_valid_queries;
   return detail::run<Plan, detail::Checked<Shape>>(
       {query.data[0][0], output.data[0][0], cache.key_panels(), cache.values(), true, work.data, tokens, cache.length()},
-      options);
+      options, part...);
 }
 
 // Attention of one token over everything in the cache. Work memory is on the stack: config::decode_stack_floats, or what one
 // query head takes where that is more. Where heads are wide and many share their keys (128 query heads of 576), prefill with a
 // one-token workspace reads the cache fewer times.
 //   query Query<Shape>     output Output<Shape>
-template <class QueryArray, class Cache, class OutputArray>
-Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = detail::no_options) {
+template <class QueryArray, class Cache, class OutputArray, class... Parts>
+Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = detail::no_options,
+              const Parts&... part) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
   static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache second");
   static_assert(detail::Same<QueryArray, Query<Shape>>::value,
@@ -228,7 +245,8 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   using Plan = detail::DecodePlan<Shape>;
   alignas(config::alignment) float scratch[Plan::floats];
   return detail::run<Plan, detail::Checked<Shape>>(
-      {query.data[0][0], output.data[0][0], cache.key_panels(), cache.values(), true, scratch, 1, cache.length()}, options);
+      {query.data[0][0], output.data[0][0], cache.key_panels(), cache.values(), true, scratch, 1, cache.length()}, options,
+      part...);
 }
 
 // The most stack that a call takes, in bytes, as GCC compiles it with -Os or -O2 (config.h): for the size of a task's stack, or

@@ -91,16 +91,20 @@ constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int 
   const size_t packed = key_panels || config::small ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
-  const size_t chains = row_block == 1 || config::small ? 0 : size_t(tile_rows) * size_t(value_dim);
   const size_t query = config::small && !scaled_in_advance(row_block, key_panels) ? 0 : size_t(head_dim);
   const size_t row = query + panel_keys + 1;
   const size_t sums = keys > segment_keys || !config::small ? size_t(value_dim) : 0;
   const size_t totals = keys > segment_keys ? 2 : 0;
-  return packed + scores + chains + size_t(row_block) * (row + sums + totals);
+  return packed + scores + size_t(row_block) * (row + sums + totals);
 }
 
 // Computes the whole problem with the active backend.
 void run(const Problem& problem);
+
+// Computes a part of a problem, 0 <= part < parts: some heads, or some tokens of some heads, of about the same work as the
+// other parts. All parts together are the whole, bit for bit; they write to different outputs and share nothing but what they
+// read, so that threads or cores can compute them at the same time, each with a scratch of its own. A part may be empty.
+void run_part(const Problem& problem, int part, int parts);
 
 }  // namespace core
 }  // namespace attend

@@ -1,0 +1,98 @@
+// A problem in parts of about the same work: each is at most three smaller problems, made by moving pointers.
+#include <stdint.h>
+
+#include "../include/attend/core.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+// Where a part begins: before this token of this key/value head.
+struct Cut {
+  int head;
+  int token;
+};
+
+// The work of a token, in keys: what it sees, and what it takes to begin and end its rows.
+int64_t token_work(const Problem& problem, int token) {
+  constexpr int64_t overhead = 16;
+  const int64_t seen = int64_t(problem.offset) + token + 1;
+  if (!problem.causal || seen > problem.keys) return overhead + problem.keys;
+  return overhead + (seen > 0 ? seen : 0);
+}
+
+// Where the work of all tokens before it reaches the part's share, at a whole number of tiles if there are many tokens.
+Cut cut_before(const Problem& problem, int part, int parts) {
+  if (part == parts) return {problem.kv_heads, 0};
+  int64_t head_work = 0;
+  for (int token = 0; token < problem.queries; ++token) head_work += token_work(problem, token);
+  if (head_work == 0) return {0, 0};
+  const int64_t share = head_work * problem.kv_heads * part / parts;
+  const int head = int(share / head_work);
+  const int step = problem.queries >= 4 * parts * config::tile_rows ? config::tile_rows : 1;
+  int token = 0;
+  for (int64_t left = share - head * head_work; left > 0 && token < problem.queries; token += step) {
+    for (int i = token; i < token + step && i < problem.queries; ++i) left -= token_work(problem, i);
+  }
+  if (token >= problem.queries) return {head + 1, 0};
+  return {head, token};
+}
+
+// Some key/value heads of a problem, with the query heads that share them.
+Problem heads_of(Problem problem, int first, int count) {
+  const int group = problem.query_heads / problem.kv_heads;
+  problem.query.data += first * group * problem.query.head_stride;
+  problem.output.data += first * group * problem.output.head_stride;
+  problem.key.data += first * problem.key.head_stride;
+  problem.value.data += first * problem.value.head_stride;
+  problem.query_heads = count * group;
+  problem.kv_heads = count;
+  return problem;
+}
+
+// Some query tokens of a problem.
+Problem tokens_of(Problem problem, int first, int end) {
+  problem.query.data += first * problem.query.token_stride;
+  problem.output.data += first * problem.output.token_stride;
+  // The same keys are seen with an offset beyond the keys, and the sum cannot overflow.
+  problem.offset = (problem.offset < problem.keys ? problem.offset : problem.keys) + first;
+  problem.queries = end - first;
+  return problem;
+}
+
+// One token of many query heads over few key/value heads goes by query heads: as many problems as key/value heads have some.
+void run_query_heads(const Problem& problem, int first, int end) {
+  const int group = problem.query_heads / problem.kv_heads;
+  while (first < end) {
+    const int head = first / group, in_group = first - head * group;
+    const int count = end - first < group - in_group ? end - first : group - in_group;
+    Problem some = heads_of(problem, head, 1);
+    some.query.data += in_group * problem.query.head_stride;
+    some.output.data += in_group * problem.output.head_stride;
+    some.query_heads = count;
+    run(some);
+    first += count;
+  }
+}
+
+}  // namespace
+
+void run_part(const Problem& problem, int part, int parts) {
+  if (problem.queries == 1 && problem.kv_heads % parts != 0) {
+    const int64_t heads = problem.query_heads;
+    return run_query_heads(problem, int(heads * part / parts), int(heads * (part + 1) / parts));
+  }
+  Cut at = cut_before(problem, part, parts);
+  const Cut end = cut_before(problem, part + 1, parts);
+  if (at.token > 0) {
+    const bool here = at.head == end.head;
+    run(tokens_of(heads_of(problem, at.head, 1), at.token, here ? end.token : problem.queries));
+    if (here) return;
+    at = {at.head + 1, 0};
+  }
+  if (at.head < end.head) run(heads_of(problem, at.head, end.head - at.head));
+  if (end.token > 0) run(tokens_of(heads_of(problem, end.head, 1), 0, end.token));
+}
+
+}  // namespace core
+}  // namespace attend
