@@ -1,4 +1,4 @@
-// Bringing queries and keys into the order in which the tiles read them.
+// Bringing keys into the order in which the tiles read them, and small things that all parts need.
 #pragma once
 
 #include <stddef.h>

@@ -72,7 +72,7 @@ inline constexpr bool small = false;     // no memory for copies of keys, values
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #if ATTEND_X86
-inline constexpr size_t stack_bytes = 2560;
+inline constexpr size_t stack_bytes = 2048;
 #else
 inline constexpr size_t stack_bytes = 1920;
 #endif
