@@ -74,7 +74,7 @@ inline constexpr size_t alignment = 64;           // of caches and workspaces: a
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
 #else
-inline constexpr size_t stack_bytes = 1920;
+inline constexpr size_t stack_bytes = 1536;
 #endif
 inline constexpr size_t call_stack_bytes = 320;
 #else
