@@ -21,21 +21,29 @@ int64_t token_work(const Problem& problem, int token) {
   return overhead + (seen > 0 ? seen : 0);
 }
 
+// A part's share of so many heads: whole ones, and parts-ths of the next. 64-bit division would ask 32-bit targets for a library.
+struct Share {
+  int whole;
+  int rest;
+};
+Share share_of(int heads, int part, int parts) {
+  const unsigned some = unsigned(heads % parts) * unsigned(part);
+  return {heads / parts * part + int(some / unsigned(parts)), int(some % unsigned(parts))};
+}
+
 // Where the work of all tokens before it reaches the part's share, at a whole number of tiles if there are many tokens.
 Cut cut_before(const Problem& problem, int part, int parts) {
-  if (part == parts) return {problem.kv_heads, 0};
-  int64_t head_work = 0;
-  for (int token = 0; token < problem.queries; ++token) head_work += token_work(problem, token);
-  if (head_work == 0) return {0, 0};
-  const int64_t share = head_work * problem.kv_heads * part / parts;
-  const int head = int(share / head_work);
+  const Share share = share_of(problem.kv_heads, part, parts);
+  if (share.rest == 0) return {share.whole, 0};
+  int64_t left = 0;
+  for (int token = 0; token < problem.queries; ++token) left += token_work(problem, token) * share.rest;
   const int step = problem.queries >= 4 * parts * config::tile_rows ? config::tile_rows : 1;
   int token = 0;
-  for (int64_t left = share - head * head_work; left > 0 && token < problem.queries; token += step) {
-    for (int i = token; i < token + step && i < problem.queries; ++i) left -= token_work(problem, i);
+  while (left > 0 && token < problem.queries) {
+    for (const int end = token + step; token < end && token < problem.queries; ++token) left -= token_work(problem, token) * parts;
   }
-  if (token >= problem.queries) return {head + 1, 0};
-  return {head, token};
+  if (token == problem.queries) return {share.whole + 1, 0};
+  return {share.whole, token};
 }
 
 // Some key/value heads of a problem, with the query heads that share them.
@@ -79,8 +87,8 @@ void run_query_heads(const Problem& problem, int first, int end) {
 
 void run_part(const Problem& problem, int part, int parts) {
   if (problem.queries == 1 && problem.kv_heads % parts != 0) {
-    const int64_t heads = problem.query_heads;
-    return run_query_heads(problem, int(heads * part / parts), int(heads * (part + 1) / parts));
+    const int heads = problem.query_heads;
+    return run_query_heads(problem, share_of(heads, part, parts).whole, share_of(heads, part + 1, parts).whole);
   }
   Cut at = cut_before(problem, part, parts);
   const Cut end = cut_before(problem, part + 1, parts);

@@ -12,7 +12,7 @@ const char* attend::status_text(Status status) {
     case Status::bad_scale:
       return "scale must not be NaN";
     case Status::bad_part:
-      return "a part must have an index within 0 and count - 1, and count at least 1";
+      return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
   }
   return "unknown status";
 }

@@ -12,7 +12,7 @@ enum class Status {
   bad_valid_queries,  // not within 0 … query tokens of the array (prefill: nor within the tokens that the cache holds)
   bad_valid_keys,     // not within 0 … key tokens of the array or the cache
   bad_scale,          // NaN
-  bad_part,           // count below 1, or index not within 0 … count - 1
+  bad_part,           // count not within 1 … 65535, or index not within 0 … count - 1
 };
 
 // One English sentence for a status; never null.
@@ -51,7 +51,7 @@ constexpr Options causal(int offset) {
 }
 
 // A share of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
-// output, of which every part writes a different piece. All together give the bits of the whole call, for any count.
+// output, of which every part writes a different piece. All together give the bits of the whole call, for any count up to 65535.
 struct Part {
   int index;
   int count;
@@ -125,7 +125,7 @@ struct Call {
 
 // All of a problem, or the part that was asked for. Programs that ask for none do not hold the code that cuts.
 inline bool good_part() { return true; }
-inline bool good_part(const Part& part) { return part.index >= 0 && part.index < part.count; }
+inline bool good_part(const Part& part) { return part.index >= 0 && part.index < part.count && part.count <= 65535; }
 inline void run_share(const core::Problem& problem) { core::run(problem); }
 inline void run_share(const core::Problem& problem, const Part& part) { core::run_part(problem, part.index, part.count); }
 

@@ -101,7 +101,7 @@ constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int 
 // Computes the whole problem with the active backend.
 void run(const Problem& problem);
 
-// Computes a part of a problem, 0 <= part < parts: some heads, or some tokens of some heads, of about the same work as the
+// Computes a part of a problem, 0 <= part < parts <= 65535: some heads, or some tokens of some heads, of about the same work as the
 // other parts. All parts together are the whole, bit for bit; they write to different outputs and share nothing but what they
 // read, so that threads or cores can compute them at the same time, each with a scratch of its own. A part may be empty.
 void run_part(const Problem& problem, int part, int parts);
