@@ -28,6 +28,13 @@
 #define ATTEND_UNROLL
 #endif
 
+// Puts a function into its callers, with whose registers it works.
+#if defined(__GNUC__)
+#define ATTEND_INLINE inline __attribute__((always_inline))
+#else
+#define ATTEND_INLINE inline
+#endif
+
 // Keeps a function out of its callers: their registers and stack are free for something else then.
 #if defined(__GNUC__)
 #define ATTEND_APART __attribute__((noinline))

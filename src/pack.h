@@ -11,6 +11,15 @@ namespace {
 
 constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
 constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
+constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
+
+// The same pointer, of which the compiler knows nothing: what is read through it is read where it is used, and what was added
+// to it is not computed in advance. Otherwise GCC fills the stack with constants and addresses of unrolled loops.
+template <class T>
+T* hidden(T* pointer) {
+  __asm__("" : "+r"(pointer));
+  return pointer;
+}
 
 // scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled
 // by this, scores come out in base 2.

@@ -13,22 +13,16 @@
 #include "../include/attend/core.h"
 #include "pack.h"
 #include "score_tile.h"
-#include "softmax.h"
 #include "value_tile.h"
+#include "weigh_rows.h"
 
 namespace attend {
 namespace {
 
-// One row of a block as (token, query head within the group). Steps from row to row, because a division for each would show.
+// A row of a block as (token, query head within the group).
 struct Row {
   int token;
   int head;
-};
-
-// Values of consecutive keys, `stride` floats apart.
-struct Values {
-  const float* data;
-  ptrdiff_t stride;
 };
 
 // Which rows: `count` of them from a row on, all of one key/value head.
@@ -37,6 +31,11 @@ struct Rows {
   Row first;
   int count;
 };
+
+template <class Float>
+Float* element(const core::Tensor<Float>& tensor, int token, int head) {
+  return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
+}
 
 template <class Isa>
 class RowBlock {
@@ -62,79 +61,62 @@ class RowBlock {
     scores_ = take(problem.row_block == 1 ? problem.key_block : config::score_keys, tile_rows);
     lane_sums_ = take(panel_keys, rows.count);
     query_ = take(problem.head_dim, rows.count);
-    max_ = take(1, rows.count);
+    sums_ = take(problem.value_dim, rows.count);
+    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows.count)));
     total_max_ = take(many_segments_, rows.count);
     total_sum_ = take(many_segments_, rows.count);
-    sums_ = take(many_segments_ || gathered_ ? problem.value_dim : 0, rows.count);
   }
 
   void run() {
-    Row last = rows_.first;
-    for (int r = 1; r < rows_.count; ++r) step(last);
-    const int key_end = visible_keys(last);
+    const int key_end = visible_keys(row_after(rows_.first, rows_.count - 1).token);
     const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
-    scale_queries();
-    fill_row<Isa>(lowest_max, rows_.count, max_);
+    const typename Isa::Vec scale = Isa::broadcast(base2_scale(problem_.scale));
+    const RowScale nothing_seen = row_scale(lowest_max);
+    for_each_row([&](int r, int token, int head) {
+      scale_row<Isa>(element(problem_.query, token, head), problem_.head_dim, scale, query_ + ptrdiff_t(r) * problem_.head_dim);
+      scale_[r] = nothing_seen;
+    });
     int segment = 0;
     do {
       const int end = at_most(segment + segment_keys, key_end);
-      start_segment();
-      for (int key = segment; key < end; key += key_block) go_over(key, at_most(key_block, end - key));
+      for (int key = segment; key < end || key == 0; key += key_block) go_over(key, at_most(key_block, end - key), key > segment);
       if (many_segments_) end_segment(segment);
       segment += segment_keys;
     } while (segment < key_end);
-    Row at = rows_.first;
-    for (int r = 0; r < rows_.count; ++r, step(at)) {
-      float* output = row_of(problem_.output, at);
-      if (many_segments_) {
-        divide_row<Isa>(output, problem_.value_dim, total_sum_[r], output);
-      } else {
-        divide_row<Isa>(sums_of(r, at), problem_.value_dim, add_lanes<Isa>(lane_sums_ + r * panel_keys), output);
+    for_each_row([&](int r, int token, int head) {
+      float* output = element(problem_.output, token, head);
+      const float denominator = many_segments_ ? total_sum_[r] : Isa::sum_lanes(lane_sums_ + r * panel_keys);
+      divide_row<Isa>(many_segments_ ? output : sums(r), problem_.value_dim, denominator, output);
+    });
+  }
+
+ private:
+  // Calls with a row of the block, and its token and query head.
+  template <class Call>
+  ATTEND_INLINE void for_each_row(Call call) const {
+    int token = rows_.first.token, head = rows_.first.head;
+    for (int r = 0; r < rows_.count; ++r) {
+      call(r, token, rows_.head * group_ + head);
+      if (++head == group_) {
+        head = 0;
+        ++token;
       }
     }
   }
 
- private:
-  void step(Row& at) const {
-    if (++at.head == group_) {
-      at.head = 0;
-      ++at.token;
-    }
+  Row row_after(Row at, int rows) const {
+    const int head = at.head + rows;
+    return head < group_ ? Row{at.token, head} : Row{at.token + head / group_, head % group_};
   }
 
-  // How many keys a row sees: they are 0 … visible_keys - 1.
-  int visible_keys(Row at) const {
+  // How many keys the rows of a token see: they are 0 … visible_keys - 1.
+  int visible_keys(int token) const {
     if (!problem_.causal) return problem_.keys;
-    return at_most(at_least(offset_ + at.token + 1, 0), problem_.keys);
+    return at_most(at_least(offset_ + token + 1, 0), problem_.keys);
   }
 
-  template <class Float>
-  Float* row_of(const core::Tensor<Float>& tensor, Row at) const {
-    return tensor.data + at.token * tensor.token_stride + (rows_.head * group_ + at.head) * tensor.head_stride;
-  }
-
-  // Where the sums of the current segment grow: in the scratch, or, when nothing is gained by that, in the output.
-  float* sums_of(int r, Row at) const {
-    return many_segments_ || gathered_ ? sums_ + ptrdiff_t(r) * problem_.value_dim : row_of(problem_.output, at);
-  }
-
-  void scale_queries() {
-    const typename Isa::Vec scale = Isa::broadcast(base2_scale(problem_.scale));
-    Row at = rows_.first;
-    for (int r = 0; r < rows_.count; ++r, step(at)) {
-      multiply_row<Isa>(row_of(problem_.query, at), problem_.head_dim, scale, query_ + ptrdiff_t(r) * problem_.head_dim);
-    }
-  }
-
-  void start_segment() {
-    fill_row<Isa>(0.0f, rows_.count * panel_keys, lane_sums_);
-    if (many_segments_ || gathered_) {
-      fill_row<Isa>(0.0f, rows_.count * problem_.value_dim, sums_);
-    } else {
-      Row at = rows_.first;
-      for (int r = 0; r < rows_.count; ++r, step(at)) fill_row<Isa>(0.0f, problem_.value_dim, row_of(problem_.output, at));
-    }
-  }
+  // The sums of the current segment.
+  float* sums(int r) const { return sums_ + ptrdiff_t(r) * problem_.value_dim; }
 
   // Panels of `keys` keys from position `key`: those of a cache as they lie, others packed.
   const float* panels_at(int key, int keys) {
@@ -158,75 +140,76 @@ class RowBlock {
     return {values_, problem_.value_dim};
   }
 
-  void go_over(int key, int keys) {
+  // `begun`: whether these are not the first keys of a segment.
+  void go_over(int key, int keys, bool begun) {
     const float* panels = panels_at(key, keys);
     const Values values = values_at(key, keys);
     Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
       rows = at_most(rows_.count - r, Isa::tile_rows);
-      tile(rows, r, at, key, keys, panels, values);
+      const Row next = row_after(at, rows);
+      tile<Isa::tile_rows>(rows, {r, at, key, keys, begun}, panels, values);
+      at = next;
     }
   }
 
-  // `rows` rows from row r on.
-  void tile(int rows, int r, Row& at, int key, int keys, const float* panels, Values values) {
-    int visible[Isa::tile_rows];  // of these keys, never falling
-    float* sums[Isa::tile_rows];
-    for (int i = 0; i < rows; ++i, step(at)) {
-      visible[i] = at_most(at_least(visible_keys(at) - key, 0), keys);
-      sums[i] = sums_of(r + i, at);
+  // A tile: its first row, and its keys.
+  struct Place {
+    int r;
+    Row at;
+    int key;
+    int keys;
+    bool begun;
+  };
+
+  template <int rows>
+  void tile(int wanted, const Place& place, const float* panels, Values values) {
+    if constexpr (rows > 1) {
+      if (wanted != rows) return tile<rows - 1>(wanted, place, panels, values);
+    }
+    int visible[rows];  // of these keys, never falling
+    if (group_ == 1 || visible_keys(place.at.token) - place.key >= place.keys) {
+      for (int i = 0; i < rows; ++i) visible[i] = at_most(at_least(visible_keys(place.at.token + i) - place.key, 0), place.keys);
+    } else {
+      Row at = place.at;
+      for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
+        visible[i] = at_most(at_least(visible_keys(at.token) - place.key, 0), place.keys);
+      }
     }
     const int most = visible[rows - 1];
-    if (most == 0) return;
-    scores<Isa::tile_rows>(rows, query_ + ptrdiff_t(r) * problem_.head_dim, panels, most);
-    for (int i = 0; i < rows; ++i) {
-      if (visible[i] == 0) continue;
-      weigh_row<Isa>(scores_ + i * config::score_keys, visible[i], max_[r + i], lane_sums_ + (r + i) * panel_keys, sums[i],
-                     problem_.value_dim);
+    if (most == 0) {
+      if (!place.begun) fill_row<Isa>(0.0f, rows * panel_keys, lane_sums_ + place.r * panel_keys);
+      return;
     }
+    const int r = place.r;
+    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, panels, problem_.head_dim, most, scores_);
+    Sums sums_of_tile = {sums(r), problem_.value_dim, place.begun};
+    weigh_rows<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
     for (int chain = 0; chain < most; chain += chain_keys) {
-      int in_chain[Isa::tile_rows];
+      int in_chain[rows];
       for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
-      weighted_values<Isa::tile_rows>(rows, scores_ + chain, {values.data + chain * values.stride, values.stride}, in_chain,
-                                      sums);
+      value_rows<Isa, rows>(scores_ + chain, {values.data + chain * values.stride, values.stride}, in_chain, sums_of_tile);
+      sums_of_tile.begun = true;
     }
-  }
-
-  // scores_ = scores of `wanted` rows.
-  template <int rows>
-  void scores(int wanted, const float* query, const float* panels, int key_count) {
-    if constexpr (rows > 1) {
-      if (wanted != rows) return scores<rows - 1>(wanted, query, panels, key_count);
-    }
-    score_rows<Isa, rows>(query, panels, problem_.head_dim, key_count, scores_);
-  }
-
-  template <int rows>
-  void weighted_values(int wanted, const float* weights, Values values, const int* visible, float* const* output) {
-    if constexpr (rows > 1) {
-      if (wanted != rows) return weighted_values<rows - 1>(wanted, weights, values, visible, output);
-    }
-    value_rows<Isa, rows>(weights, values.data, values.stride, visible, output, problem_.value_dim);
   }
 
   // Adds the segment's sums to the total, which is in the output: both in the scale of the row's maximum, which only grows.
   void end_segment(int segment) {
-    Row at = rows_.first;
-    for (int r = 0; r < rows_.count; ++r, step(at)) {
-      if (segment > 0 && visible_keys(at) <= segment) continue;
-      const float sum = add_lanes<Isa>(lane_sums_ + r * panel_keys);
-      float* total = row_of(problem_.output, at);
+    for_each_row([&](int r, int token, int head) {
+      if (segment > 0 && visible_keys(token) <= segment) return;
+      const float sum = Isa::sum_lanes(lane_sums_ + r * panel_keys);
+      float* total = element(problem_.output, token, head);
       if (segment == 0) {
         total_sum_[r] = sum;
-        copy_row<Isa>(sums_of(r, at), problem_.value_dim, total);
+        copy_row<Isa>(sums(r), problem_.value_dim, total);
       } else {
         const typename Isa::Vec factor =
-            Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(total_max_[r], max_[r])));
+            Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale_[r].max));
         total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), sum);
-        add_row<Isa>(total, problem_.value_dim, factor, sums_of(r, at));
+        add_row<Isa>(total, problem_.value_dim, factor, sums(r));
       }
-      total_max_[r] = max_[r];
-    }
+      total_max_[r] = scale_[r].max;
+    });
   }
 
   const core::Problem& problem_;
@@ -240,10 +223,10 @@ class RowBlock {
   float* scores_;     // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
   float* lane_sums_;  // [rows][16], denominators
   float* query_;      // [rows][head_dim], scaled queries
-  float* max_;        // [rows]
+  float* sums_;       // [rows][value_dim], of the current segment
+  RowScale* scale_;   // [rows]
   float* total_max_;  // [rows], of the finished segments, when there are many
   float* total_sum_;  // [rows], likewise
-  float* sums_;       // [rows][value_dim], of the current segment, when there are many or rows lie far apart
 };
 
 template <class Isa>

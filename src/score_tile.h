@@ -5,9 +5,28 @@
 
 #include "../include/attend/config.h"
 #include "float_rules.h"
+#include "pack.h"
 
 namespace attend {
 namespace {
+
+// One step of a chain: sums[r][v] += query[r][d] * key[d][v].
+//   query  rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
+template <class Isa, int rows, int vecs>
+ATTEND_INLINE void score_step(const float* const* query, ptrdiff_t head_dim, const float* keys, ptrdiff_t panel_stride, int d,
+                typename Isa::Vec (&sums)[rows][vecs]) {
+  typename Isa::Vec key[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) {
+    key[v] = Isa::load(keys + d * panel_keys + v * Isa::lanes / panel_keys * panel_stride + v * Isa::lanes % panel_keys);
+  }
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const typename Isa::Factor q = Isa::factor(query[r / 3][r % 3 * head_dim + d]);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
+  }
+}
 
 // scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
 // chain_dims dimensions, d ascending, added up in ascending order.
@@ -20,7 +39,14 @@ namespace {
 template <class Isa, int rows, int vecs>
 void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
-  const ptrdiff_t row_stride = head_dim;
+  const float* threes[(rows + 2) / 3];
+  ATTEND_UNROLL
+  for (int i = 0; i < (rows + 2) / 3; ++i) threes[i] = query + 3 * i * ptrdiff_t(head_dim);
+  const auto go_on = [&](int steps) {
+    ATTEND_UNROLL
+    for (int i = 0; i < (rows + 2) / 3; ++i) threes[i] = hidden(threes[i] + steps);
+    keys = hidden(keys + steps * panel_keys);
+  };
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
     ATTEND_UNROLL
@@ -28,20 +54,15 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
-    const int end = head_dim - first < chain_dims ? head_dim : first + chain_dims;
-    for (int d = first; d < end; ++d) {
-      Vec key[vecs];
+    int left = at_most(head_dim - first, chain_dims);
+    for (; left >= 4; left -= 4) {
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) {
-        key[v] = Isa::load(keys + v * Isa::lanes / panel_keys * panel_stride + v * Isa::lanes % panel_keys);
-      }
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const typename Isa::Factor q = Isa::factor(query[r * row_stride + d]);
-        ATTEND_UNROLL
-        for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
-      }
-      keys += panel_keys;
+      for (int d = 0; d < 4; ++d) score_step<Isa>(threes, head_dim, keys, panel_stride, d, sums);
+      go_on(4);
+    }
+    for (; left > 0; --left) {
+      score_step<Isa>(threes, head_dim, keys, panel_stride, 0, sums);
+      go_on(1);
     }
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
@@ -61,7 +82,7 @@ void score_rows(const float* query, const float* panels, int head_dim, int key_c
   constexpr int narrow = wide < panel_keys ? wide : panel_keys;
   static_assert(wide % narrow == 0 && panel_keys % narrow == 0, "a tile is whole panels, or panels are whole tiles");
   const ptrdiff_t panel_stride = ptrdiff_t(panel_keys) * head_dim;
-  const int padded = (key_count + panel_keys - 1) / panel_keys * panel_keys;
+  const int padded = whole_panels(key_count);
   int key = 0;
   for (; padded - key >= wide; key += wide) {
     const float* keys = panels + key / panel_keys * panel_stride + key % panel_keys;

@@ -92,7 +92,7 @@ constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int 
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
   const size_t query = config::small && !scaled_in_advance(row_block, key_panels) ? 0 : size_t(head_dim);
-  const size_t row = query + panel_keys + 1;
+  const size_t row = query + panel_keys + config::row_state;
   const size_t sums = keys > segment_keys || !config::small ? size_t(value_dim) : 0;
   const size_t totals = keys > segment_keys ? 2 : 0;
   return packed + scores + size_t(row_block) * (row + sums + totals);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "x86_intrinsics.h"
-#include "x86_transpose.h"
+#include "x86_lanes.h"
 
 namespace attend {
 namespace {
@@ -19,8 +19,7 @@ struct Avx2 {
   static constexpr int tile_rows = 6;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
-  static constexpr bool own_weights = false;
-  static constexpr int weight_vecs = 4;  // whose weights are computed side by side
+  static constexpr int weigh_rows = 3;  // whose weights are computed side by side
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }
@@ -45,6 +44,8 @@ struct Avx2 {
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
   }
 
+  static bool any_above(Vec a, Vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0; }
+
   static Vec scale_by_power(Vec a, Vec n) {
     const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     const Vec power = _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
@@ -52,12 +53,16 @@ struct Avx2 {
     return _mm256_and_ps(kept, _mm256_mul_ps(a, power));
   }
 
-  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
-  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
+  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
+  // n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
     const __m256i exponent = _mm256_slli_epi32(_mm256_castps_si256(n), 23);
-    const Vec power = _mm256_castsi256_ps(_mm256_add_epi32(exponent, _mm256_set1_epi32(int(unsigned(bias) << 23))));
+    const Vec power = _mm256_castsi256_ps(_mm256_add_epi32(exponent, _mm256_castps_si256(bias)));
     return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
   }
+
+  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
+  static float sum_lanes(const float* sums) { return sum_of_8(add(load(sums), load(sums + 8))); }
 
  private:
   static __m256i first(int count) {

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "x86_intrinsics.h"
-#include "x86_transpose.h"
+#include "x86_lanes.h"
 
 namespace attend {
 namespace {
@@ -18,8 +18,7 @@ struct Avx512 {
   static constexpr int tile_rows = 12;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
-  static constexpr bool own_weights = false;
-  static constexpr int weight_vecs = 4;  // whose weights are computed side by side
+  static constexpr int weigh_rows = 6;  // whose weights are computed side by side
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }
@@ -44,17 +43,23 @@ struct Avx512 {
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
 
+  static bool any_above(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
+
   static Vec scale_by_power(Vec a, Vec n) {
     const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
     return _mm512_maskz_scalef_ps(kept, a, n);
   }
 
-  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
-  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
+  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
+  // n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
     const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
-    const Vec power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_set1_epi32(int(unsigned(bias) << 23))));
+    const Vec power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_castps_si512(bias)));
     return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
   }
+
+  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
+  static float sum_lanes(const float* sums) { return sum_of_8(_mm256_add_ps(_mm256_loadu_ps(sums), _mm256_loadu_ps(sums + 8))); }
 
  private:
   static __mmask16 first(int count) { return __mmask16((1u << count) - 1); }

@@ -17,15 +17,14 @@ struct Neon {
   static constexpr int tile_rows = 6;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : 4; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : 4; }
-  static constexpr int weight_vecs = 4;  // whose weights are computed side by side
+  static constexpr int weigh_rows = 6;  // whose weights are computed side by side
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
   static constexpr int score_vecs(int rows) { return rows <= 2 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows <= 2 ? 4 : 2; }
-  static constexpr int weight_vecs = 4;
+  static constexpr int weigh_rows = 4;
 #endif
-  static constexpr bool own_weights = false;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -63,6 +62,12 @@ struct Neon {
     return vget_lane_f32(vpmax_f32(two, two), 0);
   }
 
+  static bool any_above(Vec a, Vec b) {
+    const uint32x4_t above = vcgtq_f32(a, b);
+    const uint32x2_t two = vorr_u32(vget_low_u32(above), vget_high_u32(above));
+    return vget_lane_u64(vreinterpret_u64_u32(two), 0) != 0;
+  }
+
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127));
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
@@ -70,11 +75,19 @@ struct Neon {
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), dropped));
   }
 
-  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
-  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
-    const uint32x4_t exponent = vaddq_u32(vreinterpretq_u32_f32(n), vdupq_n_u32(uint32_t(bias)));
-    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(vshlq_n_u32(exponent, 23)));
+  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
+  // n < lowest. A NaN a stays NaN.
+  static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
+    const uint32x4_t power = vaddq_u32(vshlq_n_u32(vreinterpretq_u32_f32(n), 23), vreinterpretq_u32_f32(bias));
+    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(power));
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), vcltq_f32(n, lowest)));
+  }
+
+  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
+  static float sum_lanes(const float* sums) {
+    const Vec four = add(add(load(sums), load(sums + 8)), add(load(sums + 4), load(sums + 12)));
+    const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+    return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
   }
 };
 

@@ -1,4 +1,4 @@
-// 8 x 8 transposes for the x86 vocabularies. To be included where AVX is switched on.
+// What the x86 vocabularies share: 8 x 8 transposes, and the sum of lanes. To be included where AVX is switched on.
 #pragma once
 
 #include <stddef.h>
@@ -28,6 +28,13 @@ inline void transpose_8x8(const float* from, ptrdiff_t from_stride, float* to, p
     _mm256_storeu_ps(out + 2 * to_stride, _mm256_shuffle_ps(high01, high23, 0x44));
     _mm256_storeu_ps(out + 3 * to_stride, _mm256_shuffle_ps(high01, high23, 0xee));
   }
+}
+
+// Lanes added in pairs: (i, i+4), then (i, i+2), then the two that are left.
+inline float sum_of_8(__m256 a) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
 }  // namespace

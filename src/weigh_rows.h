@@ -1,0 +1,142 @@
+// From scores to weights for the rows of a tile, side by side, with running maxima and running denominators.
+//
+//   for each vector of keys:   the highest score of each row
+//   for each row that rose:    its new maximum, which its sums follow
+//   for each vector of keys:   scores -> weights, and their share of the denominators
+//
+// The rows take each step together: one alone would wait for the cycles of every multiply-add of the polynomial.
+#pragma once
+
+#include "softmax.h"
+#include "value_tile.h"
+
+namespace attend {
+namespace {
+
+// Scores may lie this much above a row's maximum before it is raised, so that sums are scaled seldom. Weights are at most 4
+// then, and change in nothing but their exponents.
+constexpr float above_max = 2.0f;
+
+// What turns a row's scores into weights.
+struct RowScale {
+  float max;     // a score that the row has seen, rounded up to a whole number; lowest_max when it has seen none
+  float lowest;  // scores below have weight 0: see scale_by_low_bits
+  float bias;    // likewise
+};
+
+// Far from 0, maximum and scores are brought near it when weights are computed.
+inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
+
+inline RowScale row_scale(float max) {
+  const bool usual = max > lowest_max && !is_far(max);
+  const int whole_max = usual ? Scalar::whole(max) : is_far(max) && max < even_reference(max) ? -1 : 0;
+  return {max, bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125), bits_to<float>(int(unsigned(127 - whole_max) << 23))};
+}
+
+// Raises a row's maximum to that of its scores. Sums that have begun follow.
+template <class Isa>
+ATTEND_APART void raise_max(float highest_score, RowScale& scale, float* lane_sums, Sums sums) {
+  const float max = round_up(highest_score);
+  if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
+    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(scale.max - max));
+    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+    multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
+  }
+  scale = row_scale(max);
+}
+
+// Weights of a few rows, as many as fill the registers.
+template <class Isa, int rows>
+void weigh_side_by_side(float* scores, int key_count, const RowScale* scale, bool begun, float* lane_sums) {
+  using Vec = typename Isa::Vec;
+  const Vec shift = Isa::broadcast(whole_shift);
+  const float* coefficients = exp2_coefficients;
+  for (int k = 0; k < key_count; k += Isa::lanes) {
+    coefficients = hidden(coefficients);
+    float* const at = scores + k;
+    float* const sums = lane_sums + k % panel_keys;
+    Vec shifted[rows], f[rows], g[rows];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) shifted[r] = Isa::add(Isa::load(at + r * config::score_keys), shift);
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      f[r] = Isa::sub(Isa::load(at + r * config::score_keys), Isa::sub(shifted[r], shift));
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      g[r] = Isa::fma(Isa::broadcast(coefficients[0]), f[r], Isa::broadcast(coefficients[1]));
+    }
+    ATTEND_UNROLL
+    for (int i = 2; i < 7; ++i) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) g[r] = Isa::fma(g[r], f[r], Isa::broadcast(coefficients[i]));
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      g[r] = Isa::scale_by_low_bits(g[r], shifted[r], Isa::broadcast(scale[r].bias), Isa::broadcast(scale[r].lowest));
+      Isa::store(at + r * config::score_keys, g[r]);
+    }
+    if (begun || k >= panel_keys) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) g[r] = Isa::add(Isa::load(sums + r * panel_keys), g[r]);
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) Isa::store(sums + r * panel_keys, g[r]);
+  }
+}
+
+// Replaces the scores of rows by their weights relative to their running maxima, raising these where a score is much higher,
+// and adds the weights to the denominators' partial sums.
+//   scores     [rows][score_keys]
+//   visible    [rows], never falling: how many of the keys a row sees. What lies past them, up to whole panels of the last
+//              row's, is given weight 0, whatever it holds
+//   scale      [rows]
+//   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
+template <class Isa, int rows>
+void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_sums, Sums sums) {
+  using Vec = typename Isa::Vec;
+  const int padded = whole_panels(visible[rows - 1]);
+  if (visible[0] != padded) {
+    for (int r = 0; r < rows; ++r) {
+      float* const row = scores + r * config::score_keys;
+      int k = visible[r];
+      for (; k % Isa::lanes != 0; ++k) row[k] = -__builtin_inff();
+      for (; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::broadcast(-__builtin_inff()));
+    }
+  }
+
+  Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
+  for (int k = 0; k < padded; k += Isa::lanes) {
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) highest[r] = Isa::max(highest[r], Isa::load(scores + r * config::score_keys + k));
+  }
+  bool far = false;
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    if (Isa::any_above(highest[r], Isa::broadcast(scale[r].max + above_max))) {
+      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys,
+                     {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun});
+    }
+    far |= is_far(scale[r].max);
+  }
+  for (int r = 0; far && r < rows; ++r) {
+    if (!is_far(scale[r].max)) continue;
+    const Vec reference = Isa::broadcast(even_reference(scale[r].max));
+    float* const row = scores + r * config::score_keys;
+    for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::sub(Isa::load(row + k), reference));
+  }
+
+  constexpr int some = rows < Isa::weigh_rows ? rows : Isa::weigh_rows;
+  int r = 0;
+  for (; rows - r >= some; r += some) {
+    weigh_side_by_side<Isa, some>(scores + r * config::score_keys, padded, scale + r, sums.begun, lane_sums + r * panel_keys);
+  }
+  if constexpr (rows % some != 0) {
+    weigh_side_by_side<Isa, rows % some>(scores + r * config::score_keys, padded, scale + r, sums.begun, lane_sums + r * panel_keys);
+  }
+}
+
+}  // namespace
+}  // namespace attend
