@@ -44,27 +44,33 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
   }
   const float* from = values.data + column;
   const int common = visible[0];
-  for (int k = 0; k < common; ++k) {
+  const auto step = [&](int ahead) {
     Vec value[vecs];
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) value[v] = load(from + v * Isa::lanes);
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + k]);
+      const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + ahead]);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, value[v], chain[r][v]);
     }
     from += values.stride;
+  };
+  // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.
+  int left = common;
+  for (; left >= 4; left -= 4, weights += 4) {
+    step(0), step(1), step(2), step(3);
   }
+  for (; left > 0; --left, ++weights) step(0);
   if constexpr (ragged) {
-    for (int k = common; k < visible[rows - 1]; ++k) {
+    for (int k = common; k < visible[rows - 1]; ++k, ++weights) {
       Vec value[vecs];
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) value[v] = load(from + v * Isa::lanes);
       ATTEND_UNROLL
       for (int r = 1; r < rows; ++r) {
         if (k >= visible[r]) continue;
-        const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + k]);
+        const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys]);
         ATTEND_UNROLL
         for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, value[v], chain[r][v]);
       }
