@@ -34,3 +34,10 @@
 #else
 #define ATTEND_APART
 #endif
+
+// Puts a function into its callers, however many there are.
+#if defined(__GNUC__)
+#define ATTEND_INSIDE __attribute__((always_inline))
+#else
+#define ATTEND_INSIDE
+#endif

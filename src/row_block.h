@@ -13,6 +13,7 @@
 #include "../include/attend/core.h"
 #include "pack.h"
 #include "score_tile.h"
+#include "segments.h"
 #include "softmax.h"
 #include "value_tile.h"
 
@@ -68,7 +69,8 @@ class RowBlock {
     sums_ = take(many_segments_ || gathered_ ? problem.value_dim : 0, rows.count);
   }
 
-  void run() {
+  // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
+  void run(bool divides) {
     Row last = rows_.first;
     for (int r = 1; r < rows_.count; ++r) step(last);
     const int key_end = visible_keys(last);
@@ -86,10 +88,12 @@ class RowBlock {
     Row at = rows_.first;
     for (int r = 0; r < rows_.count; ++r, step(at)) {
       float* output = row_of(problem_.output, at);
-      if (many_segments_) {
-        divide_row<Isa>(output, problem_.value_dim, total_sum_[r], output);
+      const float* sums = many_segments_ ? output : sums_of(r, at);
+      const float denominator = many_segments_ ? total_sum_[r] : add_lanes<Isa>(lane_sums_ + r * panel_keys);
+      if (divides) {
+        divide_row<Isa>(sums, problem_.value_dim, denominator, output);
       } else {
-        divide_row<Isa>(sums_of(r, at), problem_.value_dim, add_lanes<Isa>(lane_sums_ + r * panel_keys), output);
+        keep_row<Isa>(sums, problem_.value_dim, denominator, max_[r], output);
       }
     }
   }
@@ -247,14 +251,14 @@ class RowBlock {
 };
 
 template <class Isa>
-void run_problem(const core::Problem& problem) {
+void run_problem(const core::Problem& problem, bool divides) {
   const int group = problem.query_heads / problem.kv_heads;
   Rows rows{};
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
     for (int first = 0; first < group * problem.queries; first += rows.count) {
       rows.first = {first / group, first % group};
       rows.count = at_most(group * problem.queries - first, problem.row_block);
-      RowBlock<Isa>(problem, group, rows).run();
+      RowBlock<Isa>(problem, group, rows).run(divides);
     }
   }
 }
