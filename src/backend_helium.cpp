@@ -11,6 +11,7 @@
 #include "simd/helium.h"
 #include "small_block.h"
 
-ATTEND_CODE void attend::core::run_helium(const Problem& problem) { SmallBlock<Helium>(problem).run(); }
+ATTEND_CODE void attend::core::run_helium(const Problem& problem) { SmallBlock<Helium>(problem).run<true>(); }
+ATTEND_CODE void attend::core::sum_helium(const Problem& problem) { SmallBlock<Helium>(problem).run<false>(); }
 
 #endif

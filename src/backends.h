@@ -20,17 +20,32 @@
 namespace attend {
 namespace core {
 
+// Of every backend: run computes a problem; sum makes the sums of one segment, for a problem of at most segment_keys keys,
+// which its output takes undivided, with the denominator and the maximum after each row; add writes the output of a problem
+// from those of all its segments (segments.h).
 void run_scalar(const Problem& problem);
+void sum_scalar(const Problem& problem);
+void add_scalar(const Problem& problem, const float* kept);
 #if ATTEND_NEON
 void run_neon(const Problem& problem);
+void sum_neon(const Problem& problem);
+void add_neon(const Problem& problem, const float* kept);
 #endif
 #if ATTEND_HELIUM
 void run_helium(const Problem& problem);
+void sum_helium(const Problem& problem);
 #endif
 #if ATTEND_X86
 void run_avx2(const Problem& problem);
+void sum_avx2(const Problem& problem);
+void add_avx2(const Problem& problem, const float* kept);
 void run_avx512(const Problem& problem);
+void sum_avx512(const Problem& problem);
+void add_avx512(const Problem& problem, const float* kept);
 #endif
+
+// The second with the active backend; core.h has the others.
+void sum_segment(const Problem& problem);
 
 }  // namespace core
 }  // namespace attend

@@ -15,6 +15,8 @@ namespace {
 struct Backend {
   const char* name;
   void (*run)(const core::Problem&);
+  void (*sum)(const core::Problem&);
+  void (*add)(const core::Problem&, const float*);
   bool (*available)();
 };
 
@@ -56,15 +58,15 @@ bool has_avx512() { return has(1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 
 // Fastest first. Only x86 has a choice to make.
 constexpr Backend backends[] = {
 #if ATTEND_NEON
-    {"neon", core::run_neon, always},
+    {"neon", core::run_neon, core::sum_neon, core::add_neon, always},
 #elif ATTEND_HELIUM
-    {"helium", core::run_helium, always},
+    {"helium", core::run_helium, core::sum_helium, core::add_scalar, always},
 #else
 #if ATTEND_X86
-    {"avx512", core::run_avx512, has_avx512},
-    {"avx2", core::run_avx2, has_avx2},
+    {"avx512", core::run_avx512, core::sum_avx512, core::add_avx512, has_avx512},
+    {"avx2", core::run_avx2, core::sum_avx2, core::add_avx2, has_avx2},
 #endif
-    {"scalar", core::run_scalar, always},
+    {"scalar", core::run_scalar, core::sum_scalar, core::add_scalar, always},
 #endif
 };
 constexpr int count = int(sizeof backends / sizeof backends[0]);
@@ -120,5 +122,7 @@ bool use_backend(const char* name) {
 }
 
 void core::run(const Problem& problem) { active().run(problem); }
+void core::sum_segment(const Problem& problem) { active().sum(problem); }
+void core::add_key_parts(const Problem& problem, const float* partials) { active().add(problem, partials); }
 
 }  // namespace attend

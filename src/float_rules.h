@@ -28,16 +28,16 @@
 #define ATTEND_UNROLL
 #endif
 
-// Puts a function into its callers, with whose registers it works.
-#if defined(__GNUC__)
-#define ATTEND_INLINE inline __attribute__((always_inline))
-#else
-#define ATTEND_INLINE inline
-#endif
-
 // Keeps a function out of its callers: their registers and stack are free for something else then.
 #if defined(__GNUC__)
 #define ATTEND_APART __attribute__((noinline))
 #else
 #define ATTEND_APART
+#endif
+
+// Puts a function into its callers, however many there are: it works with their registers.
+#if defined(__GNUC__)
+#define ATTEND_INSIDE inline __attribute__((always_inline))
+#else
+#define ATTEND_INSIDE inline
 #endif

@@ -1,7 +1,8 @@
-// A problem in parts of about the same work: each is at most three smaller problems, made by moving pointers.
+// A problem in parts of about the same work: smaller problems, made by moving pointers.
 #include <stdint.h>
 
-#include "../include/attend/core.h"
+#include "backends.h"
+#include "seen.h"
 
 namespace attend {
 namespace core {
@@ -16,9 +17,7 @@ struct Cut {
 // The work of a token, in keys: what it sees, and what it takes to begin and end its rows.
 int64_t token_work(const Problem& problem, int token) {
   constexpr int64_t overhead = 16;
-  const int64_t seen = int64_t(problem.offset) + token + 1;
-  if (!problem.causal || seen > problem.keys) return overhead + problem.keys;
-  return overhead + (seen > 0 ? seen : 0);
+  return overhead + visible_keys(problem, token);
 }
 
 // A part's share of so many heads: whole ones, and parts-ths of the next. 64-bit division would ask 32-bit targets for a library.
@@ -46,8 +45,8 @@ Cut cut_before(const Problem& problem, int part, int parts) {
   return {share.whole, token};
 }
 
-// Some key/value heads of a problem, with the query heads that share them.
-Problem heads_of(Problem problem, int first, int count) {
+// Leaves some key/value heads of a problem, with the query heads that share them. In place: a problem is large for a stack.
+void take_heads(Problem& problem, int first, int count) {
   const int group = problem.query_heads / problem.kv_heads;
   problem.query.data += first * group * problem.query.head_stride;
   problem.output.data += first * group * problem.output.head_stride;
@@ -55,26 +54,42 @@ Problem heads_of(Problem problem, int first, int count) {
   problem.value.data += first * problem.value.head_stride;
   problem.query_heads = count * group;
   problem.kv_heads = count;
-  return problem;
 }
 
-// Some query tokens of a problem.
-Problem tokens_of(Problem problem, int first, int end) {
+// Leaves some query tokens.
+void take_tokens(Problem& problem, int first, int end) {
   problem.query.data += first * problem.query.token_stride;
   problem.output.data += first * problem.output.token_stride;
   // The same keys are seen with an offset beyond the keys, and the sum cannot overflow.
   problem.offset = (problem.offset < problem.keys ? problem.offset : problem.keys) + first;
   problem.queries = end - first;
-  return problem;
+}
+
+// Leaves the keys of one segment: of the first, or of one that some token sees. Then the difference cannot overflow.
+void take_segment(Problem& problem, int segment) {
+  const int first = segment * segment_keys;
+  problem.key.data += first * (problem.key_panels ? problem.head_dim : problem.key.token_stride);
+  problem.value.data += first * problem.value.token_stride;
+  problem.offset -= first;
+  problem.keys = problem.keys - first < segment_keys ? problem.keys - first : segment_keys;
+}
+
+// Some tokens of some heads.
+ATTEND_APART void run_some(const Problem& problem, int head, int heads, int token, int end) {
+  Problem some = problem;
+  take_heads(some, head, heads);
+  take_tokens(some, token, end);
+  run(some);
 }
 
 // One token of many query heads over few key/value heads goes by query heads: as many problems as key/value heads have some.
-void run_query_heads(const Problem& problem, int first, int end) {
+ATTEND_APART void run_query_heads(const Problem& problem, int first, int end) {
   const int group = problem.query_heads / problem.kv_heads;
   while (first < end) {
     const int head = first / group, in_group = first - head * group;
     const int count = end - first < group - in_group ? end - first : group - in_group;
-    Problem some = heads_of(problem, head, 1);
+    Problem some = problem;
+    take_heads(some, head, 1);
     some.query.data += in_group * problem.query.head_stride;
     some.output.data += in_group * problem.output.head_stride;
     some.query_heads = count;
@@ -94,12 +109,28 @@ void run_part(const Problem& problem, int part, int parts) {
   const Cut end = cut_before(problem, part + 1, parts);
   if (at.token > 0) {
     const bool here = at.head == end.head;
-    run(tokens_of(heads_of(problem, at.head, 1), at.token, here ? end.token : problem.queries));
+    run_some(problem, at.head, 1, at.token, here ? end.token : problem.queries);
     if (here) return;
     at = {at.head + 1, 0};
   }
-  if (at.head < end.head) run(heads_of(problem, at.head, end.head - at.head));
-  if (end.token > 0) run(tokens_of(heads_of(problem, end.head, 1), 0, end.token));
+  if (at.head < end.head) run_some(problem, at.head, end.head - at.head, 0, problem.queries);
+  if (end.token > 0) run_some(problem, end.head, 1, 0, end.token);
+}
+
+void run_key_part(const Problem& problem, int part, int parts, float* partials) {
+  const int segments = seen_segments(problem), units = problem.kv_heads * segments;
+  const int group = problem.query_heads / problem.kv_heads, row_floats = kept_floats(problem.value_dim);
+  const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
+  const int end = share_of(units, part + 1, parts).whole;
+  for (int unit = share_of(units, part, parts).whole; unit < end; ++unit) {
+    const int head = unit / segments;
+    Problem some = problem;
+    some.output = {partials, 0, 0};  // stays there, whichever head is taken
+    take_heads(some, head, 1);
+    take_segment(some, unit - head * segments);
+    some.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    sum_segment(some);
+  }
 }
 
 }  // namespace core

@@ -13,6 +13,7 @@
 #include "../include/attend/core.h"
 #include "pack.h"
 #include "score_tile.h"
+#include "segments.h"
 #include "value_tile.h"
 #include "weigh_rows.h"
 
@@ -44,8 +45,6 @@ class RowBlock {
  public:
   // rows.count <= problem.row_block; group: query heads that share a key/value head.
   RowBlock(const core::Problem& problem, int group, Rows rows) : problem_(problem), group_(group), rows_(rows) {
-    // The same keys are seen with an offset beyond these, and the sums below cannot overflow.
-    offset_ = at_most(at_least(problem.offset, -problem.queries), problem.keys);
     many_segments_ = problem.keys > segment_keys;
     gathered_ = rows.count > Isa::tile_rows;
     float* next = problem.scratch;
@@ -67,8 +66,9 @@ class RowBlock {
     total_sum_ = take(many_segments_, rows.count);
   }
 
-  void run() {
-    const int key_end = visible_keys(row_after(rows_.first, rows_.count - 1).token);
+  // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
+  void run(bool divides) {
+    const int key_end = visible_keys(problem_, row_after(rows_.first, rows_.count - 1).token);
     const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
     const typename Isa::Vec scale = Isa::broadcast(base2_scale(problem_.scale));
     const RowScale nothing_seen = row_scale(lowest_max);
@@ -86,14 +86,19 @@ class RowBlock {
     for_each_row([&](int r, int token, int head) {
       float* output = element(problem_.output, token, head);
       const float denominator = many_segments_ ? total_sum_[r] : Isa::sum_lanes(lane_sums_ + r * panel_keys);
-      divide_row<Isa>(many_segments_ ? output : sums(r), problem_.value_dim, denominator, output);
+      const float* row = many_segments_ ? output : sums(r);
+      if (divides) {
+        divide_row<Isa>(row, problem_.value_dim, denominator, output);
+      } else {
+        keep_row<Isa>(row, problem_.value_dim, denominator, scale_[r].max, output);
+      }
     });
   }
 
  private:
   // Calls with a row of the block, and its token and query head.
   template <class Call>
-  ATTEND_INLINE void for_each_row(Call call) const {
+  ATTEND_INSIDE void for_each_row(Call call) const {
     int token = rows_.first.token, head = rows_.first.head;
     for (int r = 0; r < rows_.count; ++r) {
       call(r, token, rows_.head * group_ + head);
@@ -107,12 +112,6 @@ class RowBlock {
   Row row_after(Row at, int rows) const {
     const int head = at.head + rows;
     return head < group_ ? Row{at.token, head} : Row{at.token + head / group_, head % group_};
-  }
-
-  // How many keys the rows of a token see: they are 0 … visible_keys - 1.
-  int visible_keys(int token) const {
-    if (!problem_.causal) return problem_.keys;
-    return at_most(at_least(offset_ + token + 1, 0), problem_.keys);
   }
 
   // The sums of the current segment.
@@ -168,12 +167,12 @@ class RowBlock {
       if (wanted != rows) return tile<rows - 1>(wanted, place, panels, values);
     }
     int visible[rows];  // of these keys, never falling
-    if (group_ == 1 || visible_keys(place.at.token) - place.key >= place.keys) {
-      for (int i = 0; i < rows; ++i) visible[i] = at_most(at_least(visible_keys(place.at.token + i) - place.key, 0), place.keys);
+    if (group_ == 1 || visible_keys(problem_, place.at.token) - place.key >= place.keys) {
+      for (int i = 0; i < rows; ++i) visible[i] = at_most(at_least(visible_keys(problem_, place.at.token + i) - place.key, 0), place.keys);
     } else {
       Row at = place.at;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
-        visible[i] = at_most(at_least(visible_keys(at.token) - place.key, 0), place.keys);
+        visible[i] = at_most(at_least(visible_keys(problem_, at.token) - place.key, 0), place.keys);
       }
     }
     const int most = visible[rows - 1];
@@ -196,7 +195,7 @@ class RowBlock {
   // Adds the segment's sums to the total, which is in the output: both in the scale of the row's maximum, which only grows.
   void end_segment(int segment) {
     for_each_row([&](int r, int token, int head) {
-      if (segment > 0 && visible_keys(token) <= segment) return;
+      if (segment > 0 && visible_keys(problem_, token) <= segment) return;
       const float sum = Isa::sum_lanes(lane_sums_ + r * panel_keys);
       float* total = element(problem_.output, token, head);
       if (segment == 0) {
@@ -215,7 +214,6 @@ class RowBlock {
   const core::Problem& problem_;
   const int group_;
   const Rows rows_;
-  int offset_;
   bool many_segments_;
   bool gathered_;
   float* panels_;     // [key_block / 16][head_dim][16], packed keys
@@ -230,14 +228,14 @@ class RowBlock {
 };
 
 template <class Isa>
-void run_problem(const core::Problem& problem) {
+void run_problem(const core::Problem& problem, bool divides) {
   const int group = problem.query_heads / problem.kv_heads;
   Rows rows{};
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
     for (int first = 0; first < group * problem.queries; first += rows.count) {
       rows.first = {first / group, first % group};
       rows.count = at_most(group * problem.queries - first, problem.row_block);
-      RowBlock<Isa>(problem, group, rows).run();
+      RowBlock<Isa>(problem, group, rows).run(divides);
     }
   }
 }

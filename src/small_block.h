@@ -12,6 +12,7 @@
 #include "../include/attend/core.h"
 #include "chains.h"
 #include "pack.h"
+#include "segments.h"
 #include "softmax.h"
 
 namespace attend {
@@ -25,12 +26,14 @@ class SmallBlock {
                 "tiles do not cross panels");
 
  public:
-  explicit SmallBlock(const core::Problem& problem) : problem_(problem) {
+  ATTEND_INSIDE explicit SmallBlock(const core::Problem& problem) : problem_(problem) {
     rows_ = problem.row_block < tile_rows ? 1 : tile_rows;
     scale_ = base2_scale(problem.scale);
     rows_state_ = problem.scratch + (problem.row_block == 1 ? chain_keys : rows_ * config::score_keys);
   }
 
+  // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
+  template <bool divides>
   void run() {
     int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
     for (int heads = problem_.query_heads; heads > 0; heads -= problem_.kv_heads) ++group;
@@ -47,7 +50,11 @@ class SmallBlock {
             ++token;
           }
         }
-        go_over();
+        if constexpr (divides) {
+          go_over();
+        } else {
+          keep_segment();
+        }
       }
       keys_ += problem_.key.head_stride;
       values_ += problem_.value.head_stride;
@@ -86,6 +93,16 @@ class SmallBlock {
     for (int r = 0; r < count_; ++r) {
       const float denominator = many_segments() ? total(r)[0] : add_lanes<Isa>(lane_sums(r));
       divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
+    }
+  }
+
+  // The same for the keys of one segment, whose sums are kept. A row that sees none of them keeps no sums: they are not read.
+  void keep_segment() {
+    for (int r = 0; r < count_; ++r) fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
+    const int end = seen_[count_ - 1];
+    for (int key = 0; key < end; key += chain_keys) chain(key, at_most(chain_keys, end - key), key > 0);
+    for (int r = 0; r < count_; ++r) {
+      keep_row<Isa>(output_[r], problem_.value_dim, add_lanes<Isa>(lane_sums(r)), max(r), output_[r]);
     }
   }
 

@@ -13,7 +13,7 @@ constexpr float lowest_max = -0x1.fffffep127f;
 
 // to = from * factor; the two may be the same row.
 template <class Isa>
-ATTEND_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
+ATTEND_INSIDE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
   if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);

@@ -27,7 +27,7 @@ fi
 
 # What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
 # more than any of them takes.
-outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64'
+outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64'
 core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
@@ -45,17 +45,19 @@ for level in -Os -O2; do
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
   known=$outside most=0
-  for graph in "$folder"/backend_*.ci; do
-    grep -q '^node:' "$graph" || continue
+  for graph in "$folder"/backend_*.ci "$folder"/add_*.ci; do
     name=$(basename "$graph" .ci)
-    succeeds "$level: $name has a bound" awk -v known="$outside" -f tests/stack.awk "$graph" || continue
-    read -r _ function depth _ <"$build/log"
+    entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[^"]*_[^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
+    [ -n "$entries" ] || continue
+    succeeds "$level: $name has a bound" awk -v known="$outside" -v roots="$entries" -f tests/stack.awk "$graph" || continue
+    known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
+    depth=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most }' "$build/log")
     printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
-    known="$known $function=$depth"
     [ "$depth" -le "$most" ] || most=$depth
   done
-  succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" -v roots="$core_run call_prefill call_decode" \
-    -f tests/stack.awk "$folder/dispatch.ci" "$folder/size_main.ci" || continue
+  succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" \
+    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish" \
+    -f tests/stack.awk "$folder/dispatch.ci" "$folder/parts.ci" "$folder/size_main.ci" || continue
   cp "$build/log" "$folder/stack.text"
   for call in core prefill decode; do
     case $call in core) function=$core_run ;; *) function=call_$call ;; esac
@@ -72,6 +74,14 @@ for level in -Os -O2; do
     $1 == "core" { core = $2; core_promised = $3; next }
     $2 - core > $3 - core_promised { printf "%s needs %d beside core::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
     ')" "$level: the calls keep to config::call_stack_bytes"
+  for call in prefill_part:prefill_part decode_part:decode_part decode_finish:prefill; do
+    needed=$(bytes "call_${call%:*}" "$folder/stack.text") promised=$(promise "${call#*:}" "$folder")
+    if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: ${call%:*}: $needed bytes of stack, $promised promised"
+    else
+      fail "$level: ${call%:*}: the headers promise its stack" "it needs ${needed:-?} bytes, promised are ${promised:-?}"
+    fi
+  done
 done
 
 # Only where the constants are this target's own, and not those of another that needs more.

@@ -3,5 +3,6 @@
 
 #include "attention.h"
 #include "backend.h"
+#include "key_parts.h"
 #include "kv_cache.h"
 #include "shape.h"

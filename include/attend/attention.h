@@ -100,11 +100,10 @@ struct Plan {
 };
 
 // The same for decode: as many rows as the stack allows, and longer blocks of keys when it is one.
-template <class Shape>
+template <class Shape, int queries = 1, int keys = KvCache<Shape>::max_tokens>
 struct DecodePlan {
   using Dims = Checked<Shape>;
-  static constexpr int keys = KvCache<Shape>::max_tokens;
-  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, 1);
+  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_floats = Dims::head_dim + Dims::value_dim + panel_keys + config::score_keys;
   static constexpr int row_block = smaller(rows, larger(1, config::decode_stack_floats / row_floats));
   static constexpr int key_block = smaller(core::whole_chains(keys), row_block == 1 ? config::decode_keys : config::score_keys);
@@ -250,7 +249,7 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
 }
 
 // The most stack that a call takes, in bytes, as GCC compiles it with -Os or -O2 (config.h): for the size of a task's stack, or
-// a static_assert. The first is for attention() too.
+// a static_assert. The first is for attention() too. An attend::Part adds config::part_stack_bytes.
 inline constexpr size_t prefill_stack_bytes = config::stack_bytes + config::call_stack_bytes;
 template <class Shape>
 inline constexpr size_t decode_stack_bytes = prefill_stack_bytes +

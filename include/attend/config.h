@@ -98,9 +98,11 @@ inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;
 inline constexpr size_t call_stack_bytes = 224;
 #endif
 
+inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
+
 // stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
 // what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
-// is at most call_stack_bytes, and decode's work memory.
+// is at most call_stack_bytes, and decode's work memory; what a Part adds is at most part_stack_bytes.
 
 }  // namespace config
 }  // namespace attend

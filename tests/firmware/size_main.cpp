@@ -22,6 +22,17 @@ __attribute__((noinline)) void call_prefill() { attend::prefill(prompt.query, ca
 __attribute__((noinline)) void append_token() { cache.append(token.key, token.value); }
 __attribute__((noinline)) void call_decode() { attend::decode(token.query, cache, token.output); }
 
+// The same in parts. No image has these: only their stack is asked for.
+attend::Partials<Shape> partials;
+constexpr attend::Part half = {0, 2};
+__attribute__((noinline)) void call_prefill_part() {
+  attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
+}
+__attribute__((noinline)) void call_decode_part() { attend::decode_part(token.query, cache, partials, attend::causal(), half); }
+__attribute__((noinline)) void call_decode_finish() {
+  attend::decode_finish(cache, partials, token.output, attend::causal());
+}
+
 // Where the linker begins.
 void begin_nothing() {}
 void begin_prefill() {
@@ -44,4 +55,8 @@ extern const char decode_stack[attend::decode_stack_bytes<Shape>];
 const char core_stack[sizeof core_stack] = {};
 const char prefill_stack[sizeof prefill_stack] = {};
 const char decode_stack[sizeof decode_stack] = {};
+extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];
+extern const char decode_part_stack[attend::decode_part_stack_bytes<Shape>];
+const char prefill_part_stack[sizeof prefill_part_stack] = {};
+const char decode_part_stack[sizeof decode_part_stack] = {};
 }

@@ -24,6 +24,10 @@ static attend::KvCache<Shape> cache;
 static attend::PrefillWorkspace<Shape, queries> prefill_workspace;
 static attend::Query<Shape> token_query;
 static attend::Output<Shape> token_output;
+static attend::Partials<Shape> partials;
+static attend::Partials<Shape, queries> query_partials;
+constexpr attend::Options all_options;
+constexpr attend::Part half = {0, 2};
 
 static attend::Query<OtherShape, queries> other_query;
 static attend::Key<OtherShape, keys> other_key;
@@ -31,5 +35,6 @@ static attend::Value<OtherShape, keys> other_value;
 static attend::Output<OtherShape, queries> other_output;
 static attend::Query<OtherShape> other_token_query;
 static attend::Output<OtherShape> other_token_output;
+static attend::Partials<OtherShape> other_partials;
 
 static float floats[4096];
