@@ -71,10 +71,9 @@ class RowBlock {
     const int key_end = visible_keys(problem_, row_after(rows_.first, rows_.count - 1).token);
     const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
     const typename Isa::Vec scale = Isa::broadcast(base2_scale(problem_.scale));
-    const RowScale nothing_seen = row_scale(lowest_max);
     for_each_row([&](int r, int token, int head) {
       scale_row<Isa>(element(problem_.query, token, head), problem_.head_dim, scale, query_ + ptrdiff_t(r) * problem_.head_dim);
-      scale_[r] = nothing_seen;
+      scale_[r] = nothing_seen();
     });
     int segment = 0;
     do {

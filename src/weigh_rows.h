@@ -27,22 +27,32 @@ struct RowScale {
 // Far from 0, maximum and scores are brought near it when weights are computed.
 inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
 
-inline RowScale row_scale(float max) {
-  const bool usual = max > lowest_max && !is_far(max);
-  const int whole_max = usual ? Scalar::whole(max) : is_far(max) && max < even_reference(max) ? -1 : 0;
-  return {max, bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125), bits_to<float>(int(unsigned(127 - whole_max) << 23))};
+// For a maximum that, brought near 0 if it is far, is this whole number.
+inline RowScale row_scale(float max, int near) {
+  return {max, bits_to<float>(bits_to<int>(whole_shift) + near - 125), bits_to<float>(int(unsigned(127 - near) << 23))};
 }
+inline RowScale nothing_seen() { return row_scale(lowest_max, 0); }
 
-// Raises a row's maximum to that of its scores. Sums that have begun follow.
+// Sets a row's maximum. Sums that have begun follow.
 template <class Isa>
-ATTEND_APART void raise_max(float highest_score, RowScale& scale, float* lane_sums, Sums sums) {
-  const float max = round_up(highest_score);
+ATTEND_APART void move_max(float max, RowScale& scale, float* lane_sums, Sums sums) {
   if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
     const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(scale.max - max));
     multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
     multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
   }
-  scale = row_scale(max);
+  scale = row_scale(max, !is_far(max) ? Scalar::whole(max) : max < even_reference(max) ? -1 : 0);
+}
+
+// Raises a row's maximum to that of its scores.
+template <class Isa>
+ATTEND_INSIDE void raise_max(float highest_score, RowScale& scale, float* lane_sums, Sums sums) {
+  if (!sums.begun && magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so
+    const int down = int(highest_score), max = down + (float(down) < highest_score);
+    scale = row_scale(float(max), max);
+  } else {
+    move_max<Isa>(round_up(highest_score), scale, lane_sums, sums);
+  }
 }
 
 // Weights of a few rows, as many as fill the registers.
@@ -98,10 +108,7 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
   const int padded = whole_panels(visible[rows - 1]);
   if (visible[0] != padded) {
     for (int r = 0; r < rows; ++r) {
-      float* const row = scores + r * config::score_keys;
-      int k = visible[r];
-      for (; k % Isa::lanes != 0; ++k) row[k] = -__builtin_inff();
-      for (; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::broadcast(-__builtin_inff()));
+      fill_row<Isa>(-__builtin_inff(), padded - visible[r], scores + r * config::score_keys + visible[r]);
     }
   }
 
