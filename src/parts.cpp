@@ -20,7 +20,8 @@ int64_t token_work(const Problem& problem, int token) {
   return overhead + visible_keys(problem, token);
 }
 
-// A part's share of so many heads: whole ones, and parts-ths of the next. 64-bit division would ask 32-bit targets for a library.
+// A part's share of so many heads: whole ones, and parts-ths of the next. 64-bit division would ask 32-bit targets for a
+// library.
 struct Share {
   int whole;
   int rest;
@@ -39,7 +40,8 @@ Cut cut_before(const Problem& problem, int part, int parts) {
   const int step = problem.queries >= 4 * parts * config::tile_rows ? config::tile_rows : 1;
   int token = 0;
   while (left > 0 && token < problem.queries) {
-    for (const int end = token + step; token < end && token < problem.queries; ++token) left -= token_work(problem, token) * parts;
+    for (const int end = token + step; token < end && token < problem.queries; ++token)
+      left -= token_work(problem, token) * parts;
   }
   if (token == problem.queries) return {share.whole + 1, 0};
   return {share.whole, token};

@@ -78,7 +78,8 @@ class RowBlock {
     int segment = 0;
     do {
       const int end = at_most(segment + segment_keys, key_end);
-      for (int key = segment; key < end || key == 0; key += key_block) go_over(key, at_most(key_block, end - key), key > segment);
+      for (int key = segment; key < end || key == 0; key += key_block)
+        go_over(key, at_most(key_block, end - key), key > segment);
       if (many_segments_) end_segment(segment);
       segment += segment_keys;
     } while (segment < key_end);
@@ -146,7 +147,7 @@ class RowBlock {
     for (int r = 0, rows; r < rows_.count; r += rows) {
       rows = at_most(rows_.count - r, Isa::tile_rows);
       const Row next = row_after(at, rows);
-      tile<Isa::tile_rows>(rows, {r, at, key, keys, begun}, panels, values);
+      tile_of<Isa::tile_rows>(rows, {r, at, key, keys, begun}, panels, values);
       at = next;
     }
   }
@@ -161,13 +162,20 @@ class RowBlock {
   };
 
   template <int rows>
-  void tile(int wanted, const Place& place, const float* panels, Values values) {
+  void tile_of(int wanted, const Place& place, const float* panels, Values values) {
     if constexpr (rows > 1) {
-      if (wanted != rows) return tile<rows - 1>(wanted, place, panels, values);
+      if (wanted != rows) return tile_of<rows - 1>(wanted, place, panels, values);
     }
+    tile<rows>(place, panels, values);
+  }
+
+  template <int rows>
+  ATTEND_APART void tile(const Place& place, const float* panels, Values values) {
     int visible[rows];  // of these keys, never falling
+    // Where the first row sees all of them, it does not matter which token a row belongs to.
     if (group_ == 1 || visible_keys(problem_, place.at.token) - place.key >= place.keys) {
-      for (int i = 0; i < rows; ++i) visible[i] = at_most(at_least(visible_keys(problem_, place.at.token + i) - place.key, 0), place.keys);
+      for (int i = 0; i < rows; ++i)
+        visible[i] = at_most(at_least(visible_keys(problem_, place.at.token + i) - place.key, 0), place.keys);
     } else {
       Row at = place.at;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {

@@ -14,7 +14,7 @@ namespace {
 //   query  rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
 template <class Isa, int rows, int vecs>
 ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, const float* keys, ptrdiff_t panel_stride, int d,
-                typename Isa::Vec (&sums)[rows][vecs]) {
+                              typename Isa::Vec (&sums)[rows][vecs]) {
   typename Isa::Vec key[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {

@@ -219,11 +219,11 @@ ATTEND_CODE ATTEND_APART inline bool soft_less(float a, float b) {
   return (a_bits & b_bits) < 0 ? a_bits > b_bits : a_bits < b_bits;
 }
 
-// The whole number that is left of a without its fraction; |a| < 2^31.
+// The whole number that is left of a without its fraction; |a| < 2^31. 0 for infinities and NaN.
 inline int32_t soft_truncated(float a) {
   const uint32_t bits = bits_to<uint32_t>(a);
   const int shift = 158 - int(bits >> 23 & 255);
-  if (shift > 31) return 0;
+  if (unsigned(shift) > 31) return 0;
   const int32_t whole = int32_t((0x80000000u | bits << 8) >> shift);
   return int32_t(bits) < 0 ? -whole : whole;
 }

@@ -11,7 +11,7 @@ namespace {
 // The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
 constexpr float lowest_max = -0x1.fffffep127f;
 
-// to = from * factor; the two may be the same row.
+// to = from * factor; the two may be the same row. The first is for where it counts.
 template <class Isa>
 ATTEND_INSIDE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   int c = 0;
@@ -20,9 +20,7 @@ ATTEND_INSIDE void scale_row(const float* from, int count, typename Isa::Vec fac
 }
 template <class Isa>
 void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
-  int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
-  if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
+  scale_row<Isa>(from, count, factor, to);
 }
 
 // total = total * factor + part

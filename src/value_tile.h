@@ -22,6 +22,26 @@ struct Sums {
   bool begun;
 };
 
+// One step of a chain: chain[r][v] += weight[r] * value[v].
+// With `partial` the one vector has only its first `columns` lanes; nothing beyond them is read.
+//   visible  how many keys each row sees, of which this is the k-th: null where all see it
+template <class Isa, int rows, int vecs, bool partial>
+ATTEND_INSIDE void value_step(const float* weights, const float* value, int columns, const int* visible, int k,
+                              typename Isa::Vec (&chain)[rows][vecs]) {
+  typename Isa::Vec row[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) {
+    row[v] = partial ? Isa::load_first(value, columns) : Isa::load(value + v * Isa::lanes);
+  }
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    if (visible != nullptr && k >= visible[r]) continue;
+    const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys]);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
+  }
+}
+
 // A chain of weighted values, sums[r] += sum over k < visible[r] of weights[r][k] * values[k], k ascending, for `rows` rows
 // and `vecs` vectors of columns.
 //
@@ -35,46 +55,27 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
   using Vec = typename Isa::Vec;
   static_assert(!partial || vecs == 1, "only one vector can be partial");
   const int columns = sums.value_dim - column;
-  const auto load = [columns](const float* from) { return partial ? Isa::load_first(from, columns) : Isa::load(from); };
   Vec chain[rows][vecs];
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
   }
-  const float* from = values.data + column;
-  const int common = visible[0];
-  const auto step = [&](int ahead) {
-    Vec value[vecs];
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) value[v] = load(from + v * Isa::lanes);
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + ahead]);
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, value[v], chain[r][v]);
-    }
-    from += values.stride;
-  };
+  const float* value = values.data + column;
   // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.
-  int left = common;
-  for (; left >= 4; left -= 4, weights += 4) {
-    step(0), step(1), step(2), step(3);
+  int k = 0;
+  for (; k + 4 <= visible[0]; k += 4) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i, value += values.stride) {
+      value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, nullptr, 0, chain);
+    }
   }
-  for (; left > 0; --left, ++weights) step(0);
+  for (; k < visible[0]; ++k, value += values.stride) {
+    value_step<Isa, rows, vecs, partial>(weights + k, value, columns, nullptr, 0, chain);
+  }
   if constexpr (ragged) {
-    for (int k = common; k < visible[rows - 1]; ++k, ++weights) {
-      Vec value[vecs];
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) value[v] = load(from + v * Isa::lanes);
-      ATTEND_UNROLL
-      for (int r = 1; r < rows; ++r) {
-        if (k >= visible[r]) continue;
-        const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys]);
-        ATTEND_UNROLL
-        for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, value[v], chain[r][v]);
-      }
-      from += values.stride;
+    for (; k < visible[rows - 1]; ++k, value += values.stride) {
+      value_step<Isa, rows, vecs, partial>(weights + k, value, columns, visible, k, chain);
     }
   }
   float* to = sums.data + column;
@@ -83,7 +84,8 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       float* const at = to + v * Isa::lanes;
-      const Vec sum = sums.begun ? Isa::add(load(at), chain[r][v]) : chain[r][v];
+      const Vec before = !sums.begun ? Isa::zero() : partial ? Isa::load_first(at, columns) : Isa::load(at);
+      const Vec sum = Isa::add(before, chain[r][v]);
       if (partial) {
         Isa::store_first(at, sum, columns);
       } else {

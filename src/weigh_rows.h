@@ -55,43 +55,56 @@ ATTEND_INSIDE void raise_max(float highest_score, RowScale& scale, float* lane_s
   }
 }
 
-// Weights of a few rows, as many as fill the registers.
-template <class Isa, int rows>
-void weigh_side_by_side(float* scores, int key_count, const RowScale* scale, bool begun, float* lane_sums) {
+// Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers.
+template <class Isa, int rows, int vecs>
+int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
+  constexpr int count = rows * vecs;
   const Vec shift = Isa::broadcast(whole_shift);
   const float* coefficients = exp2_coefficients;
-  for (int k = 0; k < key_count; k += Isa::lanes) {
+  for (; to - from >= vecs * Isa::lanes; from += vecs * Isa::lanes) {
     coefficients = hidden(coefficients);
-    float* const at = scores + k;
-    float* const sums = lane_sums + k % panel_keys;
-    Vec shifted[rows], f[rows], g[rows];
+    float* at[count];
+    Vec shifted[count], f[count], g[count];
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) shifted[r] = Isa::add(Isa::load(at + r * config::score_keys), shift);
+    for (int i = 0; i < count; ++i) at[i] = scores + from + i / vecs * config::score_keys + i % vecs * Isa::lanes;
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      f[r] = Isa::sub(Isa::load(at + r * config::score_keys), Isa::sub(shifted[r], shift));
-    }
+    for (int i = 0; i < count; ++i) shifted[i] = Isa::add(Isa::load(at[i]), shift);
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      g[r] = Isa::fma(Isa::broadcast(coefficients[0]), f[r], Isa::broadcast(coefficients[1]));
-    }
+    for (int i = 0; i < count; ++i) f[i] = Isa::sub(Isa::load(at[i]), Isa::sub(shifted[i], shift));
     ATTEND_UNROLL
-    for (int i = 2; i < 7; ++i) {
+    for (int i = 0; i < count; ++i) g[i] = Isa::fma(Isa::broadcast(coefficients[0]), f[i], Isa::broadcast(coefficients[1]));
+    ATTEND_UNROLL
+    for (int term = 2; term < 7; ++term) {
       ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) g[r] = Isa::fma(g[r], f[r], Isa::broadcast(coefficients[i]));
+      for (int i = 0; i < count; ++i) g[i] = Isa::fma(g[i], f[i], Isa::broadcast(coefficients[term]));
     }
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      g[r] = Isa::scale_by_low_bits(g[r], shifted[r], Isa::broadcast(scale[r].bias), Isa::broadcast(scale[r].lowest));
-      Isa::store(at + r * config::score_keys, g[r]);
-    }
-    if (begun || k >= panel_keys) {
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) g[r] = Isa::add(Isa::load(sums + r * panel_keys), g[r]);
+    for (int i = 0; i < count; ++i) {
+      const RowScale& row = scale[i / vecs];
+      g[i] = Isa::scale_by_low_bits(g[i], shifted[i], Isa::broadcast(row.bias), Isa::broadcast(row.lowest));
+      Isa::store(at[i], g[i]);
     }
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) Isa::store(sums + r * panel_keys, g[r]);
+    for (int i = 0; i < count; ++i) {
+      const int key = from + i % vecs * Isa::lanes;
+      float* const sum = lane_sums + i / vecs * panel_keys + key % panel_keys;
+      Isa::store(sum, begun || key >= panel_keys ? Isa::add(Isa::load(sum), g[i]) : g[i]);
+    }
+  }
+  return from;
+}
+
+// The weights of rows, some after others.
+template <class Isa, int rows>
+void weigh_some(float* scores, int key_count, const RowScale* scale, bool begun, float* lane_sums) {
+  constexpr int some = rows < Isa::weigh_rows ? rows : Isa::weigh_rows;
+  constexpr int vecs = some == 1 ? 4 : some == 2 ? 2 : 1;
+  const int done = weigh_side_by_side<Isa, some, vecs>(scores, 0, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1) weigh_side_by_side<Isa, some, 1>(scores, done, key_count, scale, begun, lane_sums);
+  if constexpr (rows > some) {
+    weigh_some<Isa, rows - some>(scores + some * config::score_keys, key_count, scale + some, begun,
+                                 lane_sums + some * panel_keys);
   }
 }
 
@@ -135,14 +148,7 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
     for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::sub(Isa::load(row + k), reference));
   }
 
-  constexpr int some = rows < Isa::weigh_rows ? rows : Isa::weigh_rows;
-  int r = 0;
-  for (; rows - r >= some; r += some) {
-    weigh_side_by_side<Isa, some>(scores + r * config::score_keys, padded, scale + r, sums.begun, lane_sums + r * panel_keys);
-  }
-  if constexpr (rows % some != 0) {
-    weigh_side_by_side<Isa, rows % some>(scores + r * config::score_keys, padded, scale + r, sums.begun, lane_sums + r * panel_keys);
-  }
+  weigh_some<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
 }
 
 }  // namespace

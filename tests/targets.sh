@@ -36,17 +36,17 @@ needs() {  # program package, and so on
 
 what() {
   case $1 in
-    scalar | avx2 | avx512) say "digests on this machine" ;;
+    scalar | avx2 | avx512) say "specials, digests on this machine" ;;
     aarch64 | armv7-a | rv64) say "all unit tests and the stack, user-mode emulation" ;;
     rv32) say "digests without a C library, user-mode emulation" ;;
     vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
     story/*) say "$story_tokens tokens of the story, emulated board" ;;
-    *) say "chains of random shapes, digests, emulated board" ;;
+    *) say "chains of random shapes, specials, digests, emulated board" ;;
   esac
 }
 
 native() {  # backend
-  ATTEND_BACKEND=$1 "$work/digests"
+  ATTEND_BACKEND=$1 "$work/specials" && ATTEND_BACKEND=$1 "$work/digests"
   status=$?
   [ $status -eq 77 ] && exit $not_there
   return $status
@@ -81,7 +81,7 @@ rv32() {
 }
 
 on_board() {  # board
-  for program in chains digests; do
+  for program in chains specials digests; do
     image=$work/$1.$program
     sh $board build "$1" $program "$image" && sh $board run "$1" "$image" || return
   done
@@ -157,8 +157,10 @@ rm -rf "$work/log" "$work/story.txt"
 mkdir -p "$work/log" || exit 1
 make CXX="$cxx" BUILD="$build" "$build/run" "$build/libattend.a" build/doctest.ready >&2 || exit 1
 # shellcheck disable=SC2086
-$cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/digests_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
-  -o "$work/digests" || exit 1
+for program in specials digests; do
+  $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
+    -o "$work/$program" || exit 1
+done
 if [ -r "$models/stories260K.bin" ] && [ -r "$models/tok512.bin" ]; then
   "$build/run" --model "$models/stories260K.bin" --tokenizer "$models/tok512.bin" --steps $story_tokens \
     >"$work/story.txt" 2>/dev/null || exit 1

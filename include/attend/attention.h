@@ -51,7 +51,8 @@ constexpr Options causal(int offset) {
 }
 
 // A share of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
-// output, of which every part writes a different piece. All together give the bits of the whole call, for any count up to 65535.
+// output, of which every part writes a different piece. All together give the bits of the whole call, for any count up to
+// 65535.
 struct Part {
   int index;
   int count;

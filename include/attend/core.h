@@ -56,7 +56,7 @@ void store(const Cache& cache, int position, int count, Tensor<const float> key,
 // where key j is visible when j < keys and, if causal, j <= offset + i. A query that sees no key gets zeros.
 // The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
 // Dao et al., FlashAttention, 2022), in the fixed order of operations that src/README.md gives. How a problem is cut into calls
-// and blocks changes no bit, while keys * max|value| stays below 3.4e38 and up to contributions below 2^-125 of the largest
+// and blocks changes no bit, while keys * max|value| stays below 8e37 and up to contributions below 2^-125 of the largest
 // weight. Floating-point exceptions are raised without meaning and must not trap.
 struct Problem {
   Tensor<const float> query;  // [queries][query_heads][head_dim]
@@ -101,9 +101,10 @@ constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int 
 // Computes the whole problem with the active backend.
 void run(const Problem& problem);
 
-// Computes a part of a problem, 0 <= part < parts <= 65535: some heads, or some tokens of some heads, of about the same work as the
-// other parts. All parts together are the whole, bit for bit; they write to different outputs and share nothing but what they
-// read, so that threads or cores can compute them at the same time, each with a scratch of its own. A part may be empty.
+// Computes a part of a problem, 0 <= part < parts <= 65535: some heads, or some tokens of some heads, of about the same work as
+// the other parts. All parts together are the whole, bit for bit; they write to different outputs and share nothing but what
+// they read, so that threads or cores can compute them at the same time, each with a scratch of its own. A part may be empty.
+// Requires queries * (keys + 16) * parts < 2^63.
 void run_part(const Problem& problem, int part, int parts);
 
 // A few query tokens over many keys have too few heads and tokens for many threads, and so their keys are cut, at the segments
@@ -112,8 +113,8 @@ void run_part(const Problem& problem, int part, int parts);
 constexpr int segment_count(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
 
 // Floats for the sums of a problem's segments: [kv_heads][segments][queries][group][value_dim + 2], for each row its weighted
-// values, then the denominator and the maximum. Segments are those that some token sees, at least one. No alignment is needed, and
-// contents before do not matter.
+// values, then the denominator and the maximum. Segments are those that some token sees, at least one. No alignment is needed,
+// and contents before do not matter.
 constexpr size_t partial_floats(int query_heads, int queries, int value_dim, int keys) {
   return size_t(query_heads) * size_t(queries) * size_t(segment_count(keys)) * (size_t(value_dim) + 2);
 }

@@ -59,7 +59,9 @@ struct Avx512 {
   }
 
   // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
-  static float sum_lanes(const float* sums) { return sum_of_8(_mm256_add_ps(_mm256_loadu_ps(sums), _mm256_loadu_ps(sums + 8))); }
+  static float sum_lanes(const float* sums) {
+    return sum_of_8(_mm256_add_ps(_mm256_loadu_ps(sums), _mm256_loadu_ps(sums + 8)));
+  }
 
  private:
   static __mmask16 first(int count) { return __mmask16((1u << count) - 1); }

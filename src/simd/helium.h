@@ -38,14 +38,14 @@ struct Helium : HeliumChains {
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_n_s32(vcvtq_s32_f32(n), 127);
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
-    return vpselq_f32(zero(), scaled, vcmpltq_n_f32(n, -125.0f));  // false for NaN
+    return vpselq_f32(zero(), scaled, vcmpgtq_f32(broadcast(-125.0f), n));  // not lt: that is true for NaN
   }
 
   // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
   static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
     const uint32x4_t exponent = vaddq_n_u32(vreinterpretq_u32_f32(n), uint32_t(bias));
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(vshlq_n_u32(exponent, 23)));
-    return vpselq_f32(zero(), scaled, vcmpltq_f32(n, lowest));
+    return vpselq_f32(zero(), scaled, vcmpgtq_f32(lowest, n));
   }
 
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums:
@@ -60,7 +60,7 @@ struct Helium : HeliumChains {
       float shift;
       int panels;
     } numbers = {shift + (max - 125.0f), 127 - int(max), shift, count / panel_keys};
-    register float* score __asm__("r9") = scores;
+    register float* score __asm__("r8") = scores;
     register float* lane __asm__("r10") = lane_sums;
     register const float* coefficient __asm__("r11") = coefficients;
     register const void* number __asm__("r12") = &numbers;
@@ -78,7 +78,7 @@ struct Helium : HeliumChains {
         "dls lr, r6\n"
         "vldrw.u32 q3, [r10]\n"
         "2:\n"
-        "vldrw.u32 q0, [r9]\n"
+        "vldrw.u32 q0, [r8]\n"
         "vadd.f32 q1, q0, q6\n"
         "vsub.f32 q2, q1, q6\n"
         "vsub.f32 q0, q0, q2\n"
@@ -92,14 +92,14 @@ struct Helium : HeliumChains {
         "vadd.i32 q0, q1, q5\n"
         "vshl.i32 q0, q0, #23\n"
         "vmul.f32 q2, q2, q0\n"
-        "vpt.f32 lt, q1, q4\n"
+        "vpt.f32 gt, q4, q1\n"  // not lt: that is true for NaN
         "vmovt.i32 q2, #0\n"
         "vadd.f32 q3, q3, q2\n"
-        "vstrw.32 q2, [r9], #64\n"
+        "vstrw.32 q2, [r8], #64\n"
         "le lr, 2b\n"
         "vstrw.32 q3, [r10], #16\n"
-        "sub r9, r9, r6, lsl #6\n"
-        "adds r9, r9, #16\n"
+        "sub r8, r8, r6, lsl #6\n"
+        "adds r8, r8, #16\n"
         "cmp r10, r12\n"
         "bne 1b\n"
         : "+r"(score), "+r"(lane), "+r"(coefficient), "+r"(number)

@@ -53,7 +53,7 @@ struct Scalar {
   // a * 2^n for whole n <= 0, and zero where n < -125, so that the power is an ordinary number. A NaN a stays NaN.
   static Vec scale_by_power(Vec a, Vec n) {
     if (less(n, -125.0f)) return 0.0f;
-    return mul(a, bits_to<float>(uint32_t(whole(n) + 127) << 23));  // n may be NaN, and then so is a
+    return mul(a, bits_to<float>(uint32_t(whole(n) + 127) << 23));  // n may be NaN, and then what this multiplies is too
   }
 
   // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.

@@ -236,7 +236,7 @@ struct Vfp : Scalar {
     register const float* b3 __asm__("r5") = b2 + c.b_stride;
     register int steps __asm__("r6") = c.steps;
     register float* to0 __asm__("r8") = c.to[0] + c.column;
-    register float* to1 __asm__("r9") = c.to[c.rows - 1] + c.column;
+    register float* to1 __asm__("r11") = c.to[c.rows - 1] + c.column;
     register int adds __asm__("r12") = c.adds;
     register int zero __asm__("lr") = 0;
     __asm__ volatile(

@@ -89,11 +89,37 @@ bool check(attend_test::Random& random) {
   return false;
 }
 
+// A single column, with the next one so far away that there is no memory: reading it is a fault.
+bool check_alone(int rows) {
+  float* to[4] = {found[0], found[1], found[2], found[3]};
+  for (float& x : a) x = 1.0f;
+  for (float& x : b) x = 2.0f;
+  attend::Chains c;
+  c.rows = rows;
+  c.columns = 1;
+  c.steps = 16;
+  c.a = a;
+  c.a_stride = 16;
+  c.a_scale = 1.0f;
+  c.b = b;
+  c.b_step = 1;
+  c.b_stride = 0x8000000;
+  c.column = 0;
+  c.adds = false;
+  c.to = to;
+  Isa::chains(c);
+  bool right = true;
+  for (int r = 0; r < rows; ++r) right = right && found[r][0] == 32.0f;
+  if (!right) firmware::print("a single column: wrong sums\n");
+  return right;
+}
+
 }  // namespace
 
 int firmware::run() {
   attend_test::Random random(1);
   int passed = 0, failed = 0;
+  for (const int rows : {1, Isa::tile_rows}) ++(check_alone(rows) ? passed : failed);
   while (passed + failed < 10000 && failed < 10) ++(check(random) ? passed : failed);
   print_number(uint64_t(passed));
   print(" shapes passed, ");
