@@ -28,21 +28,19 @@ inline float base2_scale(float scale) {
   return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 
-// Keys that lie in rows become one panel: panel[d][lane] = keys[lane][d]; lanes past key_count become zero.
+// Keys that lie in rows become one panel: panel[d][lane] = keys[lane][d]. Lanes past key_count get the last key, so that
+// nothing beyond it is read; what they score is not looked at.
 template <class Isa>
 void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
   constexpr int lanes = Isa::lanes;
-  int lane = 0;
-  for (; key_count - lane >= lanes; lane += lanes) {
-    const float* from = keys + lane * key_stride;
-    int d = 0;
-    for (; head_dim - d >= lanes; d += lanes) Isa::transpose(from + d, key_stride, panel + d * panel_keys + lane, panel_keys);
-    for (; d < head_dim; ++d) {
-      for (int i = 0; i < lanes; ++i) panel[d * panel_keys + lane + i] = from[i * key_stride + d];
-    }
+  const float* rows[panel_keys];
+  for (int i = 0; i < panel_keys; ++i) rows[i] = keys + at_most(i, key_count - 1) * key_stride;
+  int d = 0;
+  for (; head_dim - d >= lanes; d += lanes) {
+    for (int i = 0; i < panel_keys; i += lanes) Isa::transpose(rows + i, d, panel + d * panel_keys + i);
   }
-  for (; lane < panel_keys; ++lane) {
-    for (int d = 0; d < head_dim; ++d) panel[d * panel_keys + lane] = lane < key_count ? keys[lane * key_stride + d] : 0.0f;
+  for (; d < head_dim; ++d) {
+    for (int i = 0; i < panel_keys; ++i) panel[d * panel_keys + i] = rows[i][d];
   }
 }
 

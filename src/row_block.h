@@ -43,34 +43,36 @@ class RowBlock {
   static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
 
  public:
-  // rows.count <= problem.row_block; group: query heads that share a key/value head.
-  RowBlock(const core::Problem& problem, int group, Rows rows) : problem_(problem), group_(group), rows_(rows) {
-    many_segments_ = problem.keys > segment_keys;
-    gathered_ = rows.count > Isa::tile_rows;
+  explicit RowBlock(const core::Problem& problem)
+      : problem_(problem),
+        group_(problem.query_heads / problem.kv_heads),
+        many_segments_(problem.keys > segment_keys),
+        query_scale_(base2_scale(problem.scale)) {
     float* next = problem.scratch;
     const auto take = [&next](int floats_per_row, int row_count) {
       float* taken = next;
       next += ptrdiff_t(floats_per_row) * row_count;
       return taken;
     };
-    const int tile_rows = at_most(problem.row_block, config::tile_rows);
+    const int rows = problem.row_block;
     const int packed_keys = problem.key_panels ? 0 : problem.key_block;
     panels_ = take(problem.head_dim, packed_keys);  // first: its vectors stay aligned
     values_ = take(problem.value_dim, packed_keys);
-    scores_ = take(problem.row_block == 1 ? problem.key_block : config::score_keys, tile_rows);
-    lane_sums_ = take(panel_keys, rows.count);
-    query_ = take(problem.head_dim, rows.count);
-    sums_ = take(problem.value_dim, rows.count);
-    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows.count)));
-    total_max_ = take(many_segments_, rows.count);
-    total_sum_ = take(many_segments_, rows.count);
+    scores_ = take(rows == 1 ? problem.key_block : config::score_keys, at_most(rows, config::tile_rows));
+    lane_sums_ = take(panel_keys, rows);
+    query_ = take(problem.head_dim, rows);
+    sums_ = take(problem.value_dim, rows);
+    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows)));
+    total_max_ = take(many_segments_, rows);
+    total_sum_ = take(many_segments_, rows);
+    key_block_ = rows == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys);
   }
 
   // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
-  void run(bool divides) {
-    const int key_end = visible_keys(problem_, row_after(rows_.first, rows_.count - 1).token);
-    const int key_block = problem_.row_block == 1 ? problem_.key_block : at_most(problem_.key_block, config::score_keys);
-    const typename Isa::Vec scale = Isa::broadcast(base2_scale(problem_.scale));
+  void run(const Rows& rows, bool divides) {
+    rows_ = rows;
+    const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1).token);
+    const typename Isa::Vec scale = Isa::broadcast(query_scale_);
     for_each_row([&](int r, int token, int head) {
       scale_row<Isa>(element(problem_.query, token, head), problem_.head_dim, scale, query_ + ptrdiff_t(r) * problem_.head_dim);
       scale_[r] = nothing_seen();
@@ -78,8 +80,9 @@ class RowBlock {
     int segment = 0;
     do {
       const int end = at_most(segment + segment_keys, key_end);
-      for (int key = segment; key < end || key == 0; key += key_block)
-        go_over(key, at_most(key_block, end - key), key > segment);
+      for (int key = segment; key < end || key == 0; key += key_block_) {
+        go_over(key, at_most(key_block_, end - key), key > segment);
+      }
       if (many_segments_) end_segment(segment);
       segment += segment_keys;
     } while (segment < key_end);
@@ -110,6 +113,7 @@ class RowBlock {
   }
 
   Row row_after(Row at, int rows) const {
+    if (group_ == 1) return {at.token + rows, 0};
     const int head = at.head + rows;
     return head < group_ ? Row{at.token, head} : Row{at.token + head / group_, head % group_};
   }
@@ -133,7 +137,7 @@ class RowBlock {
   Values values_at(int key, int keys) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const float* from = problem_.value.data + rows_.head * problem_.value.head_stride + key * stride;
-    if (!gathered_ || problem_.key_panels || stride == problem_.value_dim) return {from, stride};
+    if (rows_.count <= Isa::tile_rows || problem_.key_panels || stride == problem_.value_dim) return {from, stride};
     for (int k = 0; k < keys; ++k)
       copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
     return {values_, problem_.value_dim};
@@ -141,60 +145,63 @@ class RowBlock {
 
   // `begun`: whether these are not the first keys of a segment.
   void go_over(int key, int keys, bool begun) {
-    const float* panels = panels_at(key, keys);
-    const Values values = values_at(key, keys);
+    const Block block = {key, keys, begun, panels_at(key, keys), values_at(key, keys)};
     Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
       rows = at_most(rows_.count - r, Isa::tile_rows);
       const Row next = row_after(at, rows);
-      tile_of<Isa::tile_rows>(rows, {r, at, key, keys, begun}, panels, values);
+      if (rows == 1) {
+        tile<1>(r, at, block);
+      } else {
+        tile_of<Isa::tile_rows>(rows, r, at, block);
+      }
       at = next;
     }
   }
 
-  // A tile: its first row, and its keys.
-  struct Place {
-    int r;
-    Row at;
+  // Some keys.
+  struct Block {
     int key;
     int keys;
     bool begun;
+    const float* panels;
+    Values values;
   };
 
   template <int rows>
-  void tile_of(int wanted, const Place& place, const float* panels, Values values) {
-    if constexpr (rows > 1) {
-      if (wanted != rows) return tile_of<rows - 1>(wanted, place, panels, values);
+  void tile_of(int wanted, int r, Row at, const Block& block) {
+    if constexpr (rows > 2) {
+      if (wanted != rows) return tile_of<rows - 1>(wanted, r, at, block);
     }
-    tile<rows>(place, panels, values);
+    tile<rows>(r, at, block);
   }
 
+  // `rows` rows from row r on.
   template <int rows>
-  ATTEND_APART void tile(const Place& place, const float* panels, Values values) {
+  ATTEND_APART void tile(int r, Row at, const Block& block) {
     int visible[rows];  // of these keys, never falling
     // Where the first row sees all of them, it does not matter which token a row belongs to.
-    if (group_ == 1 || visible_keys(problem_, place.at.token) - place.key >= place.keys) {
+    if (group_ == 1 || visible_keys(problem_, at.token) - block.key >= block.keys) {
       for (int i = 0; i < rows; ++i)
-        visible[i] = at_most(at_least(visible_keys(problem_, place.at.token + i) - place.key, 0), place.keys);
+        visible[i] = at_most(at_least(visible_keys(problem_, at.token + i) - block.key, 0), block.keys);
     } else {
-      Row at = place.at;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
-        visible[i] = at_most(at_least(visible_keys(problem_, at.token) - place.key, 0), place.keys);
+        visible[i] = at_most(at_least(visible_keys(problem_, at.token) - block.key, 0), block.keys);
       }
     }
     const int most = visible[rows - 1];
     if (most == 0) {
-      if (!place.begun) fill_row<Isa>(0.0f, rows * panel_keys, lane_sums_ + place.r * panel_keys);
+      if (!block.begun) fill_row<Isa>(0.0f, rows * panel_keys, lane_sums_ + r * panel_keys);
       return;
     }
-    const int r = place.r;
-    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, panels, problem_.head_dim, most, scores_);
-    Sums sums_of_tile = {sums(r), problem_.value_dim, place.begun};
+    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block.panels, problem_.head_dim, most, scores_);
+    Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
     weigh_rows<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
     for (int chain = 0; chain < most; chain += chain_keys) {
       int in_chain[rows];
       for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
-      value_rows<Isa, rows>(scores_ + chain, {values.data + chain * values.stride, values.stride}, in_chain, sums_of_tile);
+      value_rows<Isa, rows>(scores_ + chain, {block.values.data + chain * block.values.stride, block.values.stride}, in_chain,
+                            sums_of_tile);
       sums_of_tile.begun = true;
     }
   }
@@ -219,10 +226,11 @@ class RowBlock {
   }
 
   const core::Problem& problem_;
-  const int group_;
-  const Rows rows_;
-  bool many_segments_;
-  bool gathered_;
+  const int group_;  // query heads that share a key/value head
+  const bool many_segments_;
+  const float query_scale_;
+  int key_block_;
+  Rows rows_;         // at most problem_.row_block
   float* panels_;     // [key_block / 16][head_dim][16], packed keys
   float* values_;     // [key_block][value_dim], gathered values
   float* scores_;     // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
@@ -236,13 +244,15 @@ class RowBlock {
 
 template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
+  RowBlock<Isa> block(problem);
   const int group = problem.query_heads / problem.kv_heads;
   Rows rows{};
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
+    rows.first = {0, 0};
     for (int first = 0; first < group * problem.queries; first += rows.count) {
-      rows.first = {first / group, first % group};
+      if (first > 0) rows.first = {first / group, first % group};
       rows.count = at_most(group * problem.queries - first, problem.row_block);
-      RowBlock<Isa>(problem, group, rows).run(divides);
+      block.run(rows, divides);
     }
   }
 }

@@ -29,9 +29,8 @@ struct Avx2 {
   static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }
   static void store_first(float* to, Vec a, int count) { _mm256_maskstore_ps(to, first(count), a); }
 
-  static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
-    transpose_8x8(from, from_stride, to, to_stride);
-  }
+  // to[16 i + j] = rows[j][column + i] for as many rows and columns as there are lanes.
+  static void transpose(const float* const* rows, int column, float* to) { transpose_8x8(rows, column, to); }
 
   static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
   static Vec sub(Vec a, Vec b) { return _mm256_sub_ps(a, b); }

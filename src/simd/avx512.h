@@ -28,11 +28,11 @@ struct Avx512 {
   static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }
   static void store_first(float* to, Vec a, int count) { _mm512_mask_storeu_ps(to, first(count), a); }
 
-  static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
-    for (int row = 0; row < 16; row += 8) {
-      for (int column = 0; column < 16; column += 8) {
-        transpose_8x8(from + row * from_stride + column, from_stride, to + column * to_stride + row, to_stride);
-      }
+  // to[16 i + j] = rows[j][column + i] for as many rows and columns as there are lanes.
+  static void transpose(const float* const* rows, int column, float* to) {
+    for (int i = 0; i < 16; i += 8) {
+      transpose_8x8(rows, column + i, to + 16 * i);
+      transpose_8x8(rows + 8, column + i, to + 16 * i + 8);
     }
   }
 

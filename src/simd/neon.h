@@ -42,14 +42,14 @@ struct Neon {
     for (int i = 0; i < count; ++i) to[i] = four[i];
   }
 
-  // to[i][j] = from[j][i] for 4 x 4 floats.
-  static void transpose(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
-    const float32x4x2_t low = vtrnq_f32(load(from), load(from + from_stride));
-    const float32x4x2_t high = vtrnq_f32(load(from + 2 * from_stride), load(from + 3 * from_stride));
+  // to[16 i + j] = rows[j][column + i] for as many rows and columns as there are lanes.
+  static void transpose(const float* const* rows, int column, float* to) {
+    const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
+    const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));
     store(to, vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0])));
-    store(to + to_stride, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
-    store(to + 2 * to_stride, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
-    store(to + 3 * to_stride, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
+    store(to + 16, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
+    store(to + 32, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
+    store(to + 48, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
   }
 
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }

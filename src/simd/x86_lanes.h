@@ -12,21 +12,20 @@ inline __m256 load_row_pair(const float* low, const float* high) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 }
 
-// to[i][j] = from[j][i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes within its halves.
-inline void transpose_8x8(const float* from, ptrdiff_t from_stride, float* to, ptrdiff_t to_stride) {
-  for (int half = 0; half < 2; ++half) {
-    const float* at = from + 4 * half;
-    const __m256 r0 = load_row_pair(at, at + 4 * from_stride);
-    const __m256 r1 = load_row_pair(at + from_stride, at + 5 * from_stride);
-    const __m256 r2 = load_row_pair(at + 2 * from_stride, at + 6 * from_stride);
-    const __m256 r3 = load_row_pair(at + 3 * from_stride, at + 7 * from_stride);
+// to[16 i + j] = rows[j][i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes within its
+// halves.
+inline void transpose_8x8(const float* const* rows, ptrdiff_t column, float* to) {
+  for (int half = 0; half < 2; ++half, column += 4, to += 4 * 16) {
+    const __m256 r0 = load_row_pair(rows[0] + column, rows[4] + column);
+    const __m256 r1 = load_row_pair(rows[1] + column, rows[5] + column);
+    const __m256 r2 = load_row_pair(rows[2] + column, rows[6] + column);
+    const __m256 r3 = load_row_pair(rows[3] + column, rows[7] + column);
     const __m256 low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
     const __m256 low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
-    float* out = to + 4 * half * to_stride;
-    _mm256_storeu_ps(out, _mm256_shuffle_ps(low01, low23, 0x44));
-    _mm256_storeu_ps(out + to_stride, _mm256_shuffle_ps(low01, low23, 0xee));
-    _mm256_storeu_ps(out + 2 * to_stride, _mm256_shuffle_ps(high01, high23, 0x44));
-    _mm256_storeu_ps(out + 3 * to_stride, _mm256_shuffle_ps(high01, high23, 0xee));
+    _mm256_storeu_ps(to, _mm256_shuffle_ps(low01, low23, 0x44));
+    _mm256_storeu_ps(to + 16, _mm256_shuffle_ps(low01, low23, 0xee));
+    _mm256_storeu_ps(to + 32, _mm256_shuffle_ps(high01, high23, 0x44));
+    _mm256_storeu_ps(to + 48, _mm256_shuffle_ps(high01, high23, 0xee));
   }
 }
 
