@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "../include/attend/config.h"
+#include "../include/attend/core.h"
 #include "simd/scalar.h"
 
 namespace attend {
@@ -19,6 +19,11 @@ template <class T>
 T* hidden(T* pointer) {
   __asm__("" : "+r"(pointer));
   return pointer;
+}
+
+template <class Float>
+Float* element(const core::Tensor<Float>& tensor, int token, int head) {
+  return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
 }
 
 // scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled

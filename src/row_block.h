@@ -11,6 +11,7 @@
 #pragma once
 
 #include "../include/attend/core.h"
+#include "few_keys.h"
 #include "pack.h"
 #include "score_tile.h"
 #include "segments.h"
@@ -32,11 +33,6 @@ struct Rows {
   Row first;
   int count;
 };
-
-template <class Float>
-Float* element(const core::Tensor<Float>& tensor, int token, int head) {
-  return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
-}
 
 template <class Isa>
 class RowBlock {
@@ -244,6 +240,7 @@ class RowBlock {
 
 template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
+  if (has_few_keys(problem)) return run_few_keys<Isa>(problem, divides);
   RowBlock<Isa> block(problem);
   const int group = problem.query_heads / problem.kv_heads;
   Rows rows{};

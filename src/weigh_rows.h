@@ -55,6 +55,12 @@ ATTEND_INSIDE void raise_max(float highest_score, RowScale& scale, float* lane_s
   }
 }
 
+template <class Isa>
+void bring_near(float* scores, int key_count, float max) {
+  const typename Isa::Vec reference = Isa::broadcast(even_reference(max));
+  for (int k = 0; k < key_count; k += Isa::lanes) Isa::store(scores + k, Isa::sub(Isa::load(scores + k), reference));
+}
+
 // Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers.
 template <class Isa, int rows, int vecs>
 int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, bool begun, float* lane_sums) {
@@ -143,11 +149,8 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
   }
   for (int r = 0; far && r < rows; ++r) {
     if (!is_far(scale[r].max)) continue;
-    const Vec reference = Isa::broadcast(even_reference(scale[r].max));
-    float* const row = scores + r * config::score_keys;
-    for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::sub(Isa::load(row + k), reference));
+    bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
   }
-
   weigh_some<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
 }
 
