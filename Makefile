@@ -9,7 +9,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) -g -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
-BENCH := $(patsubst %.cpp,$(BUILD)/%.o,bench/bench.cpp bench/machine.cpp)
+MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
 APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
 TESTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp) $(filter-out %/run.o,$(APPLICATION))
 
@@ -106,14 +107,46 @@ accuracy: $(BUILD)/accuracy
 $(BUILD)/accuracy: $(BUILD)/tests/accuracy.o $(BUILD)/libattend.a
 	$(call link)
 
-## bench       speed as a fraction of the machine's measured limits (needs Google Benchmark; arguments for it in ARGS=)
+## bench       speed as a fraction of the machine's measured limits, and of peers', as a table (needs Google Benchmark; arguments for it in ARGS=; PEERS=onnxruntime adds that, after)
 .PHONY: bench
 bench: $(BUILD)/benchmarks
-	@$(BUILD)/benchmarks --benchmark_counters_tabular=true --benchmark_repetitions=5 --benchmark_report_aggregates_only=true \
-	  --benchmark_enable_random_interleaving=true --benchmark_out=build/bench.json $(ARGS)
+	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1 \
+	  --benchmark_display_aggregates_only=true --benchmark_counters_tabular=true --benchmark_out=build/bench.json $(ARGS) >build/bench.log
+	@awk -f bench/medians.awk build/bench.json >build/bench.tsv
+ifneq ($(filter onnxruntime,$(PEERS)),)
+	@sh bench/onnxruntime.sh build/bench.tsv
+endif
+	@awk -f bench/table.awk build/bench.tsv | tee build/bench.txt
 
-$(BUILD)/benchmarks: $(BENCH) $(BUILD)/libattend.a
-	$(call link,-lbenchmark -lpthread)
+## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv
+.PHONY: sweep
+sweep: $(BUILD)/sweep
+	@$(BUILD)/sweep build/sweep.tsv
+
+## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot)
+.PHONY: plots
+plots:
+	@sh bench/plots.sh
+
+# Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
+# optional, and looked for anew each time.
+PEER_OBJECTS = $(BUILD)/bench/peers.o $(BUILD)/bench/peer_naive.o $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peer_$(peer).o))
+ifneq ($(filter bench sweep $(BUILD)/benchmarks $(BUILD)/sweep,$(MAKECMDGOALS)),)
+PEERS_FOUND := $(shell mkdir -p build; sh bench/find_peers.sh "$(CXX)" build/peers.mk)
+include build/peers.mk
+export OPENBLAS_CORETYPE
+endif
+
+$(BUILD)/bench/peers.o: build/peers.mk
+$(BUILD)/bench/peers.o: FLAGS += $(if $(HAVE_eigen),-DPEER_EIGEN) $(if $(HAVE_openblas),-DPEER_OPENBLAS)
+$(BUILD)/bench/peer_naive.o $(BUILD)/bench/peer_openblas.o: FLAGS += -O3 -march=native -ffast-math -ffp-contract=fast
+$(BUILD)/bench/peer_eigen.o: FLAGS += -O3 -march=native -ffp-contract=fast $(HAVE_eigen)
+
+$(BUILD)/benchmarks: $(BUILD)/bench/bench.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
+	$(call link,-lbenchmark -lpthread $(HAVE_openblas))
+
+$(BUILD)/sweep: $(BUILD)/bench/sweep.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
+	$(call link,-lpthread $(HAVE_openblas))
 
 $(BUILD)/bench/bench.o: bench/bench.cpp | build/benchmark.ready
 	$(call compile)

@@ -1,166 +1,173 @@
 // Benchmarks: every figure is a fraction of what the same process measures of the machine, just before and after.
 //
-// Names say what is timed: operation/format/backend/shape, e.g. prefill/f32/avx2/q1024_k1024_d64_h8_causal.
+// Names say what is timed: operation/format/backend or peer/shape, e.g. prefill/f32/avx2/q1024_k1024_d64_h8_causal.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <new>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "../tests/random.h"
 #include "attend/attend.h"
+#include "cases.h"
 #include "machine.h"
+#include "peers.h"
+#include "team.h"
 
 namespace {
 
-using attend::core::Problem;
+using bench::Case;
+using bench::Peer;
+using bench::Shape;
 
-constexpr double probe_seconds = 0.05;
+constexpr double probe_seconds = 0.02;
 
-struct Free {
-  void operator()(float* p) const { std::free(p); }
+// What one row times.
+struct Row {
+  std::string name;
+  std::string backend;  // that computes, or whose limits a peer's figures are fractions of
+  const Peer* peer;     // or null: ours
+  Shape shape;
+  bool decode, cache;
+  int threads;  // 0: the whole problem in one call, as everybody without threads makes it
 };
-using Buffer = std::unique_ptr<float[], Free>;
 
-Buffer random_buffer(std::size_t floats, std::uint64_t seed) {
-  const std::size_t bytes = (floats * sizeof(float) + 4095) / 4096 * 4096;
-  Buffer buffer(static_cast<float*>(std::aligned_alloc(4096, bytes)));
-  if (!buffer) throw std::bad_alloc();
-  attend_test::Random(seed).fill(buffer.get(), floats);
-  return buffer;
-}
+bool failed = false;
 
-struct Shape {
-  int queries, keys, head_dim, query_heads, kv_heads;
-  bool causal;
-
-  std::string name() const {
-    std::string text = "q" + std::to_string(queries) + "_k" + std::to_string(keys) + "_d" + std::to_string(head_dim) + "_h" +
-                       std::to_string(query_heads);
-    if (kv_heads != query_heads) text += "_kv" + std::to_string(kv_heads);
-    return causal ? text + "_causal" : text;
+// Repetitions are interleaved, so that results come late; this shows that something happens.
+void show_progress(const std::string& name) {
+  static int runs = 0;
+  ++runs;
+  if (isatty(2)) {
+    std::fprintf(stderr, "\r  %5d %-70s", runs, name.c_str());
+  } else if (runs % 100 == 0) {
+    std::fprintf(stderr, "  %5d runs, now %s\n", runs, name.c_str());
   }
-};
-
-// Memory for one problem over arrays (self-attention when causal) or over a cache.
-struct Case {
-  Case(const Shape& s, bool cache)
-      : query(random_buffer(std::size_t(s.queries * s.query_heads * s.head_dim), 1)),
-        output(random_buffer(std::size_t(s.queries * s.query_heads * s.head_dim), 2)) {
-    const int rows = attend::core::rows_per_kv_head(s.query_heads, s.kv_heads, s.queries);
-    const int row_block = std::min(rows, attend::config::row_block);
-    const int key_block = cache && s.queries == 1 ? attend::segment_keys : attend::config::key_block;
-    key_floats = attend::core::cache_key_floats(s.kv_heads, s.head_dim, s.keys);
-    value_floats = attend::core::cache_value_floats(s.kv_heads, s.head_dim, s.keys);
-    memory = random_buffer(key_floats + value_floats, 3);  // keys, then values: read one after the other
-    scratch = random_buffer(attend::core::scratch_floats(row_block, key_block, s.head_dim, s.head_dim, s.keys, cache), 4);
-    const int q_width = s.query_heads * s.head_dim, kv_width = s.kv_heads * s.head_dim;
-    problem.query = {query.get(), q_width, s.head_dim};
-    problem.output = {output.get(), q_width, s.head_dim};
-    problem.key = {memory.get(), kv_width, s.head_dim};
-    problem.value = {memory.get() + key_floats, kv_width, s.head_dim};
-    if (cache) {
-      problem.key = {memory.get(), 0, std::ptrdiff_t(key_floats) / s.kv_heads};
-      problem.value = {memory.get() + key_floats, s.head_dim, std::ptrdiff_t(s.keys) * s.head_dim};
-    }
-    problem.query_heads = s.query_heads;
-    problem.kv_heads = s.kv_heads;
-    problem.head_dim = problem.value_dim = s.head_dim;
-    problem.queries = s.queries;
-    problem.keys = s.keys;
-    problem.offset = s.keys - s.queries;
-    problem.scale = attend::default_scale(s.head_dim);
-    problem.causal = s.causal;
-    problem.key_panels = cache;
-    problem.row_block = row_block;
-    problem.key_block = key_block;
-    problem.scratch = scratch.get();
-  }
-
-  Buffer query, output, memory, scratch;
-  std::size_t key_floats, value_floats;
-  Problem problem{};
-};
-
-// Operations that count: two multiply-adds for each visible (query, key) pair and dimension.
-double operations(const Shape& s) {
-  double pairs = 0;
-  for (int i = 0; i < s.queries; ++i) pairs += s.causal ? s.keys - s.queries + i + 1 : s.keys;
-  return 4.0 * pairs * s.head_dim * s.query_heads;
 }
 
 // Runs the timed loop between two probes of the machine's limit; the better probe is the limit.
-template <class Probe>
-double timed(benchmark::State& state, const Problem& problem, Probe probe) {
-  attend::core::run(problem);  // pages are mapped, the cache is warm
+template <class Work, class Probe>
+double timed(benchmark::State& state, Work work, Probe probe) {
+  work();  // pages are mapped, the cache is warm
   double limit = probe();
-  for (auto _ : state) attend::core::run(problem);
-  limit = std::max(limit, probe());
-  return limit;
+  for (auto _ : state) work();
+  return std::max(limit, probe());
 }
 
-void prefill(benchmark::State& state, const std::string& backend, const Shape& shape, bool cache) {
-  attend::use_backend(backend.c_str());
-  const Case made(shape, cache);
-  const double peak = timed(state, made.problem, [&] { return bench::fma_peak(backend.c_str(), probe_seconds); });
-  const double done = operations(shape) * double(state.iterations());
-  state.counters["gflops"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
-  state.counters["peak_fraction"] = benchmark::Counter(done / peak, benchmark::Counter::kIsRate);
+template <class Probe>
+double timed(benchmark::State& state, const Row& row, const Case& made, Probe probe) {
+  if (row.peer)
+    return timed(
+        state, [&, theirs = made.theirs()] { row.peer->run(theirs); }, probe);
+  if (row.threads == 0)
+    return timed(
+        state, [&, ours = made.ours()] { attend::core::run(ours); }, probe);
+  bench::Team team(row.threads, [&](int part) { attend::core::run_part(made.ours(part), part, row.threads); });
+  return timed(
+      state, [&] { team.run(); }, probe);
 }
 
-void decode(benchmark::State& state, const std::string& backend, const Shape& shape) {
-  attend::use_backend(backend.c_str());
-  const Case made(shape, true);
-  const std::size_t floats = made.key_floats + made.value_floats;
-  const double bandwidth = timed(
-      state, made.problem, [&] { return bench::read_bandwidth(backend.c_str(), made.memory.get(), floats, probe_seconds); });
-  const double done = double(floats) * sizeof(float) * double(state.iterations());
-  state.counters["gbps"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
-  state.counters["bandwidth_fraction"] = benchmark::Counter(done / bandwidth, benchmark::Counter::kIsRate);
-}
-
-void add(const std::string& backend, const char* operation, const Shape& shape) {
-  const std::string name = std::string(operation) + "/f32/" + backend + "/" + shape.name();
-  if (std::strcmp(operation, "decode") == 0) {
-    benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { decode(state, backend, shape); });
+void measure(benchmark::State& state, const Row& row) {
+  attend::use_backend(row.backend.c_str());
+  const Case made(row.shape, row.cache);
+  static std::set<std::string> checked;
+  if (checked.insert(row.name).second) made.check(row.name, row.peer);
+  const double threads = std::max(row.threads, 1);
+  if (row.decode) {
+    const std::size_t floats = made.key_floats + made.value_floats;
+    const double limit = timed(
+        state, row, made, [&] { return bench::read_bandwidth(row.backend.c_str(), made.memory.get(), floats, probe_seconds); });
+    const double done = double(floats) * sizeof(float) * double(state.iterations());
+    state.counters["gbps"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
+    state.counters["bandwidth_fraction"] = benchmark::Counter(done / (limit * threads), benchmark::Counter::kIsRate);
   } else {
-    const bool cache = std::strcmp(operation, "prefill_cache") == 0;
-    benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { prefill(state, backend, shape, cache); });
+    const double limit = timed(state, row, made, [&] { return bench::fma_peak(row.backend.c_str(), probe_seconds); });
+    const double done = bench::operations(row.shape) * double(state.iterations());
+    state.counters["gflops"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
+    state.counters["peak_fraction"] = benchmark::Counter(done / (limit * threads), benchmark::Counter::kIsRate);
+  }
+}
+
+void run(benchmark::State& state, const Row& row) {
+  show_progress(row.name);
+  try {
+    measure(state, row);
+  } catch (const std::bad_alloc&) {
+    state.SkipWithError("not enough memory");
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "\nbench: %s\n", error.what());
+    state.SkipWithError("wrong output");
+    failed = true;
+  }
+}
+
+std::vector<std::string> backends() {
+  std::vector<std::string> names;
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (attend::backend_available(i)) names.push_back(attend::backend_name(i));
+  }
+  return names;
+}
+
+void add_row(const std::string& operation, const std::string& who, Row row) {
+  row.name = operation + "/f32/" + who + "/" + row.shape.name();
+  if (row.threads > 0) row.name += "_t" + std::to_string(row.threads);
+  auto* added = benchmark::RegisterBenchmark(row.name.c_str(), [row](benchmark::State& state) { run(state, row); });
+  if (row.threads > 0) added->UseRealTime();
+}
+
+// One shape, by each backend and, without threads and over arrays, each peer. The scalar backend, the reference, multiplies and
+// adds in software on many hosts and runs only small prefills.
+void add(const std::string& operation, const Shape& shape, int threads = 0) {
+  const bool decode = operation == "decode", cache = decode || operation == "prefill_cache";
+  const std::vector<std::string> names = backends();
+  for (const std::string& backend : names) {
+    if (backend == "scalar" && names.size() > 1 && (decode || shape.queries > 64)) continue;
+    add_row(operation, backend, {"", backend, nullptr, shape, decode, cache, threads});
+  }
+  if (threads > 0) return;
+  for (int i = 0; i < bench::peer_count(); ++i) {
+    const Peer& peer = bench::peer(i);
+    if (shape.queries <= peer.longest) add_row(operation, peer.name, {"", names[0], &peer, shape, decode, false, threads});
+  }
+}
+
+void add_all() {
+  for (const bool causal : {false, true}) {
+    for (int length = 16; length <= 512; length *= 2) add("prefill", {length, length, 64, 1, 1, causal});
+    for (const int head_dim : {64, 128}) {
+      for (const int length : {1024, 2048, 4096}) add("prefill", {length, length, head_dim, 1, 1, causal});
+    }
+  }
+  add("prefill", {197, 197, 64, 12, 12, false});
+  for (const bool causal : {false, true}) add("prefill", {128, 128, 64, 8, 8, causal});
+  add("prefill", {64, 64, 32, 4, 4, true});
+  add("prefill", {16, 16, 16, 4, 4, true});
+  for (const bool causal : {false, true}) {
+    add("prefill", {1024, 1024, 64, 8, 8, causal});
+    add("prefill_cache", {1024, 1024, 64, 8, 8, causal});
+  }
+  for (const int keys : {64, 128, 256, 512, 2048, 16384, 131072}) add("decode", {1, keys, 64, 8, 8, false});
+  add("decode", {1, 16, 16, 4, 4, false});
+  for (const int query_heads : {8, 32}) add("decode", {1, 4096, 128, query_heads, 8, false});
+  for (const int threads : {1, 2}) {
+    add("prefill", {1024, 1024, 64, 8, 8, false}, threads);
+    add("decode", {1, 256, 64, 8, 8, false}, threads);
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 0; i < attend::backend_count(); ++i) {
-    if (!attend::backend_available(i)) continue;
-    const std::string backend = attend::backend_name(i);
-    if (backend == "scalar") {  // the reference; with a software multiply-add on x86, so small
-      add(backend, "prefill", {64, 64, 32, 4, 4, true});
-      continue;
-    }
-    for (const bool causal : {false, true}) {
-      add(backend, "prefill", {1024, 1024, 64, 1, 1, causal});
-      add(backend, "prefill", {1024, 1024, 64, 8, 8, causal});
-      add(backend, "prefill_cache", {1024, 1024, 64, 8, 8, causal});
-      add(backend, "prefill", {1024, 1024, 128, 8, 8, causal});
-      add(backend, "prefill", {128, 128, 64, 8, 8, causal});
-    }
-    add(backend, "prefill", {197, 197, 64, 12, 12, false});
-    add(backend, "prefill", {4096, 4096, 64, 1, 1, true});
-    add(backend, "prefill", {64, 64, 32, 4, 4, true});
-    add(backend, "prefill", {16, 16, 16, 4, 4, true});
-    add(backend, "decode", {1, 4096, 64, 8, 8, false});
-    add(backend, "decode", {1, 512, 64, 8, 8, false});
-    add(backend, "decode", {1, 128, 64, 8, 8, false});
-    add(backend, "decode", {1, 4096, 128, 8, 8, false});
-    add(backend, "decode", {1, 4096, 128, 32, 8, false});
-  }
+  add_all();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
+  if (isatty(2)) std::fputs("\n", stderr);
+  return failed ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 #include "machine.h"
 
-#include <chrono>
+#include <time.h>
+
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -93,8 +94,6 @@ Loops loops_of(const char* backend) {
   return {multiply_add_scalar, 8, read_scalar};
 }
 
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 // Seconds for a round, on average over as many as fit into the time. An average, because what is compared with it is one too:
 // other load on the machine slows both alike.
 template <class Round>
@@ -111,6 +110,12 @@ double average_round(double seconds, Round round) {
 }
 
 }  // namespace
+
+double seconds_now() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
 
 double fma_peak(const char* backend, double seconds) {
   const Loops loops = loops_of(backend);

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Draws bench/plots/*.svg from build/bench.tsv and build/sweep.tsv, or those of them that are there: bench/plots.sh
+set -e
+command -v gnuplot >/dev/null || {
+  echo "plots: gnuplot was not found; install it (Debian: apt-get install gnuplot-nox)" >&2
+  exit 1
+}
+terminal="svg size 760,440 dynamic background rgb 'white' font 'sans-serif,13'"
+[ -z "$TERMINAL" ] || terminal=$TERMINAL
+ending=${ENDING:-svg}
+mkdir -p build/plots bench/plots
+drawn=
+
+draw() {
+  gnuplot -e "set terminal $terminal; set output 'bench/plots/$1.$ending'" bench/style.gp "bench/$1.gp"
+  drawn="$drawn bench/plots/$1.$ending"
+}
+
+if [ -s build/bench.tsv ]; then
+  # Lengths against fractions of peak: one file for each backend, one block for plain, one for causal.
+  for backend in avx2 avx512 neon; do
+    for causal in '' _causal; do
+      awk -F '\t' -v who="$backend" -v causal="$causal" '
+        $1 == "prefill" && $3 == who && $2 ~ "_d64_h1" causal "$" { split($2, part, /[a-z_]+/); print part[2], 100 * $5 }' \
+        build/bench.tsv >"build/plots/length_$backend$causal"
+    done
+    # Bytes of the cache, ours, and what reading it alone gave.
+    awk -F '\t' -v who="$backend" '
+      $1 == "decode" && $3 == who && $2 ~ /_d64_h8$/ { split($2, part, /[a-z_]+/); print part[3] * 4096, $4, $4 / $5 }' \
+      build/bench.tsv >"build/plots/decode_$backend"
+  done
+  for peer in naive eigen openblas; do
+    awk -F '\t' -v who="$peer" '
+      $1 == "decode" && $3 == who && $2 ~ /_d64_h8$/ { split($2, part, /[a-z_]+/); print part[3] * 4096, $4 }' \
+      build/bench.tsv >"build/plots/decode_$peer"
+  done
+  draw length
+  draw decode
+fi
+if [ -s build/sweep.tsv ]; then
+  for kind in plain causal decode; do
+    awk -F '\t' -v kind="$kind" '$2 == kind { print $6, $NF }' build/sweep.tsv >"build/plots/sweep_$kind"
+  done
+  draw sweep
+fi
+if [ -z "$drawn" ]; then
+  echo "plots: nothing to draw; run make bench or make sweep first" >&2
+  exit 1
+fi
+for file in $drawn; do echo "  $file"; done

@@ -1,0 +1,185 @@
+// Our active backend against every peer over many shapes: sweep FILE writes a line for each, and says where we are slowest.
+//
+// Ours and a peer take turns, and what counts is the median of the ratios of neighbours, so that other load on the machine and
+// changes of its clock touch both alike.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/attend.h"
+#include "cases.h"
+#include "machine.h"
+#include "peers.h"
+
+namespace {
+
+using bench::Case;
+using bench::Peer;
+using bench::Shape;
+
+constexpr double batch_seconds = 0.0005;  // of calls between two looks at the clock
+constexpr double peer_seconds = 0.15;     // for all turns with one peer
+constexpr double most_operations = 6e9;   // of a shape
+
+struct Point {
+  std::string name;
+  Shape shape;
+  bool decode;
+  double seconds = 0.0;        // of one call of ours
+  std::vector<double> ratios;  // each peer's time / ours, or 0: too slow to be timed
+  double worst = 0.0;          // the smallest of them
+  int worst_peer = -1;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Seconds of one call, on average over a batch. The call before it finds the caches as the other side left them.
+template <class Work>
+double batch(Work work, int calls) {
+  work();
+  const double start = bench::seconds_now();
+  for (int i = 0; i < calls; ++i) work();
+  return (bench::seconds_now() - start) / calls;
+}
+
+template <class Work>
+int calls_for_a_batch(Work work) {
+  int calls = 1;
+  while (calls < (1 << 20) && batch(work, calls) * calls < batch_seconds) calls *= 2;
+  return calls;
+}
+
+void measure(Point& point) {
+  const Case made(point.shape, point.decode);
+  const std::unique_ptr<Case> arrays(point.decode ? new Case(point.shape, false) : nullptr);
+  const Case& theirs = point.decode ? *arrays : made;
+  made.check(point.name, nullptr);
+  const attend::core::Problem problem = made.ours();
+  const auto ours = [&] { attend::core::run(problem); };
+  const int our_calls = calls_for_a_batch(ours);
+  std::vector<double> times;
+  for (int i = 0; i < bench::peer_count(); ++i) {
+    const Peer& peer = bench::peer(i);
+    point.ratios.push_back(0.0);
+    if (point.shape.queries > peer.longest) continue;
+    theirs.check(point.name + " by " + peer.name, &peer);
+    const bench::PeerProblem peer_problem = theirs.theirs();
+    const auto peers = [&] { peer.run(peer_problem); };
+    const int peer_calls = calls_for_a_batch(peers);
+    std::vector<double> ratios;
+    for (double spent = 0.0; ratios.size() < 3 || (spent < peer_seconds && ratios.size() < 31);) {
+      const double our_time = batch(ours, our_calls), peer_time = batch(peers, peer_calls);
+      spent += our_time * (our_calls + 1) + peer_time * (peer_calls + 1);
+      times.push_back(our_time);
+      ratios.push_back(peer_time / our_time);
+    }
+    point.ratios.back() = median(ratios);
+    if (point.worst_peer < 0 || point.ratios.back() < point.worst) {
+      point.worst = point.ratios.back();
+      point.worst_peer = i;
+    }
+  }
+  point.seconds = median(times);
+}
+
+std::vector<Point> all_points() {
+  std::vector<Point> points;
+  const auto add = [&](const char* operation, const Shape& shape) {
+    if (bench::operations(shape) > most_operations) return;
+    Point point;
+    point.name = std::string(operation) + "/" + shape.name();
+    point.shape = shape;
+    point.decode = shape.queries == 1;
+    points.push_back(point);
+  };
+  for (const int head_dim : {8, 16, 32, 64, 128, 256}) {
+    for (const int heads : {1, 8, 32}) {
+      for (const bool causal : {false, true}) {
+        for (const int length : {4, 16, 64, 197, 512, 1024, 4096}) {
+          add("prefill", {length, length, head_dim, heads, heads, causal});
+        }
+      }
+      for (const int keys : {1, 4, 16, 64, 256, 1024, 4096}) add("decode", {1, keys, head_dim, heads, heads, false});
+    }
+  }
+  return points;
+}
+
+void write(std::FILE* file, const std::vector<Point>& points) {
+  std::fprintf(file, "# case\tkind\tkeys\thead_dim\theads\toperations\tseconds");
+  for (int i = 0; i < bench::peer_count(); ++i) std::fprintf(file, "\t%s", bench::peer(i).name);
+  std::fprintf(file, "\tsmallest\n");
+  for (const Point& point : points) {
+    const Shape& shape = point.shape;
+    std::fprintf(file, "%s\t%s\t%d\t%d\t%d\t%.0f\t%.4g", point.name.c_str(),
+                 point.decode   ? "decode"
+                 : shape.causal ? "causal"
+                                : "plain",
+                 shape.keys, shape.head_dim, shape.query_heads, bench::operations(shape), point.seconds);
+    for (const double ratio : point.ratios) std::fprintf(file, ratio > 0.0 ? "\t%.3f" : "\t-", ratio);
+    std::fprintf(file, "\t%.3f\n", point.worst);
+  }
+}
+
+void summarise(std::vector<Point> points) {
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.worst < b.worst; });
+  std::printf("%d shapes, backend %s; a ratio is a peer's time / ours\n", int(points.size()), attend::active_backend());
+  for (std::size_t i = 0; i < std::size_t(bench::peer_count()); ++i) {
+    std::vector<double> ratios;
+    for (const Point& point : points) {
+      if (point.ratios[i] > 0.0) ratios.push_back(point.ratios[i]);
+    }
+    const auto slower = std::count_if(ratios.begin(), ratios.end(), [](double ratio) { return ratio < 1.0; });
+    std::printf("  %-9s median %6.2f, below 1.0 at %d of %d\n", bench::peer(int(i)).name, median(ratios), int(slower),
+                int(ratios.size()));
+  }
+  const auto print = [](const char* before, const Point& point) {
+    std::printf("%s%-34s %6.2f of %-9s %10.2f us\n", before, point.name.c_str(), point.worst,
+                bench::peer(point.worst_peer).name, point.seconds * 1e6);
+  };
+  std::printf("the ten worst against their best peer:\n");
+  for (std::size_t i = 0; i < std::min<std::size_t>(10, points.size()); ++i) print("  ", points[i]);
+  const auto slower = std::count_if(points.begin(), points.end(), [](const Point& point) { return point.worst < 1.0; });
+  std::printf("shapes below 1.0 against some peer: %d of %d\n", int(slower), int(points.size()));
+  print("worst: ", points[0]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: sweep FILE\n");
+    return 2;
+  }
+  std::vector<Point> points = all_points();
+  try {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (isatty(2) || i % 25 == 0) {
+        std::fprintf(stderr, "%s  %3d of %d: %-50s%s", isatty(2) ? "\r" : "", int(i + 1), int(points.size()),
+                     points[i].name.c_str(), isatty(2) ? "" : "\n");
+      }
+      measure(points[i]);
+    }
+  } catch (const std::exception& error) {  // a wrong output, or no memory
+    std::fprintf(stderr, "\nsweep: %s\n", error.what());
+    return 1;
+  }
+  if (isatty(2)) std::fputs("\n", stderr);
+  std::FILE* file = std::fopen(argv[1], "w");
+  if (!file) {
+    std::fprintf(stderr, "sweep: cannot write %s\n", argv[1]);
+    return 1;
+  }
+  write(file, points);
+  std::fclose(file);
+  summarise(points);
+}
