@@ -107,26 +107,35 @@ accuracy: $(BUILD)/accuracy
 $(BUILD)/accuracy: $(BUILD)/tests/accuracy.o $(BUILD)/libattend.a
 	$(call link)
 
-## bench       speed as a fraction of the machine's measured limits, and of peers', as a table (needs Google Benchmark; arguments for it in ARGS=; PEERS=onnxruntime adds that, after)
+## bench       speed as a fraction of the machine's measured limits, and of peers', as a table (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
 .PHONY: bench
 bench: $(BUILD)/benchmarks
 	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1 \
 	  --benchmark_display_aggregates_only=true --benchmark_counters_tabular=true --benchmark_out=build/bench.json $(ARGS) >build/bench.log
 	@awk -f bench/medians.awk build/bench.json >build/bench.tsv
 ifneq ($(filter onnxruntime,$(PEERS)),)
-	@sh bench/onnxruntime.sh build/bench.tsv
+	@sh bench/onnxruntime.sh install
+endif
+ifneq ($(filter onnxruntime,$(PEERS))$(wildcard build/onnxruntime/node_modules/onnxruntime-node),)
+	@sh bench/onnxruntime.sh time build/bench.tsv $(BUILD)/benchmarks
 endif
 	@awk -f bench/table.awk build/bench.tsv | tee build/bench.txt
 
-## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv
+## peers       fetch the peer that is no package of the distribution, ONNX Runtime, from npm into build/
+.PHONY: peers
+peers:
+	@sh bench/onnxruntime.sh install
+
+## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv, and a table
 .PHONY: sweep
 sweep: $(BUILD)/sweep
-	@$(BUILD)/sweep build/sweep.tsv
+	@$(BUILD)/sweep build/sweep.tsv >build/sweep.log
+	@{ awk -f bench/sweep_table.awk build/sweep.tsv; cat build/sweep.log; } | tee build/sweep.txt
 
-## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot)
+## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot; TO= another folder)
 .PHONY: plots
 plots:
-	@sh bench/plots.sh
+	@sh bench/plots.sh $(TO)
 
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.

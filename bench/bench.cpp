@@ -22,6 +22,7 @@
 namespace {
 
 using bench::Case;
+using bench::Layout;
 using bench::Peer;
 using bench::Shape;
 
@@ -33,7 +34,8 @@ struct Row {
   std::string backend;  // that computes, or whose limits a peer's figures are fractions of
   const Peer* peer;     // or null: ours
   Shape shape;
-  bool decode, cache;
+  bool decode;
+  Layout layout;
   int threads;  // 0: the whole problem in one call, as everybody without threads makes it
 };
 
@@ -74,7 +76,7 @@ double timed(benchmark::State& state, const Row& row, const Case& made, Probe pr
 
 void measure(benchmark::State& state, const Row& row) {
   attend::use_backend(row.backend.c_str());
-  const Case made(row.shape, row.cache);
+  const Case made(row.shape, row.layout);
   static std::set<std::string> checked;
   if (checked.insert(row.name).second) made.check(row.name, row.peer);
   const double threads = std::max(row.threads, 1);
@@ -98,6 +100,8 @@ void run(benchmark::State& state, const Row& row) {
   try {
     measure(state, row);
   } catch (const std::bad_alloc&) {
+    static std::set<std::string> told;
+    if (told.insert(row.name).second) std::fprintf(stderr, "\nbench: %s is left out: not enough memory\n", row.name.c_str());
     state.SkipWithError("not enough memory");
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "\nbench: %s\n", error.what());
@@ -121,25 +125,27 @@ void add_row(const std::string& operation, const std::string& who, Row row) {
   if (row.threads > 0) added->UseRealTime();
 }
 
-// One shape, by each backend and, without threads and over arrays, each peer. The scalar backend, the reference, multiplies and
-// adds in software on many hosts and runs only small prefills.
+// One shape, by each backend and, without threads, each peer: over arrays, or each over the cache that it reads best. The
+// scalar backend, the reference, multiplies and adds in software on many hosts and runs only small prefills.
 void add(const std::string& operation, const Shape& shape, int threads = 0) {
-  const bool decode = operation == "decode", cache = decode || operation == "prefill_cache";
+  const bool decode = operation == "decode", cached = decode || operation == "prefill_cache";
+  const Layout layout = cached ? Layout::cache : Layout::tokens, peer_layout = cached ? Layout::heads : Layout::tokens;
   const std::vector<std::string> names = backends();
   for (const std::string& backend : names) {
     if (backend == "scalar" && names.size() > 1 && (decode || shape.queries > 64)) continue;
-    add_row(operation, backend, {"", backend, nullptr, shape, decode, cache, threads});
+    add_row(operation, backend, {"", backend, nullptr, shape, decode, layout, threads});
   }
   if (threads > 0) return;
   for (int i = 0; i < bench::peer_count(); ++i) {
     const Peer& peer = bench::peer(i);
-    if (shape.queries <= peer.longest) add_row(operation, peer.name, {"", names[0], &peer, shape, decode, false, threads});
+    if (shape.queries <= peer.longest)
+      add_row(operation, peer.name, {"", names[0], &peer, shape, decode, peer_layout, threads});
   }
 }
 
 void add_all() {
   for (const bool causal : {false, true}) {
-    for (int length = 16; length <= 512; length *= 2) add("prefill", {length, length, 64, 1, 1, causal});
+    for (const int length : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}) add("prefill", {length, length, 64, 1, 1, causal});
     for (const int head_dim : {64, 128}) {
       for (const int length : {1024, 2048, 4096}) add("prefill", {length, length, head_dim, 1, 1, causal});
     }
@@ -152,7 +158,7 @@ void add_all() {
     add("prefill", {1024, 1024, 64, 8, 8, causal});
     add("prefill_cache", {1024, 1024, 64, 8, 8, causal});
   }
-  for (const int keys : {64, 128, 256, 512, 2048, 16384, 131072}) add("decode", {1, keys, 64, 8, 8, false});
+  for (const int keys : {64, 128, 256, 512, 2048, 4096, 16384, 131072}) add("decode", {1, keys, 64, 8, 8, false});
   add("decode", {1, 16, 16, 4, 4, false});
   for (const int query_heads : {8, 32}) add("decode", {1, 4096, 128, query_heads, 8, false});
   for (const int threads : {1, 2}) {

@@ -7,6 +7,7 @@
 
 #include "../tests/oracle.h"
 #include "../tests/random.h"
+#include "machine.h"
 
 namespace bench {
 namespace {
@@ -27,6 +28,12 @@ Buffer random_buffer(std::size_t floats, std::uint64_t seed) {
   return buffer;
 }
 
+// Three times the keys and values: the memory that is timed, rows to make it from, and what the system likes to keep.
+std::size_t if_there_is_memory(std::size_t floats) {
+  if (free_memory() < 3.0 * double(floats) * sizeof(float)) throw std::bad_alloc();
+  return floats;
+}
+
 std::size_t query_floats(const Shape& s) {
   return std::size_t(s.queries) * std::size_t(s.query_heads) * std::size_t(s.head_dim);
 }
@@ -40,15 +47,16 @@ std::string Shape::name() const {
   return causal ? text + "_causal" : text;
 }
 
-Case::Case(const Shape& s, bool cache)
-    : key_floats(cache ? attend::core::cache_key_floats(s.kv_heads, s.head_dim, s.keys)
-                       : attend::core::cache_value_floats(s.kv_heads, s.head_dim, s.keys)),
+Case::Case(const Shape& s, Layout layout)
+    : key_floats(layout == Layout::cache ? attend::core::cache_key_floats(s.kv_heads, s.head_dim, s.keys)
+                                         : attend::core::cache_value_floats(s.kv_heads, s.head_dim, s.keys)),
       value_floats(attend::core::cache_value_floats(s.kv_heads, s.head_dim, s.keys)),
       query(random_buffer(query_floats(s), 1)),
       output(random_buffer(query_floats(s), 2)),
-      memory(random_buffer(key_floats + value_floats, 3)),
+      memory(random_buffer(if_there_is_memory(key_floats + value_floats), 3)),
       shape_(s),
-      cache_(cache) {
+      layout_(layout) {
+  const bool cache = layout == Layout::cache;
   // The blocks that the typed surface chooses.
   const int rows = attend::core::rows_per_kv_head(s.query_heads, s.kv_heads, s.queries);
   int most_rows = config::row_block, most_keys = config::key_block;
@@ -72,13 +80,29 @@ Case::Case(const Shape& s, bool cache)
         attend::core::scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim, s.keys, cache), 4);
   }
   problem_ = over_arrays(memory.get());
-  if (!cache) return;
-  const Buffer rows_of_cache = random_buffer(2 * value_floats, 3);
-  const Problem arrays = over_arrays(rows_of_cache.get());
+  if (layout == Layout::tokens) return;
+  const Buffer in_rows = random_buffer(2 * value_floats, 3);
+  const Problem arrays = over_arrays(in_rows.get());
+  if (layout == Layout::heads) {
+    problem_.key = by_heads(memory.get(), arrays.key);
+    problem_.value = by_heads(memory.get() + key_floats, arrays.value);
+    return;
+  }
   attend::core::store({memory.get(), memory.get() + key_floats, s.kv_heads, s.head_dim, s.head_dim, s.keys}, 0, s.keys,
                       arrays.key, arrays.value);
   problem_.key = {memory.get(), 0, std::ptrdiff_t(key_floats) / s.kv_heads};
   problem_.value = {memory.get() + key_floats, s.head_dim, std::ptrdiff_t(s.keys) * s.head_dim};
+}
+
+attend::core::Tensor<const float> Case::by_heads(float* to, attend::core::Tensor<const float> rows) const {
+  const std::size_t width = std::size_t(shape_.head_dim);
+  const attend::core::Tensor<const float> heads{to, shape_.head_dim, std::ptrdiff_t(shape_.keys) * shape_.head_dim};
+  for (int head = 0; head < shape_.kv_heads; ++head) {
+    for (int token = 0; token < shape_.keys; ++token, to += width) {
+      std::memcpy(to, rows.data + token * rows.token_stride + head * rows.head_stride, width * sizeof(float));
+    }
+  }
+  return heads;
 }
 
 Problem Case::over_arrays(const float* keys_then_values) const {
@@ -98,10 +122,19 @@ Problem Case::ours(int part) const {
 }
 
 PeerProblem Case::theirs() const {
-  return {query.get(),     memory.get(),       memory.get() + key_floats,
-          output.get(),    shape_.query_heads, shape_.kv_heads,
-          shape_.head_dim, shape_.queries,     shape_.keys,
-          problem_.scale,  shape_.causal};
+  return {query.get(),
+          memory.get(),
+          memory.get() + key_floats,
+          output.get(),
+          problem_.key.token_stride,
+          problem_.key.head_stride,
+          shape_.query_heads,
+          shape_.kv_heads,
+          shape_.head_dim,
+          shape_.queries,
+          shape_.keys,
+          problem_.scale,
+          shape_.causal};
 }
 
 void Case::check(const std::string& name, const Peer* peer) const {
@@ -111,8 +144,8 @@ void Case::check(const std::string& name, const Peer* peer) const {
   } else {
     attend::core::run(ours());
   }
-  const Buffer rows_of_cache = cache_ ? random_buffer(2 * value_floats, 3) : Buffer();
-  const Problem whole = over_arrays(cache_ ? rows_of_cache.get() : memory.get());
+  const Buffer rows = layout_ == Layout::tokens ? Buffer() : random_buffer(2 * value_floats, 3);
+  const Problem whole = over_arrays(rows ? rows.get() : memory.get());
   const double work_per_token = double(shape_.query_heads) * shape_.keys * shape_.head_dim;
   const int tokens = std::clamp(int(5e6 / work_per_token), 2, 64);
   const int step = std::max(1, (shape_.queries - 1) / tokens);

@@ -23,13 +23,20 @@ struct Shape {
   std::string name() const;
 };
 
-// Memory for one problem, over arrays or over a cache with the same keys and values. Throws std::bad_alloc.
+// How keys and values lie in memory; the numbers are the same.
+enum class Layout {
+  tokens,  // [token][head][head_dim], as a layer before attention writes them
+  heads,   // [head][token][head_dim]: what a cache looks like that others read, each head in one piece
+  cache,   // ours
+};
+
+// Memory for one problem. Throws std::bad_alloc, also where the system would promise memory that it does not have.
 struct Case {
-  Case(const Shape& shape, bool cache);
+  Case(const Shape& shape, Layout layout);
 
   // Ours, for one of `parts` threads: the same problem with that thread's own scratch.
   attend::core::Problem ours(int part = 0) const;
-  // The arrays as peers see them; not for a cache.
+  // The problem as peers see it; not for our cache.
   PeerProblem theirs() const;
 
   // Computes the problem, and throws std::runtime_error if the output is further than `tolerance` from the float64 oracle's.
@@ -44,9 +51,10 @@ struct Case {
 
  private:
   attend::core::Problem over_arrays(const float* keys_then_values) const;
+  attend::core::Tensor<const float> by_heads(float* to, attend::core::Tensor<const float> rows) const;
 
   Shape shape_;
-  bool cache_;
+  Layout layout_;
   attend::core::Problem problem_{};
 };
 

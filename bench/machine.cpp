@@ -2,7 +2,9 @@
 
 #include <time.h>
 
+#include <cstdio>
 #include <cstring>
+#include <limits>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -110,6 +112,17 @@ double average_round(double seconds, Round round) {
 }
 
 }  // namespace
+
+double free_memory() {
+  double kilobytes = std::numeric_limits<double>::infinity();
+  if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {
+    for (char line[128]; std::fgets(line, sizeof line, file);) {
+      if (std::sscanf(line, "MemAvailable: %lf kB", &kilobytes) == 1) break;
+    }
+    std::fclose(file);
+  }
+  return kilobytes * 1024.0;
+}
 
 double seconds_now() {
   timespec now;

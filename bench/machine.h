@@ -12,6 +12,9 @@ double fma_peak(const char* backend, double seconds);
 // Bytes per second that a backend's loads can read from a buffer, over and over, in the order of its addresses.
 double read_bandwidth(const char* backend, const float* buffer, std::size_t floats, double seconds);
 
+// Bytes that the system can give without swapping or ending a process; infinity where it does not say.
+double free_memory();
+
 // Seconds that this thread has computed. What others do on the machine counts only by what they do to caches and clock.
 double seconds_now();
 

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Times ONNX Runtime on the shapes of a benchmark run and adds its lines to the run's: bench/onnxruntime.sh build/bench.tsv
+# ONNX Runtime's package for node, in build/: bench/onnxruntime.sh install
+# Its lines for a benchmark run:             bench/onnxruntime.sh time build/bench.tsv BENCHMARKS
+folder=build/onnxruntime
+package=$folder/node_modules/onnxruntime-node
 command -v node >/dev/null && command -v npm >/dev/null || {
   echo "bench: node was not found, ONNX Runtime is left out; to compare with it, install it (Debian: apt-get install nodejs npm)" >&2
   exit 0
 }
-folder=build/onnxruntime
-if ! [ -d "$folder/node_modules/onnxruntime-node" ]; then
+if [ "$1" = install ] && ! [ -d "$package" ]; then
   mkdir -p "$folder"
   # Its scripts would fetch code for graphics cards.
   npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --silent onnxruntime-node >&2 || {
@@ -13,4 +15,7 @@ if ! [ -d "$folder/node_modules/onnxruntime-node" ]; then
     exit 0
   }
 fi
-NODE_PATH="$folder/node_modules" node bench/onnxruntime.js "$1"
+if [ "$1" = time ] && [ -d "$package" ]; then
+  # The table of the others is worth having when this one fails.
+  NODE_PATH="$folder/node_modules" node bench/onnxruntime.js "$2" "$3" || echo "bench: ONNX Runtime is left out" >&2
+fi

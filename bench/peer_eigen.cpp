@@ -47,7 +47,7 @@ struct Multiply {
 
 void run(const PeerProblem& problem) {
   static Eigen::VectorXf memory;  // kept between calls, so that no allocation is timed
-  compose(problem, 128, Multiply{problem.scale, memory});
+  compose(problem, Multiply{problem.scale, memory});
 }
 
 }  // namespace

@@ -4,14 +4,18 @@
 // function that exists in two versions could put theirs into ours.
 #pragma once
 
+#include <cstddef>
+
 namespace bench {
 
-// All tensors are [token][head][head_dim] without gaps. When causal, query i sees keys 0 … keys - queries + i.
+// Query and output are [token][head][head_dim] without gaps; keys and values have the same two strides, in floats. When causal,
+// query i sees keys 0 … keys - queries + i.
 struct PeerProblem {
   const float* query;
   const float* key;
   const float* value;
   float* output;
+  std::ptrdiff_t kv_token_stride, kv_head_stride;
   int query_heads, kv_heads;
   int head_dim;
   int queries, keys;

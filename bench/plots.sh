@@ -1,5 +1,6 @@
 #!/bin/sh
-# Draws bench/plots/*.svg from build/bench.tsv and build/sweep.tsv, or those of them that are there: bench/plots.sh
+# Draws length, decode, ratio and sweep .svg from build/bench.tsv and build/sweep.tsv, or those of them that are there:
+# bench/plots.sh FOLDER. For another kind of picture: TERMINAL='pngcairo size 760,440' ENDING=png
 set -e
 command -v gnuplot >/dev/null || {
   echo "plots: gnuplot was not found; install it (Debian: apt-get install gnuplot-nox)" >&2
@@ -8,12 +9,13 @@ command -v gnuplot >/dev/null || {
 terminal="svg size 760,440 dynamic background rgb 'white' font 'sans-serif,13'"
 [ -z "$TERMINAL" ] || terminal=$TERMINAL
 ending=${ENDING:-svg}
-mkdir -p build/plots bench/plots
+folder=${1:-bench/plots}
+mkdir -p build/plots "$folder"
 drawn=
 
 draw() {
-  gnuplot -e "set terminal $terminal; set output 'bench/plots/$1.$ending'" bench/style.gp "bench/$1.gp"
-  drawn="$drawn bench/plots/$1.$ending"
+  gnuplot -e "set terminal $terminal; set output '$folder/$1.$ending'" bench/style.gp "bench/$1.gp"
+  drawn="$drawn $folder/$1.$ending"
 }
 
 if [ -s build/bench.tsv ]; then
@@ -29,13 +31,24 @@ if [ -s build/bench.tsv ]; then
       $1 == "decode" && $3 == who && $2 ~ /_d64_h8$/ { split($2, part, /[a-z_]+/); print part[3] * 4096, $4, $4 / $5 }' \
       build/bench.tsv >"build/plots/decode_$backend"
   done
-  for peer in naive eigen openblas; do
+  for peer in naive eigen openblas onnxruntime; do
+    # Our best backend's rate over a peer's; over what ours was beside it, where that peer has a process of its own.
+    for causal in '' _causal; do
+      awk -F '\t' -v who="$peer" -v causal="$causal" '
+        $1 != "prefill" || $2 !~ "_d64_h1" causal "$" { next }
+        { split($2, part, /[a-z_]+/); keys = part[2] }
+        $3 ~ /^(avx2|avx512|neon|scalar)$/ { if ($4 > ours[keys]) ours[keys] = $4 }
+        $3 == who { order[++count] = keys; theirs[keys] = $4; if (NF > 6) beside[keys] = $7 }
+        END { for (i = 1; i <= count; ++i) { keys = order[i]; print keys, (keys in beside ? beside[keys] : ours[keys]) / theirs[keys] } }' \
+        build/bench.tsv >"build/plots/ratio_$peer$causal"
+    done
     awk -F '\t' -v who="$peer" '
       $1 == "decode" && $3 == who && $2 ~ /_d64_h8$/ { split($2, part, /[a-z_]+/); print part[3] * 4096, $4 }' \
       build/bench.tsv >"build/plots/decode_$peer"
   done
   draw length
   draw decode
+  [ -z "$(cat build/plots/ratio_*)" ] || draw ratio
 fi
 if [ -s build/sweep.tsv ]; then
   for kind in plain causal decode; do

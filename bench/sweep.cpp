@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,13 @@
 namespace {
 
 using bench::Case;
+using bench::Layout;
 using bench::Peer;
 using bench::Shape;
 
 constexpr double batch_seconds = 0.0005;  // of calls between two looks at the clock
-constexpr double peer_seconds = 0.15;     // for all turns with one peer
+constexpr double peer_seconds = 0.1;      // for all turns with one peer
+constexpr double slow_seconds = 0.1;      // of one call: such a peer has one turn
 constexpr double most_operations = 6e9;   // of a shape
 
 struct Point {
@@ -59,9 +62,9 @@ int calls_for_a_batch(Work work) {
 }
 
 void measure(Point& point) {
-  const Case made(point.shape, point.decode);
-  const std::unique_ptr<Case> arrays(point.decode ? new Case(point.shape, false) : nullptr);
-  const Case& theirs = point.decode ? *arrays : made;
+  const Case made(point.shape, point.decode ? Layout::cache : Layout::tokens);
+  const std::unique_ptr<Case> heads(point.decode ? new Case(point.shape, Layout::heads) : nullptr);
+  const Case& theirs = point.decode ? *heads : made;
   made.check(point.name, nullptr);
   const attend::core::Problem problem = made.ours();
   const auto ours = [&] { attend::core::run(problem); };
@@ -76,8 +79,14 @@ void measure(Point& point) {
     const auto peers = [&] { peer.run(peer_problem); };
     const int peer_calls = calls_for_a_batch(peers);
     std::vector<double> ratios;
-    for (double spent = 0.0; ratios.size() < 3 || (spent < peer_seconds && ratios.size() < 31);) {
-      const double our_time = batch(ours, our_calls), peer_time = batch(peers, peer_calls);
+    double spent = 0.0, peer_time = 0.0;
+    const auto more = [&] {
+      const std::size_t turns = ratios.size();
+      return turns == 0 || (turns < 3 && peer_time < slow_seconds) || (turns < 31 && spent < peer_seconds);
+    };
+    while (more()) {
+      const double our_time = batch(ours, our_calls);
+      peer_time = batch(peers, peer_calls);
       spent += our_time * (our_calls + 1) + peer_time * (peer_calls + 1);
       times.push_back(our_time);
       ratios.push_back(peer_time / our_time);
@@ -93,23 +102,29 @@ void measure(Point& point) {
 
 std::vector<Point> all_points() {
   std::vector<Point> points;
-  const auto add = [&](const char* operation, const Shape& shape) {
-    if (bench::operations(shape) > most_operations) return;
+  int longest = 0;  // what some peer is fast enough for
+  for (int i = 0; i < bench::peer_count(); ++i) longest = std::max(longest, bench::peer(i).longest);
+  const auto add = [&](bool decode, const Shape& shape) {
+    if (bench::operations(shape) > most_operations || shape.queries > longest) return;
     Point point;
-    point.name = std::string(operation) + "/" + shape.name();
+    point.name = (decode ? "decode/" : "prefill/") + shape.name();
     point.shape = shape;
-    point.decode = shape.queries == 1;
+    point.decode = decode;
     points.push_back(point);
   };
   for (const int head_dim : {8, 16, 32, 64, 128, 256}) {
     for (const int heads : {1, 8, 32}) {
       for (const bool causal : {false, true}) {
-        for (const int length : {4, 16, 64, 197, 512, 1024, 4096}) {
-          add("prefill", {length, length, head_dim, heads, heads, causal});
+        for (const int length : {1, 4, 16, 31, 64, 128, 197, 512, 1024, 4096}) {
+          if (length > 1 || !causal) add(false, {length, length, head_dim, heads, heads, causal});
         }
       }
-      for (const int keys : {1, 4, 16, 64, 256, 1024, 4096}) add("decode", {1, keys, head_dim, heads, heads, false});
+      for (const int keys : {1, 2, 4, 8, 16, 32, 64, 100, 256, 1024, 4096}) add(true, {1, keys, head_dim, heads, heads, false});
     }
+  }
+  for (const int head_dim : {64, 128}) {  // 4 query heads for each key head
+    for (const int keys : {16, 64, 256, 1024, 4096}) add(true, {1, keys, head_dim, 32, 8, false});
+    for (const int length : {16, 128, 512}) add(false, {length, length, head_dim, 32, 8, true});
   }
   return points;
 }
@@ -167,13 +182,20 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "%s  %3d of %d: %-50s%s", isatty(2) ? "\r" : "", int(i + 1), int(points.size()),
                      points[i].name.c_str(), isatty(2) ? "" : "\n");
       }
-      measure(points[i]);
+      try {
+        measure(points[i]);
+      } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "\nsweep: %s is left out: not enough memory\n", points[i].name.c_str());
+      }
     }
-  } catch (const std::exception& error) {  // a wrong output, or no memory
+  } catch (const std::exception& error) {  // a wrong output
     std::fprintf(stderr, "\nsweep: %s\n", error.what());
     return 1;
   }
   if (isatty(2)) std::fputs("\n", stderr);
+  points.erase(std::remove_if(points.begin(), points.end(), [](const Point& point) { return point.worst_peer < 0; }),
+               points.end());
+  if (points.empty()) return 1;
   std::FILE* file = std::fopen(argv[1], "w");
   if (!file) {
     std::fprintf(stderr, "sweep: cannot write %s\n", argv[1]);

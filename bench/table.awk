@@ -1,5 +1,5 @@
 # The table of a benchmark run, from what medians.awk writes. A line for each case: each backend's fraction of the machine's limit
-# and its rate, each peer's rate, and our best rate as a multiple of the best peer's.
+# and its rate, each peer's rate, our best rate as a multiple of the best peer's, and the gain by a second thread.
 
 BEGIN { FS = "\t"; width = 4 }
 {
@@ -12,29 +12,44 @@ BEGIN { FS = "\t"; width = 4 }
   unit[row] = $6
   rate[row, $3] = $4
   fraction[row, $3] = $5
+  if (NF > 6) beside[row, $3] = $7  # our rate while this peer was timed, where that was in another process
 }
 
 function put(text, columns) { printf "  %" columns "s", text }
 
 function wide(i) { return length(peers[i]) > 9 ? length(peers[i]) : 9 }
 
-# The quotient of two rows' rates, for each backend.
-function quotient(text, above, below, i) {
+# The smallest of our best rate over a peer's, or "-".
+function against_peers(row, best, i, ratio, smallest) {
+  smallest = "-"
+  for (i = 1; i <= peer_count; ++i) {
+    if (!((row, peers[i]) in rate)) continue
+    ratio = ((row, peers[i]) in beside ? beside[row, peers[i]] : best) / rate[row, peers[i]]
+    if (best && (smallest == "-" || ratio < smallest)) smallest = ratio
+  }
+  return smallest == "-" ? smallest : sprintf("%.2f", smallest)
+}
+
+# With two threads, for each backend: the rate over that with one. The names' endings say how many.
+function against_one_thread(row, one, text, i) {
+  one = row
+  if (!sub(/_t2$/, "_t1", one)) return ""
   for (i = 1; i <= our_count; ++i) {
-    if (((above, ours[i]) in rate) && ((below, ours[i]) in rate)) {
-      printf text " (%s)\n", rate[above, ours[i]] / rate[below, ours[i]], ours[i]
+    if (((row, ours[i]) in rate) && ((one, ours[i]) in rate)) {
+      text = text (text == "" ? "" : ", ") ours[i] sprintf(" %.2f", rate[row, ours[i]] / rate[one, ours[i]])
     }
   }
+  return text
 }
 
 END {
   printf "%-" width "s", "case"
   for (i = 1; i <= our_count; ++i) put(ours[i], 12)
   for (i = 1; i <= peer_count; ++i) put(peers[i], wide(i))
-  printf "  %-7s  %s\n", "unit", "ours / best peer"
+  printf "  %-7s  %s  %s\n", "unit", "ours / best peer", "2 threads / 1"
   for (r = 1; r <= row_count; ++r) {
     row = rows[r]
-    best = best_peer = 0
+    best = 0
     printf "%-" width "s", row
     for (i = 1; i <= our_count; ++i) {
       here = (row, ours[i]) in rate
@@ -44,14 +59,18 @@ END {
     for (i = 1; i <= peer_count; ++i) {
       here = (row, peers[i]) in rate
       put(here ? sprintf("%.1f", rate[row, peers[i]]) : "-", wide(i))
-      if (here && rate[row, peers[i]] > best_peer) best_peer = rate[row, peers[i]]
     }
-    printf "  %-7s  %s\n", unit[row], (best && best_peer ? sprintf("%.2f", best / best_peer) : "-")
+    line = sprintf("  %-7s  %16s  %s", unit[row], against_peers(row, best), against_one_thread(row))
+    sub(/ +$/, "", line)
+    print line
   }
-  quotient("prefill, 8 heads 1024 x 1024, head_dim 64: 2 threads are %.2f times as fast as 1", \
-           "prefill/q1024_k1024_d64_h8_t2", "prefill/q1024_k1024_d64_h8_t1")
-  quotient("decode, 8 heads, cache of 1 MB: 2 threads are %.2f times as fast as 1", \
-           "decode/q1_k256_d64_h8_t2", "decode/q1_k256_d64_h8_t1")
-  quotient("decode, 8 key heads x 4096 keys, head_dim 128: 32 query heads take %.2f times as long as 8", \
-           "decode/q1_k4096_d128_h8", "decode/q1_k4096_d128_h32_kv8")
+  for (i = 1; i <= our_count; ++i) {
+    alone = "decode/q1_k4096_d128_h8"
+    group = alone
+    sub(/h8$/, "h32_kv8", group)
+    if (((alone, ours[i]) in rate) && ((group, ours[i]) in rate)) {
+      printf "decode, 8 key heads x 4096 keys, head_dim 128: 4 query heads for each take %.2f times as long as 1 (%s)\n", \
+        rate[alone, ours[i]] / rate[group, ours[i]], ours[i]
+    }
+  }
 }
