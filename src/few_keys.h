@@ -43,16 +43,12 @@ void run_few_keys(const core::Problem& problem, bool divides) {
   float* const scores = problem.scratch;
   float* const lane_sums = scores + chain_keys;
   float* const query = lane_sums + panel_keys;
-  const ptrdiff_t panel_floats = ptrdiff_t(panel_keys) * problem.head_dim;
   for (int head = 0; head < problem.query_heads; ++head) {
     float* const output = element(problem.output, 0, head);
     float denominator = 0.0f, max = lowest_max;
     if (keys > 0) {
       scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
-      const float* panel = element(problem.key, 0, head);
-      for (int k = 0; k < keys; k += panel_keys, panel += panel_floats) {
-        score_tile<Isa, 1, panel_keys / Isa::lanes>(query, panel, panel_floats, problem.head_dim, scores + k);
-      }
+      score_rows<Isa, 1>(query, element(problem.key, 0, head), problem.head_dim, keys, scores);
       max = weigh_few<Isa>(scores, keys, lane_sums);
       denominator = Isa::sum_lanes(lane_sums);
       const Values values = {element(problem.value, 0, head), problem.value.token_stride};

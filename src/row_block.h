@@ -67,6 +67,7 @@ class RowBlock {
   // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
   void run(const Rows& rows, bool divides) {
     rows_ = rows;
+    tiles_finish_ = divides && !many_segments_;
     const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1).token);
     const typename Isa::Vec scale = Isa::broadcast(query_scale_);
     for_each_row([&](int r, int token, int head) {
@@ -82,6 +83,7 @@ class RowBlock {
       if (many_segments_) end_segment(segment);
       segment += segment_keys;
     } while (segment < key_end);
+    if (tiles_finish_) return;
     for_each_row([&](int r, int token, int head) {
       float* output = element(problem_.output, token, head);
       const float denominator = many_segments_ ? total_sum_[r] : Isa::sum_lanes(lane_sums_ + r * panel_keys);
@@ -174,31 +176,45 @@ class RowBlock {
 
   // `rows` rows from row r on.
   template <int rows>
-  ATTEND_APART void tile(int r, Row at, const Block& block) {
+  ATTEND_APART void tile(int r, Row first, const Block& block) {
     int visible[rows];  // of these keys, never falling
     // Where the first row sees all of them, it does not matter which token a row belongs to.
-    if (group_ == 1 || visible_keys(problem_, at.token) - block.key >= block.keys) {
+    if (group_ == 1 || visible_keys(problem_, first.token) - block.key >= block.keys) {
       for (int i = 0; i < rows; ++i)
-        visible[i] = at_most(at_least(visible_keys(problem_, at.token + i) - block.key, 0), block.keys);
+        visible[i] = at_most(at_least(visible_keys(problem_, first.token + i) - block.key, 0), block.keys);
     } else {
+      Row at = first;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
         visible[i] = at_most(at_least(visible_keys(problem_, at.token) - block.key, 0), block.keys);
       }
     }
     const int most = visible[rows - 1];
-    if (most == 0) {
-      if (!block.begun) fill_row<Isa>(0.0f, rows * panel_keys, lane_sums_ + r * panel_keys);
+    if (most > 0) {
+      score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block.panels, problem_.head_dim, most, scores_);
+      Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
+      weigh_rows<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
+      for (int chain = 0; chain < most; chain += chain_keys) {
+        int in_chain[rows];
+        for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
+        value_rows<Isa, rows>(scores_ + chain, {block.values.data + chain * block.values.stride, block.values.stride}, in_chain,
+                              sums_of_tile);
+        sums_of_tile.begun = true;
+      }
+    } else if (!block.begun) {
+      fill_row<Isa>(0.0f, rows * panel_keys, lane_sums_ + r * panel_keys);
+    } else {
       return;
     }
-    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block.panels, problem_.head_dim, most, scores_);
-    Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
-    weigh_rows<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
-    for (int chain = 0; chain < most; chain += chain_keys) {
-      int in_chain[rows];
-      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
-      value_rows<Isa, rows>(scores_ + chain, {block.values.data + chain * block.values.stride, block.values.stride}, in_chain,
-                            sums_of_tile);
-      sums_of_tile.begun = true;
+    const int last = visible_keys(problem_, row_after(first, rows - 1).token);
+    if (tiles_finish_ && last <= block.key + block.keys) finish<rows>(r, first);
+  }
+
+  // Divides while the sums are in the first-level cache.
+  template <int rows>
+  ATTEND_INSIDE void finish(int r, Row at) {
+    for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
+      divide_row<Isa>(sums(r + i), problem_.value_dim, Isa::sum_lanes(lane_sums_ + (r + i) * panel_keys),
+                      element(problem_.output, at.token, rows_.head * group_ + at.head));
     }
   }
 
@@ -225,6 +241,7 @@ class RowBlock {
   const int group_;  // query heads that share a key/value head
   const bool many_segments_;
   const float query_scale_;
+  bool tiles_finish_ = false;  // whether a tile divides its sums when it has seen its last key
   int key_block_;
   Rows rows_;         // at most problem_.row_block
   float* panels_;     // [key_block / 16][head_dim][16], packed keys

@@ -11,14 +11,15 @@ namespace attend {
 namespace {
 
 // One step of a chain: sums[r][v] += query[r][d] * key[d][v].
-//   query  rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
+//   query   rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
+//   panels  from any lane on, where there is less than a panel's worth of lanes
 template <class Isa, int rows, int vecs>
-ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, const float* keys, ptrdiff_t panel_stride, int d,
+ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, const float* const* panels, int d,
                               typename Isa::Vec (&sums)[rows][vecs]) {
   typename Isa::Vec key[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
-    key[v] = Isa::load(keys + d * panel_keys + v * Isa::lanes / panel_keys * panel_stride + v * Isa::lanes % panel_keys);
+    key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys);
   }
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
@@ -39,13 +40,17 @@ ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, con
 template <class Isa, int rows, int vecs>
 void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
-  const float* threes[(rows + 2) / 3];
+  constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
+  const float *threes[three_count], *panels[panel_count];
   ATTEND_UNROLL
-  for (int i = 0; i < (rows + 2) / 3; ++i) threes[i] = query + 3 * i * ptrdiff_t(head_dim);
+  for (int i = 0; i < three_count; ++i) threes[i] = query + 3 * i * ptrdiff_t(head_dim);
+  ATTEND_UNROLL
+  for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * panel_stride;
   const auto go_on = [&](int steps) {
     ATTEND_UNROLL
-    for (int i = 0; i < (rows + 2) / 3; ++i) threes[i] = hidden(threes[i] + steps);
-    keys = hidden(keys + steps * panel_keys);
+    for (int i = 0; i < three_count; ++i) threes[i] = hidden(threes[i] + steps);
+    ATTEND_UNROLL
+    for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + steps * panel_keys);
   };
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
@@ -57,11 +62,11 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
     int left = at_most(head_dim - first, chain_dims);
     for (; left >= 4; left -= 4) {
       ATTEND_UNROLL
-      for (int d = 0; d < 4; ++d) score_step<Isa>(threes, head_dim, keys, panel_stride, d, sums);
+      for (int d = 0; d < 4; ++d) score_step<Isa>(threes, head_dim, panels, d, sums);
       go_on(4);
     }
     for (; left > 0; --left) {
-      score_step<Isa>(threes, head_dim, keys, panel_stride, 0, sums);
+      score_step<Isa>(threes, head_dim, panels, 0, sums);
       go_on(1);
     }
     ATTEND_UNROLL
@@ -75,24 +80,19 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
   }
 }
 
-// Scores of `rows` rows against key_count keys, rounded up to whole panels.
-template <class Isa, int rows>
-void score_rows(const float* query, const float* panels, int head_dim, int key_count, float* scores) {
-  constexpr int wide = Isa::score_vecs(rows) * Isa::lanes;
-  constexpr int narrow = wide < panel_keys ? wide : panel_keys;
-  static_assert(wide % narrow == 0 && panel_keys % narrow == 0, "a tile is whole panels, or panels are whole tiles");
+// Scores of `rows` rows against the panels of key_count keys, from `key` on: wide tiles, then narrower ones.
+template <class Isa, int rows, int vecs = Isa::score_vecs(rows)>
+void score_rows(const float* query, const float* panels, int head_dim, int key_count, float* scores, int key = 0) {
+  constexpr int wide = vecs * Isa::lanes;
+  static_assert(wide % panel_keys == 0 || panel_keys % wide == 0, "a tile is whole panels, or panels are whole tiles");
   const ptrdiff_t panel_stride = ptrdiff_t(panel_keys) * head_dim;
   const int padded = whole_panels(key_count);
-  int key = 0;
   for (; padded - key >= wide; key += wide) {
     const float* keys = panels + key / panel_keys * panel_stride + key % panel_keys;
-    score_tile<Isa, rows, Isa::score_vecs(rows)>(query, keys, panel_stride, head_dim, scores + key);
+    score_tile<Isa, rows, vecs>(query, keys, panel_stride, head_dim, scores + key);
   }
-  if constexpr (wide > narrow) {
-    for (; key < padded; key += narrow) {
-      const float* keys = panels + key / panel_keys * panel_stride;
-      score_tile<Isa, rows, narrow / Isa::lanes>(query, keys, panel_stride, head_dim, scores + key);
-    }
+  if constexpr (wide > panel_keys) {
+    if (key < padded) score_rows<Isa, rows, vecs / 2>(query, panels, head_dim, key_count, scores, key);
   }
 }
 

@@ -22,11 +22,10 @@ struct Sums {
   bool begun;
 };
 
-// One step of a chain: chain[r][v] += weight[r] * value[v].
+// One step of a chain: chain[r][v] += weight[r] * value[v], for rows from `first` on.
 // With `partial` the one vector has only its first `columns` lanes; nothing beyond them is read.
-//   visible  how many keys each row sees, of which this is the k-th: null where all see it
 template <class Isa, int rows, int vecs, bool partial>
-ATTEND_INSIDE void value_step(const float* weights, const float* value, int columns, const int* visible, int k,
+ATTEND_INSIDE void value_step(const float* weights, const float* value, int columns, int first,
                               typename Isa::Vec (&chain)[rows][vecs]) {
   typename Isa::Vec row[vecs];
   ATTEND_UNROLL
@@ -35,11 +34,20 @@ ATTEND_INSIDE void value_step(const float* weights, const float* value, int colu
   }
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
-    if (visible != nullptr && k >= visible[r]) continue;
+    if (r < first) continue;
     const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys]);
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
   }
+}
+
+// Whether each row sees one key more than the row before.
+template <int rows>
+bool is_triangle(const int* visible) {
+  bool is = true;
+  ATTEND_UNROLL
+  for (int r = 1; r < rows; ++r) is &= visible[r] == visible[0] + r;
+  return is;
 }
 
 // A chain of weighted values, sums[r] += sum over k < visible[r] of weights[r][k] * values[k], k ascending, for `rows` rows
@@ -67,15 +75,23 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
   for (; k + 4 <= visible[0]; k += 4) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i, value += values.stride) {
-      value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, nullptr, 0, chain);
+      value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, 0, chain);
     }
   }
   for (; k < visible[0]; ++k, value += values.stride) {
-    value_step<Isa, rows, vecs, partial>(weights + k, value, columns, nullptr, 0, chain);
+    value_step<Isa, rows, vecs, partial>(weights + k, value, columns, 0, chain);
   }
   if constexpr (ragged) {
-    for (; k < visible[rows - 1]; ++k, value += values.stride) {
-      value_step<Isa, rows, vecs, partial>(weights + k, value, columns, visible, k, chain);
+    if (is_triangle<rows>(visible)) {  // soon done, because causal attention has one for every tile
+      ATTEND_UNROLL
+      for (int i = 1; i < rows; ++i, value += values.stride) {
+        value_step<Isa, rows, vecs, partial>(weights + k + i - 1, value, columns, i, chain);
+      }
+    } else {
+      for (int first = 0; k < visible[rows - 1]; ++k, value += values.stride) {
+        while (k >= visible[first]) ++first;
+        value_step<Isa, rows, vecs, partial>(weights + k, value, columns, first, chain);
+      }
     }
   }
   float* to = sums.data + column;

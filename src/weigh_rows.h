@@ -19,7 +19,7 @@ constexpr float above_max = 2.0f;
 
 // What turns a row's scores into weights.
 struct RowScale {
-  float max;     // a score that the row has seen, rounded up to a whole number; lowest_max when it has seen none
+  float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
   float lowest;  // scores below have weight 0: see scale_by_low_bits
   float bias;    // likewise
 };
@@ -27,11 +27,12 @@ struct RowScale {
 // Far from 0, maximum and scores are brought near it when weights are computed.
 inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
 
-// For a maximum that, brought near 0 if it is far, is this whole number.
-inline RowScale row_scale(float max, int near) {
-  return {max, bits_to<float>(bits_to<int>(whole_shift) + near - 125), bits_to<float>(int(unsigned(127 - near) << 23))};
+// For a maximum that, brought near 0 if it is far, is the whole number in the low bits of `shifted`.
+inline RowScale row_scale(float max, float shifted) {
+  const unsigned exponent = unsigned(bits_to<int>(shifted)) << 23;
+  return {max, Scalar::sub(shifted, 125.0f), bits_to<float>(int((127u << 23) - exponent))};
 }
-inline RowScale nothing_seen() { return row_scale(lowest_max, 0); }
+inline RowScale nothing_seen() { return row_scale(lowest_max, whole_shift); }
 
 // Sets a row's maximum. Sums that have begun follow.
 template <class Isa>
@@ -41,15 +42,16 @@ ATTEND_APART void move_max(float max, RowScale& scale, float* lane_sums, Sums su
     multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
     multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
   }
-  scale = row_scale(max, !is_far(max) ? Scalar::whole(max) : max < even_reference(max) ? -1 : 0);
+  const float near = !is_far(max) ? max : max < even_reference(max) ? -1.0f : 0.0f;
+  scale = row_scale(max, Scalar::add(whole_shift, near));
 }
 
 // Raises a row's maximum to that of its scores.
 template <class Isa>
 ATTEND_INSIDE void raise_max(float highest_score, RowScale& scale, float* lane_sums, Sums sums) {
   if (!sums.begun && magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so
-    const int down = int(highest_score), max = down + (float(down) < highest_score);
-    scale = row_scale(float(max), max);
+    const float shifted = Scalar::add(highest_score, whole_shift);
+    scale = row_scale(Scalar::sub(shifted, whole_shift), shifted);
   } else {
     move_max<Isa>(round_up(highest_score), scale, lane_sums, sums);
   }
@@ -114,6 +116,20 @@ void weigh_some(float* scores, int key_count, const RowScale* scale, bool begun,
   }
 }
 
+// The highest scores of a single row, four vectors side by side.
+template <class Isa>
+typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Isa::Vec highest) {
+  typename Isa::Vec others[3] = {highest, highest, highest};
+  int k = 0;
+  for (; key_count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
+    highest = Isa::max(highest, Isa::load(scores + k));
+    ATTEND_UNROLL
+    for (int i = 0; i < 3; ++i) others[i] = Isa::max(others[i], Isa::load(scores + k + (i + 1) * Isa::lanes));
+  }
+  for (; k < key_count; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  return Isa::max(Isa::max(highest, others[0]), Isa::max(others[1], others[2]));
+}
+
 // Replaces the scores of rows by their weights relative to their running maxima, raising these where a score is much higher,
 // and adds the weights to the denominators' partial sums.
 //   scores     [rows][score_keys]
@@ -134,9 +150,13 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
   Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
-  for (int k = 0; k < padded; k += Isa::lanes) {
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) highest[r] = Isa::max(highest[r], Isa::load(scores + r * config::score_keys + k));
+  if constexpr (rows == 1) {
+    highest[0] = highest_of_row<Isa>(scores, padded, highest[0]);
+  } else {
+    for (int k = 0; k < padded; k += Isa::lanes) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) highest[r] = Isa::max(highest[r], Isa::load(scores + r * config::score_keys + k));
+    }
   }
   bool far = false;
   ATTEND_UNROLL
