@@ -11,6 +11,7 @@ models=${MODELS:-../shared/models}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=tests/firmware/board.sh
 story_tokens=200
+. tests/workers.sh
 
 boards=$(sh $board boards)
 targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv32 $boards"
@@ -99,7 +100,7 @@ story() {  # board
   say "the same text as on this machine"
 }
 
-target() {
+work_on() {  # target
   case $1 in
     scalar | avx2 | avx512) native "$1" ;;
     aarch64) unit aarch64-linux-gnu qemu-aarch64 '' ;;
@@ -110,18 +111,6 @@ target() {
     vendor/*) CXX=$cxx JOBS=1 sh tests/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;
   esac
-}
-
-# Several of these run at a time. A folder can be made only once, and so each target has one worker.
-worker() {
-  for name in $order; do
-    files=$work/log/$(echo "$name" | tr / -)
-    mkdir "$files" 2>/dev/null || continue
-    begin=$(date +%s)
-    (target "$name") >"$files/log" 2>&1
-    echo "$? $(($(date +%s) - begin))" >"$files/result"
-    echo "  done    $name" >&2
-  done
 }
 
 row() { printf '%-17s %-8s %5s  %-50s %s\n' "$@"; }
@@ -167,12 +156,8 @@ if [ -r "$models/stories260K.bin" ] && [ -r "$models/tok512.bin" ]; then
 fi
 
 begin=$(date +%s)
-count=0
-while [ $count -lt "$jobs" ]; do
-  worker &
-  count=$((count + 1))
-done
-wait
+# shellcheck disable=SC2086
+share_out "$jobs" "$work/log" $order
 echo
 report
 status=$?

@@ -10,12 +10,13 @@ board=$here/board.sh
 build=build/size
 cxx=${ARM_CXX:-arm-none-eabi-g++}
 tools=${cxx%g++}
-workers=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 levels='-Os -O2'
 all=$(sh "$board" boards)
 targets=''
 for name in ${TARGETS:-$all}; do targets="$targets cortex-${name#cortex-}"; done
 . tests/check.sh
+. tests/workers.sh
 
 # board, level, figure, the most that it may be. Flash and stack in bytes; per_mac: instructions for each multiply-accumulate.
 limits='
@@ -65,23 +66,13 @@ measure() {  # board level
   } >"$folder/figures"
 }
 
-# Several of these run at a time. A folder can be made only once, and so each build has one worker.
-worker() {
-  for name in $targets; do
-    for level in $levels; do
-      files=$build/log/$name$level
-      mkdir "$files" 2>/dev/null || continue
-      (measure "$name" "$level") >"$files/log" 2>&1
-      echo $? >"$files/result"
-    done
-  done
-}
+work_on() { measure "${1%-*}" "-${1##*-}"; }  # board-level
 
 # Figures of all builds that have them, as lines "board level figure number"; complaints of the others.
 gather() {
   for name in $targets; do
     for level in $levels; do
-      status=$(cat "$build/log/$name$level/result")
+      status=$(cut -d ' ' -f 1 "$build/log/$name$level/result")
       case $status in
         0) sed "s/^/$name $level /" "$build/$name$level/figures" >>"$build/figures" ;;
         77)
@@ -146,12 +137,12 @@ rm -rf "$build"
 mkdir -p "$build/log" || exit 1
 : >"$build/figures"
 : >"$build/missing"
-count=0
-while [ $count -lt "$workers" ]; do
-  worker &
-  count=$((count + 1))
+builds=''
+for name in $targets; do
+  for level in $levels; do builds="$builds $name$level"; done
 done
-wait
+# shellcheck disable=SC2086
+share_out "$at_a_time" "$build/log" $builds
 gather
 complete=yes
 if [ -n "${TARGETS:-}" ] || [ -s "$build/missing" ] || [ "$failed" -ne 0 ]; then complete=no; fi

@@ -1,0 +1,27 @@
+# Shared by scripts that have the same to do for many names, which source it from the project's top folder: several at a time.
+# They define work_on NAME.
+# shellcheck shell=sh
+
+# share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/result
+# the exit status and how many seconds it took. In these folders' names - stands for /.
+share_out() {
+  workers=$1 logs=$2
+  shift 2
+  while [ "$workers" -gt 0 ]; do
+    worker "$@" &
+    workers=$((workers - 1))
+  done
+  wait
+}
+
+# Several of these run at a time. A folder can be made only once, and so each name has one worker.
+worker() {
+  for name in "$@"; do
+    files=$logs/$(echo "$name" | tr / -)
+    mkdir "$files" 2>/dev/null || continue
+    begin=$(date +%s)
+    (work_on "$name") >"$files/log" 2>&1
+    echo "$? $(($(date +%s) - begin))" >"$files/result"
+    echo "  done    $name" >&2
+  done
+}
