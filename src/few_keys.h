@@ -18,13 +18,26 @@ inline bool has_few_keys(const core::Problem& problem) {
   return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.key_panels && problem.keys <= chain_keys;
 }
 
+// Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
+// after two stores to its parts, its next load would wait for both to reach the cache.
+template <class Isa>
+ATTEND_INSIDE void hide_keys(float* scores, int visible, int padded) {
+  const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
+  int k = visible / Isa::lanes * Isa::lanes;
+  if (k < visible) {
+    Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), hidden_score, visible - k));
+    k += Isa::lanes;
+  }
+  for (; k < padded; k += Isa::lanes) Isa::store(scores + k, hidden_score);
+}
+
 // Scores in, weights out, for one row; returns the maximum to which they are relative.
 template <class Isa>
 float weigh_few(float* scores, int keys, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = panel_keys / Isa::lanes;
   const int padded = whole_panels(keys);
-  fill_row<Isa>(-__builtin_inff(), padded - keys, scores + keys);
+  hide_keys<Isa>(scores, keys, padded);
   Vec highest = Isa::broadcast(lowest_max);  // never NaN
   for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
   RowScale scale = nothing_seen();
@@ -38,6 +51,7 @@ float weigh_few(float* scores, int keys, float* lane_sums) {
 
 template <class Isa>
 void run_few_keys(const core::Problem& problem, bool divides) {
+  constexpr int panel_vecs = panel_keys / Isa::lanes;
   const int keys = visible_keys(problem, 0);
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
   float* const scores = problem.scratch;
@@ -48,11 +62,21 @@ void run_few_keys(const core::Problem& problem, bool divides) {
     float denominator = 0.0f, max = lowest_max;
     if (keys > 0) {
       scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
-      score_rows<Isa, 1>(query, element(problem.key, 0, head), problem.head_dim, keys, scores);
+      const float* const panels = element(problem.key, 0, head);
+      if (keys <= panel_keys) {  // the cascades of narrower tiles, here and below, take as long as so little work
+        score_tile<Isa, 1, panel_vecs>(query, panels, 0, problem.head_dim, scores);
+      } else {
+        score_rows<Isa, 1>(query, panels, problem.head_dim, keys, scores);
+      }
       max = weigh_few<Isa>(scores, keys, lane_sums);
       denominator = Isa::sum_lanes(lane_sums);
       const Values values = {element(problem.value, 0, head), problem.value.token_stride};
-      value_columns<Isa, 1, false>(scores, values, &keys, {output, problem.value_dim, false});
+      const Sums sums = {output, problem.value_dim, false};
+      if (problem.value_dim < 2 * panel_keys) {
+        value_columns<Isa, 1, false, panel_vecs>(scores, values, &keys, sums);
+      } else {
+        value_columns<Isa, 1, false>(scores, values, &keys, sums);
+      }
     }
     if (divides) {
       divide_row<Isa>(output, problem.value_dim, denominator, output);

@@ -33,19 +33,21 @@ inline float base2_scale(float scale) {
   return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 
-// Keys that lie in rows become one panel: panel[d][lane] = keys[lane][d]. Lanes past key_count get the last key, so that
-// nothing beyond it is read; what they score is not looked at.
+// Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], some keys at a time. Lanes past key_count get the
+// last key, so that nothing beyond it is read; what they score is not looked at.
 template <class Isa>
-void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
-  constexpr int lanes = Isa::lanes;
-  const float* rows[panel_keys];
-  for (int i = 0; i < panel_keys; ++i) rows[i] = keys + at_most(i, key_count - 1) * key_stride;
-  int d = 0;
-  for (; head_dim - d >= lanes; d += lanes) {
-    for (int i = 0; i < panel_keys; i += lanes) Isa::transpose(rows + i, d, panel + d * panel_keys + i);
-  }
-  for (; d < head_dim; ++d) {
-    for (int i = 0; i < panel_keys; ++i) panel[d * panel_keys + i] = rows[i][d];
+ATTEND_APART void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
+  constexpr int some = Isa::transposed;
+  for (int lane = 0; lane < panel_keys; lane += some, panel += some) {
+    const float* rows[some];
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) rows[i] = hidden(keys + at_most(lane + i, key_count - 1) * key_stride);
+    int d = 0;
+    for (; head_dim - d >= some; d += some) Isa::transpose(rows, d, panel + d * panel_keys);
+    for (; d < head_dim; ++d) {
+      ATTEND_UNROLL
+      for (int i = 0; i < some; ++i) panel[d * panel_keys + i] = rows[i][d];
+    }
   }
 }
 

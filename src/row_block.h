@@ -69,11 +69,7 @@ class RowBlock {
     rows_ = rows;
     tiles_finish_ = divides && !many_segments_;
     const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1).token);
-    const typename Isa::Vec scale = Isa::broadcast(query_scale_);
-    for_each_row([&](int r, int token, int head) {
-      scale_row<Isa>(element(problem_.query, token, head), problem_.head_dim, scale, query_ + ptrdiff_t(r) * problem_.head_dim);
-      scale_[r] = nothing_seen();
-    });
+    begin_rows();
     int segment = 0;
     do {
       const int end = at_most(segment + segment_keys, key_end);
@@ -108,6 +104,16 @@ class RowBlock {
         ++token;
       }
     }
+  }
+
+  ATTEND_APART void begin_rows() {
+    const typename Isa::Vec scale = Isa::broadcast(query_scale_);
+    float* query = query_;
+    for_each_row([&](int r, int token, int head) {
+      scale_row<Isa>(element(problem_.query, token, head), problem_.head_dim, scale, query);
+      query += problem_.head_dim;
+      scale_[r] = nothing_seen();
+    });
   }
 
   Row row_after(Row at, int rows) const {

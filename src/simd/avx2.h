@@ -29,7 +29,8 @@ struct Avx2 {
   static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }
   static void store_first(float* to, Vec a, int count) { _mm256_maskstore_ps(to, first(count), a); }
 
-  // to[16 i + j] = rows[j][column + i] for as many rows and columns as there are lanes.
+  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
+  static constexpr int transposed = 8;
   static void transpose(const float* const* rows, int column, float* to) { transpose_8x8(rows, column, to); }
 
   static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
@@ -42,6 +43,9 @@ struct Avx2 {
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
   }
+
+  // The first lanes of a, the others of b.
+  static Vec first_of(Vec a, Vec b, int count) { return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(first(count))); }
 
   static bool any_above(Vec a, Vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0; }
 

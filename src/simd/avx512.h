@@ -28,13 +28,9 @@ struct Avx512 {
   static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }
   static void store_first(float* to, Vec a, int count) { _mm512_mask_storeu_ps(to, first(count), a); }
 
-  // to[16 i + j] = rows[j][column + i] for as many rows and columns as there are lanes.
-  static void transpose(const float* const* rows, int column, float* to) {
-    for (int i = 0; i < 16; i += 8) {
-      transpose_8x8(rows, column + i, to + 16 * i);
-      transpose_8x8(rows + 8, column + i, to + 16 * i + 8);
-    }
-  }
+  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
+  static constexpr int transposed = 8;
+  static void transpose(const float* const* rows, int column, float* to) { transpose_8x8(rows, column, to); }
 
   static Vec add(Vec a, Vec b) { return _mm512_add_ps(a, b); }
   static Vec sub(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
@@ -42,6 +38,9 @@ struct Avx512 {
   static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
+
+  // The first lanes of a, the others of b.
+  static Vec first_of(Vec a, Vec b, int count) { return _mm512_mask_blend_ps(first(count), b, a); }
 
   static bool any_above(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
 

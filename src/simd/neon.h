@@ -42,7 +42,8 @@ struct Neon {
     for (int i = 0; i < count; ++i) to[i] = four[i];
   }
 
-  // to[16 i + j] = rows[j][column + i] for as many rows and columns as there are lanes.
+  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
+  static constexpr int transposed = 4;
   static void transpose(const float* const* rows, int column, float* to) {
     const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
     const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));
@@ -60,6 +61,12 @@ struct Neon {
   static float highest_lane(Vec a) {
     const float32x2_t two = vmax_f32(vget_low_f32(a), vget_high_f32(a));
     return vget_lane_f32(vpmax_f32(two, two), 0);
+  }
+
+  // The first lanes of a, the others of b.
+  static Vec first_of(Vec a, Vec b, int count) {
+    static constexpr int32_t lane[4] = {0, 1, 2, 3};
+    return vbslq_f32(vcltq_s32(vld1q_s32(lane), vdupq_n_s32(count)), a, b);
   }
 
   static bool any_above(Vec a, Vec b) {

@@ -29,8 +29,6 @@ struct Scalar {
   static Vec load_first(const float* from, int /*count*/) { return *from; }
   static void store_first(float* to, Vec a, int /*count*/) { *to = a; }
 
-  static void transpose(const float* from, ptrdiff_t /*from_stride*/, float* to, ptrdiff_t /*to_stride*/) { *to = *from; }
-
 #if ATTEND_SOFT_FLOAT
   static Vec add(Vec a, Vec b) { return soft_fma(a, 1.0f, b); }
   static Vec sub(Vec a, Vec b) { return soft_fma(b, -1.0f, a); }
