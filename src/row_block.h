@@ -137,11 +137,13 @@ class RowBlock {
     return panels_;
   }
 
-  // Values of the same keys, gathered when several tiles of rows will read them.
+  // Values of the same keys, gathered when several tiles of rows will read them, and many if they lie close together: far apart,
+  // they share few sets of the cache.
   Values values_at(int key, int keys) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const float* from = problem_.value.data + rows_.head * problem_.value.head_stride + key * stride;
-    if (rows_.count <= Isa::tile_rows || problem_.key_panels || stride == problem_.value_dim) return {from, stride};
+    const int several = stride <= 256 ? 12 : 3;
+    if (rows_.count <= several * Isa::tile_rows || problem_.key_panels || stride == problem_.value_dim) return {from, stride};
     for (int k = 0; k < keys; ++k)
       copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
     return {values_, problem_.value_dim};
