@@ -16,14 +16,14 @@ ATTEND_TABLE constexpr float exp2_coefficients[] = {
     0x1.3fa208p-13f, 0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
 
 template <class Isa, int count>
-void exp2_fraction(typename Isa::Vec (&f)[count]) {
+ATTEND_INSIDE void exp2_fraction(typename Isa::Vec (&f)[count], const float* coefficients = exp2_coefficients) {
   typename Isa::Vec g[count];
   ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) g[v] = Isa::broadcast(exp2_coefficients[0]);
+  for (int v = 0; v < count; ++v) g[v] = Isa::broadcast(coefficients[0]);
   ATTEND_UNROLL
   for (int i = 1; i < 7; ++i) {
     ATTEND_UNROLL
-    for (int v = 0; v < count; ++v) g[v] = Isa::fma(g[v], f[v], Isa::broadcast(exp2_coefficients[i]));
+    for (int v = 0; v < count; ++v) g[v] = Isa::fma(g[v], f[v], Isa::broadcast(coefficients[i]));
   }
   ATTEND_UNROLL
   for (int v = 0; v < count; ++v) f[v] = g[v];
@@ -47,22 +47,6 @@ inline float round_up(float a) {
 // exponent. Scores too low for that have weight 0 in any case.
 constexpr float near_max = 0x1p21f;
 constexpr float whole_shift = 0x1.8p23f;
-
-template <class Isa, int count>
-void weigh(typename Isa::Vec (&scores)[count], float max) {
-  typename Isa::Vec shifted[count];
-  const typename Isa::Vec shift = Isa::broadcast(whole_shift);
-  ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) {
-    shifted[v] = Isa::add(scores[v], shift);
-    scores[v] = Isa::sub(scores[v], Isa::sub(shifted[v], shift));
-  }
-  exp2_fraction<Isa, count>(scores);
-  const int whole_max = Scalar::whole(max);
-  const typename Isa::Vec lowest = Isa::broadcast(bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125));
-  ATTEND_UNROLL
-  for (int v = 0; v < count; ++v) scores[v] = Isa::scale_by_low_bits(scores[v], shifted[v], 127 - whole_max, lowest);
-}
 
 // An even whole number that may be subtracted from scores and max alike where |max| >= near_max. There, scores within reach of
 // max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.

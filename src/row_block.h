@@ -137,8 +137,8 @@ class RowBlock {
     return panels_;
   }
 
-  // Values of the same keys, gathered when several tiles of rows will read them, and many if they lie close together: far apart,
-  // they share few sets of the cache.
+  // Values of the same keys, gathered when several tiles of rows will read them, and many if they lie close together: far
+  // apart, they share few sets of the cache.
   Values values_at(int key, int keys) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const float* from = problem_.value.data + rows_.head * problem_.value.head_stride + key * stride;
@@ -239,7 +239,7 @@ class RowBlock {
         const typename Isa::Vec factor =
             Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale_[r].max));
         total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), sum);
-        add_row<Isa>(total, problem_.value_dim, factor, sums(r));
+        multiply_add_row<Isa>(total, problem_.value_dim, factor, sums(r), total);
       }
       total_max_[r] = scale_[r].max;
     });

@@ -25,18 +25,6 @@ void keep_row(const float* sums, int value_dim, float denominator, float max, fl
   to[value_dim + 1] = max;
 }
 
-// total = total + factor * part
-template <class Isa>
-void add_scaled_row(float* total, int count, typename Isa::Vec factor, const float* part) {
-  int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) {
-    Isa::store(total + c, Isa::fma(Isa::load(part + c), factor, Isa::load(total + c)));
-  }
-  if (const int left = count - c; left > 0) {
-    Isa::store_first(total + c, Isa::fma(Isa::load_first(part + c, left), factor, Isa::load_first(total + c, left)), left);
-  }
-}
-
 // One row of the output, from what was kept of the segments that it sees; `apart` floats lie from one segment's to the next's.
 template <class Isa>
 void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int value_dim, float* output) {
@@ -50,11 +38,11 @@ void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int valu
     const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(lowered));
     if (higher) {
       sum = Scalar::fma(sum, Isa::highest_lane(factor), segment_sum);
-      add_row<Isa>(output, value_dim, factor, kept);
+      multiply_add_row<Isa>(output, value_dim, factor, kept, output);
       max = segment_max;
     } else {
       sum = Scalar::fma(segment_sum, Isa::highest_lane(factor), sum);
-      add_scaled_row<Isa>(output, value_dim, factor, kept);
+      multiply_add_row<Isa>(kept, value_dim, factor, output, output);
     }
   }
   divide_row<Isa>(output, value_dim, sum, output);

@@ -174,7 +174,7 @@ class SmallBlock {
         const typename Isa::Vec factor =
             Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(before[1], max(r))));
         sum = Scalar::fma(before[0], Isa::highest_lane(factor), sum);
-        add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r, segment));
+        multiply_add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r, segment), output_[r]);
       }
       before[0] = sum;
       before[1] = max(r);

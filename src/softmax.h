@@ -23,15 +23,13 @@ void multiply_row(const float* from, int count, typename Isa::Vec factor, float*
   scale_row<Isa>(from, count, factor, to);
 }
 
-// total = total * factor + part
+// to = a * factor + b; it may be one of them.
 template <class Isa>
-void add_row(float* total, int count, typename Isa::Vec factor, const float* part) {
+void multiply_add_row(const float* a, int count, typename Isa::Vec factor, const float* b, float* to) {
   int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) {
-    Isa::store(total + c, Isa::fma(Isa::load(total + c), factor, Isa::load(part + c)));
-  }
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::fma(Isa::load(a + c), factor, Isa::load(b + c)));
   if (const int left = count - c; left > 0) {
-    Isa::store_first(total + c, Isa::fma(Isa::load_first(total + c, left), factor, Isa::load_first(part + c, left)), left);
+    Isa::store_first(to + c, Isa::fma(Isa::load_first(a + c, left), factor, Isa::load_first(b + c, left)), left);
   }
 }
 
@@ -45,26 +43,19 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
   }
 }
 
-// Replaces scores by their weights, `count` vectors at a time, and adds these to the partial sums. The vectors take each step
-// together: one alone would wait for the cycles of every multiply-add of the polynomial.
-template <class Isa, int count>
-int weigh_scores(float* scores, int from, int to, float max, typename Isa::Vec (&sums)[panel_keys / Isa::lanes]) {
-  constexpr int vecs = panel_keys / Isa::lanes;
-  for (; to - from >= count * Isa::lanes; from += count * Isa::lanes) {
-    typename Isa::Vec weights[count];
-    ATTEND_UNROLL
-    for (int v = 0; v < count; ++v) weights[v] = Isa::load(scores + from + v * Isa::lanes);
-    weigh<Isa, count>(weights, max);
-    // With whole panels at a time, the sums stay in registers; otherwise they are indexed.
-    const int first = count % vecs == 0 ? 0 : from / Isa::lanes % vecs;
-    ATTEND_UNROLL
-    for (int v = 0; v < count; ++v) {
-      Isa::store(scores + from + v * Isa::lanes, weights[v]);
-      typename Isa::Vec& sum = sums[first + v % vecs];
-      sum = Isa::add(sum, weights[v]);
-    }
+// Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums: for
+// instruction sets without an own way.
+inline void weigh_scores(float* scores, int count, float max, float* lane_sums) {
+  const int whole_max = Scalar::whole(max);
+  const float lowest = bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125);
+  for (int k = 0; k < count; ++k) {
+    const float shifted = Scalar::add(scores[k], whole_shift);
+    float f[1] = {Scalar::sub(scores[k], Scalar::sub(shifted, whole_shift))};
+    exp2_fraction<Scalar, 1>(f);
+    scores[k] = Scalar::scale_by_low_bits(f[0], shifted, 127 - whole_max, lowest);
+    float& sum = lane_sums[k % panel_keys];
+    sum = Scalar::add(sum, scores[k]);
   }
-  return from;
 }
 
 // Replaces the scores of one row by their weights relative to the running maximum, raising it when a score is higher, and adds
@@ -76,8 +67,7 @@ int weigh_scores(float* scores, int from, int to, float max, typename Isa::Vec (
 template <class Isa>
 void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
   using Vec = typename Isa::Vec;
-  constexpr int vecs = panel_keys / Isa::lanes;
-  const int padded = (visible + panel_keys - 1) / panel_keys * panel_keys;
+  const int padded = whole_panels(visible);
   int past = visible;
   for (; past % Isa::lanes != 0; ++past) scores[past] = -__builtin_inff();
   for (; past < padded; past += Isa::lanes) Isa::store(scores + past, Isa::broadcast(-__builtin_inff()));
@@ -108,15 +98,9 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
   }
   if constexpr (Isa::own_weights) {
     Isa::weigh_scores(scores, padded, relative_to, exp2_coefficients, lane_sums);
-    return;
+  } else {
+    weigh_scores(scores, padded, relative_to, lane_sums);
   }
-  Vec sums[vecs];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) sums[v] = Isa::load(lane_sums + v * Isa::lanes);
-  const int done = weigh_scores<Isa, Isa::weight_vecs>(scores, 0, padded, relative_to, sums);
-  if constexpr (Isa::weight_vecs > vecs) weigh_scores<Isa, vecs>(scores, done, padded, relative_to, sums);
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
 }
 
 // The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.

@@ -73,31 +73,25 @@ int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, b
   for (; to - from >= vecs * Isa::lanes; from += vecs * Isa::lanes) {
     coefficients = hidden(coefficients);
     float* at[count];
-    Vec shifted[count], f[count], g[count];
+    Vec shifted[count], weights[count];
     ATTEND_UNROLL
     for (int i = 0; i < count; ++i) at[i] = scores + from + i / vecs * config::score_keys + i % vecs * Isa::lanes;
     ATTEND_UNROLL
     for (int i = 0; i < count; ++i) shifted[i] = Isa::add(Isa::load(at[i]), shift);
     ATTEND_UNROLL
-    for (int i = 0; i < count; ++i) f[i] = Isa::sub(Isa::load(at[i]), Isa::sub(shifted[i], shift));
-    ATTEND_UNROLL
-    for (int i = 0; i < count; ++i) g[i] = Isa::fma(Isa::broadcast(coefficients[0]), f[i], Isa::broadcast(coefficients[1]));
-    ATTEND_UNROLL
-    for (int term = 2; term < 7; ++term) {
-      ATTEND_UNROLL
-      for (int i = 0; i < count; ++i) g[i] = Isa::fma(g[i], f[i], Isa::broadcast(coefficients[term]));
-    }
+    for (int i = 0; i < count; ++i) weights[i] = Isa::sub(Isa::load(at[i]), Isa::sub(shifted[i], shift));
+    exp2_fraction<Isa, count>(weights, coefficients);
     ATTEND_UNROLL
     for (int i = 0; i < count; ++i) {
       const RowScale& row = scale[i / vecs];
-      g[i] = Isa::scale_by_low_bits(g[i], shifted[i], Isa::broadcast(row.bias), Isa::broadcast(row.lowest));
-      Isa::store(at[i], g[i]);
+      weights[i] = Isa::scale_by_low_bits(weights[i], shifted[i], Isa::broadcast(row.bias), Isa::broadcast(row.lowest));
+      Isa::store(at[i], weights[i]);
     }
     ATTEND_UNROLL
     for (int i = 0; i < count; ++i) {
       const int key = from + i % vecs * Isa::lanes;
       float* const sum = lane_sums + i / vecs * panel_keys + key % panel_keys;
-      Isa::store(sum, begun || key >= panel_keys ? Isa::add(Isa::load(sum), g[i]) : g[i]);
+      Isa::store(sum, begun || key >= panel_keys ? Isa::add(Isa::load(sum), weights[i]) : weights[i]);
     }
   }
   return from;

@@ -26,7 +26,7 @@ bool same(float a, float b) { return bits_of(a) == bits_of(b) || (std::isnan(a) 
 
 float exp2_fraction(float f) {
   float g[1] = {f};
-  attend::exp2_fraction<attend::Scalar>(g);
+  attend::exp2_fraction<attend::Scalar, 1>(g);
   return g[0];
 }
 

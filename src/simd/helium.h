@@ -17,7 +17,6 @@ struct Helium : HeliumChains {
   static constexpr int lanes = 4;
 
   static constexpr bool own_weights = true;
-  static constexpr int weight_vecs = 1;  // whose weights are computed side by side
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -39,13 +38,6 @@ struct Helium : HeliumChains {
     const int32x4_t exponent = vaddq_n_s32(vcvtq_s32_f32(n), 127);
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
     return vpselq_f32(zero(), scaled, vcmpgtq_f32(broadcast(-125.0f), n));  // not lt: that is true for NaN
-  }
-
-  // a * 2^(k + bias - 127) for the whole number k in the low bits of n, and zero where n < lowest. A NaN a stays NaN.
-  static Vec scale_by_low_bits(Vec a, Vec n, int bias, Vec lowest) {
-    const uint32x4_t exponent = vaddq_n_u32(vreinterpretq_u32_f32(n), uint32_t(bias));
-    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(vshlq_n_u32(exponent, 23)));
-    return vpselq_f32(zero(), scaled, vcmpgtq_f32(lowest, n));
   }
 
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums:

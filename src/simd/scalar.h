@@ -18,8 +18,7 @@ struct Scalar {
 
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
-  static constexpr bool own_weights = false;  // weights of scores come from exp2.h
-  static constexpr int weight_vecs = 1;       // whose weights are computed side by side
+  static constexpr bool own_weights = false;  // weights of scores come from softmax.h
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }
