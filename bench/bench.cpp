@@ -36,7 +36,8 @@ struct Row {
   Shape shape;
   bool decode;
   Layout layout;
-  int threads;  // 0: the whole problem in one call, as everybody without threads makes it
+  int threads;     // 0: the whole problem in one call, as everybody without threads makes it
+  bool key_parts;  // whether threads share keys, and not heads or tokens
 };
 
 bool failed = false;
@@ -61,6 +62,22 @@ double timed(benchmark::State& state, Work work, Probe probe) {
   return std::max(limit, probe());
 }
 
+// Each thread sums some segments of keys, and then one adds these up.
+template <class Probe>
+double timed_key_parts(benchmark::State& state, const Row& row, const Case& made, Probe probe) {
+  const Shape& s = row.shape;
+  std::vector<float> partials(attend::core::partial_floats(s.query_heads, s.queries, s.head_dim, s.keys));
+  bench::Team team(row.threads,
+                   [&](int part) { attend::core::run_key_part(made.ours(part), part, row.threads, partials.data()); });
+  return timed(
+      state,
+      [&] {
+        team.run();
+        attend::core::add_key_parts(made.ours(), partials.data());
+      },
+      probe);
+}
+
 template <class Probe>
 double timed(benchmark::State& state, const Row& row, const Case& made, Probe probe) {
   if (row.peer)
@@ -69,6 +86,7 @@ double timed(benchmark::State& state, const Row& row, const Case& made, Probe pr
   if (row.threads == 0)
     return timed(
         state, [&, ours = made.ours()] { attend::core::run(ours); }, probe);
+  if (row.key_parts) return timed_key_parts(state, row, made, probe);
   bench::Team team(row.threads, [&](int part) { attend::core::run_part(made.ours(part), part, row.threads); });
   return timed(
       state, [&] { team.run(); }, probe);
@@ -128,18 +146,19 @@ void add_row(const std::string& operation, const std::string& who, Row row) {
 // One shape, by each backend and, without threads, each peer: over arrays, or each over the cache that it reads best. The
 // scalar backend, the reference, multiplies and adds in software on many hosts and runs only small prefills.
 void add(const std::string& operation, const Shape& shape, int threads = 0) {
-  const bool decode = operation == "decode", cached = decode || operation == "prefill_cache";
+  const bool key_parts = operation == "decode_key_parts", decode = key_parts || operation == "decode",
+             cached = decode || operation == "prefill_cache";
   const Layout layout = cached ? Layout::cache : Layout::tokens, peer_layout = cached ? Layout::heads : Layout::tokens;
   const std::vector<std::string> names = backends();
   for (const std::string& backend : names) {
     if (backend == "scalar" && names.size() > 1 && (decode || shape.queries > 64)) continue;
-    add_row(operation, backend, {"", backend, nullptr, shape, decode, layout, threads});
+    add_row(operation, backend, {"", backend, nullptr, shape, decode, layout, threads, key_parts});
   }
   if (threads > 0) return;
   for (int i = 0; i < bench::peer_count(); ++i) {
     const Peer& peer = bench::peer(i);
     if (shape.queries <= peer.longest)
-      add_row(operation, peer.name, {"", names[0], &peer, shape, decode, peer_layout, threads});
+      add_row(operation, peer.name, {"", names[0], &peer, shape, decode, peer_layout, threads, false});
   }
 }
 
@@ -164,6 +183,7 @@ void add_all() {
   for (const int threads : {1, 2}) {
     add("prefill", {1024, 1024, 64, 8, 8, false}, threads);
     add("decode", {1, 256, 64, 8, 8, false}, threads);
+    add("decode_key_parts", {1, 2048, 64, 1, 1, false}, threads);
   }
 }
 

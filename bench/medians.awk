@@ -36,6 +36,6 @@ END {
   for (i = 0; i <= last; ++i) {
     if (!(i in names)) continue
     split(names[i], part, "/")
-    print part[1], part[4], part[3], median(rates[i]), median(fractions[i]), part[1] == "decode" ? "GB/s" : "GFLOP/s"
+    print part[1], part[4], part[3], median(rates[i]), median(fractions[i]), part[1] ~ /^decode/ ? "GB/s" : "GFLOP/s"
   }
 }
