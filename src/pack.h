@@ -33,20 +33,30 @@ inline float base2_scale(float scale) {
   return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 
-// Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], some keys at a time. Lanes past key_count get the
-// last key, so that nothing beyond it is read; what they score is not looked at.
-template <class Isa>
+// A panel of up to four keys of an array takes the room of four: sixteen would take longer than all that follows.
+constexpr int few_panel_keys = 4;
+
+// Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], for `width` lanes: panel_keys or few_panel_keys.
+// Lanes past key_count get the last key, so that nothing beyond it is read; what they score is not looked at.
+template <class Isa, int width>
 ATTEND_APART void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
-  constexpr int some = Isa::transposed;
-  for (int lane = 0; lane < panel_keys; lane += some, panel += some) {
+  constexpr int some = width == few_panel_keys ? width : Isa::transposed;
+  constexpr int columns = width == few_panel_keys ? Isa::columns_of_four : Isa::transposed;
+  for (int lane = 0; lane < width; lane += some, panel += some) {
     const float* rows[some];
     ATTEND_UNROLL
     for (int i = 0; i < some; ++i) rows[i] = hidden(keys + at_most(lane + i, key_count - 1) * key_stride);
     int d = 0;
-    for (; head_dim - d >= some; d += some) Isa::transpose(rows, d, panel + d * panel_keys);
+    for (; head_dim - d >= columns; d += columns) {
+      if constexpr (width == few_panel_keys) {
+        Isa::transpose_four(rows, d, panel + d * width);
+      } else {
+        Isa::transpose(rows, d, panel + d * width);
+      }
+    }
     for (; d < head_dim; ++d) {
       ATTEND_UNROLL
-      for (int i = 0; i < some; ++i) panel[d * panel_keys + i] = rows[i][d];
+      for (int i = 0; i < some; ++i) panel[d * width + i] = rows[i][d];
     }
   }
 }

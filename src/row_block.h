@@ -125,14 +125,20 @@ class RowBlock {
   // The sums of the current segment.
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * problem_.value_dim; }
 
+  bool has_few_panel() const { return problem_.keys <= few_panel_keys && !problem_.key_panels; }
+
   // Panels of `keys` keys from position `key`: those of a cache as they lie, others packed.
   const float* panels_at(int key, int keys) {
     const ptrdiff_t stride = problem_.key.token_stride;
     const float* from = problem_.key.data + rows_.head * problem_.key.head_stride;
     if (problem_.key_panels) return from + ptrdiff_t(key) * problem_.head_dim;
+    if (has_few_panel()) {
+      if (keys > 0) pack_panel<Isa, few_panel_keys>(from, stride, keys, problem_.head_dim, panels_);
+      return panels_;
+    }
     for (int k = 0; k < keys; k += panel_keys) {
-      pack_panel<Isa>(from + (key + k) * stride, stride, at_most(keys - k, panel_keys), problem_.head_dim,
-                      panels_ + ptrdiff_t(k) * problem_.head_dim);
+      pack_panel<Isa, panel_keys>(from + (key + k) * stride, stride, at_most(keys - k, panel_keys), problem_.head_dim,
+                                  panels_ + ptrdiff_t(k) * problem_.head_dim);
     }
     return panels_;
   }
@@ -198,7 +204,12 @@ class RowBlock {
     }
     const int most = visible[rows - 1];
     if (most > 0) {
-      score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block.panels, problem_.head_dim, most, scores_);
+      const float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
+      if (has_few_panel()) {
+        score_tile<Isa, rows, 1, few_panel_keys>(query, block.panels, 0, problem_.head_dim, scores_);
+      } else {
+        score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores_);
+      }
       Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
       weigh_rows<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
       for (int chain = 0; chain < most; chain += chain_keys) {

@@ -12,14 +12,14 @@ namespace {
 
 // One step of a chain: sums[r][v] += query[r][d] * key[d][v].
 //   query   rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
-//   panels  from any lane on, where there is less than a panel's worth of lanes
-template <class Isa, int rows, int vecs>
+//   panels  of `width` lanes; from any lane on, where there is less than a panel's worth of them
+template <class Isa, int rows, int vecs, int width>
 ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, const float* const* panels, int d,
                               typename Isa::Vec (&sums)[rows][vecs]) {
   typename Isa::Vec key[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
-    key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys);
+    key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   }
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
@@ -37,7 +37,8 @@ ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, con
 //   query   [rows][head_dim], scaled
 //   keys    panels [head_dim][16], panel_stride floats apart; with less than a panel's worth of lanes, from any lane of one
 //   scores  [rows][score_keys]
-template <class Isa, int rows, int vecs>
+// With a panel of less than a vector, the other lanes read what lies behind it, and their scores are of no use.
+template <class Isa, int rows, int vecs, int width = panel_keys>
 void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
@@ -50,7 +51,7 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
     ATTEND_UNROLL
     for (int i = 0; i < three_count; ++i) threes[i] = hidden(threes[i] + steps);
     ATTEND_UNROLL
-    for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + steps * panel_keys);
+    for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + steps * width);
   };
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
@@ -62,11 +63,11 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
     int left = at_most(head_dim - first, chain_dims);
     for (; left >= 4; left -= 4) {
       ATTEND_UNROLL
-      for (int d = 0; d < 4; ++d) score_step<Isa>(threes, head_dim, panels, d, sums);
+      for (int d = 0; d < 4; ++d) score_step<Isa, rows, vecs, width>(threes, head_dim, panels, d, sums);
       go_on(4);
     }
     for (; left > 0; --left) {
-      score_step<Isa>(threes, head_dim, panels, 0, sums);
+      score_step<Isa, rows, vecs, width>(threes, head_dim, panels, 0, sums);
       go_on(1);
     }
     ATTEND_UNROLL

@@ -33,6 +33,10 @@ struct Avx2 {
   static constexpr int transposed = 8;
   static void transpose(const float* const* rows, int column, float* to) { transpose_8x8(rows, column, to); }
 
+  // to[4 i + j] = rows[j][column + i] for four rows and this many columns.
+  static constexpr int columns_of_four = 8;
+  static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x8(rows, column, to); }
+
   static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
   static Vec sub(Vec a, Vec b) { return _mm256_sub_ps(a, b); }
   static Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }

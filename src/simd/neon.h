@@ -44,14 +44,11 @@ struct Neon {
 
   // to[16 i + j] = rows[j][column + i] for this many rows and columns.
   static constexpr int transposed = 4;
-  static void transpose(const float* const* rows, int column, float* to) {
-    const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
-    const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));
-    store(to, vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0])));
-    store(to + 16, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
-    store(to + 32, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
-    store(to + 48, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
-  }
+  static void transpose(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 16, to); }
+
+  // to[4 i + j] = rows[j][column + i] for four rows and this many columns.
+  static constexpr int columns_of_four = 4;
+  static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 4, to); }
 
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }
   static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
@@ -95,6 +92,16 @@ struct Neon {
     const Vec four = add(add(load(sums), load(sums + 8)), add(load(sums + 4), load(sums + 12)));
     const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
     return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+  }
+
+ private:
+  static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {
+    const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
+    const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));
+    store(to, vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0])));
+    store(to + stride, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
+    store(to + 2 * stride, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
+    store(to + 3 * stride, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
   }
 };
 

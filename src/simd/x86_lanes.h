@@ -29,6 +29,20 @@ inline void transpose_8x8(const float* const* rows, ptrdiff_t column, float* to)
   }
 }
 
+// to[4 i + j] = rows[j][column + i] for 4 rows of 8 floats.
+inline void transpose_4x8(const float* const* rows, ptrdiff_t column, float* to) {
+  const __m256 r0 = _mm256_loadu_ps(rows[0] + column), r1 = _mm256_loadu_ps(rows[1] + column);
+  const __m256 r2 = _mm256_loadu_ps(rows[2] + column), r3 = _mm256_loadu_ps(rows[3] + column);
+  const __m256 low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
+  const __m256 low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
+  const __m256 c04 = _mm256_shuffle_ps(low01, low23, 0x44), c15 = _mm256_shuffle_ps(low01, low23, 0xee);
+  const __m256 c26 = _mm256_shuffle_ps(high01, high23, 0x44), c37 = _mm256_shuffle_ps(high01, high23, 0xee);
+  _mm256_storeu_ps(to, _mm256_permute2f128_ps(c04, c15, 0x20));
+  _mm256_storeu_ps(to + 8, _mm256_permute2f128_ps(c26, c37, 0x20));
+  _mm256_storeu_ps(to + 16, _mm256_permute2f128_ps(c04, c15, 0x31));
+  _mm256_storeu_ps(to + 24, _mm256_permute2f128_ps(c26, c37, 0x31));
+}
+
 // Lanes added in pairs: (i, i+4), then (i, i+2), then the two that are left.
 inline float sum_of_8(__m256 a) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
