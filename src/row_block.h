@@ -160,7 +160,8 @@ class RowBlock {
     const Block block = {key, keys, begun, panels_at(key, keys), values_at(key, keys)};
     Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
-      rows = at_most(rows_.count - r, Isa::tile_rows);
+      const int left = rows_.count - r;
+      rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
       const Row next = row_after(at, rows);
       if (rows == 1) {
         tile<1>(r, at, block);
