@@ -1,5 +1,5 @@
-// One token over a few keys of a cache: the steps of row_block.h without its bookkeeping, which would take longer than the
-// work.
+// One token over the keys of a cache that are few enough for one segment: the steps of row_block.h without its bookkeeping,
+// which would take longer than the work where there are very few.
 #pragma once
 
 #include "../include/attend/core.h"
@@ -13,9 +13,10 @@
 namespace attend {
 namespace {
 
-// Whether that is what a problem is. Query heads that share keys are worth a tile.
+// Whether that is what a problem is, and its work memory is for that. Query heads that share keys are worth a tile.
 inline bool has_few_keys(const core::Problem& problem) {
-  return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.key_panels && problem.keys <= chain_keys;
+  return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.key_panels && problem.row_block == 1 &&
+         problem.keys <= at_most(problem.key_block, segment_keys);
 }
 
 // Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
@@ -38,14 +39,20 @@ float weigh_few(float* scores, int keys, float* lane_sums) {
   constexpr int vecs = panel_keys / Isa::lanes;
   const int padded = whole_panels(keys);
   hide_keys<Isa>(scores, keys, padded);
-  Vec highest = Isa::broadcast(lowest_max);  // never NaN
-  for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  const bool many = padded >= 4 * Isa::lanes;  // enough for four vectors side by side
+  Vec highest = Isa::broadcast(lowest_max);    // never NaN
+  if (many) {
+    highest = highest_of_row<Isa>(scores, padded, highest);
+  } else {
+    for (int k = 0; k < padded; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  }
   RowScale scale = nothing_seen();
   if (const float highest_score = Isa::highest_lane(highest); highest_score > lowest_max) {
     raise_max<Isa>(highest_score, scale, lane_sums, {nullptr, 0, false});
     if (is_far(scale.max)) bring_near<Isa>(scores, padded, scale.max);
   }
-  weigh_side_by_side<Isa, 1, vecs>(scores, 0, padded, &scale, false, lane_sums);
+  const int done = many ? weigh_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums) : 0;
+  weigh_side_by_side<Isa, 1, vecs>(scores, done, padded, &scale, false, lane_sums);
   return scale.max;
 }
 
@@ -55,7 +62,7 @@ void run_few_keys(const core::Problem& problem, bool divides) {
   const int keys = visible_keys(problem, 0);
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
   float* const scores = problem.scratch;
-  float* const lane_sums = scores + chain_keys;
+  float* const lane_sums = scores + problem.key_block;
   float* const query = lane_sums + panel_keys;
   for (int head = 0; head < problem.query_heads; ++head) {
     float* const output = element(problem.output, 0, head);
@@ -70,12 +77,16 @@ void run_few_keys(const core::Problem& problem, bool divides) {
       }
       max = weigh_few<Isa>(scores, keys, lane_sums);
       denominator = Isa::sum_lanes(lane_sums);
-      const Values values = {element(problem.value, 0, head), problem.value.token_stride};
-      const Sums sums = {output, problem.value_dim, false};
-      if (problem.value_dim < 2 * panel_keys) {
-        value_columns<Isa, 1, false, panel_vecs>(scores, values, &keys, sums);
-      } else {
-        value_columns<Isa, 1, false>(scores, values, &keys, sums);
+      for (int chain = 0; chain < keys; chain += chain_keys) {
+        const ptrdiff_t stride = problem.value.token_stride;
+        const Values values = {element(problem.value, 0, head) + chain * stride, stride};
+        const Sums sums = {output, problem.value_dim, chain > 0};
+        const int in_chain = at_most(keys - chain, chain_keys);
+        if (problem.value_dim < 2 * panel_keys) {
+          value_columns<Isa, 1, false, panel_vecs>(scores + chain, values, &in_chain, sums);
+        } else {
+          value_columns<Isa, 1, false>(scores + chain, values, &in_chain, sums);
+        }
       }
     }
     if (divides) {

@@ -41,6 +41,17 @@ ATTEND_INSIDE void value_step(const float* weights, const float* value, int colu
   }
 }
 
+// Asks for values some keys ahead, for instruction sets that ask too late by themselves (Isa::fetches_ahead floats, or 0). One
+// row waits for memory more than for arithmetic.
+template <class Isa, int floats>
+ATTEND_INSIDE void fetch_ahead(const float* value) {
+  if constexpr (Isa::fetches_ahead > 0) {
+    constexpr int cache_line = 16;
+    ATTEND_UNROLL
+    for (int i = 0; i < floats; i += cache_line) __builtin_prefetch(value + Isa::fetches_ahead + i);
+  }
+}
+
 // Whether each row sees one key more than the row before.
 template <int rows>
 bool is_triangle(const int* visible) {
@@ -76,6 +87,7 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i, value += values.stride) {
       value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, 0, chain);
+      if (rows == 1 && !partial && visible[0] == chain_keys) fetch_ahead<Isa, vecs * Isa::lanes>(value);
     }
   }
   for (; k < visible[0]; ++k, value += values.stride) {
