@@ -5,13 +5,13 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-constexpr uint32_t cache_magic = 0x31437441;  // "AtC1"
+constexpr uint32_t cache_magic = 0x31437441;  // "AtC1": floats, keys in panels
 constexpr size_t head_bytes = (sizeof(attend_cache) + config::alignment - 1) / config::alignment * config::alignment;
 
 // Changes whenever one field does: each step can be undone.
 uint32_t check_of(const attend_cache& cache) {
   const int32_t fields[] = {cache.kv_heads, cache.head_dim, cache.value_dim, cache.max_tokens, cache.tokens};
-  uint32_t sum = cache.magic ^ cache.format;
+  uint32_t sum = cache.magic;
   for (const int32_t field : fields) {
     sum = (sum ^ uint32_t(field)) * 0x9e3779b1u;
     sum ^= sum >> 15;
@@ -62,7 +62,7 @@ core::Tensor<const float> tensor(const attend_input& input, ptrdiff_t tokens, in
 attend_status check_cache(const attend_cache* cache) {
   if (cache == nullptr) return ATTEND_NO_CACHE;
   if (!aligned(cache, config::alignment) || cache->magic != cache_magic || cache->check != check_of(*cache) ||
-      cache->format != 0 || !within(cache->kv_heads, 1, ATTEND_MAX_WIDTH) || !within(cache->head_dim, 1, ATTEND_MAX_WIDTH) ||
+      !within(cache->kv_heads, 1, ATTEND_MAX_WIDTH) || !within(cache->head_dim, 1, ATTEND_MAX_WIDTH) ||
       !within(cache->value_dim, 1, ATTEND_MAX_WIDTH) || !within(cache->max_tokens, 1, ATTEND_MAX_TOKENS) ||
       !within(cache->tokens, 0, cache->max_tokens)) {
     return ATTEND_CORRUPT_CACHE;
@@ -121,14 +121,11 @@ attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, s
   if (!aligned(memory, config::alignment)) return ATTEND_UNALIGNED_MEMORY;
   if (memory_size < bytes || bytes > UINTPTR_MAX - reinterpret_cast<uintptr_t>(memory)) return ATTEND_SMALL_MEMORY;
   attend_cache* made = static_cast<attend_cache*>(memory);
-  *made = {cache_magic,
-           int32_t(shape->kv_heads),
-           int32_t(shape->head_dim),
-           int32_t(shape->value_dim),
-           int32_t(shape->max_tokens),
-           0,
-           0,
-           0};
+  made->magic = cache_magic;
+  made->kv_heads = int32_t(shape->kv_heads);
+  made->head_dim = int32_t(shape->head_dim);
+  made->value_dim = int32_t(shape->value_dim);
+  made->max_tokens = int32_t(shape->max_tokens);
   set_tokens(*made, 0);
   if (cache != nullptr) *cache = made;
   return ATTEND_OK;

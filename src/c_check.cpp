@@ -11,7 +11,6 @@ constexpr ptrdiff_t most_floats = PTRDIFF_MAX / ptrdiff_t(sizeof(float));
 
 // Moves one end of a range of floats by what an axis spans: false when that cannot be counted.
 bool reach(const Axis& axis, ptrdiff_t& low, ptrdiff_t& high) {
-  if (axis.count <= 1) return true;
   ptrdiff_t distance;
   if (__builtin_mul_overflow(axis.count - 1, axis.stride, &distance)) return false;
   ptrdiff_t& end = distance < 0 ? low : high;

@@ -10,21 +10,20 @@
 
 // In memory: a head, then keys and values as core::Cache has them. No pointers, so that it can be moved.
 struct attend_cache {
-  uint32_t magic;
+  uint32_t magic;  // says how keys and values lie, too
   int32_t kv_heads;
   int32_t head_dim;
   int32_t value_dim;
   int32_t max_tokens;
-  int32_t tokens;   // held
-  uint32_t format;  // of keys and values; 0: floats, keys in panels
-  uint32_t check;   // of the fields above
+  int32_t tokens;  // held
+  uint32_t check;  // of the fields above
 };
 
 namespace attend {
 namespace c_surface {
 
 static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks for must be enough");
-static_assert(sizeof(attend_cache) == 32 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
+static_assert(sizeof(attend_cache) == 28 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
 
 // Bytes begin … end - 1 of the address space.
 struct Range {

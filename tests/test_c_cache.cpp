@@ -201,17 +201,63 @@ TEST_CASE("c cache: tokens from any strides; truncated, reset, moved") {
   CHECK(attend_cache_tokens(reinterpret_cast<const attend_cache*>(moved.data())) == count);
 }
 
-TEST_CASE("c cache: a bit that flips in its head is seen") {
+TEST_CASE("c cache: bits that flip in its head are seen, one or two") {
   Both both;
   REQUIRE(both.append(0, 5) == ATTEND_OK);
-  for (int bit = 0; bit < 32 * 8; ++bit) {
-    both.memory[0].bytes[bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
+  const auto flip = [&](int bit) { both.memory[0].bytes[bit / 8] ^= static_cast<unsigned char>(1 << bit % 8); };
+  constexpr int bits = 28 * 8;
+  int unseen = 0;
+  for (int bit = 0; bit < bits; ++bit) {
+    flip(bit);
     INFO(bit);
     CHECK(attend_cache_tokens(both.cache) == -1);
     CHECK(attend_cache_max_tokens(both.cache) == -1);
     CHECK(both.append(5, 1) == ATTEND_CORRUPT_CACHE);
     CHECK(attend_cache_reset(both.cache) == ATTEND_CORRUPT_CACHE);
-    both.memory[0].bytes[bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
+    for (int other = bit + 1; other < bits; ++other) {
+      flip(other);
+      unseen += attend_cache_tokens(both.cache) != -1;
+      flip(other);
+    }
+    flip(bit);
   }
+  CHECK(unseen == 0);
   CHECK(attend_cache_tokens(both.cache) == 5);
+}
+
+TEST_CASE("c cache: no tokens need no keys, and an empty cache gives zeros") {
+  Both both;
+  CHECK(attend_cache_append(both.cache, 0, nullptr, nullptr) == ATTEND_OK);
+  std::vector<float> output(2 * Wake::query_heads * Wake::value_dim, 7.0f);
+  attend_problem p = both.problem(0, 2, output.data());
+  const std::size_t bytes = attend_workspace_size(&p);
+  std::vector<Line> workspace = lines(bytes);
+  REQUIRE(attend_run(&p, workspace.data(), bytes) == ATTEND_OK);
+  for (const float zero : output) CHECK(zero == 0.0f);
+  p.options = ATTEND_CAUSAL;
+  CHECK(attend_check(&p) == ATTEND_TOO_FEW_TOKENS);
+  p.offset = 0;
+  CHECK(attend_check(&p) == ATTEND_OK);
+}
+
+TEST_CASE("c cache: work memory never shrinks with more queries") {
+  for (const int max_tokens : {1, 64, 65, 512, 513, 2000}) {
+    const attend_cache_shape shape = shape_of(1, 5, 9, max_tokens);
+    std::vector<Line> memory = lines(attend_cache_size(&shape));
+    attend_cache* cache = nullptr;
+    REQUIRE(attend_cache_init(&shape, memory.data(), attend_cache_size(&shape), &cache) == ATTEND_OK);
+    std::vector<float> floats(100 * 20);
+    std::size_t last = 0;
+    for (int queries = 1; queries < 100; ++queries) {
+      attend_problem p;
+      attend_problem_init(&p, sizeof p);
+      p.query_heads = p.kv_heads = 1, p.head_dim = 5, p.value_dim = 9, p.queries = queries;
+      p.query.data = floats.data(), p.output.data = floats.data() + 1000, p.cache = cache;
+      attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
+      const std::size_t bytes = attend_workspace_size(&p);
+      REQUIRE(bytes > 0);
+      REQUIRE(bytes >= last);
+      last = bytes;
+    }
+  }
 }

@@ -248,6 +248,33 @@ TEST_CASE("c surface: parts have the bits of the whole and write each row once")
   }
 }
 
+TEST_CASE("c surface: parts of a batch are of about equal work") {
+  const std::vector<Case> batches = {{{2, 1, 4, 1, 12, 40, false, 0, 0.0f, 1.0f}, 5, {}, 20},
+                                     {{2, 2, 4, 1, 12, 40, false, 0, 0.0f, 1.0f}, 2, {}, 21},
+                                     {{1, 1, 4, 1, 30, 60, false, 0, 0.0f, 1.0f}, 4, {60, 1, 2, 60}, 22}};
+  for (const Case& c : batches) {
+    for (const int parts : {2, 3, 4}) {
+      double total = 0.0, most = 0.0;
+      for (int part = 0; part < parts; ++part) {
+        std::vector<float> output(c.expected.size(), untouched());
+        attend_problem p = c.problem();
+        p.query.data = c.query.data(), p.key.data = c.key.data(), p.value.data = c.value.data(), p.output.data = output.data();
+        REQUIRE(attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM) == ATTEND_OK);
+        REQUIRE(run_with_exact_workspace(p, part, parts) == ATTEND_OK);
+        const std::size_t row_floats = output.size() / std::size_t(c.batch);
+        double work = 0.0;
+        for (std::size_t i = 0; i < output.size(); ++i) {
+          if (!is_untouched(output[i])) work += c.lengths.empty() ? double(c.s.keys) : double(c.lengths[i / row_floats]);
+        }
+        total += work;
+        most = work > most ? work : most;
+      }
+      INFO(c.text(), " parts ", parts, " most ", most, " total ", total);
+      CHECK(most * parts <= 1.25 * total);
+    }
+  }
+}
+
 TEST_CASE("c surface: slices of a fused array, and batch rows that share keys") {
   const Case c({4, 2, 8, 8, 21, 21, true, 0, 0.0f, 1.0f}, 2, {}, 11);
   // [batch][token][4 query heads, 2 key heads, 2 value heads][8]
@@ -278,24 +305,43 @@ TEST_CASE("c surface: slices of a fused array, and batch rows that share keys") 
 
 TEST_CASE("c surface: strides of extents of 1 are not looked at, and a length of 0 gives zeros") {
   const Case c({1, 1, 3, 2, 1, 1, false, 0, 0.0f, 1.0f}, 1, {}, 12);
-  float output[2] = {7.0f, 7.0f};
-  attend_problem p = c.problem();
-  const std::ptrdiff_t wild = PTRDIFF_MAX, low = PTRDIFF_MIN;
-  p.query = {c.query.data(), wild, low, wild};
-  p.key = {c.key.data(), wild, low, wild};
-  p.value = {c.value.data(), low, wild, low};
-  p.output = {output, wild, low, wild};
-  REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
-  CHECK(std::memcmp(output, c.expected.data(), sizeof output) == 0);
-  p.keys = 0;
-  p.key = p.value = {nullptr, 1, 1, 1};
-  for (const std::uint32_t options : {0u, ATTEND_CAUSAL}) {
-    p.options = options;
-    output[0] = output[1] = 7.0f;
+  for_each_backend([&](const char* backend) {
+    INFO(backend);
+    float output[2] = {7.0f, 7.0f};
+    attend_problem p = c.problem();
+    const std::ptrdiff_t wild = PTRDIFF_MAX, low = PTRDIFF_MIN;
+    p.query = {c.query.data(), wild, low, wild};
+    p.key = {c.key.data(), wild, low, wild};
+    p.value = {c.value.data(), low, wild, low};
+    p.output = {output, wild, low, wild};
     REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
-    CHECK(output[0] == 0.0f);
-    CHECK(output[1] == 0.0f);
-  }
+    CHECK(std::memcmp(output, c.expected.data(), sizeof output) == 0);
+    const std::ptrdiff_t length = 0;
+    p.key_lengths = &length;
+    for (const std::uint32_t options : {0u, ATTEND_CAUSAL}) {
+      p.options = options;
+      output[0] = output[1] = 7.0f;
+      REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+      CHECK(output[0] == 0.0f);
+      CHECK(output[1] == 0.0f);
+    }
+  });
+}
+
+TEST_CASE("c surface: no keys at all, and no arrays of them") {
+  for_each_backend([](const char* backend) {
+    INFO(backend);
+    const std::vector<float> query(2 * 3 * 4 * 5, 1.0f);
+    std::vector<float> output(2 * 3 * 4 * 6, 7.0f);
+    attend_problem p;
+    attend_problem_init(&p, sizeof p);
+    p.batch = 2, p.queries = 3, p.query_heads = 4, p.kv_heads = 2, p.head_dim = 5, p.value_dim = 6, p.keys = 0;
+    p.query.data = query.data(), p.output.data = output.data();
+    attend_problem_set_layout(&p, ATTEND_BATCH_HEAD_TOKEN_DIM);
+    p.key.batch_stride = p.key.head_stride = p.value.batch_stride = p.value.head_stride = 100;
+    REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+    for (const float zero : output) REQUIRE(zero == 0.0f);
+  });
 }
 
 TEST_CASE("c surface: offsets of any size") {
