@@ -76,7 +76,7 @@ attend_status check_cache(const attend_cache* cache);
 Range cache_range(const attend_cache& cache);
 core::Cache cache_memory(const attend_cache& cache);
 
-// 1 / sqrt(head_dim), the same as default_scale, in fewer steps.
+// 1 / sqrt(head_dim), the same as default_scale, which is meant for constants.
 float usual_scale(int head_dim);
 
 }  // namespace c_surface
