@@ -45,7 +45,8 @@ sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what attend_c.h declares"
 nm "$build/c_surface.o" | sed -n 's/^ *U \(attend_\)/\1/p' | sort >"$build/called"
 nothing_in "$(comm -23 "$build/declared" "$build/called")" "tests/c_surface.c calls every function"
-nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' | grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
+nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
+  grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"
 
 if command -v python3 >/dev/null 2>&1; then
