@@ -58,8 +58,8 @@ fi
 # Sanitizers watch the surface, the scalar backend and what is common to all. The vector backends are the library's: they take
 # minutes to compile with sanitizers, which is done for the unit tests as a whole.
 vectors='backend_[^s]'
-backends=$(ls "$libraries"/src/*.o | grep "$vectors")
-sources=$(ls src/*.cpp | grep -v "$vectors")
+backends=$(printf '%s\n' "$libraries"/src/*.o | grep "$vectors")
+sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
 sanitizers=address,undefined
 flags='-std=c++17 -O1 -g -ffp-contract=off -fno-sanitize-recover=all -Iinclude'
 if ! $cxx -fsanitize=$sanitizers -x c++ - -o "$build/probe" 2>/dev/null <<'PROBE'; then
