@@ -155,7 +155,9 @@ int main(void) {
   arrays();
   cache();
   backends();
-  CHECK(strcmp(attend_status_text(ATTEND_OK), "ok") == 0);
+  const attend_status status = attend_backend_use(attend_backend_name(attend_backend_count() - 1));
+  CHECK(strcmp(attend_status_text(status), "ok") == 0);
+  CHECK(strcmp(attend_status_text(ATTEND_NO_STATUS), "unknown status") == 0);
   printf("%d checks, %d failed\n", passed + failed, failed);
   return failed > 0 || passed < 100;
 }

@@ -68,6 +68,7 @@ extern "C" {
 
 /* What a call says. When several apply, it is the one with the lowest number. attend_status_text has them in words. */
 typedef enum attend_status {
+  ATTEND_NO_STATUS = -1, /* never an answer: it makes the type signed, as int is */
   ATTEND_OK = 0,
 
   /* attend_problem itself */
