@@ -9,6 +9,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) -g -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
+SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
 APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
@@ -29,6 +30,7 @@ define compile
 @$(CXX) $(FLAGS) $(1) -c $< -o $@
 endef
 
+comma := ,
 define link
 @echo "  link    $@" >&2
 @$(CXX) $(FLAGS) $(filter %.o %.a,$^) $(1) -o $@
@@ -40,6 +42,18 @@ $(BUILD)/%.o: %.cpp
 $(BUILD)/libattend.a: $(LIBRARY)
 	@rm -f $@
 	@ar rcs $@ $^
+
+## lib         the static and the shared library, for programs in C or with a foreign-function interface: libattend.a, libattend.so
+.PHONY: lib
+lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
+	@ls $^
+
+# Only what attend_c.h declares is visible, and no run-time of C++ is asked for.
+$(BUILD)/shared/%.o: %.cpp
+	$(call compile,-fPIC -fvisibility=hidden)
+
+$(BUILD)/libattend.so: $(SHARED)
+	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so)
 
 ## run         write a story with MODEL= and TOKENIZER= (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); without them, self-attention step by step; TARGET=cortex-m4, m7, m33 or m55: on an emulated board
 export PROMPT
@@ -59,13 +73,13 @@ endif
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
 
-## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, README
+## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
 test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
 test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
-test: $(BUILD)/unit
+test: $(BUILD)/unit lib
 	@sh tests/all.sh "$(CXX)" $(BUILD)
 
 ## unit        the compiled tests only (arguments for doctest in ARGS=)
@@ -188,4 +202,4 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/accuracy.o)
+-include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/accuracy.o)

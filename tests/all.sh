@@ -12,7 +12,7 @@ part() {
 }
 
 part 'unit tests' "$build/unit"
-for check in wrong_code symbols stack freestanding vendoring windows readme; do
+for check in wrong_code symbols stack freestanding vendoring windows c readme; do
   part "$check" sh "tests/check_$check.sh" "$cxx" "$build"
 done
 

@@ -30,6 +30,10 @@ fi
 outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64'
 core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
+# Of the C surface, those that have others to call.
+c_calls='attend_run attend_run_part attend_check attend_workspace_size attend_cache_append attend_cache_init attend_cache_tokens'
+c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
+
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
 bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
 
@@ -56,8 +60,9 @@ for level in -Os -O2; do
     [ "$depth" -le "$most" ] || most=$depth
   done
   succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" \
-    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish" \
-    -f tests/stack.awk "$folder/dispatch.ci" "$folder/parts.ci" "$folder/size_main.ci" || continue
+    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish $c_calls" \
+    -f tests/stack.awk "$folder/dispatch.ci" "$folder/parts.ci" "$folder/kv_cache.ci" "$folder"/c_*.ci "$folder/size_main.ci" ||
+    continue
   cp "$build/log" "$folder/stack.text"
   for call in core prefill decode; do
     case $call in core) function=$core_run ;; *) function=call_$call ;; esac
@@ -69,6 +74,12 @@ for level in -Os -O2; do
       fail "$level: $call: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
     fi
   done
+  for call in $c_calls; do
+    needed=$(bytes "$call" "$folder/stack.text")
+    [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${c_promised:-0}" ] || echo "$call needs ${needed:-?} bytes; "
+  done >"$folder/c_stack"
+  nothing_in "$(cat "$folder/c_stack")" \
+    "$level: calls from C keep to ATTEND_STACK_BYTES, ${c_promised:-?}: attend_run takes $(bytes attend_run "$folder/stack.text")"
   # Each constant holds by itself: one must not live on what another has left over.
   nothing_in "$(tail -n 3 "$build/promises" | awk '
     $1 == "core" { core = $2; core_promised = $3; next }

@@ -1,0 +1,146 @@
+// The C surface: filling in a problem, sizing it, running it whole or in parts.
+#include "c_surface.h"
+
+#include "bits.h"
+#include "float_rules.h"
+
+namespace attend {
+namespace c_surface {
+
+// Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent: after four steps
+// the error is that of doubles, far below what could move the float that it is rounded to.
+float usual_scale(int head_dim) {
+  const float n = float(head_dim);
+  const double half = 0.5 * double(n);
+  double y = double(bits_to<float>(0x5f375a86u - bits_to<uint32_t>(n) / 2));
+  for (int step = 0; step < 4; ++step) y *= 1.5 - half * y * y;
+  return float(y);
+}
+
+namespace {
+
+attend_status check_workspace(const Checked& checked, const void* workspace, size_t size) {
+  if (workspace == nullptr) return ATTEND_NO_WORKSPACE;
+  if (!aligned(workspace, config::alignment)) return ATTEND_UNALIGNED_WORKSPACE;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
+  if (size < checked.workspace_bytes || checked.workspace_bytes > UINTPTR_MAX - begin) return ATTEND_SMALL_WORKSPACE;
+  const Range used = {begin, begin + checked.workspace_bytes};
+  if (overlap(used, checked.output)) return ATTEND_WORKSPACE_OVERLAPS_OUTPUT;
+  for (const Range& input : checked.inputs) {
+    if (overlap(used, input)) return ATTEND_WORKSPACE_OVERLAPS_INPUT;
+  }
+  return ATTEND_OK;
+}
+
+attend_status check_parts(const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
+  if (!within(parts, 1, ATTEND_MAX_PARTS)) return ATTEND_BAD_PARTS;
+  if (!within(part, 0, parts - 1)) return ATTEND_BAD_PART;
+  const uint64_t work = uint64_t(problem.queries) * (uint64_t(problem.keys) + 16);
+  return parts > 1 && work >> 47 != 0 ? ATTEND_UNCUTTABLE : ATTEND_OK;
+}
+
+void run_row(const Checked& checked, const ptrdiff_t* key_lengths, ptrdiff_t row, int part, int parts) {
+  core::Problem problem = checked.first;
+  problem.query.data += row * checked.query_step;
+  problem.output.data += row * checked.output_step;
+  problem.key.data += row * checked.key_step;
+  problem.value.data += row * checked.value_step;
+  if (key_lengths != nullptr) problem.keys = int(key_lengths[row]);
+  if (parts == 1) {
+    core::run(problem);
+  } else {
+    core::run_part(problem, part, parts);
+  }
+}
+
+// Strides of a dense tensor, outermost axis first: false when the outermost cannot be counted.
+template <class Tensor>
+bool set_strides(Tensor& tensor, ptrdiff_t tokens, ptrdiff_t heads, ptrdiff_t width, bool heads_first) {
+  ptrdiff_t& outer = heads_first ? tensor.head_stride : tensor.token_stride;
+  ptrdiff_t& inner = heads_first ? tensor.token_stride : tensor.head_stride;
+  const ptrdiff_t outer_count = heads_first ? heads : tokens, inner_count = heads_first ? tokens : heads;
+  inner = width;
+  return !__builtin_mul_overflow(width, inner_count, &outer) &&
+         !__builtin_mul_overflow(outer, outer_count, &tensor.batch_stride);
+}
+
+}  // namespace
+}  // namespace c_surface
+}  // namespace attend
+
+using namespace attend::c_surface;
+
+extern "C" {
+
+attend_status attend_problem_init(attend_problem* problem, size_t size) {
+  if (problem == nullptr || !aligned(problem, alignof(attend_problem))) return ATTEND_NO_PROBLEM;
+  if (size < sizeof *problem || size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
+  __builtin_memset(static_cast<void*>(problem), 0, size);
+  problem->size = size;
+  problem->scale = ATTEND_DEFAULT_SCALE;
+  problem->batch = 1;
+  problem->keys = ATTEND_ALL_KEYS;
+  problem->offset = ATTEND_DEFAULT_OFFSET;
+  return ATTEND_OK;
+}
+
+attend_status attend_problem_set_layout(attend_problem* problem, int layout) {
+  if (problem == nullptr || !aligned(problem, alignof(attend_problem))) return ATTEND_NO_PROBLEM;
+  if (problem->size < sizeof *problem || problem->size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
+  if (layout != ATTEND_BATCH_TOKEN_HEAD_DIM && layout != ATTEND_BATCH_HEAD_TOKEN_DIM) return ATTEND_BAD_LAYOUT;
+  if (!within(problem->query_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_QUERY_HEADS;
+  if (!within(problem->kv_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_KV_HEADS;
+  if (!within(problem->head_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_HEAD_DIM;
+  if (!within(problem->value_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_VALUE_DIM;
+  if (!within(problem->queries, 1, ATTEND_MAX_TOKENS)) return ATTEND_BAD_QUERIES;
+  if (!within(problem->keys, ATTEND_ALL_KEYS, ATTEND_MAX_TOKENS)) return ATTEND_BAD_KEYS;
+  const ptrdiff_t keys = problem->keys < 0 ? 0 : problem->keys;  // those of a cache have no strides
+  const bool heads_first = layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
+  attend_input query = problem->query, key = problem->key, value = problem->value;
+  attend_output output = problem->output;
+  if (!set_strides(query, problem->queries, problem->query_heads, problem->head_dim, heads_first)) return ATTEND_HUGE_QUERY;
+  if (!set_strides(key, keys, problem->kv_heads, problem->head_dim, heads_first)) return ATTEND_HUGE_KEY;
+  if (!set_strides(value, keys, problem->kv_heads, problem->value_dim, heads_first)) return ATTEND_HUGE_VALUE;
+  if (!set_strides(output, problem->queries, problem->query_heads, problem->value_dim, heads_first)) return ATTEND_HUGE_OUTPUT;
+  problem->query = query;
+  problem->key = key;
+  problem->value = value;
+  problem->output = output;
+  return ATTEND_OK;
+}
+
+float attend_default_scale(ptrdiff_t head_dim) {
+  return within(head_dim, 1, ATTEND_MAX_WIDTH) ? usual_scale(int(head_dim)) : 0.0f;
+}
+
+attend_status attend_check(const attend_problem* problem) {
+  Checked checked;
+  return check_problem(problem, checked);
+}
+
+size_t attend_workspace_size(const attend_problem* problem) {
+  Checked checked;
+  return check_problem(problem, checked) == ATTEND_OK ? checked.workspace_bytes : 0;
+}
+
+attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
+                              size_t workspace_size) {
+  Checked checked;
+  attend_status status = check_problem(problem, checked);
+  if (status == ATTEND_OK) status = check_parts(checked.first, part, parts);
+  if (status == ATTEND_OK) status = check_workspace(checked, workspace, workspace_size);
+  if (status != ATTEND_OK) return status;
+  checked.first.scratch = static_cast<float*>(workspace);
+  // Whole batch rows as long as they are alike and every part gets one; the others are cut.
+  const ptrdiff_t* lengths = problem->key_lengths;
+  const ptrdiff_t whole = lengths == nullptr ? checked.batch - checked.batch % parts : 0;
+  for (ptrdiff_t row = part; row < whole; row += parts) run_row(checked, lengths, row, 0, 1);
+  for (ptrdiff_t row = whole; row < checked.batch; ++row) run_row(checked, lengths, row, int(part), int(parts));
+  return ATTEND_OK;
+}
+
+attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size) {
+  return attend_run_part(problem, 0, 1, workspace, workspace_size);
+}
+
+}  // extern "C"

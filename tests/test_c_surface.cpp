@@ -1,0 +1,410 @@
+// The C surface gives the bits of the surfaces below it: for every layout, in parts, by rows of a batch, over a cache.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attend/attend.h"
+#include "attend/attend_c.h"
+#include "instance.h"
+
+using namespace attend_test;
+
+namespace {
+
+constexpr std::uint32_t untouched_bits = 0x7fc0beefu;  // a NaN that no arithmetic makes
+
+float untouched() {
+  float value;
+  std::memcpy(&value, &untouched_bits, sizeof value);
+  return value;
+}
+
+bool is_untouched(float value) { return std::memcmp(&value, &untouched_bits, sizeof value) == 0; }
+
+// Memory of so many bytes from an aligned address on: all that may be touched, so that a sanitizer sees each step beyond it.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t bytes) : bytes_(bytes + ATTEND_ALIGNMENT) {
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(bytes_.data()) % ATTEND_ALIGNMENT;
+    start_ = past == 0 ? 0 : ATTEND_ALIGNMENT - past;
+    bytes_.resize(start_ + bytes);
+  }
+  void* data() { return bytes_.data() + start_; }
+
+ private:
+  std::vector<unsigned char> bytes_;
+  std::size_t start_;
+};
+
+struct Dims {
+  std::ptrdiff_t batch, tokens, heads, width;
+  std::size_t count() const { return std::size_t(batch * tokens * heads * width); }
+};
+
+enum class Layout { token_head, head_token, gaps, backwards };
+constexpr Layout layouts[] = {Layout::token_head, Layout::head_token, Layout::gaps, Layout::backwards};
+
+// A tensor in memory of its own, in some layout. Between its elements and in `shift` floats before them lies `untouched`.
+struct Placed {
+  std::vector<float> memory;
+  std::ptrdiff_t start = 0, batch_stride = 0, token_stride = 0, head_stride = 0;
+  Dims dims{};
+
+  Placed(const Dims& d, Layout layout, int shift) : dims(d) {
+    switch (layout) {
+      case Layout::token_head:
+      case Layout::backwards:
+        head_stride = d.width;
+        token_stride = d.heads * head_stride;
+        batch_stride = d.tokens * token_stride;
+        break;
+      case Layout::head_token:
+        token_stride = d.width;
+        head_stride = d.tokens * token_stride;
+        batch_stride = d.heads * head_stride;
+        break;
+      case Layout::gaps:  // [head][token][batch], with something after each
+        batch_stride = d.width + 3;
+        token_stride = d.batch * batch_stride + 1;
+        head_stride = d.tokens * token_stride + 5;
+        break;
+    }
+    std::ptrdiff_t size = d.width + (d.batch - 1) * batch_stride + (d.tokens - 1) * token_stride + (d.heads - 1) * head_stride;
+    start = shift;
+    if (layout == Layout::backwards) {
+      start += (d.tokens - 1) * token_stride;
+      token_stride = -token_stride;
+    }
+    if (d.tokens == 0) size = start = 0;
+    memory.assign(std::size_t(size + shift), untouched());
+  }
+
+  float* data() { return memory.data() + start; }
+  float& at(std::ptrdiff_t b, std::ptrdiff_t t, std::ptrdiff_t h, std::ptrdiff_t c) {
+    return memory[std::size_t(start + b * batch_stride + t * token_stride + h * head_stride + c)];
+  }
+  // Calls with each element and its place in a dense [batch][token][head][width] array.
+  template <class Call>
+  void each(Call call) {
+    std::size_t i = 0;
+    for (std::ptrdiff_t b = 0; b < dims.batch; ++b)
+      for (std::ptrdiff_t t = 0; t < dims.tokens; ++t)
+        for (std::ptrdiff_t h = 0; h < dims.heads; ++h)
+          for (std::ptrdiff_t c = 0; c < dims.width; ++c) call(at(b, t, h, c), i++);
+  }
+  void put(const std::vector<float>& dense) {
+    each([&](float& element, std::size_t i) { element = dense[i]; });
+  }
+  std::vector<float> get() {
+    std::vector<float> dense(dims.count());
+    each([&](float& element, std::size_t i) { dense[i] = element; });
+    return dense;
+  }
+  // Floats of the memory that hold what was there before any element.
+  std::size_t gaps() const {
+    std::size_t count = 0;
+    for (const float value : memory) count += is_untouched(value);
+    return count;
+  }
+  template <class Tensor>
+  void describe(Tensor& tensor) {
+    tensor.data = data();
+    tensor.batch_stride = batch_stride;
+    tensor.token_stride = token_stride;
+    tensor.head_stride = head_stride;
+  }
+};
+
+// A problem with dense data, and its output as the core computes it, one batch row after another.
+struct Case {
+  Shape s;
+  int batch;
+  std::vector<std::ptrdiff_t> lengths;  // none: all keys exist
+  std::vector<float> query, key, value, expected;
+
+  Case(const Shape& shape, int rows, std::vector<std::ptrdiff_t> key_lengths, std::uint64_t seed)
+      : s(shape), batch(rows), lengths(std::move(key_lengths)) {
+    for (int b = 0; b < batch; ++b) {
+      Shape row = s;
+      row.keys = lengths.empty() ? s.keys : int(lengths[std::size_t(b)]);
+      const Instance instance(row, seed + std::uint64_t(b), s.keys - row.keys);  // with NaN after the keys that exist
+      query.insert(query.end(), instance.query.begin(), instance.query.end());
+      key.insert(key.end(), instance.key.begin(), instance.key.end());
+      value.insert(value.end(), instance.value.begin(), instance.value.end());
+      const std::vector<float> output = instance.one_shot();
+      expected.insert(expected.end(), output.begin(), output.end());
+    }
+  }
+
+  attend_problem problem() const {
+    attend_problem p;
+    REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
+    p.batch = batch;
+    p.query_heads = s.query_heads, p.kv_heads = s.kv_heads, p.head_dim = s.head_dim, p.value_dim = s.value_dim;
+    p.queries = s.queries, p.keys = s.keys;
+    if (s.causal) p.options |= ATTEND_CAUSAL;
+    if (s.offset != 0) p.offset = s.offset;
+    if (s.scale != 0.0f) p.scale = s.scale;
+    if (!lengths.empty()) p.key_lengths = lengths.data();
+    return p;
+  }
+
+  std::string text() const { return Instance(s, 1).text() + " batch=" + std::to_string(batch); }
+};
+
+attend_status run_with_exact_workspace(const attend_problem& problem, int part = 0, int parts = 1) {
+  const std::size_t bytes = attend_workspace_size(&problem);
+  Aligned workspace(bytes);
+  std::memset(workspace.data(), 0xff, bytes);
+  return parts == 1 ? attend_run(&problem, workspace.data(), bytes)
+                    : attend_run_part(&problem, part, parts, workspace.data(), bytes);
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {{4, 2, 8, 5, 7, 19, false, 0, 0.0f, 1.0f}, 1, {}, 1},
+      {{4, 2, 8, 5, 7, 19, true, 12, 0.3f, 1.0f}, 3, {}, 2},
+      {{6, 3, 17, 33, 5, 70, true, -2, -0.25f, 2.0f}, 2, {70, 9}, 3},
+      {{3, 1, 16, 16, 1, 40, false, 0, 0.0f, 1.0f}, 5, {0, 1, 16, 39, 40}, 4},
+      {{2, 2, 12, 7, 3, 530, true, 527, 0.0f, 4.0f}, 2, {530, 513}, 5},
+      {{1, 1, 1, 1, 1, 1, true, 0, 0.0f, 1.0f}, 1, {}, 6},
+      {{2, 1, 4, 3, 30, 30, true, 0, 0.0f, 1.0f}, 4, {30, 3, 0, 17}, 7},
+      {{8, 8, 64, 64, 20, 33, true, 13, 0.0f, 1.0f}, 2, {}, 8},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("c surface: every layout and every alignment of floats has the core's bits, and nothing but the output is written") {
+  for_each_backend([](const char* backend) {
+    for (const Case& c : cases()) {
+      for (const Layout layout : layouts) {
+        for (const int shift : {0, 1}) {
+          INFO(backend, " ", c.text(), " layout ", int(layout), " shift ", shift);
+          Placed query({c.batch, c.s.queries, c.s.query_heads, c.s.head_dim}, layout, shift);
+          Placed key({c.batch, c.s.keys, c.s.kv_heads, c.s.head_dim}, layout, shift);
+          Placed value({c.batch, c.s.keys, c.s.kv_heads, c.s.value_dim}, layout, shift);
+          Placed output({c.batch, c.s.queries, c.s.query_heads, c.s.value_dim}, layout, shift);
+          query.put(c.query), key.put(c.key), value.put(c.value);
+          attend_problem p = c.problem();
+          query.describe(p.query), key.describe(p.key), value.describe(p.value), output.describe(p.output);
+          const std::size_t gaps = output.gaps() - c.expected.size();
+          REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+          CHECK(same_bits(output.get(), c.expected));
+          CHECK(output.gaps() == gaps);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("c surface: attend_problem_set_layout describes dense tensors") {
+  for (const Case& c : cases()) {
+    for (const Layout layout : {Layout::token_head, Layout::head_token}) {
+      Placed query({c.batch, c.s.queries, c.s.query_heads, c.s.head_dim}, layout, 0);
+      Placed key({c.batch, c.s.keys, c.s.kv_heads, c.s.head_dim}, layout, 0);
+      Placed value({c.batch, c.s.keys, c.s.kv_heads, c.s.value_dim}, layout, 0);
+      Placed output({c.batch, c.s.queries, c.s.query_heads, c.s.value_dim}, layout, 0);
+      query.put(c.query), key.put(c.key), value.put(c.value);
+      attend_problem p = c.problem();
+      p.query.data = query.data(), p.key.data = key.data(), p.value.data = value.data(), p.output.data = output.data();
+      REQUIRE(attend_problem_set_layout(
+                  &p, layout == Layout::token_head ? ATTEND_BATCH_TOKEN_HEAD_DIM : ATTEND_BATCH_HEAD_TOKEN_DIM) == ATTEND_OK);
+      CHECK(p.value.batch_stride == value.batch_stride);
+      CHECK(p.value.token_stride == value.token_stride);
+      CHECK(p.value.head_stride == value.head_stride);
+      REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+      CHECK(same_bits(output.get(), c.expected));
+    }
+  }
+}
+
+TEST_CASE("c surface: parts have the bits of the whole and write each row once") {
+  for (const Case& c : cases()) {
+    for (const int parts : {1, 2, 3, 5, 16}) {
+      INFO(c.text(), " parts ", parts);
+      std::vector<float> output(c.expected.size(), untouched());
+      attend_problem p = c.problem();
+      p.query.data = c.query.data(), p.key.data = c.key.data(), p.value.data = c.value.data(), p.output.data = output.data();
+      REQUIRE(attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM) == ATTEND_OK);
+      std::size_t written = 0;
+      for (int part = 0; part < parts; ++part) {
+        std::fill(output.begin(), output.end(), untouched());
+        REQUIRE(run_with_exact_workspace(p, part, parts) == ATTEND_OK);
+        for (std::size_t i = 0; i < output.size(); ++i) {
+          if (is_untouched(output[i])) continue;
+          ++written;
+          REQUIRE(std::memcmp(&output[i], &c.expected[i], sizeof(float)) == 0);
+        }
+      }
+      CHECK(written == output.size());
+    }
+  }
+}
+
+TEST_CASE("c surface: parts of a batch are of about equal work") {
+  const std::vector<Case> batches = {{{2, 1, 4, 1, 12, 40, false, 0, 0.0f, 1.0f}, 5, {}, 20},
+                                     {{2, 2, 4, 1, 12, 40, false, 0, 0.0f, 1.0f}, 2, {}, 21},
+                                     {{1, 1, 4, 1, 30, 60, false, 0, 0.0f, 1.0f}, 4, {60, 1, 2, 60}, 22}};
+  for (const Case& c : batches) {
+    for (const int parts : {2, 3, 4}) {
+      double total = 0.0, most = 0.0;
+      for (int part = 0; part < parts; ++part) {
+        std::vector<float> output(c.expected.size(), untouched());
+        attend_problem p = c.problem();
+        p.query.data = c.query.data(), p.key.data = c.key.data(), p.value.data = c.value.data(), p.output.data = output.data();
+        REQUIRE(attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM) == ATTEND_OK);
+        REQUIRE(run_with_exact_workspace(p, part, parts) == ATTEND_OK);
+        const std::size_t row_floats = output.size() / std::size_t(c.batch);
+        double work = 0.0;
+        for (std::size_t i = 0; i < output.size(); ++i) {
+          if (!is_untouched(output[i])) work += c.lengths.empty() ? double(c.s.keys) : double(c.lengths[i / row_floats]);
+        }
+        total += work;
+        most = work > most ? work : most;
+      }
+      INFO(c.text(), " parts ", parts, " most ", most, " total ", total);
+      CHECK(most * parts <= 1.25 * total);
+    }
+  }
+}
+
+TEST_CASE("c surface: slices of a fused array, and batch rows that share keys") {
+  const Case c({4, 2, 8, 8, 21, 21, true, 0, 0.0f, 1.0f}, 2, {}, 11);
+  // [batch][token][4 query heads, 2 key heads, 2 value heads][8]
+  const std::ptrdiff_t heads = 8, token = heads * 8, row = 21 * token;
+  std::vector<float> fused(std::size_t(2 * row));
+  for (int b = 0; b < 2; ++b)
+    for (int t = 0; t < 21; ++t) {
+      const std::size_t rows = std::size_t(b * 21 + t);
+      float* to = fused.data() + b * row + t * token;
+      std::memcpy(to, &c.query[rows * 32], 32 * sizeof(float));
+      std::memcpy(to + 32, &c.key[rows * 16], 16 * sizeof(float));
+      std::memcpy(to + 48, &c.value[rows * 16], 16 * sizeof(float));
+    }
+  std::vector<float> output(c.expected.size());
+  attend_problem p = c.problem();
+  p.query = {fused.data(), row, token, 8};
+  p.key = {fused.data() + 32, row, token, 8};
+  p.value = {fused.data() + 48, row, token, 8};
+  p.output = {output.data(), 21 * 32, 32, 8};
+  REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+  CHECK(same_bits(output, c.expected));
+
+  p.key.batch_stride = p.value.batch_stride = 0;
+  REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+  CHECK(std::memcmp(output.data(), c.expected.data(), sizeof(float) * 21 * 32) == 0);
+  CHECK(std::memcmp(&output[21 * 32], &c.expected[21 * 32], sizeof(float) * 21 * 32) != 0);
+}
+
+TEST_CASE("c surface: strides of extents of 1 are not looked at, and a length of 0 gives zeros") {
+  const Case c({1, 1, 3, 2, 1, 1, false, 0, 0.0f, 1.0f}, 1, {}, 12);
+  for_each_backend([&](const char* backend) {
+    INFO(backend);
+    float output[2] = {7.0f, 7.0f};
+    attend_problem p = c.problem();
+    const std::ptrdiff_t wild = PTRDIFF_MAX, low = PTRDIFF_MIN;
+    p.query = {c.query.data(), wild, low, wild};
+    p.key = {c.key.data(), wild, low, wild};
+    p.value = {c.value.data(), low, wild, low};
+    p.output = {output, wild, low, wild};
+    REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+    CHECK(std::memcmp(output, c.expected.data(), sizeof output) == 0);
+    const std::ptrdiff_t length = 0;
+    p.key_lengths = &length;
+    for (const std::uint32_t options : {0u, ATTEND_CAUSAL}) {
+      p.options = options;
+      output[0] = output[1] = 7.0f;
+      REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+      CHECK(output[0] == 0.0f);
+      CHECK(output[1] == 0.0f);
+    }
+  });
+}
+
+TEST_CASE("c surface: no keys at all, and no arrays of them") {
+  for_each_backend([](const char* backend) {
+    INFO(backend);
+    const std::vector<float> query(2 * 3 * 4 * 5, 1.0f);
+    std::vector<float> output(2 * 3 * 4 * 6, 7.0f);
+    attend_problem p;
+    attend_problem_init(&p, sizeof p);
+    p.batch = 2, p.queries = 3, p.query_heads = 4, p.kv_heads = 2, p.head_dim = 5, p.value_dim = 6, p.keys = 0;
+    p.query.data = query.data(), p.output.data = output.data();
+    attend_problem_set_layout(&p, ATTEND_BATCH_HEAD_TOKEN_DIM);
+    p.key.batch_stride = p.key.head_stride = p.value.batch_stride = p.value.head_stride = 100;
+    REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+    for (const float zero : output) REQUIRE(zero == 0.0f);
+  });
+}
+
+TEST_CASE("c surface: offsets of any size") {
+  for (const std::ptrdiff_t offset : {PTRDIFF_MIN + 1, std::ptrdiff_t(-536870913), std::ptrdiff_t(-3), std::ptrdiff_t(0),
+                                      std::ptrdiff_t(4), std::ptrdiff_t(536870913), PTRDIFF_MAX}) {
+    const int near = offset < -100 ? -100 : offset > 100 ? 100 : int(offset);
+    const Case c({2, 1, 4, 3, 6, 9, true, near, 0.0f, 1.0f}, 1, {}, 13);
+    std::vector<float> output(c.expected.size());
+    attend_problem p = c.problem();
+    p.query.data = c.query.data(), p.key.data = c.key.data(), p.value.data = c.value.data(), p.output.data = output.data();
+    attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
+    p.offset = offset;
+    INFO(offset);
+    REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+    CHECK(same_bits(output, c.expected));
+  }
+}
+
+TEST_CASE("c surface: the default scale is that of the typed surface for every head_dim") {
+  int wrong = 0;
+  for (int head_dim = 1; head_dim <= ATTEND_MAX_WIDTH; ++head_dim) {
+    const float expected = attend::default_scale(head_dim), scale = attend_default_scale(head_dim);
+    wrong += std::memcmp(&expected, &scale, sizeof scale) != 0;
+  }
+  CHECK(wrong == 0);
+  for (const std::ptrdiff_t none : {PTRDIFF_MIN, std::ptrdiff_t(-1), std::ptrdiff_t(0), std::ptrdiff_t(ATTEND_MAX_WIDTH + 1)}) {
+    CHECK(attend_default_scale(none) == 0.0f);
+  }
+}
+
+TEST_CASE("c surface: the widest heads, with an exact workspace") {
+  const Case c({1, 1, ATTEND_MAX_WIDTH, 2, 1, 3, false, 0, 0.0f, 0.01f}, 1, {}, 14);
+  const Case d({1, 1, 2, ATTEND_MAX_WIDTH, 2, 3, false, 0, 0.0f, 1.0f}, 1, {}, 15);
+  for (const Case* wide : {&c, &d}) {
+    std::vector<float> output(wide->expected.size());
+    attend_problem p = wide->problem();
+    p.query.data = wide->query.data(), p.key.data = wide->key.data(), p.value.data = wide->value.data();
+    p.output.data = output.data();
+    attend_problem_set_layout(&p, ATTEND_BATCH_HEAD_TOKEN_DIM);
+    REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+    CHECK(same_bits(output, wide->expected));
+  }
+}
+
+TEST_CASE("c surface: work memory never shrinks with more queries or keys") {
+  std::vector<float> memory(1 << 16);
+  for (const int query_heads : {1, 2, 3}) {
+    attend_problem p;
+    attend_problem_init(&p, sizeof p);
+    p.query_heads = query_heads, p.kv_heads = 1, p.head_dim = 5, p.value_dim = 9;
+    std::size_t last_keys = 0;
+    for (const int keys : {0, 1, 63, 64, 65, 128, 511, 512, 513, 1024}) {
+      std::size_t last = 0;
+      for (int queries = 1; queries < 500; queries += queries < 20 ? 1 : 40) {
+        p.queries = queries, p.keys = keys;
+        attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
+        p.query.data = memory.data(), p.key.data = p.value.data = memory.data() + 16000, p.output.data = memory.data() + 32000;
+        const std::size_t bytes = attend_workspace_size(&p);
+        REQUIRE(bytes >= last);
+        last = bytes;
+      }
+      REQUIRE(last >= last_keys);
+      last_keys = last;
+    }
+  }
+}
