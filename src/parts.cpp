@@ -67,12 +67,13 @@ void take_tokens(Problem& problem, int first, int end) {
   problem.queries = end - first;
 }
 
-// Leaves the keys of one segment: of the first, or of one that some token sees. Then the difference cannot overflow.
+// Leaves the keys of one segment: of the first, or of one that some token sees. Then the difference cannot overflow where the
+// offset counts.
 void take_segment(Problem& problem, int segment) {
   const int first = segment * segment_keys;
   problem.key.data += first * (problem.key_panels ? problem.head_dim : problem.key.token_stride);
   problem.value.data += first * problem.value.token_stride;
-  problem.offset -= first;
+  if (problem.causal) problem.offset -= first;
   problem.keys = problem.keys - first < segment_keys ? problem.keys - first : segment_keys;
 }
 

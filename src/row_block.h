@@ -3,8 +3,9 @@
 //   scale the queries
 //   for each block of keys, ascending, cut at segments:
 //     for each tile of rows:  scores -> weights -> weighted sum of values
+//       the tile's last block, if there is one segment: divide by the denominators
 //     at the end of a segment: add its sums to the sums of the segments before it
-//   divide by the denominator
+//   divide by the denominators, if there are several
 //
 // A row is a (token, query head) pair: row = token * group + head within the group, so that all query heads that share keys
 // read them together, and the number of visible keys never falls from one row to the next.
@@ -134,6 +135,10 @@ class RowBlock {
     if (problem_.key_panels) return from + ptrdiff_t(key) * problem_.head_dim;
     if (has_few_panel()) {
       if (keys > 0) pack_panel<Isa, few_panel_keys>(from, stride, keys, problem_.head_dim, panels_);
+      // Lanes of the last vectors that lie behind the panel: whatever else is there could be subnormal, and slow.
+      constexpr int behind = panel_keys - few_panel_keys;
+      static_assert(chain_keys >= few_panel_keys + behind, "the smallest key_block has room for them");
+      fill_row<Isa>(0.0f, behind, panels_ + few_panel_keys * ptrdiff_t(problem_.head_dim));
       return panels_;
     }
     for (int k = 0; k < keys; k += panel_keys) {

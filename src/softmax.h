@@ -45,7 +45,7 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
 
 // Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums: for
 // instruction sets without an own way.
-inline void weigh_scores(float* scores, int count, float max, float* lane_sums) {
+ATTEND_CODE inline void weigh_scores(float* scores, int count, float max, float* lane_sums) {
   const int whole_max = Scalar::whole(max);
   const float lowest = bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125);
   for (int k = 0; k < count; ++k) {

@@ -155,7 +155,8 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
   bool far = false;
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
-    if (Isa::any_above(highest[r], Isa::broadcast(scale[r].max + above_max))) {
+    // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
+    if (Isa::any_above(Isa::sub(highest[r], Isa::broadcast(scale[r].max)), Isa::broadcast(above_max))) {
       raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys,
                      {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun});
     }

@@ -92,3 +92,15 @@ TEST_CASE("unusual widths: 1, 7, 10, 80, 576, and values wider or narrower than 
     });
   }
 }
+
+TEST_CASE("row blocks of all the rows that hosts take: values are gathered from near and from afar") {
+  for (const Shape& shape :
+       {Shape{4, 2, 5, 3, 170, 45, true, -20, 0.0f, 1.0f}, Shape{3, 3, 3, 90, 150, 70, false, 0, 0.0f, 1.0f}}) {
+    const Instance instance(shape, 77);
+    const std::vector<float> expected = instance.defined();
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend));
+      for (const int rows : {120, 150, 384}) CHECK(same_bits(instance.one_shot({rows, 64}), expected));
+    });
+  }
+}

@@ -1,6 +1,8 @@
 // Where the exponential changes its ways, and rows that see nothing of some segments: the defined bits on every backend.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "instance.h"
 
 using namespace attend_test;
@@ -37,6 +39,34 @@ TEST_CASE("maxima on both sides of every limit of the exponential") {
         CHECK(same_bits(instance.chunks(1, false), expected));
       });
     }
+  }
+}
+
+TEST_CASE("far maxima, even and odd, that rise, with ties among the scores") {
+  for (const float far : {0x1p21f, 0x1p21f + 1.0f, 0x1p21f + 2.0f, 0x1p22f - 1.0f, 0x1p22f + 1.0f, 0x1p23f + 3.0f}) {
+    for (const float max : {far, -far}) {
+      std::vector<float> scores;
+      for (int j = 0; j < 150; ++j) scores.push_back(max + (j < 70 ? 0.0f : 5.0f) - float(j % 40) * 0.5f);
+      const Instance instance = with_scores(scores, 1.0f);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", max);
+        CHECK(same_bits(instance.one_shot(), instance.defined()));
+        CHECK(same_bits(instance.one_shot({2, 64}), instance.defined()));
+      });
+    }
+  }
+}
+
+TEST_CASE("values up to the promised limit, and scores that pass the maximum by the least where floats are 4 apart") {
+  for (const float first : {0x1.000002p25f, 0x1.000004p25f, -0x1.000002p25f, -0x1.000004p25f}) {
+    std::vector<float> scores(128, first);
+    for (std::size_t j = 64; j < 128; ++j) scores[j] = std::nextafter(first, std::numeric_limits<float>::infinity());
+    Instance instance = with_scores(scores, 1.0f);
+    for (float& value : instance.value) value = 7.9e37f / 128.0f;
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend), " ", first);
+      for (const int keys : {64, 128}) CHECK(same_bits(instance.one_shot({2, keys}), instance.defined()));
+    });
   }
 }
 

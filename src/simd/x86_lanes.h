@@ -1,4 +1,4 @@
-// What the x86 vocabularies share: 8 x 8 transposes, and the sum of lanes. To be included where AVX is switched on.
+// What the x86 vocabularies share: transposes, and the sum of lanes. To be included where AVX is switched on.
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +12,8 @@ inline __m256 load_row_pair(const float* low, const float* high) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 }
 
-// to[16 i + j] = rows[j][i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes within its
-// halves.
+// to[16 i + j] = rows[j][column + i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes within
+// its halves.
 inline void transpose_8x8(const float* const* rows, ptrdiff_t column, float* to) {
   for (int half = 0; half < 2; ++half, column += 4, to += 4 * 16) {
     const __m256 r0 = load_row_pair(rows[0] + column, rows[4] + column);
