@@ -1,12 +1,13 @@
 # Attend. `make help` says what there is.
 
 OPT ?= -O2
+DEBUG ?= -g
 EXTRA ?=
 BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,$(EXTRA)))
 MODELS ?= ../shared/models
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
-FLAGS := -std=c++17 $(OPT) -g -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
+FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
@@ -196,7 +197,7 @@ format:
 clean:
 	@rm -rf build
 
-## help        this list; CXX=clang++ and OPT=-O3 choose compiler and level, EXTRA= adds flags, BUILD= the folder
+## help        this list; CXX=clang++ and OPT=-O3 choose compiler and level, DEBUG= leaves out debug information, EXTRA= adds flags, BUILD= the folder
 .PHONY: help
 help:
 	@echo "make ..."
