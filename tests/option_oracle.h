@@ -25,14 +25,17 @@ inline OracleRow oracle_option_row(const OptionRow& row) {
   for (const OptionKey& key : row.keys) {
     double score = hidden;
     if (key.seen) {
-      double dot = 0.0;
-      for (int d = 0; d < row.head_dim; ++d) dot += double(row.query[d]) * double(key.key[d]);
-      score = double(row.scale) * dot * double(key.key_scale);
+      double dot = 0.0, size = 0.0;
+      for (int d = 0; d < row.head_dim; ++d) {
+        dot += double(row.query[d]) * double(key.key[d]);
+        size += std::fabs(double(row.query[d]) * double(key.key[d]));
+      }
+      const double factor = double(row.scale) * double(key.key_scale);
+      score = factor * dot, size *= std::fabs(factor);
       const double cap = double(row.soft_cap);
-      double size = std::fabs(score);
       if (cap > 0.0) {
         // Beyond 9 caps the hyperbolic tangent is 1, however wrong its argument is.
-        size = std::min(size, 9.0 * cap);
+        if (std::fabs(score) > 9.0 * cap) size = 9.0 * cap;
         score = cap * std::tanh(score / cap);
       }
       const auto add = [&](double term) {
@@ -70,8 +73,6 @@ inline OracleRow oracle_option_row(const OptionRow& row) {
 
 // How far an output may be from the oracle's, relative to the largest value: as README.md promises for scores up to 2 and up to
 // 20, and in proportion beyond.
-inline double error_bound(double score_size) {
-  return score_size <= 2.0 ? 3e-7 : 2e-5 * std::max(1.0, score_size / 20.0);
-}
+inline double error_bound(double score_size) { return score_size <= 2.0 ? 3e-7 : 2e-5 * std::max(1.0, score_size / 20.0); }
 
 }  // namespace attend_test
