@@ -121,6 +121,19 @@ struct OptionInstance {
     fill(value, s.value_dim, options.value_format, value_scales);
   }
 
+  // Keys that nobody sees hold what would show if anything of them came through.
+  void poison_hidden(int first = 0) {
+    for (int kv = 0; kv < s.kv_heads; ++kv) {
+      for (int j = 0; j < s.keys; ++j) {
+        bool seen = !exists(j);
+        for (int t = 0; t < s.queries && !seen; ++t) {
+          for (int h = kv * group(); h < (kv + 1) * group(); ++h) seen = seen || sees(t, h, j);
+        }
+        if (!seen) poison(kv, j, bad_numbers[(first + j) % 4]);
+      }
+    }
+  }
+
   std::size_t scale_index(int kv, int j) const {
     return std::size_t(kv * options.key_scale_stride + place(j) + options.origin);
   }

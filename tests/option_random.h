@@ -20,7 +20,7 @@ class OptionDraw {
     draw_biases();
     draw_memory();
     draw_numbers();
-    poison_unseen();
+    in.poison_hidden(random_.between(0, 3));
   }
 
  private:
@@ -208,19 +208,6 @@ class OptionDraw {
     std::vector<float> row(std::size_t(count * in.s.kv_heads));
     for (float& x : row) x = (1.5f + random_.uniform()) * 0x1p-8f;
     return row;
-  }
-
-  // Keys that nobody sees hold what would show if anything of them came through.
-  void poison_unseen() {
-    for (int kv = 0; kv < in.s.kv_heads; ++kv) {
-      for (int j = 0; j < in.s.keys; ++j) {
-        bool seen = !in.exists(j);
-        for (int t = 0; t < in.s.queries; ++t) {
-          for (int h = kv * in.group(); h < (kv + 1) * in.group(); ++h) seen = seen || in.sees(t, h, j);
-        }
-        if (!seen) in.poison(kv, j, one_of(bad_numbers));
-      }
-    }
   }
 
   OptionInstance& in;
