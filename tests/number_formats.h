@@ -46,6 +46,8 @@ class Numbers {
 
   std::size_t size() const { return bytes_.size() / attend::core::format_bytes(format_); }
 
+  std::size_t bytes() const { return bytes_.size(); }
+
   void set(std::size_t i, float x) {
     unsigned char* to = &bytes_[i * attend::core::format_bytes(format_)];
     if (format_ == Format::float32) {

@@ -14,13 +14,14 @@ namespace attend_test {
 
 class OptionDraw {
  public:
-  OptionDraw(OptionInstance& instance, std::uint64_t seed, int least_keys) : in(instance), random_(seed) {
+  OptionDraw(OptionInstance& instance, std::uint64_t seed, int least_keys, const OptionShape* shape)
+      : in(instance), random_(seed) {
     draw_shape(least_keys);
+    if (shape != nullptr) in.s = *shape;
     draw_visibility();
     draw_biases();
     draw_memory();
     draw_numbers();
-    in.poison_hidden(random_.between(0, 3));
   }
 
  private:
@@ -215,13 +216,18 @@ class OptionDraw {
 };
 
 struct RandomInstance : OptionInstance {
-  RandomInstance(std::uint64_t seed, unsigned wished, int least_keys = 0) {
+  RandomInstance(std::uint64_t seed, unsigned wished, int least_keys = 0) : RandomInstance(seed, wished, least_keys, nullptr) {}
+  RandomInstance(std::uint64_t seed, unsigned wished, const OptionShape& shape) : RandomInstance(seed, wished, 0, &shape) {}
+
+ private:
+  RandomInstance(std::uint64_t seed, unsigned wished, int least_keys, const OptionShape* shape) {
     // These exclude each other: two kinds of mask, and three ways for keys not to lie side by side from the first on.
     if (wished & bit_masks) wished &= ~unsigned(byte_masks);
     if (wished & rings) wished &= ~unsigned(page_tables);
     if (wished & (rings | page_tables)) wished &= ~unsigned(origins);
     wishes = wished;
-    OptionDraw(*this, seed, least_keys);
+    OptionDraw(*this, seed, least_keys, shape);
+    if (shape == nullptr) poison_hidden(int(seed % 4));
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
@@ -26,11 +27,11 @@ inline std::size_t row_count(const OptionInstance& in) { return std::size_t(in.s
 
 struct Way {
   bool panels = false;
-  int rows = 96, keys = 64;   // blocks
-  int parts = 1;              // each with a scratch of its own
-  int state_keys = 0;         // states that stop after so many keys and go on; 0: none
-  bool merged = false;        // states of one segment each, merged
-  bool without_tail = false;  // of the memory past the last key
+  int rows = 96, keys = 64;  // blocks
+  int parts = 1;             // each with a scratch of its own
+  int state_keys = 0;        // states that stop after so many keys and go on; 0: none
+  bool merged = false;       // states of one segment each, merged
+  std::function<std::shared_ptr<float>(const void*, std::size_t)> guard = {};  // copies keys or values to other memory
 };
 
 // Keys and values in memory, as arrays or as the panels of a cache. What lies between them is poison.
@@ -119,6 +120,11 @@ inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
   OptionMemory memory(in, way.panels);
   core::Problem p = memory.problem;
   core::Options options = in.options;
+  std::shared_ptr<float> keys, values;
+  if (way.guard) {
+    keys = way.guard(memory.keys.data(), memory.keys.bytes()), values = way.guard(memory.values.data(), memory.values.bytes());
+    p.key.data = keys.get(), p.value.data = values.get();
+  }
   Numbers query(options.query_format, in.query.size());
   for (std::size_t i = 0; i < in.query.size(); ++i) query.set(i, in.query[i]);
   Numbers output(options.output_format, row_count(in) * output_stride(in));

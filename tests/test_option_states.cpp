@@ -81,8 +81,8 @@ TEST_CASE("states of one segment each, merged in ascending order, give the bits 
 TEST_CASE("a state that has seen nothing, or rows that see nothing of a stretch of keys, change nothing") {
   // A window of few keys, far from most of them: most stops are before its first key or behind its last.
   for (const int offset : {0, 30, 90, 300, 560}) {
-    RandomInstance in(std::uint64_t(offset) + 60000, windows | lse | sinks, 570);
-    in.options.left = 20, in.options.right = 2, in.s.offset = offset;
+    RandomInstance in(std::uint64_t(offset) + 60000, windows | lse | sinks, {4, 2, 12, 9, 20, 570, offset, 0.3f, 2.0f, false});
+    in.options.left = 20, in.options.right = 2, in.options.pinned = 0;
     in.poison_hidden();
     const OptionResults whole = run_options(in);
     CHECK(difference(in, whole, defined_results(in), true) == "");
