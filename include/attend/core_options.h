@@ -71,7 +71,7 @@ struct Options {
   Format key_format = Format::float32;
   Format value_format = Format::float32;
   Format output_format = Format::float32;  // no int8
-  const float* key_scales = nullptr;  // int8: [kv_heads][slot * 16 + j % 16], what a key is multiplied by (its finished score is)
+  const float* key_scales = nullptr;  // int8: [kv_heads][slot * 16 + j % 16 - origin], what a key is multiplied by (its score is)
   const float* value_scales = nullptr;  // likewise for values (weights are)
   ptrdiff_t key_scale_stride = 0;       // from head to head
   ptrdiff_t value_scale_stride = 0;
