@@ -135,7 +135,7 @@ class OptionBlock {
     const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
     int key = earliest.begin & -chain_keys;  // of the open chain
-    while (key < end) {
+    while (key < end && earliest.begin < end) {
       int next = at_most(at_least(key + chain_keys, earliest.first & -chain_keys), stop_);
       int last = key;  // the last chain that was gone over
       if (sight_of_all_.has_any(key, key + chain_keys)) {

@@ -85,7 +85,7 @@ class SmallOptions {
     };
     const int stop = has_states(options_) ? problem_.keys : past_all_keys;
     const int end = shows_hidden(options_) ? problem_.keys : sight_.end;
-    while (key < end) {
+    while (key < end && sight_.begin < end) {
       const int to = at_most(end - key, chain_keys);
       if (sight_.has_any(key, key + to) || shows_hidden(options_)) {
         chain(state, scores, key, to);
