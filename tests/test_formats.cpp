@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "../src/backends.h"
-#include "format_kernels.h"
 #include "random.h"
 #if ATTEND_NEON
 #include "../src/simd/neon.h"
 #endif
+#include "format_kernels.h"
 
 namespace {
 
@@ -64,9 +64,94 @@ void check_narrow(float number, int& wrong) {
   }
 }
 
+// Numbers that lie at the end of their memory, so that a sanitizer sees what is read behind them.
+struct Numbers {
+  Format format;
+  std::vector<std::uint16_t> words;
+  std::vector<std::int8_t> bytes;
+
+  Numbers(Format of, std::size_t count, Random& random) : format(of) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const float number = random.uniform() * 2.0f;
+      if (of == Format::int8) bytes.push_back(std::int8_t(random.bits() >> 24));
+      if (of == Format::float16) words.push_back(attend::to_half(number).bits);
+      if (of == Format::bfloat16) words.push_back(attend::to_bfloat(number).bits);
+    }
+  }
+  const void* data() const { return format == Format::int8 ? static_cast<const void*>(bytes.data()) : words.data(); }
+  float operator[](std::size_t i) const {
+    return format == Format::int8      ? attend::widen(bytes[i])
+           : format == Format::float16 ? attend::widen(Half{words[i]})
+                                       : attend::widen(Bfloat{words[i]});
+  }
+};
+
+constexpr int between_rows = attend::config::score_keys;
+
+// Scores of rows by the definition: chains of 16 dimensions, added up in ascending order.
+void check_scores(const attend_test::RowKernels& kernels, Format format, int rows, int head_dim, int keys, Random& random) {
+  const int padded = attend::whole_panels(keys);
+  const Numbers panels(format, std::size_t(padded * head_dim), random);
+  std::vector<float> query(std::size_t(rows * head_dim)), scores(std::size_t((rows - 1) * between_rows + padded + 1), 7.0f);
+  random.fill(query.data(), query.size());
+  kernels.scores(query.data(), panels.data(), head_dim, keys, scores.data());
+  int wrong = scores.back() != 7.0f;
+  for (int r = 0; r < rows; ++r) {
+    for (int k = 0; k < padded; ++k) {
+      float expected = 0.0f;
+      for (int first = 0; first < head_dim; first += attend::chain_dims) {
+        float chain = 0.0f;
+        for (int d = first; d < head_dim && d < first + attend::chain_dims; ++d) {
+          const float key = panels[std::size_t((k / 16 * head_dim + d) * 16 + k % 16)];
+          chain = std::fma(query[std::size_t(r * head_dim + d)], key, chain);
+        }
+        expected = first == 0 ? chain : expected + chain;
+      }
+      wrong += scores[std::size_t(r * between_rows + k)] != expected;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+void check_values(const attend_test::RowKernels& kernels, Format format, int rows, int value_dim, int keys, Random& random) {
+  const int stride = value_dim + random.between(0, 1) * 3;
+  const Numbers values(format, std::size_t((keys - 1) * stride + value_dim), random);
+  std::vector<float> weights(std::size_t((rows - 1) * between_rows + keys)), sums(std::size_t(rows * value_dim + 1), 7.0f);
+  random.fill(weights.data(), weights.size());
+  for (const bool begun : {false, true}) {
+    const std::vector<float> before = sums;
+    kernels.values(weights.data(), values.data(), stride, keys, sums.data(), value_dim, begun);
+    int wrong = sums.back() != 7.0f;
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < value_dim; ++c) {
+        float chain = 0.0f;
+        for (int k = 0; k < keys; ++k) {
+          chain = std::fma(weights[std::size_t(r * between_rows + k)], values[std::size_t(k * stride + c)], chain);
+        }
+        const auto at = std::size_t(r * value_dim + c);
+        wrong += sums[at] != (begun ? before[at] + chain : chain);
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
 }  // namespace
 
 void attend_test::check_format_kernels(const FormatKernels& kernels) {
+  Random shapes(7);
+  for (int format = 0; format < 3; ++format) {
+    for (int rows = 1; rows <= max_rows; ++rows) {
+      for (int number = 0; number < 60; ++number) {
+        const int dim = number < 34 ? number + 1 : shapes.between(34, 300);
+        const int keys = shapes.between(1, rows == 1 && number % 4 == 0 ? 300 : between_rows);
+        const auto as = Format(format + 1);
+        INFO(format, " ", rows, " ", dim, " ", keys);
+        check_scores(kernels.rows[format][rows - 1], as, rows, dim, keys, shapes);
+        check_values(kernels.rows[format][rows - 1], as, rows, dim, attend::at_most(keys, attend::chain_keys), shapes);
+      }
+    }
+  }
   std::vector<std::uint16_t> numbers(65536 + 40);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::uint16_t(i);
   std::vector<std::uint8_t> bytes(300);
@@ -157,7 +242,7 @@ TEST_CASE("formats: rows") {
 }
 
 #if ATTEND_NEON
-TEST_CASE("formats: vectors of NEON widen to the same floats") {
-  attend_test::check_format_kernels({attend::widen_row<attend::Neon>});
+TEST_CASE("formats: vectors of NEON widen to the same floats, in rows of scores and sums too") {
+  attend_test::check_format_kernels(format_kernels<attend::Neon>());
 }
 #endif

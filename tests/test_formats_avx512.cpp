@@ -1,10 +1,11 @@
 // Numbers of other formats with AVX-512. Nothing of std is used where that is switched on.
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 
 #include "attend/attend.h"
-#include "format_kernels.h"
+#include "attend/core_options.h"
 
 #if ATTEND_X86
 
@@ -26,11 +27,11 @@
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
 
-#include "../src/formats.h"
 #include "../src/simd/avx512.h"
+#include "format_kernels.h"
 
 namespace {
-constexpr attend_test::FormatKernels kernels = {attend::widen_row<attend::Avx512>};
+constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx512>();
 }
 
 #if defined(__clang__)
@@ -40,7 +41,7 @@ constexpr attend_test::FormatKernels kernels = {attend::widen_row<attend::Avx512
 #pragma GCC diagnostic pop
 #endif
 
-TEST_CASE("formats: vectors of AVX-512 widen to the same floats") {
+TEST_CASE("formats: vectors of AVX-512 widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (std::string(attend::backend_name(i)) == "avx512" && attend::backend_available(i))
       attend_test::check_format_kernels(kernels);
