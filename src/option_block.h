@@ -303,7 +303,7 @@ class OptionBlock {
 
   // Returns whether a row may not see a key between others.
   template <int rows>
-  ATTEND_INSIDE bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
+  bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
     const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
     if (!changes_scores_ && all_in_sight) return false;
     if (has_masks_) fetch_masks(r + rows, at_most(rows_.count - r - rows, rows), block.key + from, most - from);
@@ -317,7 +317,7 @@ class OptionBlock {
   }
 
   // Asks for the masks of the next tile's rows: they lie so far apart that the processor does not foresee them.
-  ATTEND_INSIDE void fetch_masks(int r, int rows, int key, int count) const {
+  void fetch_masks(int r, int rows, int key, int count) const {
     if (options_.bias.token_stride != 0) {
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       for (int i = 0; i < rows; ++i) {
@@ -340,7 +340,7 @@ class OptionBlock {
   }
 
   template <int rows>
-  ATTEND_INSIDE void score(const float* query, const Block& block, int from, int most) {
+  void score(const float* query, const Block& block, int from, int most) {
     if constexpr (rows <= typed_rows) {
       if (block.typed_panels != nullptr) {
         with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
@@ -354,7 +354,7 @@ class OptionBlock {
 
   // Chains of the values of keys begin ... end - 1, of which rows see the first ones.
   template <int rows>
-  ATTEND_INSIDE void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
+  void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
     const Sums sums_of_tile = {sums(r), dims_, true};
     if constexpr (rows <= typed_rows) {
       // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
