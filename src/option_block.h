@@ -143,7 +143,9 @@ class OptionBlock {
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
     int key = earliest.begin & -chain_keys;  // of the open chain
     while (key < end && earliest.begin < end) {
-      int next = at_most(at_least(key + chain_keys, earliest.first & -chain_keys), stop_);
+      int next = key + chain_keys;
+      if (!sight_of_all_.has_any(key, next)) next = at_least(next, earliest.first & -chain_keys);
+      next = at_most(next, stop_);
       int last = key;  // the last chain that was gone over
       if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
