@@ -35,7 +35,8 @@ size_t cache_bytes(int kv_heads, int head_dim, int value_dim, int max_tokens) {
 
 attend_status check_shape(const attend_cache_shape* shape, size_t& bytes) {
   if (shape == nullptr || !aligned(shape, alignof(attend_cache_shape))) return ATTEND_NO_CACHE_SHAPE;
-  if (const attend_status status = check_size(shape, shape->size, sizeof *shape); status != ATTEND_OK) return status;
+  if (const attend_status status = check_size(shape, shape->size, sizeof *shape, sizeof *shape); status != ATTEND_OK)
+    return status;
   if (!within(shape->kv_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_KV_HEADS;
   if (!within(shape->head_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_HEAD_DIM;
   if (!within(shape->value_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_VALUE_DIM;
@@ -49,12 +50,11 @@ attend_status check_append(const attend_input* input, const attend_cache& cache,
                            attend_status none, Range& range) {
   if (input == nullptr) return none;
   const Extent extent = {{1, 0}, {tokens, input->token_stride}, {cache.kv_heads, input->head_stride}, width};
-  const Span found = span(input->data, extent, range);
-  return found == Span::fits ? ATTEND_OK : attend_status(int(none) + int(found) - int(Span::none));
+  return check_span(input->data, extent, 8 * int(sizeof(float)), none, range);
 }
 
 core::Tensor<const float> tensor(const attend_input& input, ptrdiff_t tokens, int heads) {
-  return {input.data, tokens > 1 ? input.token_stride : 0, heads > 1 ? input.head_stride : 0};
+  return {static_cast<const float*>(input.data), tokens > 1 ? input.token_stride : 0, heads > 1 ? input.head_stride : 0};
 }
 
 }  // namespace
