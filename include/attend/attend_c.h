@@ -297,7 +297,8 @@ typedef struct attend_relative {
   ptrdiff_t right;       /* likewise */
 } attend_relative;
 
-/* What scores show, in natural-log units. ONNX's Attention calls them qk_matmul_output_mode 0, 2, 1 and 3. */
+/* What scores show, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last; which
+ * of 1 and 2 is which of the others has changed with its versions.) */
 enum attend_score_stage {
   ATTEND_SCORES_RAW = 0,    /* scale * dot(query, key), of hidden keys too */
   ATTEND_SCORES_CAPPED = 1, /* after the soft cap, likewise */
