@@ -4,6 +4,7 @@
 #include "float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too
 
 #include "../include/attend/core.h"
+#include "../include/attend/core_options.h"
 
 // Outside x86 the compiler's flags say what the processor has, and that decides.
 #if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
@@ -46,6 +47,20 @@ void add_avx512(const Problem& problem, const float* kept);
 
 // The second with the active backend; core.h has the others.
 void sum_segment(const Problem& problem);
+
+// Calls with options, of each backend, and which of them is active: its place in the table of dispatch.cpp.
+void run_options_scalar(const Problem& problem, const Options& options);
+#if ATTEND_NEON
+void run_options_neon(const Problem& problem, const Options& options);
+#endif
+#if ATTEND_HELIUM
+void run_options_helium(const Problem& problem, const Options& options);
+#endif
+#if ATTEND_X86
+void run_options_avx2(const Problem& problem, const Options& options);
+void run_options_avx512(const Problem& problem, const Options& options);
+#endif
+int active_index();
 
 }  // namespace core
 }  // namespace attend

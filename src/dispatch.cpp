@@ -121,6 +121,7 @@ bool use_backend(const char* name) {
   return false;
 }
 
+int core::active_index() { return int(&active() - backends); }
 void core::run(const Problem& problem) { active().run(problem); }
 void core::sum_segment(const Problem& problem) { active().sum(problem); }
 void core::add_key_parts(const Problem& problem, const float* partials) { active().add(problem, partials); }

@@ -14,6 +14,7 @@
 #include "../include/attend/core.h"
 #include "few_keys.h"
 #include "pack.h"
+#include "rows.h"
 #include "score_tile.h"
 #include "segments.h"
 #include "value_tile.h"
@@ -21,19 +22,6 @@
 
 namespace attend {
 namespace {
-
-// A row of a block as (token, query head within the group).
-struct Row {
-  int token;
-  int head;
-};
-
-// Which rows: `count` of them from a row on, all of one key/value head.
-struct Rows {
-  int head;
-  Row first;
-  int count;
-};
 
 template <class Isa>
 class RowBlock {
@@ -97,14 +85,7 @@ class RowBlock {
   // Calls with a row of the block, and its token and query head.
   template <class Call>
   ATTEND_INSIDE void for_each_row(Call call) const {
-    int token = rows_.first.token, head = rows_.first.head;
-    for (int r = 0; r < rows_.count; ++r) {
-      call(r, token, rows_.head * group_ + head);
-      if (++head == group_) {
-        head = 0;
-        ++token;
-      }
-    }
+    attend::for_each_row(rows_, group_, call);
   }
 
   ATTEND_APART void begin_rows() {
@@ -117,11 +98,7 @@ class RowBlock {
     });
   }
 
-  Row row_after(Row at, int rows) const {
-    if (group_ == 1) return {at.token + rows, 0};
-    const int head = at.head + rows;
-    return head < group_ ? Row{at.token, head} : Row{at.token + head / group_, head % group_};
-  }
+  Row row_after(Row at, int rows) const { return attend::row_after(at, rows, group_); }
 
   // The sums of the current segment.
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * problem_.value_dim; }
@@ -284,16 +261,7 @@ template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
   if (has_few_keys(problem)) return run_few_keys<Isa>(problem, divides);
   RowBlock<Isa> block(problem);
-  const int group = problem.query_heads / problem.kv_heads;
-  Rows rows{};
-  for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
-    rows.first = {0, 0};
-    for (int first = 0; first < group * problem.queries; first += rows.count) {
-      if (first > 0) rows.first = {first / group, first % group};
-      rows.count = at_most(group * problem.queries - first, problem.row_block);
-      block.run(rows, divides);
-    }
-  }
+  for_each_block(problem, [&](const Rows& rows) { block.run(rows, divides); });
 }
 
 }  // namespace

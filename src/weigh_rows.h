@@ -34,6 +34,12 @@ inline RowScale row_scale(float max, float shifted) {
 }
 inline RowScale nothing_seen() { return row_scale(lowest_max, whole_shift); }
 
+// For any maximum.
+inline RowScale scale_of_max(float max) {
+  const float near = !is_far(max) ? max : max < even_reference(max) ? -1.0f : 0.0f;
+  return row_scale(max, Scalar::add(whole_shift, max > lowest_max ? near : 0.0f));
+}
+
 // Sets a row's maximum. Sums that have begun follow.
 template <class Isa>
 ATTEND_APART void move_max(float max, RowScale& scale, float* lane_sums, Sums sums) {
@@ -42,8 +48,7 @@ ATTEND_APART void move_max(float max, RowScale& scale, float* lane_sums, Sums su
     multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
     multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
   }
-  const float near = !is_far(max) ? max : max < even_reference(max) ? -1.0f : 0.0f;
-  scale = row_scale(max, Scalar::add(whole_shift, near));
+  scale = scale_of_max(max);
 }
 
 // Raises a row's maximum to that of its scores.

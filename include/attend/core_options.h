@@ -18,9 +18,10 @@ enum class Format : uint8_t { float32, float16, bfloat16, int8 };
 constexpr size_t format_bytes(Format format) { return format == Format::float32 ? 4 : format == Format::int8 ? 1 : 2; }
 
 // One element for each query token, query head and key, keys side by side: element (t, h, j) is number
-// t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are hidden.
+// first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are hidden.
 struct Mask {
   const void* data;  // null: there is no mask
+  ptrdiff_t first;   // so that masks of bits can begin anywhere
   ptrdiff_t token_stride;
   ptrdiff_t head_stride;
   int keys;
@@ -44,7 +45,7 @@ struct Slots {
 };
 
 struct Options {
-  // A query at position p = problem.offset + token sees key j, if causal or not, only where
+  // A query at position p = problem.offset + token (no overflow) sees key j, if causal or not, only where
   int left = -1;   //   j >= p - left, or j < pinned (negative: any)
   int right = -1;  //   j <= p + right (negative: any)
   int pinned = 0;
@@ -96,7 +97,8 @@ size_t option_scratch_floats(int row_block, int key_block, int head_dim, int val
 void run(const Problem& problem, const Options& options);
 void run_part(const Problem& problem, const Options& options, int part, int parts);
 
-// The output and lse of the problem's queries from their states. Reads neither queries, keys nor values; scratch is not used.
+// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys nor values;
+// scratch: state_floats(value_dim).
 void finish(const Problem& problem, const Options& options);
 
 // Adds states that began at a multiple of segment_keys, where `states` stopped, to them: [rows] side by side. Where `later` has

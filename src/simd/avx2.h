@@ -54,6 +54,23 @@ struct Avx2 {
 
   static bool any_above(Vec a, Vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0; }
 
+  static Vec reciprocal(Vec a) { return _mm256_div_ps(broadcast(1.0f), a); }
+
+  // Lane by lane, one or the other.
+  static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
+    return _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
+  }
+
+  // 2^k for the whole number k in the low bits of n, -126 to 127.
+  static Vec two_to(Vec n) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_castps_si256(n), _mm256_set1_epi32(127)), 23));
+  }
+
+  // Bytes as floats; which number does not matter, but whether it is 0.
+  static Vec load_bytes(const uint8_t* from) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(static_cast<const void*>(from)))));
+  }
+
   static Vec scale_by_power(Vec a, Vec n) {
     const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     const Vec power = _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));

@@ -49,6 +49,23 @@ struct Avx512 {
 
   static bool any_above(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
 
+  static Vec reciprocal(Vec a) { return _mm512_div_ps(broadcast(1.0f), a); }
+
+  // Lane by lane, one or the other.
+  static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), otherwise, then);
+  }
+
+  // 2^k for the whole number k in the low bits of n, -126 to 127.
+  static Vec two_to(Vec n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_castps_si512(n), _mm512_set1_epi32(127)), 23));
+  }
+
+  // Bytes as floats; which number does not matter, but whether it is 0.
+  static Vec load_bytes(const uint8_t* from) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from)))));
+  }
+
   static Vec scale_by_power(Vec a, Vec n) {
     const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
     return _mm512_maskz_scalef_ps(kept, a, n);

@@ -74,6 +74,28 @@ struct Neon {
     return vget_lane_u64(vreinterpret_u64_u32(two), 0) != 0;
   }
 
+  static Vec reciprocal(Vec a) {
+#if defined(__aarch64__)
+    return vdivq_f32(broadcast(1.0f), a);
+#else
+    return Vec{1.0f / vgetq_lane_f32(a, 0), 1.0f / vgetq_lane_f32(a, 1), 1.0f / vgetq_lane_f32(a, 2), 1.0f / vgetq_lane_f32(a, 3)};
+#endif
+  }
+
+  // Lane by lane, one or the other.
+  static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vbslq_f32(vceqq_f32(a, b), then, otherwise); }
+
+  // 2^k for the whole number k in the low bits of n, -126 to 127.
+  static Vec two_to(Vec n) {
+    return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vreinterpretq_s32_f32(n), vdupq_n_s32(127)), 23));
+  }
+
+  // Bytes as floats; which number does not matter, but whether it is 0.
+  static Vec load_bytes(const uint8_t* from) {
+    const uint32_t four[4] = {from[0], from[1], from[2], from[3]};
+    return vcvtq_f32_u32(vld1q_u32(four));
+  }
+
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127));
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));

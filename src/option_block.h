@@ -1,0 +1,353 @@
+// Calls with options on hosts: a block of query rows of one key/value head goes over its keys, as in row_block.h, whose tiles do
+// the work; between scores and weights comes option_scores.h.
+//
+//   for each block of keys that any row sees some of by position, cut at segments:
+//     for each tile of rows:  scores -> options -> weights -> weighted sum of values
+//   at the end of a segment: add its sums to the sums of those before
+//
+// A hidden key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So values
+// of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go by keys.
+#pragma once
+
+#include "finish.h"
+#include "option_keys.h"
+#include "option_scores.h"
+#include "option_state.h"
+#include "rows.h"
+#include "score_tile.h"
+#include "value_tile.h"
+#include "weigh_rows.h"
+
+namespace attend {
+namespace {
+
+constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
+
+template <class Isa>
+class OptionBlock {
+ public:
+  OptionBlock(const core::Problem& problem, const core::Options& options)
+      : problem_(problem),
+        options_(options),
+        factors_(problem, options),
+        group_(problem.query_heads / problem.kv_heads),
+        dims_(problem.value_dim),
+        has_states_(has_states(options)),
+        stop_(has_states_ ? problem.keys : past_all_keys),
+        key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
+        next_(problem.scratch),
+        keys_(problem, options, take(problem.head_dim, problem.key_block), take(dims_, problem.key_block),
+              take(problem.head_dim, panel_keys)) {
+    const int rows = problem.row_block;
+    scores_ = take(rows == 1 ? problem.key_block : config::score_keys, at_most(rows, config::tile_rows));
+    key_scales_ = take(problem.key_block, 1);
+    value_scales_ = take(problem.key_block, 1);
+    lane_sums_ = take(panel_keys, rows);
+    query_ = take(problem.head_dim, rows);
+    sums_ = take(dims_, rows);
+    chain_ = take(dims_, rows);
+    total_ = take(dims_, rows);
+    total_max_ = take(1, rows);
+    total_sum_ = take(1, rows);
+    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows)));
+    sight_ = static_cast<Sight*>(static_cast<void*>(take(sizeof(Sight) / sizeof(float), rows)));
+  }
+
+  void run(const Rows& rows) {
+    rows_ = rows;
+    keys_.take_head(rows.head);
+    begin_rows();
+    go_over_all();
+    end_rows();
+  }
+
+ private:
+  float* take(int floats_per_row, int row_count) {
+    float* taken = next_;
+    next_ += ptrdiff_t(floats_per_row) * row_count;
+    return taken;
+  }
+
+  float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
+  float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
+  float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
+  float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
+
+  void begin_rows() {
+    const typename Isa::Vec scale = Isa::broadcast(factors_.query);
+    for_each_row(rows_, group_, [&](int r, int token, int head) {
+      sight_[r] = sight_of(problem_, options_, token);
+      float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
+      const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
+      widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
+      multiply_row<Isa>(query, problem_.head_dim, scale, query);
+      ScoreRow<Isa>(problem_, options_, factors_, token, head).begin(sight_[r]);
+      if (has_states_ && !options_.begins) {
+        load_state(r, RowState(element(options_.states, token, head), dims_));
+      } else {
+        scale_[r] = nothing_seen();
+        total_max_[r] = lowest_max;
+        total_sum_[r] = 0.0f;
+        fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
+        fill_row<Isa>(0.0f, dims_, sums(r));
+        fill_row<Isa>(0.0f, dims_, chain(r));
+        fill_row<Isa>(0.0f, dims_, total(r));
+      }
+    });
+    sight_of_all_ = {sight_[0], sight_[rows_.count - 1], shows_hidden(options_)};
+  }
+
+  void load_state(int r, const RowState& state) {
+    scale_[r] = scale_of_max(state.max());
+    total_max_[r] = state.total_max();
+    total_sum_[r] = state.total_sum();
+    copy_row<Isa>(state.lane_sums(), panel_keys, lane_sums(r));
+    copy_row<Isa>(state.chain(), dims_, chain(r));
+    copy_row<Isa>(state.sums(), dims_, sums(r));
+    copy_row<Isa>(state.total(), dims_, total(r));
+  }
+
+  void end_rows() {
+    for_each_row(rows_, group_, [&](int r, int token, int head) {
+      if (has_states_) {
+        const RowState state(element(options_.states, token, head), dims_);
+        state.max() = scale_[r].max;
+        state.total_max() = total_max_[r];
+        state.total_sum() = total_sum_[r];
+        state.spare() = 0.0f;
+        copy_row<Isa>(lane_sums(r), panel_keys, state.lane_sums());
+        copy_row<Isa>(chain(r), dims_, state.chain());
+        copy_row<Isa>(sums(r), dims_, state.sums());
+        copy_row<Isa>(total(r), dims_, state.total());
+        return;
+      }
+      const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
+      const Denominator all = denominator_of(total_sum_[r], scale_[r].max, sink);
+      if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
+        float* const shown = ScoreRow<Isa>(problem_, options_, factors_, token, head).shown();
+        finish_weights<Isa>(shown, options_.score_keys, scale_[r].max, all, scores_);
+      }
+      finish_row<Isa>(problem_, options_, token, head, total(r), all);
+    });
+  }
+
+  void go_over_all() {
+    const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
+    const int end = sight_of_all_.all ? problem_.keys : latest.end;
+    int key = earliest.begin & -chain_keys;  // of the open chain
+    while (key < end) {
+      int next = at_least(key + chain_keys, earliest.first & -chain_keys);
+      if (sight_of_all_.has_any(key, key + chain_keys)) {
+        // Chains that lie together, of one segment; the first alone if it was begun in another call.
+        const int most = key < earliest.begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
+        int chains = chain_keys;
+        while (chains < most && key + chains < end && sight_of_all_.has_any(key + chains, key + chains + chain_keys)) {
+          chains += chain_keys;
+        }
+        go_over(key, at_most(chains, end - key));
+        next = at_most(key + chains, stop_);
+      }
+      go_to(key, next);
+      key = next;
+    }
+    go_to(key, stop_);
+  }
+
+  // Ends the chain and the segment of a key that the next one is not of.
+  void go_to(int key, int next) {
+    const bool another_chain = has_states_ && next / chain_keys != key / chain_keys;
+    const bool another_segment = next / segment_keys != key / segment_keys;
+    for (int r = 0; r < rows_.count; ++r) {
+      if (another_chain) end_chain(r);
+      if (another_segment) end_segment(r);
+    }
+  }
+
+  void end_chain(int r) {
+    multiply_add_row<Isa>(chain(r), dims_, Isa::broadcast(1.0f), sums(r), sums(r));
+    fill_row<Isa>(0.0f, dims_, chain(r));
+  }
+
+  void end_segment(int r) {
+    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale_[r].max));
+    total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), Isa::sum_lanes(lane_sums(r)));
+    multiply_add_row<Isa>(total(r), dims_, factor, sums(r), total(r));
+    total_max_[r] = scale_[r].max;
+    fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
+    fill_row<Isa>(0.0f, dims_, sums(r));
+  }
+
+  // Some keys, [from] of them on, a whole number of panels.
+  struct Block {
+    int key;
+    int from;
+    int to;
+    const float* panels;
+    Values values;
+    const float* key_scales;
+    const float* value_scales;
+    signed char finite;  // whether all values are; -1: not known yet
+  };
+
+  void go_over(int key, int to) {
+    int from = at_least(sight_of_all_.earliest.begin - key, 0) & -panel_keys;
+    while (!sight_of_all_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
+    const bool gathers = rows_.count > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
+    Block block = {key,
+                   from,
+                   to,
+                   keys_.panels(key, from, to, sight_of_all_),
+                   keys_.values(key, from, to, sight_of_all_, gathers),
+                   keys_.key_scales(key, from, to, key_scales_),
+                   keys_.value_scales(key, from, to, value_scales_),
+                   -1};
+    Row at = rows_.first;
+    for (int r = 0, rows; r < rows_.count; r += rows) {
+      const int left = rows_.count - r;
+      rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
+      if (rows == 1) {
+        tile<1>(r, at, block);
+      } else {
+        tile_of<Isa::tile_rows>(rows, r, at, block);
+      }
+      at = row_after(at, rows, group_);
+    }
+  }
+
+  template <int rows>
+  void tile_of(int wanted, int r, Row at, Block& block) {
+    if constexpr (rows > 2) {
+      if (wanted != rows) return tile_of<rows - 1>(wanted, r, at, block);
+    }
+    tile<rows>(r, at, block);
+  }
+
+  // `rows` rows from row r on.
+  template <int rows>
+  ATTEND_APART void tile(int r, Row first, Block& block) {
+    const BlockSight sight = {sight_[r], sight_[r + rows - 1], sight_of_all_.all};
+    const int most = sight.all ? block.to : at_most(sight.latest.end - block.key, block.to);
+    int from = block.from;
+    while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
+    if (from >= most) return;
+
+    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block.panels, problem_.head_dim, most, scores_, from);
+    bool gaps = false;
+    Row at = first;
+    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
+      const ScoreRow<Isa> row(problem_, options_, factors_, at.token, rows_.head * group_ + at.head);
+      gaps |= row.apply(scores_ + i * config::score_keys, {block.key, from, most}, sight_[r + i], block.key_scales);
+    }
+
+    int visible[rows];  // from `from` on, never falling
+    float before[rows];
+    for (int i = 0; i < rows; ++i) {
+      visible[i] = at_least(at_most(sight_[r + i].end - block.key, block.to) - from, 0);
+      before[i] = scale_[r + i].max;
+    }
+    if (visible[rows - 1] == 0) return;
+    float* const weights = scores_ + from;
+    weigh_rows<Isa, rows>(weights, visible, scale_ + r, lane_sums(r), {sums(r), dims_, true});
+    for (int i = 0; i < rows && has_states_; ++i) {
+      const float max = scale_[r + i].max;
+      if (!(before[i] < max)) continue;
+      const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(before[i] - max));
+      multiply_row<Isa>(chain(r + i), dims_, factor, chain(r + i));
+    }
+    if (block.value_scales != nullptr) scale_weights<rows>(weights, visible[rows - 1], block.value_scales + from);
+    if (gaps && block.finite < 0) block.finite = are_finite(block);
+    const bool by_keys = gaps && block.finite == 0;
+    for (int k = from & -chain_keys; k < from + visible[rows - 1]; k += chain_keys) {
+      const int begin = at_least(k, from), end = at_most(k + chain_keys, from + visible[rows - 1]);
+      const bool whole = !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
+      if (whole && !by_keys) {
+        int in_chain[rows];
+        for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
+        value_rows<Isa, rows>(scores_ + begin, {block.values.data + begin * block.values.stride, block.values.stride}, in_chain,
+                              {sums(r), dims_, true});
+      } else {
+        go_by_keys(r, rows, first, block, k, begin, end);
+      }
+    }
+  }
+
+  // Weights that multiply values; the denominators have theirs.
+  template <int rows>
+  ATTEND_INSIDE void scale_weights(float* weights, int count, const float* scales) const {
+    for (int i = 0; i < rows; ++i, weights += config::score_keys) {
+      for (int k = 0; k < count; k += Isa::lanes) {
+        const typename Isa::Vec weight = Isa::load(weights + k), scaled = Isa::mul(weight, Isa::load(scales + k));
+        Isa::store(weights + k, Isa::where_equal(weight, Isa::zero(), Isa::zero(), scaled));
+      }
+    }
+  }
+
+  signed char are_finite(const Block& block) const {
+    if (options_.value_format == core::Format::int8) return 1;
+    typename Isa::Vec zeros = Isa::zero();
+    for (int k = block.from; k < block.to; ++k) {
+      const float* value = block.values.data + k * block.values.stride;
+      int c = 0;
+      for (; dims_ - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
+      for (; c < dims_; ++c) {
+        if (magnitude(value[c]) >= 0x7f800000u) return 0;
+      }
+    }
+    float lanes[Isa::lanes];
+    Isa::store(lanes, zeros);
+    for (const float lane : lanes) {
+      if (magnitude(lane) != 0) return 0;
+    }
+    return 1;
+  }
+
+  // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain, which
+  // began at k, stays open where the next call goes on with it.
+  ATTEND_APART void go_by_keys(int r, int rows, Row at, const Block& block, int k, int begin, int end) {
+    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
+      const float* weights = scores_ + i * config::score_keys;
+      for (int j = begin; j < end; ++j) {
+        const int key = block.key + j, head = rows_.head * group_ + at.head;
+        if (!sight_[r + i].has(key)) continue;
+        if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, at.token, head, key)) continue;
+        const typename Isa::Vec weight = Isa::broadcast(weights[j]);
+        multiply_add_row<Isa>(block.values.data + j * block.values.stride, dims_, weight, chain(r + i), chain(r + i));
+      }
+      if (!has_states_ || block.key + k + chain_keys <= stop_) end_chain(r + i);
+    }
+  }
+
+  const core::Problem& problem_;
+  const core::Options& options_;
+  const ScoreFactors factors_;
+  const int group_;  // query heads that share a key/value head
+  const int dims_;   // of a value
+  const bool has_states_;
+  const int stop_;  // where the call stops; past all keys if that is the end
+  const int key_block_;
+  float* next_;  // free work memory
+  OptionKeys<Isa> keys_;
+  Rows rows_;                // at most problem.row_block
+  BlockSight sight_of_all_;  // of these
+  float* scores_;            // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
+  float* key_scales_;        // [key_block]
+  float* value_scales_;      // [key_block]
+  float* lane_sums_;         // [rows][16], denominators
+  float* query_;             // [rows][head_dim], scaled queries
+  float* sums_;              // [rows][value_dim], of the current segment
+  float* chain_;             // [rows][value_dim], of the current chain, when it goes by keys; otherwise zero
+  float* total_;             // [rows][value_dim], of the finished segments
+  float* total_max_;         // [rows], what these are relative to
+  float* total_sum_;         // [rows], their denominators
+  RowScale* scale_;          // [rows]
+  Sight* sight_;             // [rows]
+};
+
+template <class Isa>
+void run_with_options(const core::Problem& problem, const core::Options& options) {
+  OptionBlock<Isa> block(problem, options);
+  for_each_block(problem, [&](const Rows& rows) { block.run(rows); });
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,96 @@
+// Numbers as they lie in memory: float32, float16, bfloat16 and int8, by arithmetic on doubles instead of on bits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "attend/core_options.h"
+
+namespace attend_test {
+
+using attend::core::Format;
+
+// The code of the nearest number of a format with 16 bits, ties to even; digits counts those after the point.
+inline std::uint16_t narrowed(double x, int digits) {
+  const int exponent_bits = 15 - digits, bias = (1 << (exponent_bits - 1)) - 1;
+  const auto sign = std::uint16_t(std::signbit(x) ? 0x8000 : 0);
+  const auto infinity = std::uint16_t(((1 << exponent_bits) - 1) << digits);
+  if (std::isnan(x)) return std::uint16_t(sign | infinity | 1 << (digits - 1));
+  if (x == 0.0) return sign;
+  if (std::isinf(x)) return std::uint16_t(sign | infinity);
+  const int exponent = std::max(std::ilogb(x), 1 - bias);
+  // The code counts the numbers below: carries into the next exponent, and into infinity, come by themselves.
+  const double steps = std::nearbyint(std::ldexp(std::fabs(x), digits - exponent));
+  const double code = steps + std::ldexp(double(exponent + bias - 1), digits);
+  return std::uint16_t(sign | (code < double(infinity) ? std::uint16_t(code) : infinity));
+}
+
+inline float widened(std::uint16_t code, int digits) {
+  const int exponent_bits = 15 - digits, bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (code & 0x7fff) >> digits, fraction = code & ((1 << digits) - 1);
+  double x = exponent == 0 ? std::ldexp(double(fraction), 1 - bias - digits)
+                           : std::ldexp(double(fraction + (1 << digits)), exponent - bias - digits);
+  if (exponent == (1 << exponent_bits) - 1) x = fraction == 0 ? INFINITY : NAN;
+  return float(code & 0x8000 ? -x : x);
+}
+
+// An array of numbers of a format. It ends where the last ends, so that an address sanitizer sees every step beyond.
+class Numbers {
+ public:
+  explicit Numbers(Format format = Format::float32, std::size_t count = 0)
+      : format_(format), bytes_(count * attend::core::format_bytes(format)) {}
+
+  std::size_t size() const { return bytes_.size() / attend::core::format_bytes(format_); }
+
+  std::size_t bytes() const { return bytes_.size(); }
+
+  void set(std::size_t i, float x) {
+    unsigned char* to = &bytes_[i * attend::core::format_bytes(format_)];
+    if (format_ == Format::float32) {
+      std::memcpy(to, &x, 4);
+    } else if (format_ == Format::int8) {
+      *to = static_cast<unsigned char>(static_cast<signed char>(std::isnan(x) ? -128.0f : x));
+    } else {
+      const std::uint16_t code = narrowed(double(x), format_ == Format::float16 ? 10 : 7);
+      std::memcpy(to, &code, 2);
+    }
+  }
+
+  float get(std::size_t i) const {
+    const unsigned char* from = &bytes_[i * attend::core::format_bytes(format_)];
+    if (format_ == Format::int8) return float(static_cast<signed char>(*from));
+    float x;
+    std::uint16_t code;
+    if (format_ == Format::float32) {
+      std::memcpy(&x, from, 4);
+      return x;
+    }
+    std::memcpy(&code, from, 2);
+    return widened(code, format_ == Format::float16 ? 10 : 7);
+  }
+
+  void fill(float x) {
+    for (std::size_t i = 0; i < size(); ++i) set(i, x);
+  }
+
+  // For the tensors of a problem, whose type says float whatever the format.
+  float* data() { return reinterpret_cast<float*>(bytes_.data()); }
+
+ private:
+  Format format_;
+  std::vector<unsigned char> bytes_;
+};
+
+// x as a number of the format.
+inline float rounded_to(Format format, float x) {
+  if (format == Format::float32) return x;
+  Numbers one(format, 1);
+  one.set(0, x);
+  return one.get(0);
+}
+
+}  // namespace attend_test
