@@ -31,7 +31,7 @@ Extent mask_extent(const attend_mask& mask, const Checked& checked) {
 }
 
 core::Mask core_mask(const attend_mask& mask, const Extent& extent) {
-  return {mask.data, step(extent.token), step(extent.head), int(mask.keys)};
+  return {mask.data, 0, step(extent.token), step(extent.head), int(mask.keys)};
 }
 
 attend_status check_mask(const attend_mask& mask, const Checked& checked, CheckedOptions& options) {
@@ -41,13 +41,13 @@ attend_status check_mask(const attend_mask& mask, const Checked& checked, Checke
   if (!within(mask.keys, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_MASK_KEYS;
   const Extent extent = mask_extent(mask, checked);
   const bool bits = mask.kind == ATTEND_MASK_BITS;
-  if (bits && (step(extent.batch) < 0 || step(extent.token) < 0 || step(extent.head) < 0 || step(extent.batch) % 8 != 0)) {
+  if (bits && (step(extent.batch) < 0 || step(extent.token) < 0 || step(extent.head) < 0)) {
     return ATTEND_BAD_MASK_STRIDES;
   }
   if (check_span(mask.data, extent, bits ? 1 : 8, ATTEND_NO_MASK, options.inputs[0]) != ATTEND_OK) return ATTEND_HUGE_MASK;
   options.first.visible = core_mask(mask, extent);
   options.first.visible_bits = bits;
-  options.mask_step = bits ? step(extent.batch) / 8 : step(extent.batch);
+  options.mask_step = step(extent.batch);
   return ATTEND_OK;
 }
 
@@ -60,7 +60,7 @@ attend_status check_bias(const attend_mask& bias, const Checked& checked, Checke
   const attend_status status = check_option(bias.data, extent, float_bits, ATTEND_UNALIGNED_BIAS, options.inputs[1]);
   if (status != ATTEND_OK) return status;
   options.first.bias = core_mask(bias, extent);
-  options.bias_step = step(extent.batch) * ptrdiff_t(sizeof(float));
+  options.bias_step = step(extent.batch);
   return ATTEND_OK;
 }
 

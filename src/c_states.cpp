@@ -13,8 +13,8 @@ bool state_count(ptrdiff_t batch, ptrdiff_t queries, ptrdiff_t query_heads, ptrd
 
 core::Options options_of_row(const CheckedOptions& options, ptrdiff_t row) {
   core::Options of_row = options.first;
-  move(of_row.visible.data, row * options.mask_step);
-  move(of_row.bias.data, row * options.bias_step);
+  of_row.visible.first = row * options.mask_step;
+  of_row.bias.first = row * options.bias_step;
   move(of_row.key_scales, row * options.key_scale_step);
   move(of_row.value_scales, row * options.value_scale_step);
   move(of_row.slots.pages, row * options.page_step);
@@ -37,10 +37,9 @@ attend_status check_state_memory(const void* states, attend_status none, const C
 __attribute__((noinline)) attend_status run_options(const attend_problem& problem, const Checked& checked, int part,
                                                     int parts) {
   CheckedOptions options;
-  if (const attend_status status = check_options(problem, Use::run, checked, options); status != ATTEND_OK) return status;
-  const uintptr_t scratch = reinterpret_cast<uintptr_t>(checked.first.scratch);
-  const Range used = {scratch, scratch + checked.workspace_bytes}, results[] = {options.lse, options.scores, options.states};
-  if (overlap_any(used, options.inputs) || overlap_any(used, results)) return ATTEND_WORKSPACE_OVERLAPS_OPTION;
+  attend_status status = check_options(problem, Use::run, checked, options);
+  if (status == ATTEND_OK) status = check_workspace_apart(checked, options, checked.first.scratch);
+  if (status != ATTEND_OK) return status;
   each_row(problem, checked, part, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
     core::Problem of_row = problem_of_row(problem, checked, row);
     const core::Options row_options = options_of_row(options, row);
@@ -74,11 +73,18 @@ size_t attend_state_size(const attend_problem* problem) {
   return right && floats <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(floats) * sizeof(float) : 0;
 }
 
-attend_status attend_finish(const attend_problem* problem) {
+attend_status attend_finish(const attend_problem* problem, void* workspace, size_t workspace_size) {
   Checked checked;
-  if (const attend_status status = check_problem(problem, Use::finish, checked); status != ATTEND_OK) return status;
+  attend_status status = check_problem(problem, Use::finish, checked);
+  if (status != ATTEND_OK) return status;
+  checked.workspace_bytes = core::state_floats(checked.first.value_dim) * sizeof(float);
+  status = check_workspace(checked, workspace, workspace_size);
+  if (status != ATTEND_OK) return status;
   CheckedOptions options;
-  if (const attend_status status = check_options(*problem, Use::finish, checked, options); status != ATTEND_OK) return status;
+  status = check_options(*problem, Use::finish, checked, options);
+  if (status == ATTEND_OK) status = check_workspace_apart(checked, options, workspace);
+  if (status != ATTEND_OK) return status;
+  checked.first.scratch = static_cast<float*>(workspace);
   for (ptrdiff_t row = 0; row < checked.batch; ++row) {
     core::finish(problem_of_row(*problem, checked, row), options_of_row(options, row));
   }

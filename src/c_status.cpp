@@ -158,7 +158,7 @@ extern "C" const char* attend_status_text(int status) {
     case ATTEND_BAD_MASK_KEYS:
       return "mask.keys must lie within 0 and ATTEND_MAX_TOKENS";
     case ATTEND_BAD_MASK_STRIDES:
-      return "a mask of bits takes no negative strides, and a batch_stride that is a multiple of 8";
+      return "a mask of bits takes no negative strides";
     case ATTEND_HUGE_MASK:
       return "extents and strides of mask reach beyond the address space: strides count elements, bits too";
     case ATTEND_BAD_BIAS_KIND:

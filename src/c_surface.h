@@ -131,8 +131,9 @@ ptrdiff_t array_keys(const attend_problem& problem, ptrdiff_t keys);
 
 // The options of a problem that is not plain, and where their memory lies.
 struct CheckedOptions {
-  core::Options first;                                                                              // of batch row 0
-  ptrdiff_t mask_step = 0, bias_step = 0, key_scale_step = 0, value_scale_step = 0, page_step = 0;  // as in Checked
+  core::Options first;                                                // of batch row 0
+  ptrdiff_t mask_step = 0, bias_step = 0;                             // from one batch row to the next, in elements
+  ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0;  // in bytes
   ptrdiff_t lse_step = 0, score_step = 0, state_step = 0;
   Range lse = {}, scores = {}, states = {};  // empty where there are none, or they are not written
   Range inputs[8] = {};
@@ -140,6 +141,10 @@ struct CheckedOptions {
 
 // Checks what check_problem has left, but for work memory; overlaps of what is merged are left to attend_merge.
 attend_status check_options(const attend_problem& problem, Use use, const Checked& checked, CheckedOptions& options);
+
+// Work memory, but for what options add; and for that, once it is known.
+attend_status check_workspace(const Checked& checked, const void* workspace, size_t size);
+attend_status check_workspace_apart(const Checked& checked, const CheckedOptions& options, const void* workspace);
 
 // `none` is the status of states that are null.
 attend_status check_state_memory(const void* states, attend_status none, const Checked& checked, Range& range);

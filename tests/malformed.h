@@ -27,6 +27,11 @@ bool unalign(Tensor& tensor, Random& random, int format = ATTEND_FLOAT32) {
   return true;
 }
 
+template <class Pointer>
+void unalign_pointer(Pointer& pointer) {
+  pointer = reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(pointer) + 1);
+}
+
 // Extents and strides whose products, sums or bytes pass what there is.
 template <class Tensor>
 bool reach_too_far(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, std::ptrdiff_t heads, Random& random,
@@ -71,6 +76,8 @@ struct KnownFault {
 inline bool go_together(attend_status first, attend_status then) {
   if (then == ATTEND_UNCUTTABLE) return first < ATTEND_OUTPUT_OVERLAPS_QUERY;
   if (first == ATTEND_UNCUTTABLE) return then < ATTEND_BAD_WINDOW;  // it clears all options
+  if (first >= ATTEND_WORKSPACE_OVERLAPS_OUTPUT && then == ATTEND_WORKSPACE_OVERLAPS_OPTION) return false;
+  if (first == ATTEND_SCORES_OVERLAP_OUTPUT && then == ATTEND_SCORES_OVERLAP_INPUT) return false;
   return first != ATTEND_WORKSPACE_OVERLAPS_OUTPUT || then != ATTEND_WORKSPACE_OVERLAPS_INPUT;
 }
 

@@ -10,11 +10,6 @@
 
 namespace attend_test {
 
-template <class Pointer>
-void unalign_pointer(Pointer& pointer, Random& random) {
-  pointer = reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(pointer) + std::uintptr_t(random.between(1, 3)));
-}
-
 // An attend_mask or attend_scores that reaches too far by the stride of queries or heads, or from its address on.
 template <class Matrix>
 bool stretch(Matrix& matrix, const attend_problem& p, Random& random) {
@@ -93,7 +88,7 @@ inline const std::vector<KnownFault>& option_faults() {
        [](World& w, Call& c, Random& r) {
          w.add_mask(*c.problem, ATTEND_MASK_BITS);
          if (r.between(0, 1) == 0) {
-           c.problem->mask.batch_stride = 8 * r.between(-9, 9) + 4;
+           c.problem->mask.batch_stride = -r.between(1, 9);
            return c.problem->batch > 1;
          }
          c.problem->mask.query_stride = -r.between(1, 9);
@@ -136,9 +131,9 @@ inline const std::vector<KnownFault>& option_faults() {
          return stretch(c.problem->bias, *c.problem, r);
        }},
       {ATTEND_UNALIGNED_SLOPES,
-       [](World& w, Call& c, Random& r) {
+       [](World& w, Call& c, Random&) {
          c.problem->slopes = w.options.floats();
-         unalign_pointer(c.problem->slopes, r);
+         unalign_pointer(c.problem->slopes);
          return c.problem->offset == ATTEND_DEFAULT_OFFSET || (c.problem->offset > -100 && c.problem->offset < 100);
        }},
       {ATTEND_BAD_RELATIVE,
@@ -165,7 +160,7 @@ inline const std::vector<KnownFault>& option_faults() {
       {ATTEND_UNALIGNED_SINKS,
        [](World& w, Call& c, Random& r) {
          c.problem->sinks = r.between(0, 1) == 0 || c.problem->query_heads == 1 ? w.options.floats() : last_float();
-         if (c.problem->sinks != last_float()) unalign_pointer(c.problem->sinks, r);
+         if (c.problem->sinks != last_float()) unalign_pointer(c.problem->sinks);
          return true;
        }},
       {ATTEND_UNALIGNED_LSE,
@@ -219,9 +214,9 @@ inline const std::vector<KnownFault>& option_faults() {
          return true;
        }},
       {ATTEND_UNALIGNED_STATES,
-       [](World& w, Call& c, Random& r) {
+       [](World& w, Call& c, Random&) {
          c.problem->states = w.states.floats();
-         unalign_pointer(c.problem->states, r);
+         unalign_pointer(c.problem->states);
          return true;
        }},
       {ATTEND_HUGE_STATES,
@@ -369,9 +364,9 @@ inline const std::vector<KnownFault>& array_option_faults() {
          return c.problem->origin == 0;
        }},
       {ATTEND_UNALIGNED_PAGES,
-       [](World& w, Call& c, Random& r) {
+       [](World& w, Call& c, Random&) {
          w.add_pages(*c.problem);
-         unalign_pointer(c.problem->pages.table, r);
+         unalign_pointer(c.problem->pages.table);
          return c.problem->origin == 0;
        }},
       {ATTEND_HUGE_PAGES,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "malformed_options.h"
+#include "malformed_states.h"
 
 using namespace attend_test;
 
@@ -325,6 +326,12 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     std::memcpy(world.cache.data, cache.data(), cache.size());
     world.cache.remember();
   }
+  for (const StateFault& fault : state_faults()) {
+    for (const StateUse use : {finish, merge}) {
+      if ((fault.uses & use) != 0) CHECK(wrong_answer(world, fault, use) == "");
+    }
+    seen().insert(fault.status);
+  }
   CHECK(count.wrong == 0);
   CHECK(count.calls == 100000);
   MESSAGE(count.calls, " calls, ", count.refused, " of them refused, with ", seen().size() - 1, " statuses");
@@ -339,7 +346,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     CHECK((status == ATTEND_OK || text.size() > 20));
     if (status != ATTEND_UNAVAILABLE_BACKEND) CHECK(seen().count(status) == 1);
   }
-  CHECK(texts.size() == 63);
+  CHECK(texts.size() == 124);
   CHECK(attend_status_text(1 << 30) == std::string("unknown status"));
 }
 

@@ -178,7 +178,7 @@ typedef enum attend_status {
   ATTEND_BAD_MASK_KIND = 103,    /* not ATTEND_MASK_BYTES or ATTEND_MASK_BITS; ATTEND_MASK_NONE with data */
   ATTEND_NO_MASK = 104,          /* a kind without data */
   ATTEND_BAD_MASK_KEYS = 105,    /* 0 ... ATTEND_MAX_TOKENS */
-  ATTEND_BAD_MASK_STRIDES = 106, /* of bits: one is negative, or batch_stride is no multiple of 8 */
+  ATTEND_BAD_MASK_STRIDES = 106, /* of bits: one is negative */
   ATTEND_HUGE_MASK = 107,
   ATTEND_BAD_BIAS_KIND = 108, /* not ATTEND_MASK_FLOATS; ATTEND_MASK_NONE with data */
   ATTEND_NO_BIAS = 109,
@@ -279,7 +279,7 @@ enum attend_mask_kind {
 /* [batch][query head][query][key], keys side by side: element number b * batch_stride + h * head_stride + i * query_stride + j,
  * counted in elements, bits too. A stride of 0 shares what lies there: a mask [query][key] has batch_stride and head_stride 0,
  * one [key] has no strides at all. Keys at or after `keys` are hidden; more columns than there are keys are not looked at. Bits
- * have no negative strides, and a batch_stride of whole bytes. */
+ * have no negative strides. */
 typedef struct attend_mask {
   const void* data;
   ptrdiff_t batch_stride;
@@ -297,8 +297,8 @@ typedef struct attend_relative {
   ptrdiff_t right;       /* likewise */
 } attend_relative;
 
-/* What scores show, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last; which
- * of 1 and 2 is which of the others has changed with its versions.) */
+/* What scores show, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last;
+ * which of 1 and 2 is which of the others has changed with its versions.) */
 enum attend_score_stage {
   ATTEND_SCORES_RAW = 0,    /* scale * dot(query, key), of hidden keys too */
   ATTEND_SCORES_CAPPED = 1, /* after the soft cap, likewise */
@@ -435,9 +435,10 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * is refused, or the size passes PTRDIFF_MAX. No alignment is needed but that of a float. */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
 
-/* Writes output and lse from the states, when attend_run has taken the last keys into them. Looks at extents, output, lse,
- * sinks and states only: of keys, values, masks and work memory it needs nothing. The states stay as they are. */
-ATTEND_API attend_status attend_finish(const attend_problem* problem);
+/* Writes output and lse from the states, when attend_run has taken the last keys into them. Needs extents, output, lse, sinks
+ * and states of the problem: keys, values and masks are not looked at. The states stay as they are. Work memory of (20 + 3 *
+ * value_dim) floats is enough, as attend_run's always is. */
+ATTEND_API attend_status attend_finish(const attend_problem* problem, void* workspace, size_t workspace_size);
 
 /* Adds later states of the same extents to those of the problem: these began (ATTEND_STATE_BEGINS) where those stopped, at a
  * multiple of ATTEND_SEGMENT_KEYS, so that different threads or machines can take different keys. Where the later states have
