@@ -88,11 +88,15 @@ void finish_weights(float* weights, int count, float max, const Denominator& all
   }
 }
 
+inline void write_lse(const core::Options& options, int token, int head, const Denominator& all) {
+  if (options.lse.data != nullptr) *element(options.lse, token, head) = log_of(all.sum, all.max);
+}
+
 // Writes a row's output and log-sum-exp. The sums are lost.
 template <class Isa>
 void finish_row(const core::Problem& problem, const core::Options& options, int token, int head, float* sums,
                 const Denominator& all) {
-  if (options.lse.data != nullptr) *element(options.lse, token, head) = log_of(all.sum, all.max);
+  write_lse(options, token, head, all);
   float* const output = problem.output.data;
   const ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
   const bool plain = options.output_format == core::Format::float32;

@@ -44,12 +44,21 @@ void run(const Problem& problem, const Options& options) { run_options[active_in
 void finish(const Problem& problem, const Options& options) {
   for (int head = 0; head < problem.query_heads; ++head) {
     for (int token = 0; token < problem.queries; ++token) {
-      copy_row<Scalar>(element(options.states, token, head), int(state_floats(problem.value_dim)), problem.scratch);
-      const RowState state(problem.scratch, problem.value_dim);
-      state.end_chain<Scalar>();
-      state.end_segment<Scalar>();
+      const RowState state(element(options.states, token, head), problem.value_dim);
+      float lane_sums[panel_keys];
+      copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
+      const float factor = Scalar::scale_by_power(1.0f, Scalar::sub(state.total_max(), state.max()));
+      const float sum = Scalar::fma(state.total_sum(), factor, add_lanes<Scalar>(lane_sums));
       const float* sink = options.sinks == nullptr ? nullptr : options.sinks + head;
-      finish_row<Scalar>(problem, options, token, head, state.total(), denominator_of(state.total_sum(), state.max(), sink));
+      const Denominator all = denominator_of(sum, state.max(), sink);
+      write_lse(options, token, head, all);
+      ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
+      for (int c = 0; c < problem.value_dim; ++c, ++at) {
+        const float open = Scalar::add(state.sums()[c], state.chain()[c]);
+        const float total = Scalar::fma(state.total()[c], factor, open);
+        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total, all.output);
+        narrow_row(options.output_format, &number, 1, moved(problem.output.data, at, options.output_format));
+      }
     }
   }
 }

@@ -77,7 +77,8 @@ struct OptionInstance {
     if (!exists(j) || (s.causal && j > p) || (o.right >= 0 && j > p + o.right)) return false;
     if (o.left >= 0 && j < p - o.left && j >= o.pinned) return false;
     if (o.visible.data != nullptr && (j >= o.visible.keys || !mask_element(token, head, j))) return false;
-    return o.bias.data == nullptr || (j < o.bias.keys && bias_element(token, head, j) != minus_infinity);
+    if (o.bias.data != nullptr && (j >= o.bias.keys || bias_element(token, head, j) == minus_infinity)) return false;
+    return !has(relative_tables) || relative_element(token, head, j) != minus_infinity;
   }
 
   OptionRow row(int token, int head) const {
@@ -100,11 +101,7 @@ struct OptionInstance {
         if (options.value_scales != nullptr) k.value_scale = value_scales[scale_index(kv, j)];
       }
       if (options.bias.data != nullptr && j < options.bias.keys) k.bias = bias_element(token, head, j);
-      if (has(relative_tables)) {
-        const long long n =
-            std::clamp(distance, 0LL - options.relative_left, 0LL + options.relative_right) + options.relative_left;
-        k.relative = relative[h * std::size_t(options.relative_head_stride) + std::size_t(n)];
-      }
+      if (has(relative_tables)) k.relative = relative_element(token, head, j);
       r.keys.push_back(k);
     }
     return r;
@@ -176,12 +173,18 @@ struct OptionInstance {
   bool in_ring(int j) const { return j / 16 > (s.keys - 1) / 16 - options.slots.ring_groups; }
 
   static std::ptrdiff_t element(const core::Mask& mask, int token, int head, int j) {
-    return token * mask.token_stride + head * mask.head_stride + j;
+    return mask.first + token * mask.token_stride + head * mask.head_stride + j;
   }
 
   bool mask_element(int token, int head, int j) const {
     const auto n = std::size_t(element(options.visible, token, head, j));
     return options.visible_bits ? (visible[n / 8] >> n % 8 & 1) != 0 : visible[n] != 0;
+  }
+
+  float relative_element(int token, int head, int j) const {
+    const long long distance = 0LL + j - s.offset - token;
+    const long long n = std::clamp(distance, 0LL - options.relative_left, 0LL + options.relative_right) + options.relative_left;
+    return relative[std::size_t(head * options.relative_head_stride + n)];
   }
 
   float bias_element(int token, int head, int j) const { return biases[std::size_t(element(options.bias, token, head, j))]; }

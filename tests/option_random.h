@@ -111,13 +111,14 @@ class OptionDraw {
 
   // Strides of a mask, and the number of its elements up to the last.
   std::size_t draw_mask(core::Mask& mask) {
+    mask.first = one_of({0, 0, 3, 13});
     mask.keys = chance(2) ? in.s.keys : random_.between(0, in.s.keys + 20);
     const int row = mask.keys + one_of({0, 0, 1, 9});
     const bool per_token = chance(2), per_head = chance(2);
     mask.head_stride = per_head ? row : 0;
     mask.token_stride = per_token ? row * (per_head ? in.s.query_heads : 1) : 0;
     const std::ptrdiff_t last = (in.s.queries - 1) * mask.token_stride + (in.s.query_heads - 1) * mask.head_stride;
-    return std::size_t(last) + std::size_t(mask.keys);
+    return std::size_t(mask.first + last) + std::size_t(mask.keys);
   }
 
   void draw_biases() {
@@ -140,6 +141,9 @@ class OptionDraw {
       in.options.relative_head_stride = shared ? 0 : width + in.gap;
       in.relative.resize(std::size_t((in.s.query_heads - 1) * in.options.relative_head_stride + width));
       random_.fill(in.relative.data(), in.relative.size(), 2.0f);
+      if (chance(3)) {
+        for (float& b : in.relative) b = chance(4) ? minus_infinity : b;
+      }
       in.options.relative = in.relative.data();
     }
     if (in.has(soft_caps)) in.options.soft_cap = one_of({0.5f, 5.0f, 30.0f, 50.0f});

@@ -73,20 +73,38 @@ struct OptionMemory {
 };
 
 // Scratch of exactly the promised size and alignment, poisoned, so that an address sanitizer sees every step beyond it.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t count) : data_(static_cast<float*>(::operator new(count * sizeof(float), alignment))) {
+    std::fill(data_, data_ + count, poison(1)[0]);
+  }
+  Scratch(const Scratch&) = delete;
+  ~Scratch() { ::operator delete(data_, alignment); }
+
+  float* data() { return data_; }
+
+ private:
+  static constexpr std::align_val_t alignment{attend::config::alignment};
+  float* data_;
+};
+
 inline void run_with_scratch(core::Problem p, const core::Options& options, const Way& way) {
   for (int part = 0; part < way.parts; ++part) {
-    const std::size_t count = core::option_scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim);
-    constexpr std::align_val_t alignment{attend::config::alignment};
-    float* scratch = static_cast<float*>(::operator new(count * sizeof(float), alignment));
-    std::fill(scratch, scratch + count, poison(1)[0]);
-    p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch;
+    Scratch scratch(core::option_scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim));
+    p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
     if (way.parts == 1) {
       core::run(p, options);
     } else {
       core::run_part(p, options, part, way.parts);
     }
-    ::operator delete(scratch, alignment);
   }
+}
+
+inline void finish_with_scratch(core::Problem p, const core::Options& options) {
+  Scratch scratch(core::state_floats(p.value_dim));
+  p.query = p.key = p.value = {};
+  p.scratch = scratch.data();
+  core::finish(p, options);
 }
 
 // States of the whole, in calls that stop after state_keys more keys, or of segments by themselves that are then merged.
@@ -110,10 +128,8 @@ inline void run_states(core::Problem p, core::Options options, const Way& way, i
   }
   options.states.data = states.data();
   p.output = output;
-  p.query = p.key = p.value = {};
-  p.scratch = nullptr;
   p.keys = keys;
-  core::finish(p, options);
+  finish_with_scratch(p, options);
 }
 
 inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {

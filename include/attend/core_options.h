@@ -97,8 +97,8 @@ size_t option_scratch_floats(int row_block, int key_block, int head_dim, int val
 void run(const Problem& problem, const Options& options);
 void run_part(const Problem& problem, const Options& options, int part, int parts);
 
-// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys nor values;
-// scratch: state_floats(value_dim).
+// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
+// nor scratch.
 void finish(const Problem& problem, const Options& options);
 
 // Adds states that began at a multiple of segment_keys, where `states` stopped, to them: [rows] side by side. Where `later` has
