@@ -37,9 +37,11 @@ attend_status check_state_memory(const void* states, attend_status none, const C
 __attribute__((noinline)) attend_status run_options(const attend_problem& problem, const Checked& checked, int part,
                                                     int parts) {
   CheckedOptions options;
-  attend_status status = check_options(problem, Use::run, checked, options);
-  if (status == ATTEND_OK) status = check_workspace_apart(checked, options, checked.first.scratch);
+  const attend_status status = check_options(problem, Use::run, checked, options);
   if (status != ATTEND_OK) return status;
+  const uintptr_t scratch = reinterpret_cast<uintptr_t>(checked.first.scratch);
+  const Range used = {scratch, scratch + checked.workspace_bytes}, results[] = {options.lse, options.scores, options.states};
+  if (overlap_any(used, options.inputs) || overlap_any(used, results)) return ATTEND_WORKSPACE_OVERLAPS_OPTION;
   each_row(problem, checked, part, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
     core::Problem of_row = problem_of_row(problem, checked, row);
     const core::Options row_options = options_of_row(options, row);
@@ -73,18 +75,12 @@ size_t attend_state_size(const attend_problem* problem) {
   return right && floats <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(floats) * sizeof(float) : 0;
 }
 
-attend_status attend_finish(const attend_problem* problem, void* workspace, size_t workspace_size) {
+attend_status attend_finish(const attend_problem* problem) {
   Checked checked;
-  attend_status status = check_problem(problem, Use::finish, checked);
-  if (status != ATTEND_OK) return status;
-  checked.workspace_bytes = core::state_floats(checked.first.value_dim) * sizeof(float);
-  status = check_workspace(checked, workspace, workspace_size);
-  if (status != ATTEND_OK) return status;
   CheckedOptions options;
-  status = check_options(*problem, Use::finish, checked, options);
-  if (status == ATTEND_OK) status = check_workspace_apart(checked, options, workspace);
+  attend_status status = check_problem(problem, Use::finish, checked);
+  if (status == ATTEND_OK) status = check_options(*problem, Use::finish, checked, options);
   if (status != ATTEND_OK) return status;
-  checked.first.scratch = static_cast<float*>(workspace);
   for (ptrdiff_t row = 0; row < checked.batch; ++row) {
     core::finish(problem_of_row(*problem, checked, row), options_of_row(options, row));
   }

@@ -25,6 +25,16 @@ float usual_scale(int head_dim) {
 
 namespace {
 
+attend_status check_workspace(const Checked& checked, const void* workspace, size_t size) {
+  if (workspace == nullptr) return ATTEND_NO_WORKSPACE;
+  if (!aligned(workspace, config::alignment)) return ATTEND_UNALIGNED_WORKSPACE;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
+  if (size < checked.workspace_bytes || checked.workspace_bytes > UINTPTR_MAX - begin) return ATTEND_SMALL_WORKSPACE;
+  const Range used = {begin, begin + checked.workspace_bytes};
+  if (overlap(used, checked.output)) return ATTEND_WORKSPACE_OVERLAPS_OUTPUT;
+  return overlap_any(used, checked.inputs) ? ATTEND_WORKSPACE_OVERLAPS_INPUT : ATTEND_OK;
+}
+
 attend_status check_parts(const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
   if (!within(parts, 1, ATTEND_MAX_PARTS)) return ATTEND_BAD_PARTS;
   if (!within(part, 0, parts - 1)) return ATTEND_BAD_PART;
@@ -52,22 +62,6 @@ attend_status check_whole(const attend_problem* problem, Checked& checked) {
 }
 
 }  // namespace
-
-attend_status check_workspace(const Checked& checked, const void* workspace, size_t size) {
-  if (workspace == nullptr) return ATTEND_NO_WORKSPACE;
-  if (!aligned(workspace, config::alignment)) return ATTEND_UNALIGNED_WORKSPACE;
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
-  if (size < checked.workspace_bytes || checked.workspace_bytes > UINTPTR_MAX - begin) return ATTEND_SMALL_WORKSPACE;
-  const Range used = {begin, begin + checked.workspace_bytes};
-  if (overlap(used, checked.output)) return ATTEND_WORKSPACE_OVERLAPS_OUTPUT;
-  return overlap_any(used, checked.inputs) ? ATTEND_WORKSPACE_OVERLAPS_INPUT : ATTEND_OK;
-}
-
-attend_status check_workspace_apart(const Checked& checked, const CheckedOptions& options, const void* workspace) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
-  const Range used = {begin, begin + checked.workspace_bytes}, results[] = {options.lse, options.scores, options.states};
-  return overlap_any(used, options.inputs) || overlap_any(used, results) ? ATTEND_WORKSPACE_OVERLAPS_OPTION : ATTEND_OK;
-}
 
 core::Problem problem_of_row(const attend_problem& problem, const Checked& checked, ptrdiff_t row) {
   core::Problem of_row = checked.first;

@@ -142,10 +142,6 @@ struct CheckedOptions {
 // Checks what check_problem has left, but for work memory; overlaps of what is merged are left to attend_merge.
 attend_status check_options(const attend_problem& problem, Use use, const Checked& checked, CheckedOptions& options);
 
-// Work memory, but for what options add; and for that, once it is known.
-attend_status check_workspace(const Checked& checked, const void* workspace, size_t size);
-attend_status check_workspace_apart(const Checked& checked, const CheckedOptions& options, const void* workspace);
-
 // `none` is the status of states that are null.
 attend_status check_state_memory(const void* states, attend_status none, const Checked& checked, Range& range);
 

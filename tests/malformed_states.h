@@ -13,8 +13,6 @@ namespace attend_test {
 struct StateCall {
   attend_problem* problem;
   const void* later;
-  void* workspace;
-  std::size_t workspace_size;
 };
 
 enum StateUse { finish = 1, merge = 2 };
@@ -43,10 +41,6 @@ inline const std::vector<StateFault>& state_faults() {
       {ATTEND_HUGE_OUTPUT, finish, [](World&, StateCall& c) { c.problem->output.head_stride = PTRDIFF_MIN; }},
       {ATTEND_BAD_OUTPUT_STRIDES, finish, [](World&, StateCall& c) { c.problem->output.token_stride = 0; }},
       {ATTEND_OUTPUT_OVERLAPS_PROBLEM, finish, [](World&, StateCall& c) { c.problem->output.data = &c.problem->cache; }},
-      {ATTEND_NO_WORKSPACE, finish, [](World&, StateCall& c) { c.workspace = nullptr; }},
-      {ATTEND_UNALIGNED_WORKSPACE, finish, [](World& w, StateCall& c) { c.workspace = w.workspace.data + 4; }},
-      {ATTEND_SMALL_WORKSPACE, finish, [](World&, StateCall& c) { --c.workspace_size; }},
-      {ATTEND_WORKSPACE_OVERLAPS_OUTPUT, finish, [](World& w, StateCall& c) { c.problem->output.data = w.workspace.data; }},
       {ATTEND_UNALIGNED_SINKS, finish, [](World&, StateCall& c) { unalign_pointer(c.problem->sinks); }},
       {ATTEND_UNALIGNED_LSE, finish, [](World&, StateCall& c) { unalign_pointer(c.problem->lse.data); }},
       {ATTEND_HUGE_LSE, finish, [](World&, StateCall& c) { c.problem->lse.head_stride = PTRDIFF_MAX; }},
@@ -63,7 +57,6 @@ inline const std::vector<StateFault>& state_faults() {
       {ATTEND_LSE_OVERLAPS_INPUT, finish, [](World& w, StateCall& c) { c.problem->lse.data = w.options.data; }},
       {ATTEND_STATES_OVERLAP_OUTPUT, finish, [](World&, StateCall& c) { c.problem->states = c.problem->lse.data; }},
       {ATTEND_STATES_OVERLAP_INPUT, merge, [](World&, StateCall& c) { c.later = static_cast<float*>(c.problem->states) + 3; }},
-      {ATTEND_WORKSPACE_OVERLAPS_OPTION, finish, [](World& w, StateCall& c) { c.problem->states = w.workspace.floats() + 3; }},
   };
   return all;
 }
@@ -79,10 +72,9 @@ inline std::string wrong_answer(World& world, const StateFault& fault, StateUse 
   attend_problem_set_layout(&p, ATTEND_BATCH_HEAD_TOKEN_DIM);
   p.output.data = world.output.floats(), p.lse.data = world.lse.floats(), p.sinks = world.options.floats();
   p.states = world.states.floats();
-  StateCall call = {&p, world.query.floats(), world.workspace.data, (20 + 3 * 5) * sizeof(float)};
+  StateCall call = {&p, world.query.floats()};
   fault.make(world, call);
-  const int status =
-      use == finish ? attend_finish(call.problem, call.workspace, call.workspace_size) : attend_merge(call.problem, call.later);
+  const int status = use == finish ? attend_finish(call.problem) : attend_merge(call.problem, call.later);
   const bool touched = world.changed(), read = world.inputs_changed();
   world.restore();
   if (status != fault.status) return "status " + std::to_string(status) + " instead of " + std::to_string(fault.status);

@@ -64,13 +64,14 @@ Joined<unsigned char> joined_bytes(const Numbers (&rows)[batch], Format format) 
   return both;
 }
 
-// Bits of two rows of so many elements each; the second does not begin at a byte.
-Joined<std::uint8_t> joined_bits(const std::vector<std::uint8_t> (&rows)[batch], std::ptrdiff_t elements) {
+// Bits of two rows of so many elements each, from the `first` on; the second does not begin at a byte.
+Joined<std::uint8_t> joined_bits(const std::vector<std::uint8_t> (&rows)[batch], std::ptrdiff_t first,
+                                 std::ptrdiff_t elements) {
   Joined<std::uint8_t> both(rows);
   both.stride = elements;
   both.numbers.assign(std::size_t(batch * elements + 7) / 8, 0);
   for (std::ptrdiff_t n = 0; n < batch * elements; ++n) {
-    const std::ptrdiff_t of_row = n % elements;
+    const std::ptrdiff_t of_row = first + n % elements;
     const int bit = rows[n / elements][std::size_t(of_row / 8)] >> of_row % 8 & 1;
     both.numbers[std::size_t(n / 8)] = std::uint8_t(both.numbers[std::size_t(n / 8)] | bit << n % 8);
   }
@@ -100,8 +101,9 @@ struct COptions {
         queries(joined_bytes(query, a.options.query_format)),
         keys(joined_bytes({memory[0].keys, memory[1].keys}, a.options.key_format)),
         values(joined_bytes({memory[0].values, memory[1].values}, a.options.value_format)),
-        visible(a.options.visible_bits ? joined_bits({a.visible, b.visible}, element_count(a.options.visible, a.s))
-                                       : Joined<std::uint8_t>({a.visible, b.visible})),
+        visible(a.options.visible_bits
+                    ? joined_bits({a.visible, b.visible}, a.options.visible.first, element_count(a.options.visible, a.s))
+                    : Joined<std::uint8_t>({a.visible, b.visible})),
         biases({a.biases, b.biases}),
         key_scales({a.key_scales, b.key_scales}),
         value_scales({a.value_scales, b.value_scales}),
@@ -135,11 +137,20 @@ struct COptions {
     if (o.right >= 0) p.options |= ATTEND_WINDOW_RIGHT, p.window_right = o.right;
     p.pinned_keys = o.pinned;
     if (o.visible.data != nullptr) {
-      p.mask = {visible.numbers.data(), visible.stride, o.visible.head_stride,
-                o.visible.token_stride, o.visible.keys, o.visible_bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES};
+      p.mask = {visible.numbers.data() + (o.visible_bits ? 0 : o.visible.first),
+                visible.stride,
+                o.visible.head_stride,
+                o.visible.token_stride,
+                o.visible.keys,
+                o.visible_bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES};
     }
     if (o.bias.data != nullptr) {
-      p.bias = {biases.numbers.data(), biases.stride, o.bias.head_stride, o.bias.token_stride, o.bias.keys, ATTEND_MASK_FLOATS};
+      p.bias = {biases.numbers.data() + o.bias.first,
+                biases.stride,
+                o.bias.head_stride,
+                o.bias.token_stride,
+                o.bias.keys,
+                ATTEND_MASK_FLOATS};
     }
     p.slopes = o.slopes;
     p.relative = {o.relative, o.relative_head_stride, o.relative_left, o.relative_right};
@@ -202,8 +213,7 @@ struct COptions {
       if (apart) REQUIRE(attend_merge(&q, later.data()) == ATTEND_OK);
     }
     q.query.data = q.key.data = q.value.data = nullptr;
-    Aligned workspace((20 + 3 * std::size_t(q.value_dim)) * sizeof(float));
-    REQUIRE(attend_finish(&q, workspace.data(), (20 + 3 * std::size_t(q.value_dim)) * sizeof(float)) == ATTEND_OK);
+    REQUIRE(attend_finish(&q) == ATTEND_OK);
   }
 };
 

@@ -436,9 +436,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
 
 /* Writes output and lse from the states, when attend_run has taken the last keys into them. Needs extents, output, lse, sinks
- * and states of the problem: keys, values and masks are not looked at. The states stay as they are. Work memory of (20 + 3 *
- * value_dim) floats is enough, as attend_run's always is. */
-ATTEND_API attend_status attend_finish(const attend_problem* problem, void* workspace, size_t workspace_size);
+ * and states of the problem: keys, values and masks are not looked at. The states stay as they are. */
+ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
 /* Adds later states of the same extents to those of the problem: these began (ATTEND_STATE_BEGINS) where those stopped, at a
  * multiple of ATTEND_SEGMENT_KEYS, so that different threads or machines can take different keys. Where the later states have
