@@ -81,7 +81,7 @@ class OptionBlock {
       const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
       widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
       multiply_row<Isa>(query, problem_.head_dim, scale, query);
-      ScoreRow<Isa>(problem_, options_, factors_, token, head).begin(sight_[r]);
+      ScoreRow<Isa>(problem_, options_, factors_, token, head).begin();
       if (has_states_ && !options_.begins) {
         load_state(r, RowState(element(options_.states, token, head), dims_));
       } else {
@@ -135,8 +135,9 @@ class OptionBlock {
     const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
     int key = earliest.begin & -chain_keys;  // of the open chain
-    while (key < end) {
-      int next = at_least(key + chain_keys, earliest.first & -chain_keys);
+    while (key < end && earliest.begin < end) {
+      int next = at_most(at_least(key + chain_keys, earliest.first & -chain_keys), stop_);
+      int last = key;  // the last chain that was gone over
       if (sight_of_all_.has_any(key, key + chain_keys)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
         const int most = key < earliest.begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
@@ -145,9 +146,10 @@ class OptionBlock {
           chains += chain_keys;
         }
         go_over(key, at_most(chains, end - key));
+        last = key + chains - chain_keys;
         next = at_most(key + chains, stop_);
       }
-      go_to(key, next);
+      go_to(last, next);
       key = next;
     }
     go_to(key, stop_);
@@ -198,8 +200,8 @@ class OptionBlock {
                    to,
                    keys_.panels(key, from, to, sight_of_all_),
                    keys_.values(key, from, to, sight_of_all_, gathers),
-                   keys_.key_scales(key, from, to, key_scales_),
-                   keys_.value_scales(key, from, to, value_scales_),
+                   keys_.key_scales(key, from, to, sight_of_all_, key_scales_),
+                   keys_.value_scales(key, from, to, sight_of_all_, value_scales_),
                    -1};
     Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
@@ -258,7 +260,9 @@ class OptionBlock {
     if (gaps && block.finite < 0) block.finite = are_finite(block);
     const bool by_keys = gaps && block.finite == 0;
     for (int k = from & -chain_keys; k < from + visible[rows - 1]; k += chain_keys) {
-      const int begin = at_least(k, from), end = at_most(k + chain_keys, from + visible[rows - 1]);
+      const int begin = at_least(k, at_least(from, sight.earliest.begin - block.key));
+      const int end = at_most(k + chain_keys, from + visible[rows - 1]);
+      if (begin >= end) continue;
       const bool whole = !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
       if (whole && !by_keys) {
         int in_chain[rows];
@@ -285,7 +289,7 @@ class OptionBlock {
   signed char are_finite(const Block& block) const {
     if (options_.value_format == core::Format::int8) return 1;
     typename Isa::Vec zeros = Isa::zero();
-    for (int k = block.from; k < block.to; ++k) {
+    for (int k = at_least(block.from, sight_of_all_.earliest.begin - block.key); k < block.to; ++k) {
       const float* value = block.values.data + k * block.values.stride;
       int c = 0;
       for (; dims_ - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);

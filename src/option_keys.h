@@ -18,7 +18,8 @@ struct BlockSight {
   bool all;        // hidden keys count too
 
   bool has_any(int key, int to) const {
-    return all || (to > earliest.begin && key < latest.end && (to > earliest.first || key < latest.pinned));
+    const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
+    return all || (low < high && (high > earliest.first || low < latest.pinned));
   }
 };
 
@@ -92,11 +93,11 @@ class OptionKeys {
   }
 
   // Scales of keys or values of the block, at [from]; null if there are none.
-  const float* key_scales(int key, int from, int to, float* work) const {
-    return scales(key_scales_of_head_, key, from, to, work);
+  const float* key_scales(int key, int from, int to, const BlockSight& sight, float* work) const {
+    return scales(key_scales_of_head_, key, from, to, sight, work);
   }
-  const float* value_scales(int key, int from, int to, float* work) const {
-    return scales(value_scales_of_head_, key, from, to, work);
+  const float* value_scales(int key, int from, int to, const BlockSight& sight, float* work) const {
+    return scales(value_scales_of_head_, key, from, to, sight, work);
   }
 
  private:
@@ -124,9 +125,10 @@ class OptionKeys {
     pack_panel<Isa, panel_keys>(rows_, dims, count, dims, panel);
   }
 
-  const float* scales(const float* of_head, int key, int from, int to, float* work) const {
+  const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
     for (int k = from; k < to; k += panel_keys) {
+      if (!sight.has_any(key + k, key + k + panel_keys)) continue;
       const int first = at_least(options_.origin - key - k, 0), end = at_most(to - k, panel_keys);
       copy_row<Isa>(of_head + (slot_of(key + k) + first - options_.origin), end - first, work + k + first);
     }

@@ -184,9 +184,9 @@ class ScoreRow {
   }
 
   // Before its first keys: all hidden.
-  void begin(const Sight& sight) const {
+  void begin() const {
     if (options_.scores.data == nullptr) return;
-    const int first = has_states(options_) ? sight.begin : 0, end = has_states(options_) ? problem_.keys : options_.score_keys;
+    const int first = has_states(options_) ? options_.first_key : 0, end = options_.score_keys;
     fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown() + first);
   }
 

@@ -65,7 +65,7 @@ class SmallOptions {
     const RowState state(states ? element(options_.states, token, head) : state_, problem_.value_dim);
     if (!states || options_.begins) state.template begin<Isa>();
     const ScoreRow<Scalar> scores(problem_, options_, factors_, token, head);
-    scores.begin(sight_);
+    scores.begin();
     go_over(state, scores);
     if (states) return;
     const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
@@ -85,13 +85,13 @@ class SmallOptions {
     };
     const int stop = has_states(options_) ? problem_.keys : past_all_keys;
     const int end = shows_hidden(options_) ? problem_.keys : sight_.end;
-    while (key < end) {
+    while (key < end && sight_.begin < end) {
       const int to = at_most(end - key, chain_keys);
       if (sight_.has_any(key, key + to) || shows_hidden(options_)) {
         chain(state, scores, key, to);
         go_to(at_most(key + chain_keys, stop));
       } else {
-        go_to(at_least(key + chain_keys, sight_.first & -chain_keys));
+        go_to(at_most(at_least(key + chain_keys, sight_.first & -chain_keys), stop));
       }
     }
     go_to(stop);
@@ -117,9 +117,9 @@ class SmallOptions {
       const int at = key + k;
       float weight = scores_[k];
       if (!sight_.has(at) || (magnitude(weight) == 0 && !is_let_through(problem_, options_, token_, head_, at))) continue;
-      const int slot = slot_of(at);
+      const int slot = slot_of(at) - options_.origin;
       if (value_scales_ != nullptr) weight = Scalar::mul(weight, value_scales_[slot]);
-      const ptrdiff_t distance = (slot - options_.origin) * problem_.value.token_stride;
+      const ptrdiff_t distance = slot * problem_.value.token_stride;
       const float* value = moved(values_, distance, options_.value_format);
       if (options_.value_format != core::Format::float32) {
         widen_row<Isa>(options_.value_format, value, problem_.value_dim, value_);
@@ -170,7 +170,10 @@ class SmallOptions {
         chains.b += chain_dims * chains.b_step;
       }
     }
-    for (int i = 0; key_scales_ != nullptr && i < count; ++i) scores[i] = Scalar::mul(scores[i], key_scales_[slot + i]);
+    if (key_scales_ == nullptr) return;
+    for (int i = panel ? 0 : first; i < count; ++i) {
+      scores[i] = Scalar::mul(scores[i], key_scales_[slot + i - options_.origin]);
+    }
   }
 
   const core::Problem& problem_;

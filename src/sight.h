@@ -20,7 +20,10 @@ struct Sight {
 
   bool has(int key) const { return key >= begin && key < end && (key >= first || key < pinned); }
   // Whether it has any of the keys from `key` up to `to`.
-  bool has_any(int key, int to) const { return to > begin && key < end && (to > first || key < pinned); }
+  bool has_any(int key, int to) const {
+    const int low = at_least(key, begin), high = at_most(to, end);
+    return low < high && (high > first || low < pinned);
+  }
 };
 
 inline bool has_states(const core::Options& options) { return options.states.data != nullptr; }

@@ -132,7 +132,7 @@ struct OptionInstance {
   }
 
   std::size_t scale_index(int kv, int j) const {
-    return std::size_t(kv * options.key_scale_stride + place(j) + options.origin);
+    return std::size_t(kv * options.key_scale_stride + place(j));
   }
 
   std::string text() const {

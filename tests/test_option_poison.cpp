@@ -50,7 +50,7 @@ TEST_CASE("options: states read no block of 64 keys that they have been through"
         run_with_scratch(p, options, {});
         options.lse = {found.lse.data(), 2, 1};
         p.output = {found.output.data(), 2 * std::ptrdiff_t(output_stride(in)), std::ptrdiff_t(output_stride(in))};
-        finish_with_scratch(p, options);
+        finish_states(p, options);
         CHECK(difference(in, found, defined, true) == "");
       }
     });
@@ -116,7 +116,7 @@ TEST_CASE("options: bad numbers in keys and values change no bit of rows that do
       for (const float bad_number : bad_numbers) {
         RandomInstance in(std::uint64_t(++seed) + 70000, wishes, 20);
         for_each_backend([&](const char* backend) {
-          if (std::string(backend) == "scalar" && seed % 4 != 0) return;
+          if (seed % (std::string(backend) == "scalar" ? 20 : 2) != 0 && seed > 20) return;
           for (const Way& way : some_ways(in)) {
             const OptionResults clean = run_options(in, way);
             const std::vector<float> key = in.key, value = in.value, key_scales = in.key_scales, value_scales = in.value_scales;
@@ -130,8 +130,8 @@ TEST_CASE("options: bad numbers in keys and values change no bit of rows that do
             }
             const std::string wrong = difference_unseen(in, bad, run_options(in, way), clean), problem = in.text();
             if (!wrong.empty()) {
-              FAIL_CHECK(seed, ": ", wrong, "; ", bad_number, " ", backend, " rows ", way.rows, " keys ", way.keys, " every ",
-                         way.state_keys, "; ", problem);
+              FAIL_CHECK(seed, ": ", wrong, "; ", bad_number, " ", std::string(backend), " rows ", way.rows, " keys ", way.keys,
+                         " every ", way.state_keys, "; ", problem);
             }
             // In place, because options point to the scales.
             in.key = key, in.value = value;
@@ -215,7 +215,7 @@ TEST_CASE("options: nothing is read past the last element of a mask, table, page
         };
         const std::string wrong = difference(in, run_options(in, way), defined, true);
         if (!wrong.empty())
-          FAIL_CHECK(number, ": ", wrong, "; ", backend, " rows ", way.rows, " keys ", way.keys, "; ", problem);
+          FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " rows ", way.rows, " keys ", way.keys, "; ", problem);
       }
     });
   }
@@ -263,7 +263,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches are not read") {
         };
         const std::string wrong = difference(in, run_options(in, way), defined, true);
         if (!wrong.empty())
-          FAIL_CHECK(number, ": ", wrong, "; ", backend, " rows ", way.rows, " keys ", way.keys, "; ", problem);
+          FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " rows ", way.rows, " keys ", way.keys, "; ", problem);
       }
     });
   }
@@ -306,7 +306,7 @@ TEST_CASE("options: states read no block of 64 keys that they have been through"
         run_with_scratch(p, options, {});
         options.lse = {found.lse.data(), 2, 1};
         p.output = {found.output.data(), 2 * std::ptrdiff_t(output_stride(in)), std::ptrdiff_t(output_stride(in))};
-        finish_with_scratch(p, options);
+        finish_states(p, options);
         CHECK(difference(in, found, defined, true) == "");
       }
     });

@@ -15,8 +15,8 @@ void check_way(RandomInstance& in, int number, const OptionResults& expected, co
   const std::string wrong = difference(in, run_options(in, way), expected, false);
   if (wrong.empty()) return;
   const std::string problem = in.text();
-  FAIL_CHECK(number, ": ", wrong, "; ", backend, " ", way.panels ? "panels" : "arrays", " rows ", way.rows, " keys ", way.keys,
-             way.merged ? " merged" : "", " every ", way.state_keys, "; ", problem);
+  FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " ", std::string(way.panels ? "panels" : "arrays"), " rows ",
+             way.rows, " keys ", way.keys, std::string(way.merged ? " merged" : ""), " every ", way.state_keys, "; ", problem);
 }
 
 void without_weights(RandomInstance& in) {

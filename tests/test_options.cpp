@@ -37,7 +37,7 @@ std::vector<Way> ways(const OptionInstance& in, int number, bool few) {
 }
 
 std::string text(const Way& way) {
-  return std::string(way.panels ? "panels" : "arrays") + " rows " + std::to_string(way.rows) + " keys " +
+  return std::string(std::string(way.panels ? "panels" : "arrays")) + " rows " + std::to_string(way.rows) + " keys " +
          std::to_string(way.keys) + " parts " + std::to_string(way.parts);
 }
 
@@ -53,7 +53,7 @@ void check_number(int number, unsigned wishes) {
       std::string wrong = difference(instance, found, defined, true);
       if (first.output.empty()) first = found;
       if (wrong.empty()) wrong = difference(instance, found, first, false);
-      if (!wrong.empty()) FAIL_CHECK(number, ": ", wrong, "; ", backend, " ", text(way), "; ", problem);
+      if (!wrong.empty()) FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " ", text(way), "; ", problem);
     }
   });
 }

@@ -71,7 +71,7 @@ struct Options {
   Format key_format = Format::float32;
   Format value_format = Format::float32;
   Format output_format = Format::float32;  // no int8
-  const float* key_scales = nullptr;  // int8: [kv_heads][slot * 16 + j % 16], what a key is multiplied by (its finished score is)
+  const float* key_scales = nullptr;  // int8: [kv_heads][slot * 16 + j % 16 - origin], what a key is multiplied by (its score is)
   const float* value_scales = nullptr;  // likewise for values (weights are)
   ptrdiff_t key_scale_stride = 0;       // from head to head
   ptrdiff_t value_scale_stride = 0;
@@ -104,6 +104,45 @@ void finish(const Problem& problem, const Options& options);
 // Adds states that began at a multiple of segment_keys, where `states` stopped, to them: [rows] side by side. Where `later` has
 // been through at most one segment, that gives the bits of having gone on.
 void merge(float* states, const float* later, int rows, int value_dim);
+
+// The memory of a key/value cache in other formats, or with slots: as Cache, in groups of 16 tokens. No alignment is needed
+// beyond that of its numbers.
+//   keys    [kv_heads][groups][head_dim][16] numbers of key_format, groups = panel_count(capacity)
+//   values  [kv_heads][groups * 16][value_dim] numbers of value_format
+//   key_scales, value_scales  [kv_heads][groups * 16] floats, where the format is int8
+struct TypedCache {
+  void* keys;
+  void* values;
+  float* key_scales;
+  float* value_scales;
+  Format key_format;
+  Format value_format;
+  int kv_heads;
+  int head_dim;
+  int value_dim;
+  int capacity;  // tokens that there is room for. With slots: of all that they may name
+  Slots slots;
+};
+
+// Sizes of its memory for all heads.
+constexpr size_t typed_cache_scale_floats(int kv_heads, int capacity) {
+  return size_t(kv_heads) * size_t(panel_count(capacity)) * panel_keys;
+}
+
+constexpr size_t typed_cache_key_bytes(Format format, int kv_heads, int head_dim, int capacity) {
+  return typed_cache_scale_floats(kv_heads, capacity) * size_t(head_dim) * format_bytes(format);
+}
+
+constexpr size_t typed_cache_value_bytes(Format format, int kv_heads, int value_dim, int capacity) {
+  return typed_cache_scale_floats(kv_heads, capacity) * size_t(value_dim) * format_bytes(format);
+}
+
+// Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
+// ring, tokens that are no longer among its groups' are overwritten; those of pinned groups are kept besides.
+//
+// int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
+// 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
+void store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 }  // namespace core
 }  // namespace attend

@@ -1,8 +1,10 @@
-// AVX2 with FMA: 8 lanes, 16 registers. To be included where the instruction set is switched on.
+// AVX2 with FMA and F16C: 8 lanes, 16 registers. To be included where the instruction set is switched on.
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "../formats.h"
 #include "x86_intrinsics.h"
 #include "x86_lanes.h"
 
@@ -29,6 +31,16 @@ struct Avx2 {
   static void store(float* to, Vec a) { _mm256_storeu_ps(to, a); }
   static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }
   static void store_first(float* to, Vec a, int count) { _mm256_maskstore_ps(to, first(count), a); }
+
+  // Numbers of other formats, widened.
+  static Vec load(const Half* from) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))); }
+  static Vec load(const Bfloat* from) {
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+  }
+  static Vec load(const int8_t* from) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+  }
 
   // to[16 i + j] = rows[j][column + i] for this many rows and columns.
   static constexpr int transposed = 8;

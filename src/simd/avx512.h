@@ -2,7 +2,9 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "../formats.h"
 #include "x86_intrinsics.h"
 #include "x86_lanes.h"
 
@@ -28,6 +30,16 @@ struct Avx512 {
   static void store(float* to, Vec a) { _mm512_storeu_ps(to, a); }
   static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }
   static void store_first(float* to, Vec a, int count) { _mm512_mask_storeu_ps(to, first(count), a); }
+
+  // Numbers of other formats, widened.
+  static Vec load(const Half* from) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); }
+  static Vec load(const Bfloat* from) {
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+  }
+  static Vec load(const int8_t* from) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
 
   // to[16 i + j] = rows[j][column + i] for this many rows and columns.
   static constexpr int transposed = 8;

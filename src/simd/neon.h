@@ -3,6 +3,9 @@
 
 #include <arm_neon.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "../formats.h"
 
 namespace attend {
 namespace {
@@ -42,6 +45,32 @@ struct Neon {
     float four[4];
     vst1q_f32(four, a);
     for (int i = 0; i < count; ++i) to[i] = four[i];
+  }
+
+  // Numbers of other formats, widened.
+  static Vec load(const Half* from) {
+    const uint16x4_t bits = vld1_u16(reinterpret_cast<const uint16_t*>(from));
+#if defined(__aarch64__)
+    return vcvt_f32_f16(vreinterpret_f16_u16(bits));
+#else
+    // Digits and exponent move to their places, and 112 more is what the exponent is larger by. Subnormal numbers lack the
+    // digit that is implied then, and have one too many subtracted; infinity and NaN get the largest exponent.
+    const uint32x4_t wide = vmovl_u16(bits), size = vshlq_n_u32(vandq_u32(wide, vdupq_n_u32(0x7fffu)), 13);
+    const uint32x4_t sign = vshlq_n_u32(vandq_u32(wide, vdupq_n_u32(0x8000u)), 16);
+    const uint32x4_t special = vcgeq_u32(size, vdupq_n_u32(0x1fu << 23)), subnormal = vcltq_u32(size, vdupq_n_u32(1u << 23));
+    const uint32x4_t ordinary = vaddq_u32(size, vbslq_u32(special, vdupq_n_u32(224u << 23), vdupq_n_u32(112u << 23)));
+    const Vec small = vsubq_f32(vreinterpretq_f32_u32(vorrq_u32(size, vdupq_n_u32(113u << 23))), vdupq_n_f32(0x1p-14f));
+    return vreinterpretq_f32_u32(vorrq_u32(sign, vbslq_u32(subnormal, vreinterpretq_u32_f32(small), ordinary)));
+#endif
+  }
+  static Vec load(const Bfloat* from) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(vld1_u16(reinterpret_cast<const uint16_t*>(from))), 16));
+  }
+  static Vec load(const int8_t* from) {
+    uint32_t four;  // no more than these may be read
+    __builtin_memcpy(&four, from, sizeof four);
+    const int16x8_t halves = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)));
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
   }
 
   // to[16 i + j] = rows[j][column + i] for this many rows and columns.

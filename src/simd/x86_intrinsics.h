@@ -13,6 +13,8 @@
 
 #include <avx2intrin.h>
 
+#include <f16cintrin.h>
+
 #include <fmaintrin.h>
 
 #include <avx512fintrin.h>

@@ -1,0 +1,179 @@
+// Decode over keys and values of other formats: score_tile.h and value_tile.h for a few rows that see the same keys, with
+// numbers that are widened in registers. For hosts. The bits are those of widening first.
+//
+// Numbers of one or two bytes come from memory faster than processors ask for them by themselves: they look ahead as far as
+// their window of instructions reaches, which is half or a quarter as many bytes as with floats, and not across pages. So
+// lines are asked for ahead, into the second-level cache, in the order in which they lie.
+#pragma once
+
+#include <stddef.h>
+
+#include "../include/attend/config.h"
+#include "float_rules.h"
+#include "formats.h"
+#include "pack.h"
+#include "value_tile.h"
+
+namespace attend {
+namespace {
+
+constexpr int cache_line = 64;
+constexpr int fetched_rows_of_bytes = 128;  // values that many keys ahead, half as many of two bytes
+
+template <int bytes>
+ATTEND_INSIDE void fetch_lines(const void* from) {
+  ATTEND_UNROLL
+  for (int i = 0; i < bytes; i += cache_line) __builtin_prefetch(static_cast<const char*>(from) + i, 0, 2);
+}
+
+// Of a tile: rows of sums fit into 16 registers, and one row has 8 sums under way.
+template <class Isa>
+constexpr int typed_value_vecs(int rows) {
+  return rows == 1 ? 8 : rows == 2 ? 4 : 2;
+}
+
+// No more than 64 keys: with more panels at a time, lines are asked for too far ahead of their use.
+template <class Isa>
+constexpr int typed_score_vecs(int rows) {
+  return at_most(64 / Isa::lanes, typed_value_vecs<Isa>(rows));
+}
+
+// The scores of score_tile for `rows` rows and `vecs` vectors of keys.
+template <class Isa, class Number, int rows, int vecs>
+void typed_score_tile(const float* query, const Number* keys, int head_dim, float* scores) {
+  using Vec = typename Isa::Vec;
+  constexpr int panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys, step = vecs * Isa::lanes;
+  const ptrdiff_t panel_stride = ptrdiff_t(panel_keys) * head_dim;
+  const Number* panels[panel_count];
+  ATTEND_UNROLL
+  for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * panel_stride;
+  constexpr int page = 4096;
+  const Number* ahead = keys + ptrdiff_t(step) * head_dim + page / int(sizeof(Number));
+  for (int first = 0; first < head_dim; first += chain_dims) {
+    Vec sums[rows][vecs];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
+    }
+    for (int left = at_most(head_dim - first, chain_dims); left > 0; --left, ++query, ahead += step) {
+      fetch_lines<step* int(sizeof(Number))>(ahead);
+      Vec key[vecs];
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + v * Isa::lanes % panel_keys);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const typename Isa::Factor q = Isa::factor(query[r * ptrdiff_t(head_dim)]);
+        ATTEND_UNROLL
+        for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
+      }
+      ATTEND_UNROLL
+      for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + panel_keys);
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) {
+        float* to = scores + r * config::score_keys + v * Isa::lanes;
+        Isa::store(to, first == 0 ? sums[r][v] : Isa::add(Isa::load(to), sums[r][v]));
+      }
+    }
+  }
+}
+
+// Scores of `rows` rows, [rows][head_dim], against the panels of key_count keys, [panel][head_dim][16]; writes whole panels.
+//   scores  [rows][score_keys], or as many as there are for one row
+template <class Isa, class Number, int rows = 1, int vecs = typed_score_vecs<Isa>(rows)>
+void typed_scores(const float* query, const Number* panels, int head_dim, int key_count, float* scores) {
+  constexpr int wide = vecs * Isa::lanes;
+  static_assert(wide % panel_keys == 0 || panel_keys % wide == 0, "a tile is whole panels, or panels are whole tiles");
+  const int padded = whole_panels(key_count);
+  int key = 0;
+  for (; padded - key >= wide; key += wide) {
+    const Number* keys = panels + ptrdiff_t(key & -panel_keys) * head_dim + key % panel_keys;
+    typed_score_tile<Isa, Number, rows, vecs>(query, keys, head_dim, scores + key);
+  }
+  if constexpr (wide > panel_keys) {
+    if (key < padded) {
+      typed_scores<Isa, Number, rows, vecs / 2>(query, panels + ptrdiff_t(key) * head_dim, head_dim, padded - key,
+                                                scores + key);
+    }
+  }
+}
+
+// The first `count` numbers of a vector: nothing behind them is read.
+template <class Isa, class Number>
+ATTEND_INSIDE typename Isa::Vec load_some(const Number* from, int count) {
+  float wide[Isa::lanes] = {};
+  for (int i = 0; i < count; ++i) wide[i] = widen(from[i]);
+  return Isa::load(wide);
+}
+
+// One chain, sums[r] += sum over k < keys of weights[r][k] * values[k], k ascending, for `vecs` vectors of columns. With
+// `partial` the one vector has only its first `columns` lanes.
+template <class Isa, class Number, int rows, int vecs, bool partial>
+void typed_value_tile(const float* weights, const Number* value, ptrdiff_t stride, int keys, Sums sums, int column) {
+  using Vec = typename Isa::Vec;
+  static_assert(!partial || vecs == 1, "only one vector can be partial");
+  const int columns = sums.value_dim - column;
+  Vec chain[rows][vecs];
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
+  }
+  constexpr int fetched_rows = fetched_rows_of_bytes / int(sizeof(Number));
+  value += column;
+  for (int k = 0; k < keys; ++k, value += stride) {
+    fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + fetched_rows * stride);
+    Vec row[vecs];
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      if constexpr (partial) {
+        row[v] = load_some<Isa>(value, columns);
+      } else {
+        row[v] = Isa::load(value + v * Isa::lanes);
+      }
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + k]);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
+    }
+  }
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      float* const to = sums.data + ptrdiff_t(r) * sums.value_dim + column + v * Isa::lanes;
+      const Vec before = !sums.begun ? Isa::zero() : partial ? Isa::load_first(to, columns) : Isa::load(to);
+      const Vec sum = Isa::add(before, chain[r][v]);
+      if (partial) {
+        Isa::store_first(to, sum, columns);
+      } else {
+        Isa::store(to, sum);
+      }
+    }
+  }
+}
+
+// A chain of at most 64 keys for all columns: wide tiles, then narrower ones, then what is left of a vector.
+//   weights  [rows][score_keys]
+//   values   `stride` numbers apart
+template <class Isa, class Number, int rows = 1, int vecs = typed_value_vecs<Isa>(rows)>
+void typed_values(const float* weights, const Number* values, ptrdiff_t stride, int keys, Sums sums, int column = 0) {
+  for (; sums.value_dim - column >= vecs * Isa::lanes; column += vecs * Isa::lanes) {
+    typed_value_tile<Isa, Number, rows, vecs, false>(weights, values, stride, keys, sums, column);
+  }
+  if constexpr (vecs > 1) {
+    if (column < sums.value_dim) typed_values<Isa, Number, rows, vecs / 2>(weights, values, stride, keys, sums, column);
+  } else {
+    if (column < sums.value_dim) {
+      typed_value_tile<Isa, Number, rows, 1, true>(weights, values, stride, keys, sums, column);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attend
