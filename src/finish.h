@@ -1,4 +1,5 @@
-// From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is taken.
+// From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
+// taken.
 #pragma once
 
 #include "../include/attend/core_options.h"
@@ -10,9 +11,11 @@
 namespace attend {
 namespace {
 
-// ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9, rounded.
-ATTEND_TABLE constexpr float ln_coefficients[] = {-0x1.383de8p-4f, 0x1.084e2ep-3f,  -0x1.0f3762p-3f, 0x1.227094p-3f, -0x1.542748p-3f,
-                                                  0x1.99a402p-3f,  -0x1.000428p-2f, 0x1.555550p-2f,  -0x1.fffff8p-2f};
+// ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
+// rounded.
+ATTEND_TABLE constexpr float ln_coefficients[] = {-0x1.383de8p-4f, 0x1.084e2ep-3f,  -0x1.0f3762p-3f,
+                                                  0x1.227094p-3f,  -0x1.542748p-3f, 0x1.99a402p-3f,
+                                                  -0x1.000428p-2f, 0x1.555550p-2f,  -0x1.fffff8p-2f};
 
 // ln(sum * 2^power) for a whole power; minus infinity for 0.
 inline float log_of(float sum, float power) {

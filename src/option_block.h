@@ -1,12 +1,13 @@
-// Calls with options on hosts: a block of query rows of one key/value head goes over its keys, as in row_block.h, whose tiles do
-// the work; between scores and weights comes option_scores.h.
+// Calls with options on hosts: a block of query rows of one key/value head goes over its keys, as in row_block.h, whose tiles
+// do the work; between scores and weights comes option_scores.h.
 //
 //   for each block of keys that any row sees some of by position, cut at segments:
 //     for each tile of rows:  scores -> options -> weights -> weighted sum of values
 //   at the end of a segment: add its sums to the sums of those before
 //
-// A hidden key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So values
-// of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go by keys.
+// A hidden key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So
+// values of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go
+// by keys.
 #pragma once
 
 #include "finish.h"
@@ -15,6 +16,7 @@
 #include "option_state.h"
 #include "rows.h"
 #include "score_tile.h"
+#include "typed_rows.h"
 #include "value_tile.h"
 #include "weigh_rows.h"
 
@@ -184,8 +186,11 @@ class OptionBlock {
     int key;
     int from;
     int to;
-    const float* panels;
-    Values values;
+    const float* panels;        // null where typed_panels is read
+    const float* typed_panels;  // where they lie, of the key format; null if that is not to be read
+    Values values;              // null where typed_values is read, until a tile needs them
+    const float* typed_values;
+    bool gathers;
     const float* key_scales;
     const float* value_scales;
     signed char finite;  // whether all values are; -1: not known yet
@@ -194,15 +199,28 @@ class OptionBlock {
   void go_over(int key, int to) {
     int from = at_least(sight_of_all_.earliest.begin - key, 0) & -panel_keys;
     while (!sight_of_all_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
+    for (int last; last = (to - 1) & -panel_keys, !sight_of_all_.has_any(key + last, key + to);) to = last;
     const bool gathers = rows_.count > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
-    Block block = {key,
-                   from,
-                   to,
-                   keys_.panels(key, from, to, sight_of_all_),
-                   keys_.values(key, from, to, sight_of_all_, gathers),
-                   keys_.key_scales(key, from, to, sight_of_all_, key_scales_),
-                   keys_.value_scales(key, from, to, sight_of_all_, value_scales_),
-                   -1};
+    Block block{};
+    block.key = key;
+    block.from = from;
+    block.to = to;
+    block.finite = -1;
+    block.gathers = gathers;
+    // A few rows read other formats where they lie, for more it pays to widen them once.
+    const bool few = rows_.count <= typed_rows && keys_.in_one_piece(key, from, to);
+    if (few && problem_.key_panels && options_.key_format != core::Format::float32) {
+      block.typed_panels = keys_.panels_in_place(key, from);
+    } else {
+      block.panels = keys_.panels(key, from, to, sight_of_all_);
+    }
+    if (few && options_.value_format != core::Format::float32) {
+      block.typed_values = keys_.values_in_place(key, from);
+    } else {
+      block.values = keys_.values(key, from, to, sight_of_all_, gathers);
+    }
+    block.key_scales = keys_.key_scales(key, from, to, sight_of_all_, key_scales_);
+    block.value_scales = keys_.value_scales(key, from, to, sight_of_all_, value_scales_);
     Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
       const int left = rows_.count - r;
@@ -233,7 +251,7 @@ class OptionBlock {
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most) return;
 
-    score_rows<Isa, rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block.panels, problem_.head_dim, most, scores_, from);
+    score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
     bool gaps = false;
     Row at = first;
     for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
@@ -267,11 +285,57 @@ class OptionBlock {
       if (whole && !by_keys) {
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
-        value_rows<Isa, rows>(scores_ + begin, {block.values.data + begin * block.values.stride, block.values.stride}, in_chain,
-                              {sums(r), dims_, true});
+        add_values<rows>(r, block, begin, end, in_chain);
       } else {
         go_by_keys(r, rows, first, block, k, begin, end);
       }
+    }
+  }
+
+  template <int rows, class Number>
+  void score_typed(const float* query, const Number* panels, int keys, float* scores) const {
+    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scores);
+  }
+  template <int rows, class Number>
+  void add_typed(const float* weights, const Number* values, int keys, const Sums& sums_of_tile) const {
+    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, sums_of_tile);
+  }
+
+  template <int rows>
+  ATTEND_INSIDE void score(const float* query, const Block& block, int from, int most) {
+    if constexpr (rows <= typed_rows) {
+      if (block.typed_panels != nullptr) {
+        with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
+          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from, scores_ + from);
+        });
+        return;
+      }
+    }
+    score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores_, from);
+  }
+
+  // Chains of the values of keys begin ... end - 1, of which rows see the first ones.
+  template <int rows>
+  ATTEND_INSIDE void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
+    const Sums sums_of_tile = {sums(r), dims_, true};
+    if constexpr (rows <= typed_rows) {
+      // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
+      if (block.values.data == nullptr && in_chain[0] == end - begin) {
+        const ptrdiff_t stride = problem_.value.token_stride;
+        with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
+          add_typed<rows>(scores_ + begin, values + begin * stride, end - begin, sums_of_tile);
+        });
+        return;
+      }
+    }
+    widen_values(block);
+    const Values values = {block.values.data + begin * block.values.stride, block.values.stride};
+    value_rows<Isa, rows>(scores_ + begin, values, in_chain, sums_of_tile);
+  }
+
+  void widen_values(Block& block) {
+    if (block.values.data == nullptr) {
+      block.values = keys_.values(block.key, block.from, block.to, sight_of_all_, block.gathers);
     }
   }
 
@@ -286,8 +350,9 @@ class OptionBlock {
     }
   }
 
-  signed char are_finite(const Block& block) const {
+  signed char are_finite(Block& block) {
     if (options_.value_format == core::Format::int8) return 1;
+    widen_values(block);
     typename Isa::Vec zeros = Isa::zero();
     for (int k = at_least(block.from, sight_of_all_.earliest.begin - block.key); k < block.to; ++k) {
       const float* value = block.values.data + k * block.values.stride;
@@ -305,9 +370,10 @@ class OptionBlock {
     return 1;
   }
 
-  // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain, which
-  // began at k, stays open where the next call goes on with it.
-  ATTEND_APART void go_by_keys(int r, int rows, Row at, const Block& block, int k, int begin, int end) {
+  // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain,
+  // which began at k, stays open where the next call goes on with it.
+  ATTEND_APART void go_by_keys(int r, int rows, Row at, Block& block, int k, int begin, int end) {
+    widen_values(block);
     for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
       const float* weights = scores_ + i * config::score_keys;
       for (int j = begin; j < end; ++j) {

@@ -85,7 +85,8 @@ class OptionKeys {
         if (!seen || key + i < options_.origin) {
           fill_row<Isa>(0.0f, dims, row);
         } else {
-          widen_row<Isa>(options_.value_format, moved(values_of_head_, (slot + i - k) * stride, options_.value_format), dims, row);
+          widen_row<Isa>(options_.value_format, moved(values_of_head_, (slot + i - k) * stride, options_.value_format), dims,
+                         row);
         }
       }
     }

@@ -54,9 +54,8 @@ void run_part(const Problem& problem, const Options& options, int part, int part
     run(piece.problem, piece.options);
   };
   if (goes_by_query_heads(problem, parts)) {
-    for_each_group_piece(problem, part, parts, [&](int head, int in_group, int count) {
-      run_piece(0, 1, head, 1, head * group + in_group, count);
-    });
+    for_each_group_piece(problem, part, parts,
+                         [&](int head, int in_group, int count) { run_piece(0, 1, head, 1, head * group + in_group, count); });
     return;
   }
   const auto token_work = [&](int token) {

@@ -22,9 +22,9 @@ inline float whole_to_float(int64_t a) {
 
 // What is the same for all rows of a call.
 struct ScoreFactors {
-  float query;   // of queries: scores come out in base 2, or with a cap in what tanh_half takes
-  float raw;     // from there to natural units
-  float cap;     // of the capped score, in base 2
+  float query;  // of queries: scores come out in base 2, or with a cap in what tanh_half takes
+  float raw;    // from there to natural units
+  float cap;    // of the capped score, in base 2
 
   explicit ScoreFactors(const core::Problem& problem, const core::Options& options)
       : query(base2_scale(problem.scale)), raw(ln_2), cap(0.0f) {
@@ -86,9 +86,8 @@ template <class Isa>
 void add_same_bias(float* scores, float bias, int count) {
   if (bits_to<uint32_t>(bias) == minus_infinity) return fill_row<Isa>(bias, count, scores);
   const typename Isa::Vec unit = Isa::broadcast(log2_e), b = Isa::broadcast(bias);
-  for_each_vector<Isa>(count, [&](int k, int some) {
-    store_some<Isa>(scores + k, Isa::fma(b, unit, load_some<Isa>(scores + k, some)), some);
-  });
+  for_each_vector<Isa>(
+      count, [&](int k, int some) { store_some<Isa>(scores + k, Isa::fma(b, unit, load_some<Isa>(scores + k, some)), some); });
 }
 
 // scores[k] += slope * (distance + k)
@@ -121,10 +120,13 @@ void add_relative(float* scores, const float* table, int left, int right, int64_
 // Hides the keys whose byte is 0.
 template <class Isa>
 void hide_by_bytes(float* scores, const uint8_t* visible, int count) {
-  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
   int k = 0;
-  for (; count - k >= Isa::lanes; k += Isa::lanes) {
-    Isa::store(scores + k, Isa::where_equal(Isa::load_bytes(visible + k), Isa::zero(), lowest, Isa::load(scores + k)));
+  if constexpr (Isa::lanes > 1) {
+    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    const int8_t* const bytes = static_cast<const int8_t*>(static_cast<const void*>(visible));
+    for (; count - k >= Isa::lanes; k += Isa::lanes) {
+      Isa::store(scores + k, Isa::where_equal(Isa::load(bytes + k), Isa::zero(), lowest, Isa::load(scores + k)));
+    }
   }
   for (; k < count; ++k) {
     if (visible[k] == 0) scores[k] = -__builtin_inff();
@@ -162,9 +164,8 @@ class ScoreRow {
     const int count = span.to - span.from, key = span.key + span.from;
     float* const row = scores + span.from;
     if (key_scales != nullptr) {
-      for_each_panel(count, [&](int k) {
-        Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(key_scales + span.from + k)));
-      });
+      for_each_panel(count,
+                     [&](int k) { Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(key_scales + span.from + k))); });
     }
     if (options_.score_stage == core::Scores::raw) show(row, sight, key, count, factors_.raw);
     if (magnitude(factors_.cap) != 0) {

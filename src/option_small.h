@@ -7,8 +7,8 @@
 //       the chain's sums join the segment's, and at its end the segment's the total
 //     divide
 //
-// A row's sums lie in a state (option_state.h), the caller's if there are states. Numbers that are not floats are widened a group
-// of keys, or a value, at a time.
+// A row's sums lie in a state (option_state.h), the caller's if there are states. Numbers that are not floats are widened a
+// group of keys, or a value, at a time.
 #pragma once
 
 #include "chains.h"

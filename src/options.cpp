@@ -34,7 +34,9 @@ size_t option_scratch_floats(int row_block, int key_block, int head_dim, int val
   // option_small.h, which is on every target: a state, scores, the query, a group of keys and a value.
   const size_t small = state_floats(value_dim) + size_t(chain_keys) + head + head * size_t(panel_keys) + value;
   if (config::small) return small;
-  const size_t scores = row_block == 1 ? keys : (rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows)) * size_t(config::score_keys);
+  const size_t scores =
+      row_block == 1 ? keys
+                     : (rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows)) * size_t(config::score_keys);
   const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + 4;
   return larger(small, keys * (head + value + 2) + head * size_t(panel_keys) + scores + rows * row);
 }

@@ -1,4 +1,4 @@
-// The AVX2 backend's calls with options: x86 with AVX2 and FMA. Compiles to nothing elsewhere.
+// The AVX2 backend's calls with options: x86 with AVX2, FMA and F16C. Compiles to nothing elsewhere.
 #ifdef ATTEND_BACKEND_SOURCE
 #error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
 #endif
@@ -14,10 +14,10 @@
 #include "simd/x86_intrinsics.h"  // out here: its functions name their instruction sets themselves
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #elif defined(__GNUC__)
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #endif
 
 #include "option_block.h"

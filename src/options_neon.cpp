@@ -1,4 +1,5 @@
-// The NEON backend's calls with options: AArch64, and 32-bit Arm where the compiler is told of NEON with VFPv4. Compiles to nothing elsewhere.
+// The NEON backend's calls with options: AArch64, and 32-bit Arm where the compiler is told of NEON with VFPv4. Compiles to
+// nothing elsewhere.
 #ifdef ATTEND_BACKEND_SOURCE
 #error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
 #endif

@@ -39,8 +39,7 @@ Cut cut_before(const core::Problem& problem, int part, int parts, Work token_wor
   const int step = problem.queries >= 4 * parts * config::tile_rows ? config::tile_rows : 1;
   int token = 0;
   while (left > 0 && token < problem.queries) {
-    for (const int end = token + step; token < end && token < problem.queries; ++token)
-      left -= token_work(token) * parts;
+    for (const int end = token + step; token < end && token < problem.queries; ++token) left -= token_work(token) * parts;
   }
   if (token == problem.queries) return {share.whole + 1, 0};
   return {share.whole, token};
@@ -61,8 +60,8 @@ void for_each_piece(const core::Problem& problem, int part, int parts, Work toke
   if (end.token > 0) call(end.head, 1, 0, end.token);
 }
 
-// One token of many query heads over few key/value heads goes by query heads: calls with a key/value head, and with which of the
-// query heads of its group.
+// One token of many query heads over few key/value heads goes by query heads: calls with a key/value head, and with which of
+// the query heads of its group.
 template <class Call>
 void for_each_group_piece(const core::Problem& problem, int part, int parts, Call call) {
   const int group = problem.query_heads / problem.kv_heads;

@@ -35,7 +35,8 @@ inline int first_key(const core::Options& options) {
 
 // Whether scores are asked for that are of hidden keys too.
 inline bool shows_hidden(const core::Options& options) {
-  return options.scores.data != nullptr && (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
+  return options.scores.data != nullptr &&
+         (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
 }
 
 inline Sight sight_of(const core::Problem& problem, const core::Options& options, int token) {
@@ -59,7 +60,8 @@ constexpr uint32_t minus_infinity = 0xff800000u;
 
 // The same address, some numbers of a format further on. Whatever the format, tensors say `float`.
 inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
-  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + numbers * ptrdiff_t(core::format_bytes(format));
+  const char* bytes =
+      static_cast<const char*>(static_cast<const void*>(data)) + numbers * ptrdiff_t(core::format_bytes(format));
   return static_cast<const float*>(static_cast<const void*>(bytes));
 }
 inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {

@@ -103,7 +103,7 @@ void typed_scores(const float* query, const Number* panels, int head_dim, int ke
 
 // The first `count` numbers of a vector: nothing behind them is read.
 template <class Isa, class Number>
-ATTEND_INSIDE typename Isa::Vec load_some(const Number* from, int count) {
+ATTEND_INSIDE typename Isa::Vec load_partial(const Number* from, int count) {
   float wide[Isa::lanes] = {};
   for (int i = 0; i < count; ++i) wide[i] = widen(from[i]);
   return Isa::load(wide);
@@ -130,7 +130,7 @@ void typed_value_tile(const float* weights, const Number* value, ptrdiff_t strid
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       if constexpr (partial) {
-        row[v] = load_some<Isa>(value, columns);
+        row[v] = load_partial<Isa>(value, columns);
       } else {
         row[v] = Isa::load(value + v * Isa::lanes);
       }
@@ -172,6 +172,21 @@ void typed_values(const float* weights, const Number* values, ptrdiff_t stride, 
     if (column < sums.value_dim) {
       typed_value_tile<Isa, Number, rows, 1, true>(weights, values, stride, keys, sums, column);
     }
+  }
+}
+
+// Formats and numbers of rows for which there are such tiles.
+constexpr int typed_rows = 4;
+
+// Calls with a pointer to numbers of the format, which is not that of floats.
+template <class Call>
+ATTEND_INSIDE void with_numbers(core::Format format, const void* numbers, Call call) {
+  if (format == core::Format::float16) {
+    call(static_cast<const Half*>(numbers));
+  } else if (format == core::Format::bfloat16) {
+    call(static_cast<const Bfloat*>(numbers));
+  } else {
+    call(static_cast<const int8_t*>(numbers));
   }
 }
 

@@ -1,5 +1,5 @@
-// What a call of the core can be asked for beyond core::Problem: windows, masks, biases, a soft cap, sinks; more results; number
-// formats; rings and pages; states that stop after some keys and go on later. All of it is off in Options{}.
+// What a call of the core can be asked for beyond core::Problem: windows, masks, biases, a soft cap, sinks; more results;
+// number formats; rings and pages; states that stop after some keys and go on later. All of it is off in Options{}.
 //
 // It stands apart from core.h so that calls without it hold none of its code. Nothing is checked here either.
 #pragma once
@@ -38,7 +38,8 @@ enum class Scores : uint8_t {
 // Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
 // array or cache would: g itself, or as a table of pages or a ring says. Where nothing is said of it, slot = g.
 struct Slots {
-  const int32_t* pages;  // null: none. Page of each page_groups groups; slot = pages[g / page_groups] * page_groups + g % page_groups
+  const int32_t*
+      pages;  // null: none. Page of each page_groups groups; slot = pages[g / page_groups] * page_groups + g % page_groups
   int page_groups;
   int ring_groups;    // 0: none. Otherwise slot = pinned_groups + g % ring_groups for the last ring_groups groups of the keys
   int pinned_groups;  // that exist, and g for others, of which only g < pinned_groups are ever read
@@ -49,29 +50,30 @@ struct Options {
   int left = -1;   //   j >= p - left, or j < pinned (negative: any)
   int right = -1;  //   j <= p + right (negative: any)
   int pinned = 0;
-  Mask visible = {};          // uint8_t: 0 hides a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
+  Mask visible = {};  // uint8_t: 0 hides a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
   bool visible_bits = false;  // (strides count bits then)
   Mask bias = {};             // float: added to the score in natural-log units, after the cap; -inf hides the key
 
-  const float* slopes = nullptr;    // [query_heads] ALiBi: slope * (j - p) is added
-  const float* relative = nullptr;  // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,
+  const float* slopes = nullptr;       // [query_heads] ALiBi: slope * (j - p) is added
+  const float* relative = nullptr;     // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,
   ptrdiff_t relative_head_stride = 0;  // relative_right) + relative_left of a head's row is added
   int relative_left = 0;
   int relative_right = 0;
   float soft_cap = 0.0f;         // cap * tanh(score / cap) in place of the score; > 0, or 0: none
   const float* sinks = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
 
-  Tensor<float> lse = {};         // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
-  Tensor<float> scores = {};      // [queries][query_heads][score_keys]; null: none. Keys at or after problem.keys count as hidden
-  int score_keys = 0;             // >= problem.keys, where there are scores
+  Tensor<float> lse = {};     // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
+  Tensor<float> scores = {};  // [queries][query_heads][score_keys]; null: none. Keys at or after problem.keys count as hidden
+  int score_keys = 0;         // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
 
   // Of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
-  Format query_format = Format::float32;   // no int8
+  Format query_format = Format::float32;  // no int8
   Format key_format = Format::float32;
   Format value_format = Format::float32;
   Format output_format = Format::float32;  // no int8
-  const float* key_scales = nullptr;  // int8: [kv_heads][slot * 16 + j % 16 - origin], what a key is multiplied by (its score is)
+  const float* key_scales =
+      nullptr;  // int8: [kv_heads][slot * 16 + j % 16 - origin], what a key is multiplied by (its score is)
   const float* value_scales = nullptr;  // likewise for values (weights are)
   ptrdiff_t key_scale_stride = 0;       // from head to head
   ptrdiff_t value_scale_stride = 0;
@@ -79,15 +81,15 @@ struct Options {
   Slots slots = {};
   int origin = 0;  // arrays: position of the key that data points to; keys before it do not exist. Caches and slots: 0
 
-  // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse. [queries][query_heads]
-  // [state_floats(value_dim)], by the strides of a tensor.
+  // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
+  // [queries][query_heads] [state_floats(value_dim)], by the strides of a tensor.
   Tensor<float> states = {};
-  int first_key = 0;      // as many as the states have been through
-  bool begins = false;    // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
+  int first_key = 0;    // as many as the states have been through
+  bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
 };
 
-// A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and the
-// segments before.
+// A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and
+// the segments before.
 constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options.

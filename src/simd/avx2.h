@@ -78,11 +78,6 @@ struct Avx2 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_castps_si256(n), _mm256_set1_epi32(127)), 23));
   }
 
-  // Bytes as floats; which number does not matter, but whether it is 0.
-  static Vec load_bytes(const uint8_t* from) {
-    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(static_cast<const void*>(from)))));
-  }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     const Vec power = _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));

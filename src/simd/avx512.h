@@ -73,11 +73,6 @@ struct Avx512 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_castps_si512(n), _mm512_set1_epi32(127)), 23));
   }
 
-  // Bytes as floats; which number does not matter, but whether it is 0.
-  static Vec load_bytes(const uint8_t* from) {
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from)))));
-  }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
     return _mm512_maskz_scalef_ps(kept, a, n);

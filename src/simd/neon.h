@@ -119,12 +119,6 @@ struct Neon {
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vreinterpretq_s32_f32(n), vdupq_n_s32(127)), 23));
   }
 
-  // Bytes as floats; which number does not matter, but whether it is 0.
-  static Vec load_bytes(const uint8_t* from) {
-    const uint32_t four[4] = {from[0], from[1], from[2], from[3]};
-    return vcvtq_f32_u32(vld1q_u32(four));
-  }
-
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127));
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));

@@ -54,9 +54,6 @@ struct Scalar {
   // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) { return bits_to<float>((bits_to<uint32_t>(n) + 127u) << 23); }
 
-  // Not 0 where the byte is not.
-  static Vec load_bytes(const uint8_t* from) { return *from != 0 ? 1.0f : 0.0f; }
-
   // a * 2^n for whole n <= 0, and zero where n < -125, so that the power is an ordinary number. A NaN a stays NaN.
   static Vec scale_by_power(Vec a, Vec n) {
     if (less(n, -125.0f)) return 0.0f;
