@@ -306,7 +306,8 @@ enum attend_score_stage {
   ATTEND_SCORES_WEIGHTS = 3 /* after the softmax; 0 where a key is hidden */
 };
 
-/* [batch][query head][query][key], keys side by side; strides as of an output. */
+/* [batch][query head][query][key], keys side by side; strides as of an output. With states, a call writes the columns of its
+ * own keys only, first_key ... keys - 1. */
 typedef struct attend_scores {
   float* data; /* null: none */
   ptrdiff_t batch_stride;
