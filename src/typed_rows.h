@@ -18,7 +18,8 @@ namespace attend {
 namespace {
 
 constexpr int cache_line = 64;
-constexpr int fetched_rows_of_bytes = 128;  // values that many keys ahead, half as many of two bytes
+constexpr int fetched_behind_tile = 4096;  // bytes: keys of the next tile and more
+constexpr int fetched_values = 128;        // values that many keys ahead, half as many of two bytes
 
 template <int bytes>
 ATTEND_INSIDE void fetch_lines(const void* from) {
@@ -47,8 +48,7 @@ void typed_score_tile(const float* query, const Number* keys, int head_dim, floa
   const Number* panels[panel_count];
   ATTEND_UNROLL
   for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * panel_stride;
-  constexpr int page = 4096;
-  const Number* ahead = keys + ptrdiff_t(step) * head_dim + page / int(sizeof(Number));
+  const Number* ahead = keys + ptrdiff_t(step) * head_dim + fetched_behind_tile / int(sizeof(Number));
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
     ATTEND_UNROLL
@@ -122,10 +122,9 @@ void typed_value_tile(const float* weights, const Number* value, ptrdiff_t strid
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
   }
-  constexpr int fetched_rows = fetched_rows_of_bytes / int(sizeof(Number));
   value += column;
-  for (int k = 0; k < keys; ++k, value += stride) {
-    fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + fetched_rows * stride);
+  const auto step = [&](int k) {
+    fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + fetched_values / int(sizeof(Number)) * stride);
     Vec row[vecs];
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
@@ -141,7 +140,14 @@ void typed_value_tile(const float* weights, const Number* value, ptrdiff_t strid
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
     }
+    value += stride;
+  };
+  int k = 0;
+  for (; k + 4 <= keys; k += 4) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) step(k + i);
   }
+  for (; k < keys; ++k) step(k);
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
     ATTEND_UNROLL

@@ -49,27 +49,29 @@ class Numbers {
   std::size_t bytes() const { return bytes_.size(); }
 
   void set(std::size_t i, float x) {
-    unsigned char* to = &bytes_[i * attend::core::format_bytes(format_)];
+    const std::size_t size = attend::core::format_bytes(format_);
+    unsigned char* to = &bytes_[i * size];
     if (format_ == Format::float32) {
-      std::memcpy(to, &x, 4);
+      std::memcpy(to, &x, size);
     } else if (format_ == Format::int8) {
       *to = static_cast<unsigned char>(static_cast<signed char>(std::isnan(x) ? -128.0f : x));
     } else {
       const std::uint16_t code = narrowed(double(x), format_ == Format::float16 ? 10 : 7);
-      std::memcpy(to, &code, 2);
+      std::memcpy(to, &code, size);
     }
   }
 
   float get(std::size_t i) const {
-    const unsigned char* from = &bytes_[i * attend::core::format_bytes(format_)];
+    const std::size_t size = attend::core::format_bytes(format_);
+    const unsigned char* from = &bytes_[i * size];
     if (format_ == Format::int8) return float(static_cast<signed char>(*from));
     float x;
     std::uint16_t code;
     if (format_ == Format::float32) {
-      std::memcpy(&x, from, 4);
+      std::memcpy(&x, from, size);
       return x;
     }
-    std::memcpy(&code, from, 2);
+    std::memcpy(&code, from, size);
     return widened(code, format_ == Format::float16 ? 10 : 7);
   }
 

@@ -203,7 +203,7 @@ class OptionDraw {
     for (float& x : in.query) x = number(o.query_format, in.s.spread);
     for (float& x : in.key) x = number(o.key_format, 1.0f);
     for (float& x : in.value) x = number(o.value_format, 1.0f);
-    const int scales = in.places + o.origin;
+    const int scales = in.places;
     if (o.key_format == Format::int8) in.key_scales = scale_row(scales), in.options.key_scales = in.key_scales.data();
     if (o.value_format == Format::int8) in.value_scales = scale_row(scales), in.options.value_scales = in.value_scales.data();
     in.options.key_scale_stride = in.options.value_scale_stride = scales;
