@@ -163,11 +163,16 @@ attend_status check_problem(const attend_problem* given, Use use, Checked& check
   core::Problem& first = checked.first;
   first.query = core_tensor<const float>(problem.query.data, query);
   first.output = core_tensor<float>(problem.output.data, output);
-  if (cache != nullptr) {
+  if (cache != nullptr && is_plain(*cache)) {
     const core::Cache memory = cache_memory(*cache);
     const ptrdiff_t panels = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
     first.key = {memory.keys, 0, panels * memory.head_dim};
     first.value = {memory.values, memory.value_dim, ptrdiff_t(memory.capacity) * memory.value_dim};
+  } else if (cache != nullptr) {
+    const core::TypedCache memory = typed_memory(*cache);
+    const ptrdiff_t panels = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
+    first.key = {static_cast<const float*>(memory.keys), 0, panels * memory.head_dim};
+    first.value = {static_cast<const float*>(memory.values), memory.value_dim, panels * memory.value_dim};
   } else if (arrays) {
     first.key = core_tensor<const float>(problem.key.data, key);
     first.value = core_tensor<const float>(problem.value.data, value);
@@ -193,7 +198,7 @@ attend_status check_problem(const attend_problem* given, Use use, Checked& check
   checked.output_step = writes ? step(output.batch) * (output_bits / 8) : 0;
   checked.key_step = arrays ? step(key.batch) * (key_bits / 8) : 0;
   checked.value_step = arrays ? step(value.batch) * (value_bits / 8) : 0;
-  checked.plain = use == Use::run && is_plain(problem, more);
+  checked.plain = use == Use::run && is_plain(problem, more) && (cache == nullptr || is_plain(*cache));
   plan(first, cache != nullptr ? cache->max_tokens : first.keys, checked.plain, checked.workspace_bytes);
   return ATTEND_OK;
 }

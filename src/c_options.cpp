@@ -125,6 +125,38 @@ attend_status check_scales(const attend_scales& scales, const attend_problem& pr
   return ATTEND_OK;
 }
 
+// A ring may have lost keys that are asked for. Of pinned groups it holds a copy, which core::Slots reads where the last groups
+// of the ring do not reach: these must be the ring's last then.
+attend_status check_ring(const attend_problem& problem, const attend_problem& more, const Checked& checked,
+                         const core::Options& options) {
+  const attend_cache& cache = *problem.cache;
+  const int held = core::panel_count(cache.most) - cache.ring_groups;  // the first group that is still in the ring
+  if (cache.ring_groups == 0 || held <= 0) return ATTEND_OK;
+  const ptrdiff_t keys = problem.key_lengths != nullptr ? problem.key_lengths[0] : checked.first.keys;
+  const bool last = (problem.options & ATTEND_QUERIES_LAST) != 0;
+  const ptrdiff_t at = last ? keys - checked.first.queries : checked.first.offset;
+  const bool all = more.scores.data != nullptr && more.scores.stage <= ATTEND_SCORES_CAPPED;
+  ptrdiff_t first = options.left < 0 || all ? 0 : at - options.left;
+  if (more.states != nullptr && first < more.first_key) first = more.first_key;
+  if (first >= keys || (first >= ptrdiff_t(held) * panel_keys && more.pinned_keys == 0)) return ATTEND_OK;
+  const int ring = core::panel_count(int(keys)) - cache.ring_groups;  // as of so many keys
+  const int pinned = cache.pinned_groups;
+  if (ring < held && ring < pinned) return ATTEND_KEYS_LOST;
+  if (first < ptrdiff_t(held) * panel_keys && held > pinned) return ATTEND_KEYS_LOST;
+  return more.pinned_keys > ptrdiff_t(pinned) * panel_keys && held > pinned ? ATTEND_KEYS_LOST : ATTEND_OK;
+}
+
+// What options say of a cache that is not plain.
+void take_cache(const attend_cache& cache, core::Options& options) {
+  const core::TypedCache memory = typed_memory(cache);
+  options.key_format = memory.key_format;
+  options.value_format = memory.value_format;
+  options.key_scales = memory.key_scales;
+  options.value_scales = memory.value_scales;
+  options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
+  options.slots = memory.slots;
+}
+
 // A result beside the output: there, apart, and what the core is told of it.
 attend_status check_result(void* data, const Extent& extent, attend_status unaligned, core::Tensor<float>& tensor,
                            ptrdiff_t& batch_step, Range& range) {
@@ -210,6 +242,7 @@ attend_status check_options(const attend_problem& problem, Use use, const Checke
     status = check_scales(more.value_scales, more, checked, ATTEND_NO_VALUE_SCALES, options.inputs[7], first.value_scales,
                           first.value_scale_stride, options.value_scale_step);
   }
+  if (status == ATTEND_OK && runs && problem.cache != nullptr) status = check_ring(problem, more, checked, first);
   const bool writes = use == Use::finish || (runs && more.states == nullptr);
   if (status == ATTEND_OK && writes) {
     const Extent lse = extent_of(more.lse, checked.batch, checked.first.queries, checked.first.query_heads, 1);
@@ -224,7 +257,9 @@ attend_status check_options(const attend_problem& problem, Use use, const Checke
   first.soft_cap = more.soft_cap;
   first.query_format = core::Format(more.query_format);
   first.output_format = core::Format(more.output_format);
-  if (problem.cache == nullptr) {
+  if (runs && problem.cache != nullptr) {
+    if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
+  } else {
     first.key_format = core::Format(more.key_format);
     first.value_format = core::Format(more.value_format);
   }

@@ -124,6 +124,10 @@ extern "C" const char* attend_status_text(int status) {
       return "work memory must not overlap output";
     case ATTEND_WORKSPACE_OVERLAPS_INPUT:
       return "work memory must not overlap query, key, value, key_lengths, cache or the attend_problem";
+    case ATTEND_BAD_RING:
+      return "window_keys and pinned_keys must lie within 0 and ATTEND_MAX_TOKENS; without window_keys all tokens are kept, "
+             "and "
+             "pinned_keys must be 0";
     case ATTEND_NO_CACHE_SHAPE:
       return "pass the address of an attend_cache_shape: it is null or not aligned as the struct is";
     case ATTEND_BAD_MAX_TOKENS:
@@ -205,6 +209,10 @@ extern "C" const char* attend_status_text(int status) {
       return "value_scales.data must be a multiple of sizeof(float)";
     case ATTEND_HUGE_VALUE_SCALES:
       return "extents and strides of value_scales reach beyond the address space: strides count floats, not bytes";
+    case ATTEND_KEYS_LOST:
+      return "the cache is a ring and no longer holds keys that are asked for: set ATTEND_WINDOW_LEFT and a shorter "
+             "window_left, "
+             "or make the cache for more window_keys and pinned_keys; ask for no raw or capped scores";
     case ATTEND_UNALIGNED_LSE:
       return "lse.data must be a multiple of sizeof(float)";
     case ATTEND_HUGE_LSE:

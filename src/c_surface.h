@@ -8,14 +8,20 @@
 
 #include "../include/attend/attend_c.h"
 
-// In memory: a head, then keys and values as core::Cache has them. No pointers, so that it can be moved.
+// In memory: a head, then keys and values as core::Cache or core::TypedCache has them, and scales. No pointers, so that it can
+// be moved.
 struct attend_cache {
   uint32_t magic;  // says how keys and values lie, too
   int32_t kv_heads;
   int32_t head_dim;
   int32_t value_dim;
   int32_t max_tokens;
+  int32_t key_format;
+  int32_t value_format;
+  int32_t ring_groups;  // 0: none
+  int32_t pinned_groups;
   int32_t tokens;  // held
+  int32_t most;    // that were held since it was empty
   uint32_t check;  // of the fields above
 };
 
@@ -29,7 +35,7 @@ static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::
                   int(core::Scores::raw) == ATTEND_SCORES_RAW && int(core::Scores::capped) == ATTEND_SCORES_CAPPED &&
                   int(core::Scores::biased) == ATTEND_SCORES_BIASED && int(core::Scores::weights) == ATTEND_SCORES_WEIGHTS,
               "the numbers of the C header are the core's");
-static_assert(sizeof(attend_cache) == 28 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
+static_assert(sizeof(attend_cache) == 48 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
 
 // Bytes begin … end - 1 of the address space.
 struct Range {
@@ -163,7 +169,11 @@ void each_row(const attend_problem& problem, const Checked& checked, int part, i
 // Of a cache that is null, unaligned or corrupt; else ATTEND_OK.
 attend_status check_cache(const attend_cache* cache);
 Range cache_range(const attend_cache& cache);
+
+// Whether it is as core::Cache has it; then where it lies, and else that.
+bool is_plain(const attend_cache& cache);
 core::Cache cache_memory(const attend_cache& cache);
+core::TypedCache typed_memory(const attend_cache& cache);
 
 // 1 / sqrt(head_dim), the same as default_scale, which is meant for constants.
 float usual_scale(int head_dim);

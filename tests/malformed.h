@@ -363,7 +363,7 @@ inline const std::vector<KnownFault>& cache_faults() {
       {ATTEND_CORRUPT_CACHE,
        [](World& w, Call& c, Random& r) {
          if (r.between(0, 1) == 0) {
-           w.cache.data[r.between(0, 27)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
+           w.cache.data[r.between(0, World::head_bytes - 1)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
          } else {  // not where a cache can be
            c.problem->cache = static_cast<attend_cache*>(static_cast<void*>(w.cache.data + r.between(1, 7)));
          }

@@ -59,7 +59,8 @@ class World {
     pages.remember();
   }
 
-  static constexpr int held = 13;  // tokens in the cache
+  static constexpr int held = 13;        // tokens in the cache
+  static constexpr int head_bytes = 48;  // of which any change is seen
   static attend_cache_shape shape_of(int kv_heads, int head_dim, int value_dim, int max_tokens) {
     attend_cache_shape shape;
     attend_cache_shape_init(&shape, sizeof shape);

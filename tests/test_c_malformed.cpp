@@ -102,7 +102,16 @@ void one_cache(World& world, Random& random, Count& count) {
   ++count.calls;
   switch (random.between(0, 2)) {
     case 0: {
-      switch (random.between(0, 12)) {
+      switch (random.between(0, 15)) {
+        case 11:
+          shape.key_format = random.between(4, 9), expected = ATTEND_BAD_KEY_FORMAT;
+          break;
+        case 12:
+          shape.value_format = -random.between(1, 9), expected = ATTEND_BAD_VALUE_FORMAT;
+          break;
+        case 13:
+          shape.window_keys = outside(0, ATTEND_MAX_TOKENS, random), expected = ATTEND_BAD_RING;
+          break;
         case 0:
           passed = nullptr, expected = ATTEND_NO_CACHE_SHAPE;
           break;
@@ -156,7 +165,7 @@ void one_cache(World& world, Random& random, Count& count) {
           cache = nullptr, expected = ATTEND_NO_CACHE;
           break;
         case 1:
-          world.cache.data[random.between(0, 27)] ^= 0x40, expected = ATTEND_CORRUPT_CACHE;
+          world.cache.data[random.between(0, World::head_bytes - 1)] ^= 0x40, expected = ATTEND_CORRUPT_CACHE;
           break;
         case 2:
           tokens = outside(0, ATTEND_MAX_TOKENS, random), expected = ATTEND_BAD_TOKENS;
@@ -203,7 +212,7 @@ void one_cache(World& world, Random& random, Count& count) {
           cache = nullptr, expected = ATTEND_NO_CACHE;
           break;
         case 1:
-          world.cache.data[random.between(0, 27)] ^= 0x01, expected = ATTEND_CORRUPT_CACHE;
+          world.cache.data[random.between(0, World::head_bytes - 1)] ^= 0x01, expected = ATTEND_CORRUPT_CACHE;
           break;
         case 2:
           tokens = outside(0, World::held, random), expected = ATTEND_BAD_TOKENS;
@@ -226,6 +235,29 @@ void one_cache(World& world, Random& random, Count& count) {
   count.check(status == expected, "a call of the cache", expected, status);
   if (expected != ATTEND_OK) count.check(!world.changed(), "memory after a refusal", expected, status);
   world.workspace.restore();
+  count.refused += status != ATTEND_OK;
+  seen().insert(status);
+}
+
+// A ring that has lost the first keys.
+void one_ring(World& world, Random& random, Count& count) {
+  attend_cache_shape shape = World::shape_of(2, 5, 3, 1000);
+  shape.window_keys = 16;
+  attend_cache* ring = nullptr;
+  attend_cache_init(&shape, world.cache.data, world.cache.size, &ring);
+  const attend_input key = {world.key.floats(), 0, 0, 5}, value = {world.value.floats(), 0, 0, 3};
+  attend_cache_append(ring, random.between(33, 900), &key, &value);
+  world.cache.remember();
+  Call call = world.good(random, true);
+  attend_problem_init(call.problem, sizeof(attend_problem));
+  attend_problem& p = *call.problem;
+  p.query_heads = p.kv_heads = 2, p.head_dim = 5, p.value_dim = 3, p.queries = 1;
+  attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
+  p.cache = ring, p.query.data = world.query.floats(), p.output.data = world.output.floats();
+  ++count.calls;
+  const int status = attend_run(&p, call.workspace, call.workspace_size);
+  count.check(status == ATTEND_KEYS_LOST, "attend_run over a ring", ATTEND_KEYS_LOST, status);
+  count.check(!world.changed(), "memory after a refusal", ATTEND_KEYS_LOST, status);
   count.refused += status != ATTEND_OK;
   seen().insert(status);
 }
@@ -319,7 +351,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     if (kind < 7) {
       one_problem(world, random, count);
     } else if (kind < 9) {
-      one_cache(world, random, count);
+      random.between(0, 9) == 0 ? one_ring(world, random, count) : one_cache(world, random, count);
     } else {
       one_other(world, random, count);
     }
@@ -346,7 +378,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     CHECK((status == ATTEND_OK || text.size() > 20));
     if (status != ATTEND_UNAVAILABLE_BACKEND) CHECK(seen().count(status) == 1);
   }
-  CHECK(texts.size() == 124);
+  CHECK(texts.size() == 126);
   CHECK(attend_status_text(1 << 30) == std::string("unknown status"));
 }
 

@@ -157,7 +157,10 @@ typedef enum attend_status {
   ATTEND_WORKSPACE_OVERLAPS_OUTPUT = 66,
   ATTEND_WORKSPACE_OVERLAPS_INPUT = 67, /* query, key, value, key lengths, cache or struct */
 
-  /* making and filling a cache; 20, 21, 27, 28 and those of key and value are for that too */
+  ATTEND_BAD_RING = 69, /* of a cache's shape: window_keys or pinned_keys is not within 0 ... ATTEND_MAX_TOKENS, or pinned_keys
+                           is not 0 and window_keys is */
+
+  /* making and filling a cache; 7, 8, 20, 21, 27, 28 and those of key and value are for that too */
   ATTEND_NO_CACHE_SHAPE = 70,       /* null, or not aligned as the struct is */
   ATTEND_BAD_MAX_TOKENS = 71,       /* 1 ... ATTEND_MAX_TOKENS */
   ATTEND_HUGE_CACHE = 72,           /* its size passes PTRDIFF_MAX bytes */
@@ -206,6 +209,7 @@ typedef enum attend_status {
   ATTEND_NO_VALUE_SCALES = 129, /* values are */
   ATTEND_UNALIGNED_VALUE_SCALES = 130,
   ATTEND_HUGE_VALUE_SCALES = 131,
+  ATTEND_KEYS_LOST = 132, /* the cache is a ring, and no longer holds keys that a query sees, or whose score is shown */
 
   /* more results. STRIDES: as of the output */
   ATTEND_UNALIGNED_LSE = 140,
@@ -456,7 +460,17 @@ typedef struct attend_cache_shape {
   ptrdiff_t head_dim;
   ptrdiff_t value_dim;
   ptrdiff_t max_tokens; /* capacity */
+
+  /* Here ended the struct of version 1. */
+  int key_format; /* attend_format that keys are kept in, rounded to the nearest; ATTEND_INT8: of each token and head, to whole
+                     multiples of 1/127 of the largest */
+  int value_format;      /* likewise for values */
+  ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
+                            few more, whatever max_tokens is: as many as window_left + queries are enough */
+  ptrdiff_t pinned_keys; /* of a ring: the first tokens, which it keeps too */
 } attend_cache_shape;
+
+#define ATTEND_CACHE_SHAPE_SIZE_1 offsetof(attend_cache_shape, key_format)
 
 /* Writes the size, and 0 to the rest. */
 ATTEND_API attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size);
@@ -472,12 +486,12 @@ ATTEND_API size_t attend_cache_size(const attend_cache_shape* shape);
 ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, size_t memory_size,
                                            attend_cache** cache);
 
-/* Adds tokens: key [tokens][kv_heads][head_dim], value [tokens][kv_heads][value_dim], by token_stride and head_stride. All or
- * none of them. With 0 tokens key and value are not looked at and may be null; a null struct counts as null data. */
+/* Adds tokens: floats key [tokens][kv_heads][head_dim], value [tokens][kv_heads][value_dim], by token_stride and head_stride.
+ * All or none of them. With 0 tokens key and value are not looked at and may be null; a null struct counts as null data. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 
-/* Keeps the first tokens, at most those that are held. */
+/* Keeps the first tokens, at most those that are held. What a ring has overwritten does not come back. */
 ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens);
 
 /* Keeps none. */
