@@ -101,7 +101,7 @@ attend_status check_append(const attend_input* input, const attend_cache& cache,
                            attend_status none, Range& range) {
   if (input == nullptr) return none;
   const Extent extent = {{1, 0}, {tokens, input->token_stride}, {cache.kv_heads, input->head_stride}, width};
-  return check_span(input->data, extent, 8 * int(sizeof(float)), none, range);
+  return check_span(input->data, extent, float_bits, none, range);
 }
 
 core::Tensor<const float> tensor(const attend_input& input, ptrdiff_t tokens, int heads) {

@@ -30,7 +30,7 @@ attend_status check_state_memory(const void* states, attend_status none, const C
   ptrdiff_t floats;
   const core::Problem& first = checked.first;
   const bool counted = state_count(checked.batch, first.queries, first.query_heads, first.value_dim, floats);
-  return check_span(states, {{1, 0}, {1, 0}, {1, 0}, counted ? floats : PTRDIFF_MAX}, 8 * int(sizeof(float)), none, range);
+  return check_span(states, {{1, 0}, {1, 0}, {1, 0}, counted ? floats : PTRDIFF_MAX}, float_bits, none, range);
 }
 
 // Not inlined: calls without options need none of its stack.

@@ -87,6 +87,7 @@ void move(Data*& data, ptrdiff_t bytes) {
   data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
 }
 
+constexpr int float_bits = 8 * int(sizeof(float));
 constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core::Format(format))); }
 
 // From the first to the last byte of a tensor of numbers of so many bits, if it can exist: else the status `none`, that after
@@ -147,6 +148,9 @@ struct CheckedOptions {
 
 // Checks what check_problem has left, but for work memory; overlaps of what is merged are left to attend_merge.
 attend_status check_options(const attend_problem& problem, Use use, const Checked& checked, CheckedOptions& options);
+
+// Where keys and values lie; a part of check_options.
+attend_status check_key_options(const attend_problem& problem, const Checked& checked, CheckedOptions& options);
 
 // `none` is the status of states that are null.
 attend_status check_state_memory(const void* states, attend_status none, const Checked& checked, Range& range);
