@@ -31,10 +31,12 @@ class OptionBlock {
   OptionBlock(const core::Problem& problem, const core::Options& options)
       : problem_(problem),
         options_(options),
-        factors_(problem, options),
+        option_scores_(problem, options),
         group_(problem.query_heads / problem.kv_heads),
         dims_(problem.value_dim),
         has_states_(has_states(options)),
+        changes_scores_(changes_scores(options)),
+        has_masks_(has_masks(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
         next_(problem.scratch),
@@ -76,14 +78,14 @@ class OptionBlock {
   float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
 
   void begin_rows() {
-    const typename Isa::Vec scale = Isa::broadcast(factors_.query);
+    const typename Isa::Vec scale = Isa::broadcast(option_scores_.query_scale());
     for_each_row(rows_, group_, [&](int r, int token, int head) {
       sight_[r] = sight_of(problem_, options_, token);
       float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
       const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
       widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
       multiply_row<Isa>(query, problem_.head_dim, scale, query);
-      ScoreRow<Isa>(problem_, options_, factors_, token, head).begin();
+      option_scores_.begin(token, head);
       if (has_states_ && !options_.begins) {
         load_state(r, RowState(element(options_.states, token, head), dims_));
       } else {
@@ -92,8 +94,8 @@ class OptionBlock {
         total_sum_[r] = 0.0f;
         fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
         fill_row<Isa>(0.0f, dims_, sums(r));
-        fill_row<Isa>(0.0f, dims_, chain(r));
-        fill_row<Isa>(0.0f, dims_, total(r));
+        if (has_states_) fill_row<Isa>(0.0f, dims_, chain(r));
+        if (has_states_) fill_row<Isa>(0.0f, dims_, total(r));
       }
     });
     sight_of_all_ = {sight_[0], sight_[rows_.count - 1], shows_hidden(options_)};
@@ -126,7 +128,7 @@ class OptionBlock {
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
       const Denominator all = denominator_of(total_sum_[r], scale_[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-        float* const shown = ScoreRow<Isa>(problem_, options_, factors_, token, head).shown();
+        float* const shown = option_scores_.shown(token, head);
         finish_weights<Isa>(shown, options_.score_keys, scale_[r].max, all, scores_);
       }
       finish_row<Isa>(problem_, options_, token, head, total(r), all);
@@ -173,10 +175,21 @@ class OptionBlock {
   }
 
   void end_segment(int r) {
+    if (total_max_[r] == lowest_max && !has_states_) {  // nothing before
+      total_sum_[r] = Isa::sum_lanes(lane_sums(r));
+      copy_row<Isa>(sums(r), dims_, total(r));
+      total_max_[r] = scale_[r].max;
+      return clear(r);
+    }
     const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale_[r].max));
     total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), Isa::sum_lanes(lane_sums(r)));
     multiply_add_row<Isa>(total(r), dims_, factor, sums(r), total(r));
     total_max_[r] = scale_[r].max;
+    clear(r);
+  }
+
+  // The sums of a segment begin.
+  void clear(int r) {
     fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
     fill_row<Isa>(0.0f, dims_, sums(r));
   }
@@ -252,12 +265,7 @@ class OptionBlock {
     if (from >= most) return;
 
     score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
-    bool gaps = false;
-    Row at = first;
-    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
-      const ScoreRow<Isa> row(problem_, options_, factors_, at.token, rows_.head * group_ + at.head);
-      gaps |= row.apply(scores_ + i * config::score_keys, {block.key, from, most}, sight_[r + i], block.key_scales);
-    }
+    const bool gaps = apply_options<rows>(r, first, block, from, most, sight);
 
     int visible[rows];  // from `from` on, never falling
     float before[rows];
@@ -288,6 +296,41 @@ class OptionBlock {
         add_values<rows>(r, block, begin, end, in_chain);
       } else {
         go_by_keys(r, rows, first, block, k, begin, end);
+      }
+    }
+  }
+
+  // Returns whether a row may not see a key between others.
+  template <int rows>
+  ATTEND_INSIDE bool apply_options(int r, Row at, const Block& block, int from, int most, const BlockSight& sight) {
+    const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
+    if (!changes_scores_ && all_in_sight) return false;
+    fetch_masks<rows>(r, at, block.key + from, most - from);
+    OptionRow places[rows];
+    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_))
+      places[i] = {at.token, rows_.head * group_ + at.head, sight_ + r + i};
+    option_scores_.apply(scores_, places, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
+    // Of many rows, some will not see some key.
+    bool gaps = !all_in_sight || (has_masks_ && rows_.count > 2 * Isa::tile_rows);
+    for (int i = 0; !gaps && has_masks_ && i < rows; ++i) {
+      gaps = any_hidden<Isa>(scores_ + i * config::score_keys + from, whole_panels(most) - from);
+    }
+    return gaps;
+  }
+
+  // Asks for the masks of the next tile: their rows lie so far apart that the processor does not foresee them.
+  template <int rows>
+  ATTEND_INSIDE void fetch_masks(int r, Row at, int key, int count) const {
+    at = row_after(at, rows, group_);
+    for (int i = 0; i < rows && r + rows + i < rows_.count; ++i, at = row_after(at, 1, group_)) {
+      const int head = rows_.head * group_ + at.head;
+      if (options_.bias.token_stride != 0) {
+        const float* bias = static_cast<const float*>(options_.bias.data) + mask_row(options_.bias, at.token, head) + key;
+        for (int k = 0; k < count; k += 16) __builtin_prefetch(bias + k);
+      }
+      if (options_.visible.token_stride != 0 && !options_.visible_bits) {
+        __builtin_prefetch(static_cast<const uint8_t*>(options_.visible.data) + mask_row(options_.visible, at.token, head) +
+                           key);
       }
     }
   }
@@ -376,6 +419,7 @@ class OptionBlock {
     widen_values(block);
     for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
       const float* weights = scores_ + i * config::score_keys;
+      if (!has_states_) fill_row<Isa>(0.0f, dims_, chain(r + i));
       for (int j = begin; j < end; ++j) {
         const int key = block.key + j, head = rows_.head * group_ + at.head;
         if (!sight_[r + i].has(key)) continue;
@@ -389,10 +433,12 @@ class OptionBlock {
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const ScoreFactors factors_;
+  const OptionScores<Isa> option_scores_;
   const int group_;  // query heads that share a key/value head
   const int dims_;   // of a value
   const bool has_states_;
+  const bool changes_scores_;
+  const bool has_masks_;
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
   float* next_;  // free work memory
@@ -405,7 +451,7 @@ class OptionBlock {
   float* lane_sums_;         // [rows][16], denominators
   float* query_;             // [rows][head_dim], scaled queries
   float* sums_;              // [rows][value_dim], of the current segment
-  float* chain_;             // [rows][value_dim], of the current chain, when it goes by keys; otherwise zero
+  float* chain_;             // [rows][value_dim], of the current chain, when it goes by keys
   float* total_;             // [rows][value_dim], of the finished segments
   float* total_max_;         // [rows], what these are relative to
   float* total_sum_;         // [rows], their denominators
