@@ -321,10 +321,11 @@ std::vector<bool> other_results(const attend_problem& p) {
 
 // A problem that is said to be fine is looked at once more, by other means, and run if its memory exists.
 void run(std::size_t workspace_bytes, int parts) {
-  attend_problem p = whole.problem;
-  if (p.size < sizeof p) {  // as version 1 has it
+  attend_problem p = whole.problem;  // of its own, which ends where the library knows it to
+  if (p.size < sizeof p) {           // as version 1 has it
     std::memset(reinterpret_cast<unsigned char*>(&p) + ATTEND_PROBLEM_SIZE_1, 0, sizeof p - ATTEND_PROBLEM_SIZE_1);
   }
+  p.size = sizeof p;
   const attend_cache* cache = p.cache;
   const std::ptrdiff_t keys = p.keys == ATTEND_ALL_KEYS ? attend_cache_tokens(cache) : p.keys;
   REQUIRE(keys >= 0 && keys <= ATTEND_MAX_TOKENS && p.queries >= 1 && p.query_heads % p.kv_heads == 0);

@@ -84,7 +84,9 @@ inline bool go_together(attend_status first, attend_status then) {
 // Of keys and values in arrays: all batch rows share pages, and an origin leaves fewer tokens.
 inline std::ptrdiff_t key_rows(const attend_problem& p) { return p.pages.table != nullptr ? 1 : p.batch; }
 inline std::ptrdiff_t key_tokens(const attend_problem& p) {
-  return p.pages.table != nullptr ? p.pages.count * p.pages.page_keys : p.keys - p.origin;
+  std::ptrdiff_t pool;
+  if (p.pages.table == nullptr) return p.keys - p.origin;
+  return __builtin_mul_overflow(p.pages.count, p.pages.page_keys, &pool) ? p.keys : pool;
 }
 inline bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > p.origin; }
 

@@ -56,8 +56,10 @@ extern "C" {
 /* Alignment of work memory and of caches, in bytes. (Parts for which config.h says `small` are content with 8.) */
 #define ATTEND_ALIGNMENT 64
 
-/* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; small parts take less. */
+/* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; small parts take less.
+   The second is for problems that ask for more than version 1 of attend_problem could, or whose cache does. */
 #define ATTEND_STACK_BYTES 3072
+#define ATTEND_OPTION_STACK_BYTES 6144
 
 /* Values that attend_problem_init puts where a default depends on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
