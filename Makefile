@@ -12,7 +12,7 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
 APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
 TESTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp) $(filter-out %/run.o,$(APPLICATION))
 
@@ -146,6 +146,14 @@ peers:
 sweep: $(BUILD)/sweep
 	@$(BUILD)/sweep build/sweep.tsv >build/sweep.log
 	@{ awk -f bench/sweep_table.awk build/sweep.tsv; cat build/sweep.log; } | tee build/sweep.txt
+
+## costs       what options and number formats cost, each beside the call without it, in turns; to build/costs.tsv, and a table
+.PHONY: costs
+costs: $(BUILD)/options
+	@$(BUILD)/options build/costs.tsv | tee build/costs.txt
+
+$(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
+	$(call link)
 
 ## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot; TO= another folder)
 .PHONY: plots

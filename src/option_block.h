@@ -27,6 +27,9 @@ constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
 template <class Isa>
 class OptionBlock {
+  static constexpr int row_floats = int(sizeof(OptionRow) / sizeof(float));
+  static_assert(row_floats <= core::option_row_floats && Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
+
  public:
   OptionBlock(const core::Problem& problem, const core::Options& options)
       : problem_(problem),
@@ -43,6 +46,7 @@ class OptionBlock {
         keys_(problem, options, take(problem.head_dim, problem.key_block), take(dims_, problem.key_block),
               take(problem.head_dim, panel_keys)) {
     const int rows = problem.row_block;
+    row_ = static_cast<OptionRow*>(static_cast<void*>(take(row_floats, rows)));  // here its pointers are aligned
     scores_ = take(rows == 1 ? problem.key_block : config::score_keys, at_most(rows, config::tile_rows));
     key_scales_ = take(problem.key_block, 1);
     value_scales_ = take(problem.key_block, 1);
@@ -54,7 +58,6 @@ class OptionBlock {
     total_max_ = take(1, rows);
     total_sum_ = take(1, rows);
     scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows)));
-    sight_ = static_cast<Sight*>(static_cast<void*>(take(sizeof(Sight) / sizeof(float), rows)));
   }
 
   void run(const Rows& rows) {
@@ -80,7 +83,7 @@ class OptionBlock {
   void begin_rows() {
     const typename Isa::Vec scale = Isa::broadcast(option_scores_.query_scale());
     for_each_row(rows_, group_, [&](int r, int token, int head) {
-      sight_[r] = sight_of(problem_, options_, token);
+      row_[r] = option_row(problem_, options_, token, head);
       float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
       const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
       widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
@@ -98,7 +101,7 @@ class OptionBlock {
         if (has_states_) fill_row<Isa>(0.0f, dims_, total(r));
       }
     });
-    sight_of_all_ = {sight_[0], sight_[rows_.count - 1], shows_hidden(options_)};
+    sight_of_all_ = {row_[0].sight, row_[rows_.count - 1].sight, shows_hidden(options_)};
   }
 
   void load_state(int r, const RowState& state) {
@@ -234,43 +237,41 @@ class OptionBlock {
     }
     block.key_scales = keys_.key_scales(key, from, to, sight_of_all_, key_scales_);
     block.value_scales = keys_.value_scales(key, from, to, sight_of_all_, value_scales_);
-    Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
       const int left = rows_.count - r;
       rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
       if (rows == 1) {
-        tile<1>(r, at, block);
+        tile<1>(r, block);
       } else {
-        tile_of<Isa::tile_rows>(rows, r, at, block);
+        tile_of<Isa::tile_rows>(rows, r, block);
       }
-      at = row_after(at, rows, group_);
     }
   }
 
   template <int rows>
-  void tile_of(int wanted, int r, Row at, Block& block) {
+  void tile_of(int wanted, int r, Block& block) {
     if constexpr (rows > 2) {
-      if (wanted != rows) return tile_of<rows - 1>(wanted, r, at, block);
+      if (wanted != rows) return tile_of<rows - 1>(wanted, r, block);
     }
-    tile<rows>(r, at, block);
+    tile<rows>(r, block);
   }
 
   // `rows` rows from row r on.
   template <int rows>
-  ATTEND_APART void tile(int r, Row first, Block& block) {
-    const BlockSight sight = {sight_[r], sight_[r + rows - 1], sight_of_all_.all};
+  ATTEND_APART void tile(int r, Block& block) {
+    const BlockSight sight = {row_[r].sight, row_[r + rows - 1].sight, sight_of_all_.all};
     const int most = sight.all ? block.to : at_most(sight.latest.end - block.key, block.to);
     int from = block.from;
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most) return;
 
     score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
-    const bool gaps = apply_options<rows>(r, first, block, from, most, sight);
+    const bool gaps = apply_options<rows>(r, block, from, most, sight);
 
     int visible[rows];  // from `from` on, never falling
     float before[rows];
     for (int i = 0; i < rows; ++i) {
-      visible[i] = at_least(at_most(sight_[r + i].end - block.key, block.to) - from, 0);
+      visible[i] = at_least(at_most(row_[r + i].sight.end - block.key, block.to) - from, 0);
       before[i] = scale_[r + i].max;
     }
     if (visible[rows - 1] == 0) return;
@@ -295,21 +296,18 @@ class OptionBlock {
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
         add_values<rows>(r, block, begin, end, in_chain);
       } else {
-        go_by_keys(r, rows, first, block, k, begin, end);
+        go_by_keys(r, rows, block, k, begin, end);
       }
     }
   }
 
   // Returns whether a row may not see a key between others.
   template <int rows>
-  ATTEND_INSIDE bool apply_options(int r, Row at, const Block& block, int from, int most, const BlockSight& sight) {
+  bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
     const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
     if (!changes_scores_ && all_in_sight) return false;
-    fetch_masks<rows>(r, at, block.key + from, most - from);
-    OptionRow places[rows];
-    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_))
-      places[i] = {at.token, rows_.head * group_ + at.head, sight_ + r + i};
-    option_scores_.apply(scores_, places, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
+    if (has_masks_) fetch_masks(r + rows, at_most(rows_.count - r - rows, rows), block.key + from, most - from);
+    option_scores_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
     // Of many rows, some will not see some key.
     bool gaps = !all_in_sight || (has_masks_ && rows_.count > 2 * Isa::tile_rows);
     for (int i = 0; !gaps && has_masks_ && i < rows; ++i) {
@@ -318,20 +316,17 @@ class OptionBlock {
     return gaps;
   }
 
-  // Asks for the masks of the next tile: their rows lie so far apart that the processor does not foresee them.
-  template <int rows>
-  ATTEND_INSIDE void fetch_masks(int r, Row at, int key, int count) const {
-    at = row_after(at, rows, group_);
-    for (int i = 0; i < rows && r + rows + i < rows_.count; ++i, at = row_after(at, 1, group_)) {
-      const int head = rows_.head * group_ + at.head;
-      if (options_.bias.token_stride != 0) {
-        const float* bias = static_cast<const float*>(options_.bias.data) + mask_row(options_.bias, at.token, head) + key;
-        for (int k = 0; k < count; k += 16) __builtin_prefetch(bias + k);
+  // Asks for the masks of the next tile's rows: they lie so far apart that the processor does not foresee them.
+  void fetch_masks(int r, int rows, int key, int count) const {
+    if (options_.bias.token_stride != 0) {
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      for (int i = 0; i < rows; ++i) {
+        for (int k = 0; k < count; k += 16) __builtin_prefetch(bias + row_[r + i].bias + k, 0, 2);
       }
-      if (options_.visible.token_stride != 0 && !options_.visible_bits) {
-        __builtin_prefetch(static_cast<const uint8_t*>(options_.visible.data) + mask_row(options_.visible, at.token, head) +
-                           key);
-      }
+    }
+    if (options_.visible.token_stride != 0 && !options_.visible_bits) {
+      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data) + key;
+      for (int i = 0; i < rows; ++i) __builtin_prefetch(visible + row_[r + i].visible);
     }
   }
 
@@ -345,7 +340,7 @@ class OptionBlock {
   }
 
   template <int rows>
-  ATTEND_INSIDE void score(const float* query, const Block& block, int from, int most) {
+  void score(const float* query, const Block& block, int from, int most) {
     if constexpr (rows <= typed_rows) {
       if (block.typed_panels != nullptr) {
         with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
@@ -359,7 +354,7 @@ class OptionBlock {
 
   // Chains of the values of keys begin ... end - 1, of which rows see the first ones.
   template <int rows>
-  ATTEND_INSIDE void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
+  void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
     const Sums sums_of_tile = {sums(r), dims_, true};
     if constexpr (rows <= typed_rows) {
       // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
@@ -415,19 +410,19 @@ class OptionBlock {
 
   // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain,
   // which began at k, stays open where the next call goes on with it.
-  ATTEND_APART void go_by_keys(int r, int rows, Row at, Block& block, int k, int begin, int end) {
+  ATTEND_APART void go_by_keys(int r, int rows, Block& block, int k, int begin, int end) {
     widen_values(block);
-    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
+    for (int i = 0; i < rows; ++i, ++r) {
       const float* weights = scores_ + i * config::score_keys;
-      if (!has_states_) fill_row<Isa>(0.0f, dims_, chain(r + i));
+      if (!has_states_) fill_row<Isa>(0.0f, dims_, chain(r));
       for (int j = begin; j < end; ++j) {
-        const int key = block.key + j, head = rows_.head * group_ + at.head;
-        if (!sight_[r + i].has(key)) continue;
-        if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, at.token, head, key)) continue;
+        const int key = block.key + j;
+        if (!row_[r].sight.has(key)) continue;
+        if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, row_[r].token, row_[r].head, key)) continue;
         const typename Isa::Vec weight = Isa::broadcast(weights[j]);
-        multiply_add_row<Isa>(block.values.data + j * block.values.stride, dims_, weight, chain(r + i), chain(r + i));
+        multiply_add_row<Isa>(block.values.data + j * block.values.stride, dims_, weight, chain(r), chain(r));
       }
-      if (!has_states_ || block.key + k + chain_keys <= stop_) end_chain(r + i);
+      if (!has_states_ || block.key + k + chain_keys <= stop_) end_chain(r);
     }
   }
 
@@ -443,6 +438,7 @@ class OptionBlock {
   const int key_block_;
   float* next_;  // free work memory
   OptionKeys<Isa> keys_;
+  OptionRow* row_;           // [rows]
   Rows rows_;                // at most problem.row_block
   BlockSight sight_of_all_;  // of these
   float* scores_;            // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
@@ -456,7 +452,6 @@ class OptionBlock {
   float* total_max_;         // [rows], what these are relative to
   float* total_sum_;         // [rows], their denominators
   RowScale* scale_;          // [rows]
-  Sight* sight_;             // [rows]
 };
 
 template <class Isa>

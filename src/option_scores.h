@@ -84,12 +84,21 @@ ATTEND_INSIDE void store_some(float* to, typename Isa::Vec a, int count) {
 
 // scores += bias, in natural units, and -inf where the bias is: whatever the score was.
 template <class Isa>
-void add_biases(float* scores, const float* bias, int count) {
+ATTEND_INSIDE void add_biases(float* scores, const float* bias, int count) {
   const typename Isa::Vec unit = Isa::broadcast(log2_e), lowest = Isa::broadcast(-__builtin_inff());
-  for_each_vector<Isa>(count, [&](int k, int some) {
-    const typename Isa::Vec b = load_some<Isa>(bias + k, some);
-    const typename Isa::Vec sum = Isa::fma(b, unit, load_some<Isa>(scores + k, some));
-    store_some<Isa>(scores + k, Isa::where_equal(b, lowest, lowest, sum), some);
+  const auto sum = [&](typename Isa::Vec b, typename Isa::Vec score) {
+    return Isa::where_equal(b, lowest, lowest, Isa::fma(b, unit, score));
+  };
+  int k = 0;
+  for (; count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      float* const at = scores + k + i * Isa::lanes;
+      Isa::store(at, sum(Isa::load(bias + k + i * Isa::lanes), Isa::load(at)));
+    }
+  }
+  for_each_vector<Isa>(count - k, [&](int i, int some) {
+    store_some<Isa>(scores + k + i, sum(load_some<Isa>(bias + k + i, some), load_some<Isa>(scores + k + i, some)), some);
   });
 }
 
@@ -190,12 +199,19 @@ bool any_hidden(const float* scores, int count) {
   return Isa::highest_lane(deepest) > 0x1.fffffep127f;
 }
 
-// Which row: a token of a query head, and what it sees by position.
+// A token of a query head, what it sees by position, and where its rows of the masks begin.
 struct OptionRow {
+  ptrdiff_t bias;
+  ptrdiff_t visible;
+  Sight sight;
   int token;
   int head;
-  const Sight* sight;
 };
+
+inline OptionRow option_row(const core::Problem& problem, const core::Options& options, int token, int head) {
+  return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), sight_of(problem, options, token), token,
+          head};
+}
 
 template <class Isa>
 class OptionScores {
@@ -223,7 +239,14 @@ class OptionScores {
     if (shows(core::Scores::raw)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, factors_.raw); });
     if (magnitude(factors_.cap) != 0) for_rows([&](float* row, const OptionRow&) { cap(row, padded); });
     if (shows(core::Scores::capped)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, ln_2); });
-    if (options_.bias.data != nullptr) for_rows([&](float* row, const OptionRow& at) { bias(row, at, key, keys); });
+    if (options_.bias.data != nullptr) {
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        add_biases<Isa>(row, bias + at.bias, there);
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
     if (options_.relative != nullptr) {
       for_rows([&](float* row, const OptionRow& at) {
         add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,
@@ -234,17 +257,28 @@ class OptionScores {
       for_rows(
           [&](float* row, const OptionRow& at) { add_slope<Isa>(row, options_.slopes[at.head], distance(at, key), keys); });
     }
-    if (options_.visible.data != nullptr) for_rows([&](float* row, const OptionRow& at) { hide(row, at, key, keys); });
+    if (options_.visible.data != nullptr) {
+      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
+      const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        if (options_.visible_bits) {
+          hide_by_bits<Isa>(row, visible, at.visible + key, there);
+        } else {
+          hide_by_bytes<Isa>(row, visible + (at.visible + key), there);
+        }
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
     if (by_position) {  // what lies before the call's first key, and between the pinned keys and the window
       for_rows([&](float* row, const OptionRow& at) {
-        hide_between(row, 0, at_most(at.sight->begin - key, keys));
-        hide_between(row, at_least(at.sight->pinned - key, 0), at_most(at.sight->first - key, keys));
+        hide_between(row, 0, at_most(at.sight.begin - key, keys));
+        hide_between(row, at_least(at.sight.pinned - key, 0), at_most(at.sight.first - key, keys));
       });
     }
     const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
     if (weights || shows(core::Scores::biased)) {
       for_rows([&](float* row, const OptionRow& at) {
-        show(row, at, key, at_most(at.sight->end - key, keys), weights ? 1.0f : ln_2);
+        show(row, at, key, at_most(at.sight.end - key, keys), weights ? 1.0f : ln_2);
       });
     }
   }
@@ -289,28 +323,9 @@ class OptionScores {
 
   // Copies to the scores that the caller wants to see, of keys that this call goes over.
   void show(const float* row, const OptionRow& at, int key, int count, float factor) const {
-    const int skipped = at_least(at.sight->begin - key, 0);
+    const int skipped = at_least(at.sight.begin - key, 0);
     if (skipped >= count) return;
     multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown(at.token, at.head) + key + skipped);
-  }
-
-  void bias(float* row, const OptionRow& at, int key, int count) const {
-    const float* bias = static_cast<const float*>(options_.bias.data) + mask_row(options_.bias, at.token, at.head) + key;
-    const int there = at_least(at_most(count, options_.bias.keys - key), 0);
-    add_biases<Isa>(row, bias, there);
-    if (there < count) fill_row<Isa>(-__builtin_inff(), count - there, row + there);
-  }
-
-  void hide(float* row, const OptionRow& at, int key, int count) const {
-    const ptrdiff_t first = mask_row(options_.visible, at.token, at.head) + key;
-    const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
-    const int there = at_least(at_most(count, options_.visible.keys - key), 0);
-    if (options_.visible_bits) {
-      hide_by_bits<Isa>(row, visible, first, there);
-    } else {
-      hide_by_bytes<Isa>(row, visible + first, there);
-    }
-    if (there < count) fill_row<Isa>(-__builtin_inff(), count - there, row + there);
   }
 
   const core::Problem& problem_;

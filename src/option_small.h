@@ -107,7 +107,7 @@ class SmallOptions {
         fill_row<Isa>(-__builtin_inff(), panel_keys, scores_ + k);
       }
     }
-    const OptionRow row = {token_, head_, &sight_};
+    const OptionRow row = option_row(problem_, options_, token_, head_);
     option_scores_.apply(scores_, &row, 1, {key, from, to}, nullptr, true);
     const int visible = at_most(sight_.end - key, to);
     if (visible <= from) return;

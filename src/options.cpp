@@ -37,7 +37,7 @@ size_t option_scratch_floats(int row_block, int key_block, int head_dim, int val
   const size_t scores =
       row_block == 1 ? keys
                      : (rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows)) * size_t(config::score_keys);
-  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + 4;
+  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + option_row_floats;
   return larger(small, keys * (head + value + 2) + head * size_t(panel_keys) + scores + rows * row);
 }
 
