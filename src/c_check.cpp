@@ -162,7 +162,7 @@ attend_status check_problem(const attend_problem* given, Use use, Checked& check
 
   core::Problem& first = checked.first;
   first.query = core_tensor<const float>(problem.query.data, query);
-  first.output = core_tensor<float>(problem.output.data, output);
+  first.output = writes ? core_tensor<float>(problem.output.data, output) : core::Tensor<float>{nullptr, 0, 0};
   if (cache != nullptr && is_plain(*cache)) {
     const core::Cache memory = cache_memory(*cache);
     const ptrdiff_t panels = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
