@@ -5,6 +5,8 @@ DEBUG ?= -g
 EXTRA ?=
 BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,$(EXTRA)))
 MODELS ?= ../shared/models
+# Where the compiled tests lie: with the folder of another build by the same compiler, only the library is compiled anew.
+TEST_BUILD ?= $(BUILD)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
@@ -14,7 +16,8 @@ SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
 APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
-TESTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp) $(filter-out %/run.o,$(APPLICATION))
+APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp $(filter-out bench/run.cpp,$(APPLICATION_SOURCES)))
 
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)

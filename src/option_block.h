@@ -145,11 +145,11 @@ class OptionBlock {
     while (key < end && earliest.begin < end) {
       int next = at_most(at_least(key + chain_keys, earliest.first & -chain_keys), stop_);
       int last = key;  // the last chain that was gone over
-      if (sight_of_all_.has_any(key, key + chain_keys)) {
+      if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
         const int most = key < earliest.begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
         int chains = chain_keys;
-        while (chains < most && key + chains < end && sight_of_all_.has_any(key + chains, key + chains + chain_keys)) {
+        while (chains < most && key + chains < end && is_needed(key + chains, end)) {
           chains += chain_keys;
         }
         go_over(key, at_most(chains, end - key));
@@ -160,6 +160,11 @@ class OptionBlock {
       key = next;
     }
     go_to(key, stop_);
+  }
+
+  // Whether any row may see any key of a chain.
+  bool is_needed(int key, int end) const {
+    return sight_of_all_.has_any(key, key + chain_keys) && lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys));
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
@@ -248,6 +253,15 @@ class OptionBlock {
     }
   }
 
+  // Whether masks let any of the rows see any of some keys; scores of hidden keys may be wanted all the same.
+  bool lets_any(int r, int rows, int key, int from, int to) const {
+    if (!has_masks_ || sight_of_all_.all) return true;
+    for (const int end = r + rows; r < end; ++r) {
+      if (lets_any_through(options_, row_[r].visible, row_[r].bias, key + from, to - from)) return true;
+    }
+    return false;
+  }
+
   template <int rows>
   void tile_of(int wanted, int r, Block& block) {
     if constexpr (rows > 2) {
@@ -263,7 +277,7 @@ class OptionBlock {
     const int most = sight.all ? block.to : at_most(sight.latest.end - block.key, block.to);
     int from = block.from;
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
-    if (from >= most) return;
+    if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
     score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
     const bool gaps = apply_options<rows>(r, block, from, most, sight);

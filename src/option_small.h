@@ -98,16 +98,16 @@ class SmallOptions {
 
   // Up to a chain of keys.
   void chain(const RowState& state, int key, int to) {
+    const OptionRow row = option_row(problem_, options_, token_, head_);
     int from = to;
     for (int k = at_least(sight_.begin - key, 0) & -panel_keys; k < to; k += panel_keys) {
-      if (sight_.has_any(key + k, key + k + panel_keys) || shows_hidden(options_)) {
+      if (is_needed(row, key + k, at_most(to - k, panel_keys))) {
         from = at_most(from, k);
         score_group(key + k, at_most(to - k, panel_keys), scores_ + k);
       } else {
         fill_row<Isa>(-__builtin_inff(), panel_keys, scores_ + k);
       }
     }
-    const OptionRow row = option_row(problem_, options_, token_, head_);
     option_scores_.apply(scores_, &row, 1, {key, from, to}, nullptr, true);
     const int visible = at_most(sight_.end - key, to);
     if (visible <= from) return;
@@ -127,6 +127,11 @@ class SmallOptions {
       }
       multiply_add_row<Isa>(value, problem_.value_dim, Isa::broadcast(weight), state.chain(), state.chain());
     }
+  }
+
+  bool is_needed(const OptionRow& row, int key, int count) const {
+    return shows_hidden(options_) ||
+           (sight_.has_any(key, key + count) && lets_any_through(options_, row.visible, row.bias, key, count));
   }
 
   int slot_of(int key) const {
