@@ -57,20 +57,31 @@ inline Denominator denominator_of(float sum, float max, const float* sink) {
   return all;
 }
 
-// The weights of a panel of scores in base 2, relative to a maximum that they have seen: as softmax.h and exp2.h define them.
+// The weights of a panel of scores in base 2, relative to a maximum that they have seen, times a factor: as softmax.h and
+// exp2.h define them.
 template <class Isa>
-void weights_of(float* scores, float max) {
+void weights_of(const float* scores, float max, float factor, float* weights) {
   using Vec = typename Isa::Vec;
   const Vec shift = Isa::broadcast(whole_shift), least = Isa::broadcast(whole_shift - 126.0f);
   const bool far = magnitude(max) >= magnitude(near_max);
   const float reference = far ? even_reference(max) : 0.0f;
   const Vec by = Isa::broadcast(reference), near = Isa::broadcast(far ? Scalar::sub(max, reference) : max);
-  for (int k = 0; k < panel_keys; k += Isa::lanes) {
-    const Vec score = Isa::sub(Isa::load(scores + k), by), shifted = Isa::add(score, shift);
-    Vec weight[1] = {Isa::sub(score, Isa::sub(shifted, shift))};
-    exp2_fraction<Isa, 1>(weight);
-    const Vec power = Isa::max(Isa::sub(shifted, near), least);
-    Isa::store(scores + k, Isa::where_equal(power, least, Isa::zero(), Isa::mul(weight[0], Isa::two_to(power))));
+  constexpr int vecs = panel_keys / Isa::lanes, some = vecs < 4 ? vecs : 4;  // side by side
+  for (int k = 0; k < panel_keys; k += some * Isa::lanes) {
+    Vec weight[some], power[some];
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) {
+      const Vec score = Isa::sub(Isa::load(scores + k + i * Isa::lanes), by), shifted = Isa::add(score, shift);
+      weight[i] = Isa::sub(score, Isa::sub(shifted, shift));
+      power[i] = Isa::max(Isa::sub(shifted, near), least);
+    }
+    exp2_fraction<Isa, some>(weight);
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) {
+      const Vec scaled = Isa::mul(weight[i], Isa::two_to(power[i]));
+      const Vec kept = Isa::where_equal(power[i], least, Isa::zero(), scaled);
+      Isa::store(weights + k + i * Isa::lanes, Isa::mul(kept, Isa::broadcast(factor)));
+    }
   }
 }
 
@@ -78,17 +89,14 @@ void weights_of(float* scores, float max) {
 //   some  [panel_keys] work memory
 template <class Isa>
 void finish_weights(float* weights, int count, float max, const Denominator& all, float* some) {
-  const bool nothing = magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max);
-  for (int key = 0; key < count; key += panel_keys) {
-    const int here = at_most(count - key, panel_keys);
-    if (nothing) {
-      fill_row<Isa>(0.0f, here, weights + key);
-      continue;
-    }
-    for (int i = 0; i < panel_keys; ++i) some[i] = i < here ? weights[key + i] : bits_to<float>(minus_infinity);
-    weights_of<Isa>(some, max);
-    multiply_row<Isa>(some, here, Isa::broadcast(all.output), weights + key);
-  }
+  if (magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
+  int key = 0;
+  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
+  if (key == count) return;
+  fill_row<Isa>(-__builtin_inff(), panel_keys, some);
+  copy_row<Isa>(weights + key, count - key, some);
+  weights_of<Isa>(some, max, all.output, some);
+  copy_row<Isa>(some, count - key, weights + key);
 }
 
 inline void write_lse(const core::Options& options, int token, int head, const Denominator& all) {

@@ -27,14 +27,15 @@ constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
 // Where a block's work memory has what, in floats from its beginning.
 struct BlockMemory {
-  ptrdiff_t panels, values, group, scores, key_scales, value_scales, lane_sums, query, sums, chain, total, total_max, total_sum,
-      scale, sight, end;
+  ptrdiff_t panels, values, group, row, scores, key_scales, value_scales, lane_sums, query, sums, chain, total, total_max,
+      total_sum, scale, end;
 
   constexpr BlockMemory(int rows, int keys, int head_dim, int value_dim)
       : panels(0),
         values(after(panels, head_dim, keys)),
         group(after(values, value_dim, keys)),
-        scores(after(group, head_dim, panel_keys)),
+        row(after(group, head_dim, panel_keys)),  // here its pointers are aligned
+        scores(after(row, int(sizeof(OptionRow) / sizeof(float)), rows)),
         key_scales(after(scores, rows == 1 ? keys : config::score_keys, at_most(rows, config::tile_rows))),
         value_scales(after(key_scales, keys, 1)),
         lane_sums(after(value_scales, keys, 1)),
@@ -45,8 +46,7 @@ struct BlockMemory {
         total_max(after(total, value_dim, rows)),
         total_sum(after(total_max, 1, rows)),
         scale(after(total_sum, 1, rows)),
-        sight(after(scale, config::row_state, rows)),
-        end(after(sight, int(sizeof(Sight) / sizeof(float)), rows)) {}
+        end(after(scale, config::row_state, rows)) {}
 
   static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) { return first + ptrdiff_t(floats) * count; }
 };
@@ -69,6 +69,8 @@ static_assert(config::small || fits_block_memory(), "attend: core::option_scratc
 
 template <class Isa>
 class OptionBlock {
+  static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
+
  public:
   OptionBlock(const core::Problem& problem, const core::Options& options)
       : OptionBlock(problem, options, {problem.row_block, problem.key_block, problem.head_dim, problem.value_dim}) {}
@@ -85,14 +87,17 @@ class OptionBlock {
   OptionBlock(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
       : problem_(problem),
         options_(options),
-        factors_(problem, options),
+        option_scores_(problem, options),
         group_(problem.query_heads / problem.kv_heads),
         dims_(problem.value_dim),
         has_states_(has_states(options)),
+        changes_scores_(changes_scores(options)),
+        has_masks_(has_masks(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
         keys_(problem, options, problem.scratch + at.panels, problem.scratch + at.values, problem.scratch + at.group) {
     float* const work = problem.scratch;
+    row_ = static_cast<OptionRow*>(static_cast<void*>(work + at.row));
     scores_ = work + at.scores;
     key_scales_ = work + at.key_scales;
     value_scales_ = work + at.value_scales;
@@ -104,7 +109,6 @@ class OptionBlock {
     total_max_ = work + at.total_max;
     total_sum_ = work + at.total_sum;
     scale_ = static_cast<RowScale*>(static_cast<void*>(work + at.scale));
-    sight_ = static_cast<Sight*>(static_cast<void*>(work + at.sight));
   }
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
@@ -113,14 +117,14 @@ class OptionBlock {
   float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
 
   void begin_rows() {
-    const typename Isa::Vec scale = Isa::broadcast(factors_.query);
+    const typename Isa::Vec scale = Isa::broadcast(option_scores_.query_scale());
     for_each_row(rows_, group_, [&](int r, int token, int head) {
-      sight_[r] = sight_of(problem_, options_, token);
+      row_[r] = option_row(problem_, options_, token, head);
       float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
       const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
       widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
       multiply_row<Isa>(query, problem_.head_dim, scale, query);
-      ScoreRow<Isa>(problem_, options_, factors_, token, head).begin();
+      option_scores_.begin(token, head);
       if (has_states_ && !options_.begins) {
         load_state(r, RowState(element(options_.states, token, head), dims_));
       } else {
@@ -129,11 +133,11 @@ class OptionBlock {
         total_sum_[r] = 0.0f;
         fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
         fill_row<Isa>(0.0f, dims_, sums(r));
-        fill_row<Isa>(0.0f, dims_, chain(r));
-        fill_row<Isa>(0.0f, dims_, total(r));
+        if (has_states_) fill_row<Isa>(0.0f, dims_, chain(r));
+        if (has_states_) fill_row<Isa>(0.0f, dims_, total(r));
       }
     });
-    sight_of_all_ = {sight_[0], sight_[rows_.count - 1], shows_hidden(options_)};
+    sight_of_all_ = {row_[0].sight, row_[rows_.count - 1].sight, shows_hidden(options_)};
   }
 
   void load_state(int r, const RowState& state) {
@@ -163,7 +167,7 @@ class OptionBlock {
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
       const Denominator all = denominator_of(total_sum_[r], scale_[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-        float* const shown = ScoreRow<Isa>(problem_, options_, factors_, token, head).shown();
+        float* const shown = option_scores_.shown(token, head);
         finish_weights<Isa>(shown, options_.score_keys, scale_[r].max, all, scores_);
       }
       finish_row<Isa>(problem_, options_, token, head, total(r), all);
@@ -210,10 +214,21 @@ class OptionBlock {
   }
 
   void end_segment(int r) {
+    if (total_max_[r] == lowest_max && !has_states_) {  // nothing before
+      total_sum_[r] = Isa::sum_lanes(lane_sums(r));
+      copy_row<Isa>(sums(r), dims_, total(r));
+      total_max_[r] = scale_[r].max;
+      return clear(r);
+    }
     const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale_[r].max));
     total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), Isa::sum_lanes(lane_sums(r)));
     multiply_add_row<Isa>(total(r), dims_, factor, sums(r), total(r));
     total_max_[r] = scale_[r].max;
+    clear(r);
+  }
+
+  // The sums of a segment begin.
+  void clear(int r) {
     fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
     fill_row<Isa>(0.0f, dims_, sums(r));
   }
@@ -258,48 +273,41 @@ class OptionBlock {
     }
     block.key_scales = keys_.key_scales(key, from, to, sight_of_all_, key_scales_);
     block.value_scales = keys_.value_scales(key, from, to, sight_of_all_, value_scales_);
-    Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
       const int left = rows_.count - r;
       rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
       if (rows == 1) {
-        tile<1>(r, at, block);
+        tile<1>(r, block);
       } else {
-        tile_of<Isa::tile_rows>(rows, r, at, block);
+        tile_of<Isa::tile_rows>(rows, r, block);
       }
-      at = row_after(at, rows, group_);
     }
   }
 
   template <int rows>
-  void tile_of(int wanted, int r, Row at, Block& block) {
+  void tile_of(int wanted, int r, Block& block) {
     if constexpr (rows > 2) {
-      if (wanted != rows) return tile_of<rows - 1>(wanted, r, at, block);
+      if (wanted != rows) return tile_of<rows - 1>(wanted, r, block);
     }
-    tile<rows>(r, at, block);
+    tile<rows>(r, block);
   }
 
   // `rows` rows from row r on.
   template <int rows>
-  ATTEND_APART void tile(int r, Row first, Block& block) {
-    const BlockSight sight = {sight_[r], sight_[r + rows - 1], sight_of_all_.all};
+  ATTEND_APART void tile(int r, Block& block) {
+    const BlockSight sight = {row_[r].sight, row_[r + rows - 1].sight, sight_of_all_.all};
     const int most = sight.all ? block.to : at_most(sight.latest.end - block.key, block.to);
     int from = block.from;
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most) return;
 
     score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
-    bool gaps = false;
-    Row at = first;
-    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
-      const ScoreRow<Isa> row(problem_, options_, factors_, at.token, rows_.head * group_ + at.head);
-      gaps |= row.apply(scores_ + i * config::score_keys, {block.key, from, most}, sight_[r + i], block.key_scales);
-    }
+    const bool gaps = apply_options<rows>(r, block, from, most, sight);
 
     int visible[rows];  // from `from` on, never falling
     float before[rows];
     for (int i = 0; i < rows; ++i) {
-      visible[i] = at_least(at_most(sight_[r + i].end - block.key, block.to) - from, 0);
+      visible[i] = at_least(at_most(row_[r + i].sight.end - block.key, block.to) - from, 0);
       before[i] = scale_[r + i].max;
     }
     if (visible[rows - 1] == 0) return;
@@ -324,8 +332,37 @@ class OptionBlock {
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
         add_values<rows>(r, block, begin, end, in_chain);
       } else {
-        go_by_keys(r, rows, first, block, k, begin, end);
+        go_by_keys(r, rows, block, k, begin, end);
       }
+    }
+  }
+
+  // Returns whether a row may not see a key between others.
+  template <int rows>
+  ATTEND_INSIDE bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
+    const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
+    if (!changes_scores_ && all_in_sight) return false;
+    if (has_masks_) fetch_masks(r + rows, at_most(rows_.count - r - rows, rows), block.key + from, most - from);
+    option_scores_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
+    // Of many rows, some will not see some key.
+    bool gaps = !all_in_sight || (has_masks_ && rows_.count > 2 * Isa::tile_rows);
+    for (int i = 0; !gaps && has_masks_ && i < rows; ++i) {
+      gaps = any_hidden<Isa>(scores_ + i * config::score_keys + from, whole_panels(most) - from);
+    }
+    return gaps;
+  }
+
+  // Asks for the masks of the next tile's rows: they lie so far apart that the processor does not foresee them.
+  ATTEND_INSIDE void fetch_masks(int r, int rows, int key, int count) const {
+    if (options_.bias.token_stride != 0) {
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      for (int i = 0; i < rows; ++i) {
+        for (int k = 0; k < count; k += 16) __builtin_prefetch(bias + row_[r + i].bias + k, 0, 2);
+      }
+    }
+    if (options_.visible.token_stride != 0 && !options_.visible_bits) {
+      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data) + key;
+      for (int i = 0; i < rows; ++i) __builtin_prefetch(visible + row_[r + i].visible);
     }
   }
 
@@ -409,30 +446,34 @@ class OptionBlock {
 
   // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain,
   // which began at k, stays open where the next call goes on with it.
-  ATTEND_APART void go_by_keys(int r, int rows, Row at, Block& block, int k, int begin, int end) {
+  ATTEND_APART void go_by_keys(int r, int rows, Block& block, int k, int begin, int end) {
     widen_values(block);
-    for (int i = 0; i < rows; ++i, at = row_after(at, 1, group_)) {
+    for (int i = 0; i < rows; ++i, ++r) {
       const float* weights = scores_ + i * config::score_keys;
+      if (!has_states_) fill_row<Isa>(0.0f, dims_, chain(r));
       for (int j = begin; j < end; ++j) {
-        const int key = block.key + j, head = rows_.head * group_ + at.head;
-        if (!sight_[r + i].has(key)) continue;
-        if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, at.token, head, key)) continue;
+        const int key = block.key + j;
+        if (!row_[r].sight.has(key)) continue;
+        if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, row_[r].token, row_[r].head, key)) continue;
         const typename Isa::Vec weight = Isa::broadcast(weights[j]);
-        multiply_add_row<Isa>(block.values.data + j * block.values.stride, dims_, weight, chain(r + i), chain(r + i));
+        multiply_add_row<Isa>(block.values.data + j * block.values.stride, dims_, weight, chain(r), chain(r));
       }
-      if (!has_states_ || block.key + k + chain_keys <= stop_) end_chain(r + i);
+      if (!has_states_ || block.key + k + chain_keys <= stop_) end_chain(r);
     }
   }
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const ScoreFactors factors_;
+  const OptionScores<Isa> option_scores_;
   const int group_;  // query heads that share a key/value head
   const int dims_;   // of a value
   const bool has_states_;
+  const bool changes_scores_;
+  const bool has_masks_;
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
   OptionKeys<Isa> keys_;
+  OptionRow* row_;           // [rows]
   Rows rows_;                // at most problem.row_block
   BlockSight sight_of_all_;  // of these
   float* scores_;            // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
@@ -441,12 +482,11 @@ class OptionBlock {
   float* lane_sums_;         // [rows][16], denominators
   float* query_;             // [rows][head_dim], scaled queries
   float* sums_;              // [rows][value_dim], of the current segment
-  float* chain_;             // [rows][value_dim], of the current chain, when it goes by keys; otherwise zero
+  float* chain_;             // [rows][value_dim], of the current chain, when it goes by keys
   float* total_;             // [rows][value_dim], of the finished segments
   float* total_max_;         // [rows], what these are relative to
   float* total_sum_;         // [rows], their denominators
   RowScale* scale_;          // [rows]
-  Sight* sight_;             // [rows]
 };
 
 template <class Isa>

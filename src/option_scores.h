@@ -35,20 +35,31 @@ struct ScoreFactors {
   }
 };
 
+// 1 / a within 1.3 units in the last place, for 1 <= a < 2^40, by Newton's iteration from a guess by the bits: the same on
+// every target, and faster than division where vectors are wide.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec near_reciprocal(typename Isa::Vec a) {
+  using Vec = typename Isa::Vec;
+  const Vec minus_a = Isa::sub(Isa::zero(), a), one = Isa::broadcast(1.0f);
+  Vec y = Isa::reciprocal_guess(a);
+  ATTEND_UNROLL
+  for (int step = 0; step < 3; ++step) y = Isa::fma(y, Isa::fma(minus_a, y, one), y);
+  return y;
+}
+
 // tanh(y * ln(2) / 2) = (2^y - 1) / (2^y + 1), with 2^y - 1 = 2^n * (2^f - 1) + (2^n - 1), so that small y lose nothing.
 template <class Isa>
 ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
   using Vec = typename Isa::Vec;
-  const Vec one = Isa::broadcast(1.0f), shift = Isa::broadcast(whole_shift), limit = Isa::broadcast(-32.0f);
-  y = Isa::max(y, limit);
-  y = Isa::sub(Isa::zero(), Isa::max(Isa::sub(Isa::zero(), y), limit));
+  const Vec one = Isa::broadcast(1.0f), shift = Isa::broadcast(whole_shift);
+  y = Isa::min(Isa::max(y, Isa::broadcast(-32.0f)), Isa::broadcast(32.0f));
   const Vec shifted = Isa::add(y, shift), f = Isa::sub(y, Isa::sub(shifted, shift));
   Vec g = Isa::broadcast(exp2_coefficients[0]);
   ATTEND_UNROLL
   for (int i = 1; i < 6; ++i) g = Isa::fma(g, f, Isa::broadcast(exp2_coefficients[i]));
   const Vec power = Isa::two_to(shifted);
   const Vec less_one = Isa::fma(power, Isa::mul(g, f), Isa::sub(power, one));
-  return Isa::mul(less_one, Isa::reciprocal(Isa::add(less_one, Isa::broadcast(2.0f))));
+  return Isa::mul(less_one, near_reciprocal<Isa>(Isa::add(less_one, Isa::broadcast(2.0f))));
 }
 
 // Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
@@ -73,12 +84,21 @@ ATTEND_INSIDE void store_some(float* to, typename Isa::Vec a, int count) {
 
 // scores += bias, in natural units, and -inf where the bias is: whatever the score was.
 template <class Isa>
-void add_biases(float* scores, const float* bias, int count) {
+ATTEND_INSIDE void add_biases(float* scores, const float* bias, int count) {
   const typename Isa::Vec unit = Isa::broadcast(log2_e), lowest = Isa::broadcast(-__builtin_inff());
-  for_each_vector<Isa>(count, [&](int k, int some) {
-    const typename Isa::Vec b = load_some<Isa>(bias + k, some);
-    const typename Isa::Vec sum = Isa::fma(b, unit, load_some<Isa>(scores + k, some));
-    store_some<Isa>(scores + k, Isa::where_equal(b, lowest, lowest, sum), some);
+  const auto sum = [&](typename Isa::Vec b, typename Isa::Vec score) {
+    return Isa::where_equal(b, lowest, lowest, Isa::fma(b, unit, score));
+  };
+  int k = 0;
+  for (; count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      float* const at = scores + k + i * Isa::lanes;
+      Isa::store(at, sum(Isa::load(bias + k + i * Isa::lanes), Isa::load(at)));
+    }
+  }
+  for_each_vector<Isa>(count - k, [&](int i, int some) {
+    store_some<Isa>(scores + k + i, sum(load_some<Isa>(bias + k + i, some), load_some<Isa>(scores + k + i, some)), some);
   });
 }
 
@@ -95,9 +115,10 @@ template <class Isa>
 void add_slope(float* scores, float slope, int64_t distance, int count) {
   const float factor = base2_scale(slope);
   if (distance >= -(1 << 22) && distance < (1 << 22)) {  // sums are exact
-    const typename Isa::Vec by = Isa::broadcast(factor), first = Isa::load(lane_numbers);
+    const typename Isa::Vec by = Isa::broadcast(factor), step = Isa::broadcast(float(Isa::lanes));
+    typename Isa::Vec far = Isa::sub(Isa::add(Isa::broadcast(whole_to_float(distance)), Isa::load(lane_numbers)), step);
     for_each_vector<Isa>(count, [&](int k, int some) {
-      const typename Isa::Vec far = Isa::add(Isa::broadcast(whole_to_float(distance + k)), first);
+      far = Isa::add(far, step);
       store_some<Isa>(scores + k, Isa::fma(by, far, load_some<Isa>(scores + k, some)), some);
     });
   } else {
@@ -123,22 +144,31 @@ void hide_by_bytes(float* scores, const uint8_t* visible, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
     const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
-    const int8_t* const bytes = static_cast<const int8_t*>(static_cast<const void*>(visible));
     for (; count - k >= Isa::lanes; k += Isa::lanes) {
-      Isa::store(scores + k, Isa::where_equal(Isa::load(bytes + k), Isa::zero(), lowest, Isa::load(scores + k)));
+      Isa::store(scores + k, Isa::where_bytes(visible + k, Isa::load(scores + k), lowest));
     }
   }
   for (; k < count; ++k) {
     if (visible[k] == 0) scores[k] = -__builtin_inff();
   }
 }
+
+// Hides the keys whose bit is 0; that of the first is number `first`.
 template <class Isa>
 void hide_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
-  uint8_t bytes[panel_keys];
-  for (int k = 0; k < count; k += panel_keys) {
-    const int some = at_most(count - k, panel_keys);
-    for (int i = 0; i < some; ++i) bytes[i] = bit_of(visible, first + k + i);
-    hide_by_bytes<Isa>(scores + k, bytes, some);
+  int k = 0;
+  if constexpr (Isa::lanes > 1) {
+    static_assert(Isa::lanes <= panel_keys, "three bytes have the bits of a vector, wherever they begin");
+    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    for (; count - k >= Isa::lanes; k += Isa::lanes) {
+      const uint8_t *bytes = visible + ((first + k) >> 3), *last = visible + ((first + k + Isa::lanes - 1) >> 3);
+      unsigned bits = *bytes;
+      for (int shift = 8; bytes < last; shift += 8) bits |= unsigned(*++bytes) << shift;
+      Isa::store(scores + k, Isa::where_bits(bits >> ((first + k) & 7), Isa::load(scores + k), lowest));
+    }
+  }
+  for (; k < count; ++k) {
+    if (!bit_of(visible, first + k)) scores[k] = -__builtin_inff();
   }
 }
 
@@ -149,114 +179,158 @@ struct KeySpan {
   int to;
 };
 
-// The row of one token and query head.
-template <class Isa>
-class ScoreRow {
- public:
-  ScoreRow(const core::Problem& problem, const core::Options& options, const ScoreFactors& factors, int token, int head)
-      : problem_(problem), options_(options), factors_(factors), token_(token), head_(head) {}
+// Whether a call does anything to scores but for what tokens see by position.
+inline bool changes_scores(const core::Options& options) {
+  return options.scores.data != nullptr || options.visible.data != nullptr || options.bias.data != nullptr ||
+         options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0 ||
+         options.key_scales != nullptr;
+}
 
-  // Takes scores of the keys to what is weighed; keys that the token does not see get -inf, but for those from `end` of what it
-  // sees by position on. Returns whether others than those may be hidden.
-  //   scores      [0] is the key at span.key; whole vectors are read and written
-  //   key_scales  likewise, or null
-  bool apply(float* scores, const KeySpan& span, const Sight& sight, const float* key_scales) const {
-    const int count = span.to - span.from, key = span.key + span.from;
-    float* const row = scores + span.from;
+// Whether masks may hide keys between others.
+inline bool has_masks(const core::Options& options) {
+  return options.visible.data != nullptr || options.bias.data != nullptr || options.relative != nullptr;
+}
+
+// Whether any score of whole panels is minus infinity.
+template <class Isa>
+bool any_hidden(const float* scores, int count) {
+  typename Isa::Vec deepest = Isa::zero();
+  for (int k = 0; k < count; k += Isa::lanes) deepest = Isa::max(deepest, Isa::sub(Isa::zero(), Isa::load(scores + k)));
+  return Isa::highest_lane(deepest) > 0x1.fffffep127f;
+}
+
+// A token of a query head, what it sees by position, and where its rows of the masks begin.
+struct OptionRow {
+  ptrdiff_t bias;
+  ptrdiff_t visible;
+  Sight sight;
+  int token;
+  int head;
+};
+
+inline OptionRow option_row(const core::Problem& problem, const core::Options& options, int token, int head) {
+  return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), sight_of(problem, options, token), token,
+          head};
+}
+
+template <class Isa>
+class OptionScores {
+ public:
+  OptionScores(const core::Problem& problem, const core::Options& options)
+      : problem_(problem), options_(options), factors_(problem, options) {}
+
+  float query_scale() const { return factors_.query; }
+
+  // Takes scores of the keys to what is weighed; keys that a row does not see get -inf, but for those from `end` of what it
+  // sees by position on.
+  //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
+  //   key_scales  of the same keys, or null
+  //   by_position whether some row does not see some key from span.from on before its end
+  void apply(float* scores, const OptionRow* rows, int count, const KeySpan& span, const float* key_scales,
+             bool by_position) const {
+    const int keys = span.to - span.from, key = span.key + span.from, padded = whole_panels(keys);
+    const auto for_rows = [&](auto call) {
+      float* row = scores + span.from;
+      for (int i = 0; i < count; ++i, row += config::score_keys) call(row, rows[i]);
+    };
     if (key_scales != nullptr) {
-      for_each_panel(count,
-                     [&](int k) { Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(key_scales + span.from + k))); });
+      for_rows([&](float* row, const OptionRow&) { multiply_rows(row, padded, key_scales + span.from); });
     }
-    if (options_.score_stage == core::Scores::raw) show(row, sight, key, count, factors_.raw);
-    if (magnitude(factors_.cap) != 0) {
-      const typename Isa::Vec cap = Isa::broadcast(factors_.cap);
-      for_each_panel(count, [&](int k) { Isa::store(row + k, Isa::mul(cap, tanh_half<Isa>(Isa::load(row + k)))); });
+    if (shows(core::Scores::raw)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, factors_.raw); });
+    if (magnitude(factors_.cap) != 0) for_rows([&](float* row, const OptionRow&) { cap(row, padded); });
+    if (shows(core::Scores::capped)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, ln_2); });
+    if (options_.bias.data != nullptr) {
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        add_biases<Isa>(row, bias + at.bias, there);
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
     }
-    if (options_.score_stage == core::Scores::capped) show(row, sight, key, count, ln_2);
-    add(row, key, count);
-    bool gaps = hide(row, key, count);
-    // By position: what lies before the call's first key, and between the pinned keys and the window.
-    gaps |= hide_between(row, 0, at_most(sight.begin - key, count));
-    gaps |= hide_between(row, at_least(sight.pinned - key, 0), at_most(sight.first - key, count));
-    const int seen = at_most(sight.end - key, count);
-    if (options_.score_stage == core::Scores::biased) show(row, sight, key, seen, ln_2);
-    if (options_.score_stage == core::Scores::weights) show(row, sight, key, seen, 1.0f);  // finish_weights goes on from there
-    return gaps;
+    if (options_.relative != nullptr) {
+      for_rows([&](float* row, const OptionRow& at) {
+        add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,
+                          options_.relative_right, distance(at, key), keys);
+      });
+    }
+    if (options_.slopes != nullptr) {
+      for_rows(
+          [&](float* row, const OptionRow& at) { add_slope<Isa>(row, options_.slopes[at.head], distance(at, key), keys); });
+    }
+    if (options_.visible.data != nullptr) {
+      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
+      const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        if (options_.visible_bits) {
+          hide_by_bits<Isa>(row, visible, at.visible + key, there);
+        } else {
+          hide_by_bytes<Isa>(row, visible + (at.visible + key), there);
+        }
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
+    if (by_position) {  // what lies before the call's first key, and between the pinned keys and the window
+      for_rows([&](float* row, const OptionRow& at) {
+        hide_between(row, 0, at_most(at.sight.begin - key, keys));
+        hide_between(row, at_least(at.sight.pinned - key, 0), at_most(at.sight.first - key, keys));
+      });
+    }
+    const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
+    if (weights || shows(core::Scores::biased)) {
+      for_rows([&](float* row, const OptionRow& at) {
+        show(row, at, key, at_most(at.sight.end - key, keys), weights ? 1.0f : ln_2);
+      });
+    }
   }
 
-  // Before its first keys: all hidden.
-  void begin() const {
+  // Before the first keys of a row: all hidden.
+  void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
-    const int first = has_states(options_) ? options_.first_key : 0, end = options_.score_keys;
-    fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown() + first);
+    const int first = has_states(options_) ? options_.first_key : 0;
+    fill_row<Isa>(-__builtin_inff(), at_least(options_.score_keys - first, 0), shown(token, head) + first);
   }
 
   // Where the caller wants to see the scores.
-  float* shown() const {
-    return options_.scores.data + token_ * options_.scores.token_stride + head_ * options_.scores.head_stride;
+  float* shown(int token, int head) const {
+    return options_.scores.data + token * options_.scores.token_stride + head * options_.scores.head_stride;
   }
 
  private:
-  template <class Call>
-  static void for_each_panel(int count, Call call) {
-    for (int k = 0; k < count; k += Isa::lanes) call(k);
+  bool shows(core::Scores stage) const { return options_.scores.data != nullptr && options_.score_stage == stage; }
+
+  int64_t distance(const OptionRow& at, int key) const { return int64_t(key) - problem_.offset - at.token; }
+
+  static void multiply_rows(float* row, int padded, const float* by) {
+    for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
   }
 
-  static bool hide_between(float* row, int from, int to) {
+  // Some vectors side by side: each is a long chain of operations.
+  void cap(float* row, int padded) const {
+    constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
+    const typename Isa::Vec by = Isa::broadcast(factors_.cap);
+    for (int k = 0; k < padded; k += some * Isa::lanes) {
+      typename Isa::Vec capped[some];
+      ATTEND_UNROLL
+      for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(row + k + i * Isa::lanes)));
+      ATTEND_UNROLL
+      for (int i = 0; i < some; ++i) Isa::store(row + k + i * Isa::lanes, capped[i]);
+    }
+  }
+
+  static void hide_between(float* row, int from, int to) {
     if (from < to) fill_row<Isa>(-__builtin_inff(), to - from, row + from);
-    return from < to;
   }
 
   // Copies to the scores that the caller wants to see, of keys that this call goes over.
-  void show(const float* row, const Sight& sight, int key, int count, float factor) const {
-    if (options_.scores.data == nullptr) return;
-    const int skipped = at_least(sight.begin - key, 0);
-    if (skipped < count) multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown() + key + skipped);
-  }
-
-  void add(float* row, int key, int count) const {
-    const int64_t distance = int64_t(key) - problem_.offset - token_;
-    if (options_.bias.data != nullptr) {
-      const float* bias = static_cast<const float*>(options_.bias.data) + mask_row(options_.bias, token_, head_) + key;
-      const int there = at_least(at_most(count, options_.bias.keys - key), 0);
-      add_biases<Isa>(row, bias, there);
-      fill_row<Isa>(-__builtin_inff(), count - there, row + there);
-    }
-    if (options_.relative != nullptr) {
-      add_relative<Isa>(row, options_.relative + head_ * options_.relative_head_stride, options_.relative_left,
-                        options_.relative_right, distance, count);
-    }
-    if (options_.slopes != nullptr) add_slope<Isa>(row, options_.slopes[head_], distance, count);
-  }
-
-  // Whether any of the keys may be hidden by a mask: by their scores, so that those of minus infinity count too.
-  bool hide(float* row, int key, int count) const {
-    if (options_.visible.data != nullptr) {
-      const ptrdiff_t first = mask_row(options_.visible, token_, head_) + key;
-      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
-      const int there = at_least(at_most(count, options_.visible.keys - key), 0);
-      if (options_.visible_bits) {
-        hide_by_bits<Isa>(row, visible, first, there);
-      } else {
-        hide_by_bytes<Isa>(row, visible + first, there);
-      }
-      fill_row<Isa>(-__builtin_inff(), count - there, row + there);
-    } else if (options_.bias.data == nullptr && options_.relative == nullptr) {
-      return false;
-    }
-    typename Isa::Vec deepest = Isa::zero();
-    for_each_vector<Isa>(count, [&](int k, int some) {
-      const typename Isa::Vec score = some == Isa::lanes ? Isa::load(row + k) : Isa::broadcast(-__builtin_inff());
-      deepest = Isa::max(deepest, Isa::sub(Isa::zero(), score));
-    });
-    return Scalar::less(0x1.fffffep127f, Isa::highest_lane(deepest));
+  void show(const float* row, const OptionRow& at, int key, int count, float factor) const {
+    const int skipped = at_least(at.sight.begin - key, 0);
+    if (skipped >= count) return;
+    multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown(at.token, at.head) + key + skipped);
   }
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const ScoreFactors& factors_;
-  const int token_;
-  const int head_;
+  const ScoreFactors factors_;
 };
 
 }  // namespace

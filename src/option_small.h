@@ -52,7 +52,7 @@ template <class Isa>
 class SmallOptions {
  public:
   SmallOptions(const core::Problem& problem, const core::Options& options)
-      : problem_(problem), options_(options), factors_(problem, options) {
+      : problem_(problem), options_(options), option_scores_(problem, options) {
     const SmallMemory at(problem.head_dim, problem.value_dim);
     state_ = problem.scratch;
     scores_ = problem.scratch + at.scores;
@@ -79,24 +79,23 @@ class SmallOptions {
     value_scales_ = options_.value_scales == nullptr ? nullptr : options_.value_scales + kv_head * options_.value_scale_stride;
     const ptrdiff_t query = token * problem_.query.token_stride + head * problem_.query.head_stride;
     widen_row<Isa>(options_.query_format, moved(problem_.query.data, query, options_.query_format), problem_.head_dim, query_);
-    multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(factors_.query), query_);
+    multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(option_scores_.query_scale()), query_);
 
     const bool states = has_states(options_);
     const RowState state(states ? element(options_.states, token, head) : state_, problem_.value_dim);
     if (!states || options_.begins) state.template begin<Isa>();
-    const ScoreRow<Scalar> scores(problem_, options_, factors_, token, head);
-    scores.begin();
-    go_over(state, scores);
+    option_scores_.begin(token, head);
+    go_over(state);
     if (states) return;
     const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
     const Denominator all = denominator_of(state.total_sum(), state.max(), sink);
     if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-      finish_weights<Scalar>(scores.shown(), options_.score_keys, state.max(), all, scores_);
+      finish_weights<Scalar>(option_scores_.shown(token, head), options_.score_keys, state.max(), all, scores_);
     }
     finish_row<Isa>(problem_, options_, token, head, state.total(), all);
   }
 
-  void go_over(const RowState& state, const ScoreRow<Scalar>& scores) {
+  void go_over(const RowState& state) {
     int key = sight_.begin & -chain_keys;  // of the open chain
     const auto go_to = [&](int next) {
       if (next / chain_keys != key / chain_keys) state.template end_chain<Isa>();
@@ -108,7 +107,7 @@ class SmallOptions {
     while (key < end && sight_.begin < end) {
       const int to = at_most(end - key, chain_keys);
       if (sight_.has_any(key, key + to) || shows_hidden(options_)) {
-        chain(state, scores, key, to);
+        chain(state, key, to);
         go_to(at_most(key + chain_keys, stop));
       } else {
         go_to(at_most(at_least(key + chain_keys, sight_.first & -chain_keys), stop));
@@ -118,7 +117,7 @@ class SmallOptions {
   }
 
   // Up to a chain of keys.
-  void chain(const RowState& state, const ScoreRow<Scalar>& row, int key, int to) {
+  void chain(const RowState& state, int key, int to) {
     int from = to;
     for (int k = at_least(sight_.begin - key, 0) & -panel_keys; k < to; k += panel_keys) {
       if (sight_.has_any(key + k, key + k + panel_keys) || shows_hidden(options_)) {
@@ -128,7 +127,8 @@ class SmallOptions {
         fill_row<Isa>(-__builtin_inff(), panel_keys, scores_ + k);
       }
     }
-    row.apply(scores_, {key, from, to}, sight_, nullptr);
+    const OptionRow row = option_row(problem_, options_, token_, head_);
+    option_scores_.apply(scores_, &row, 1, {key, from, to}, nullptr, true);
     const int visible = at_most(sight_.end - key, to);
     if (visible <= from) return;
     // The chain lies before the sums that follow the maximum, and does so too.
@@ -199,7 +199,7 @@ class SmallOptions {
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const ScoreFactors factors_;
+  const OptionScores<Scalar> option_scores_;
   float *state_, *scores_, *query_, *group_, *value_;
   int token_ = 0, head_ = 0;
   Sight sight_{};

@@ -131,9 +131,7 @@ struct OptionInstance {
     }
   }
 
-  std::size_t scale_index(int kv, int j) const {
-    return std::size_t(kv * options.key_scale_stride + place(j));
-  }
+  std::size_t scale_index(int kv, int j) const { return std::size_t(kv * options.key_scale_stride + place(j)); }
 
   std::string text() const {
     const auto number = [](const char* name, double n) {

@@ -174,6 +174,24 @@ inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
   return results;
 }
 
+// Some of the ways, for tests of what must not be read.
+inline std::vector<Way> some_ways(const OptionInstance& in) {
+  std::vector<Way> all;
+  for (const bool panels : {false, true}) {
+    if (panels && in.has(origins)) continue;
+    for (const auto& [rows, keys] : {std::pair{96, 64}, {1, 128}, {6, 128}}) {
+      Way way;
+      way.panels = panels, way.rows = rows, way.keys = keys;
+      all.push_back(way);
+    }
+    if (in.has(rings) || in.options.score_stage == core::Scores::weights) continue;
+    Way way;
+    way.panels = panels, way.state_keys = 23;
+    all.push_back(way);
+  }
+  return all;
+}
+
 // What the definition says. lse is rounded from what is nearly exact.
 inline OptionResults defined_results(const OptionInstance& in) {
   OptionResults results;

@@ -249,7 +249,8 @@ template <class QueryArray, class Cache, class OutputArray, class... Parts>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = detail::no_options,
               const Parts&... part) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
-  static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache second");
+  static_assert(!detail::Same<Shape, void>::value,
+                "attend: decode takes an attend::KvCache second; other caches take an attend::OptionWorkspace fourth");
   static_assert(detail::Same<QueryArray, Query<Shape>>::value,
                 "attend: decode takes an attend::Query of one token and of the cache's shape first");
   static_assert(detail::Same<OutputArray, Output<Shape>>::value,

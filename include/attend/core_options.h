@@ -99,10 +99,10 @@ constexpr size_t option_scratch_floats(int row_block, int key_block, int head_di
   // A row alone, which is on every target: a state, scores, the query, a group of keys and a value.
   const size_t alone = state_floats(value_dim) + size_t(chain_keys) + head + head * size_t(panel_keys) + value;
   if (config::small) return alone;
-  // A block: keys, values and their scales; a group of keys; scores; for each row its query, sums, maxima and what it sees.
+  // A block: keys, values and their scales; a group of keys; scores; for each row its query, sums, maxima and its options.
   const size_t tile_rows = rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows);
   const size_t scores = row_block == 1 ? keys : tile_rows * size_t(config::score_keys);
-  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + 4;
+  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + 10;
   const size_t block = keys * (head + value + 2) + head * size_t(panel_keys) + scores + rows * row;
   return alone > block ? alone : block;
 }

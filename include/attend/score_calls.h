@@ -70,7 +70,7 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
 template <class QueryArray, class Cache, class OutputArray, class Work, class OptionsShape, class... Parts>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
                const ScoreOptions<OptionsShape>& options, const Parts&... part) {
-  using Shape = typename detail::CacheShape<Cache>::ShapeType;
+  using Shape = typename detail::AnyCacheShape<Cache>::ShapeType;
   constexpr int tokens = detail::Traits<QueryArray>::tokens;
   static_assert(!detail::Same<Shape, void>::value, "attend: prefill takes an attend::KvCache, FormatCache or RingCache second");
   static_assert(detail::Same<QueryArray, Query<Shape, tokens>>::value,
@@ -90,7 +90,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 template <class QueryArray, class Cache, class OutputArray, class Work, class OptionsShape, class... Parts>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
               const ScoreOptions<OptionsShape>& options, const Parts&... part) {
-  using Shape = typename detail::CacheShape<Cache>::ShapeType;
+  using Shape = typename detail::AnyCacheShape<Cache>::ShapeType;
   static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache, FormatCache or RingCache second");
   static_assert(detail::Same<QueryArray, Query<Shape>>::value,
                 "attend: decode takes an attend::Query of one token and of the cache's shape first");

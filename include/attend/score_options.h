@@ -132,6 +132,10 @@ void set_keys(OptionCall& call, const Cache& cache) {
   call.problem.keys = cache.length();
 }
 
+// The shape of any kind of cache; void for other types. Calls without a workspace take a KvCache only.
+template <class Type>
+struct AnyCacheShape : CacheShape<Type> {};
+
 // The most query tokens of a call over a cache.
 template <class Cache>
 struct MostQueries {

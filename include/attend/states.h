@@ -88,7 +88,7 @@ Status absorb_keys(OptionCall& call, State<Shape, tokens>& state, int up_to, con
 template <class QueryArray, class Cache, class StateArray, class Work, class AnyOptions>
 Status absorb(const QueryArray& query, const Cache& cache, StateArray& state, int up_to, Work& work,
               const AnyOptions& options) {
-  using Shape = typename detail::CacheShape<Cache>::ShapeType;
+  using Shape = typename detail::AnyCacheShape<Cache>::ShapeType;
   constexpr int tokens = detail::Traits<QueryArray>::tokens;
   static_assert(!detail::Same<Shape, void>::value,
                 "attend: absorb takes an attend::KvCache, FormatCache or RingCache second, or an attend::Key and an "

@@ -211,11 +211,11 @@ class RingCache {
 namespace detail {
 
 template <class Shape, class KeyFormat, class ValueFormat>
-struct CacheShape<FormatCache<Shape, KeyFormat, ValueFormat>> {
+struct AnyCacheShape<FormatCache<Shape, KeyFormat, ValueFormat>> {
   using ShapeType = Shape;
 };
 template <class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int tokens>
-struct CacheShape<RingCache<Shape, window, pinned, KeyFormat, ValueFormat, tokens>> {
+struct AnyCacheShape<RingCache<Shape, window, pinned, KeyFormat, ValueFormat, tokens>> {
   using ShapeType = Shape;
 };
 template <class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int tokens>

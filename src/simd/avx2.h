@@ -66,11 +66,27 @@ struct Avx2 {
 
   static bool any_above(Vec a, Vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0; }
 
-  static Vec reciprocal(Vec a) { return _mm256_div_ps(broadcast(1.0f), a); }
+  static Vec min(Vec a, Vec b) { return _mm256_min_ps(b, a); }  // a where one is NaN
+
+  // 1 / a within an eighth, for ordinary a > 0.
+  static Vec reciprocal_guess(Vec a) {
+    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(0x7ef311c7), _mm256_castps_si256(a)));
+  }
 
   // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
+  }
+
+  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
+  static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
+    const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
+    return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(_mm256_cmpeq_epi32(wide, _mm256_setzero_si256())));
+  }
+  static Vec where_bits(unsigned bits, Vec a, Vec b) {
+    const __m256i each = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(int(bits)), each), each);
+    return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(set));
   }
 
   // 2^k for the whole number k in the low bits of n, -126 to 127.

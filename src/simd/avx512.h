@@ -61,12 +61,24 @@ struct Avx512 {
 
   static bool any_above(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
 
-  static Vec reciprocal(Vec a) { return _mm512_div_ps(broadcast(1.0f), a); }
+  static Vec min(Vec a, Vec b) { return _mm512_min_ps(b, a); }  // a where one is NaN
+
+  // 1 / a within an eighth, for ordinary a > 0.
+  static Vec reciprocal_guess(Vec a) {
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(0x7ef311c7), _mm512_castps_si512(a)));
+  }
 
   // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), otherwise, then);
   }
+
+  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
+  static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+    return _mm512_mask_blend_ps(_mm_test_epi8_mask(all, all), b, a);
+  }
+  static Vec where_bits(unsigned bits, Vec a, Vec b) { return _mm512_mask_blend_ps(__mmask16(bits), b, a); }
 
   // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) {

@@ -103,16 +103,27 @@ struct Neon {
     return vget_lane_u64(vreinterpret_u64_u32(two), 0) != 0;
   }
 
-  static Vec reciprocal(Vec a) {
-#if defined(__aarch64__)
-    return vdivq_f32(broadcast(1.0f), a);
-#else
-    return Vec{1.0f / vgetq_lane_f32(a, 0), 1.0f / vgetq_lane_f32(a, 1), 1.0f / vgetq_lane_f32(a, 2), 1.0f / vgetq_lane_f32(a, 3)};
-#endif
+  static Vec min(Vec a, Vec b) { return vbslq_f32(vcltq_f32(b, a), b, a); }  // a where one is NaN
+
+  // 1 / a within an eighth, for ordinary a > 0.
+  static Vec reciprocal_guess(Vec a) {
+    return vreinterpretq_f32_u32(vsubq_u32(vdupq_n_u32(0x7ef311c7u), vreinterpretq_u32_f32(a)));
   }
 
   // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vbslq_f32(vceqq_f32(a, b), then, otherwise); }
+
+  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
+  static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
+    uint32_t four;  // no more than these may be read
+    __builtin_memcpy(&four, bytes, sizeof four);
+    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)))));
+    return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
+  }
+  static Vec where_bits(unsigned bits, Vec a, Vec b) {
+    static constexpr uint32_t each[4] = {1, 2, 4, 8};
+    return vbslq_f32(vtstq_u32(vdupq_n_u32(bits), vld1q_u32(each)), a, b);
+  }
 
   // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) {

@@ -46,6 +46,10 @@ struct Scalar {
   static Vec fma(Vec a, Vec b, Vec c) { return fused_multiply_add(a, b, c); }
   static Vec max(Vec a, Vec b) { return less(a, b) ? b : a; }  // a where b is NaN
   static float highest_lane(Vec a) { return a; }
+  static Vec min(Vec a, Vec b) { return less(b, a) ? b : a; }  // a where one is NaN
+
+  // 1 / a within an eighth, for ordinary a > 0.
+  static Vec reciprocal_guess(Vec a) { return bits_to<float>(0x7ef311c7u - bits_to<uint32_t>(a)); }
 
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return !less(a, b) && !less(b, a) && magnitude(a) <= 0x7f800000u ? then : otherwise;  // b is never NaN
