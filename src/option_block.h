@@ -72,18 +72,6 @@ class OptionBlock {
   static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
 
  public:
-  OptionBlock(const core::Problem& problem, const core::Options& options)
-      : OptionBlock(problem, options, {problem.row_block, problem.key_block, problem.head_dim, problem.value_dim}) {}
-
-  void run(const Rows& rows) {
-    rows_ = rows;
-    keys_.take_head(rows.head);
-    begin_rows();
-    go_over_all();
-    end_rows();
-  }
-
- private:
   OptionBlock(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
       : problem_(problem),
         options_(options),
@@ -111,6 +99,15 @@ class OptionBlock {
     scale_ = static_cast<RowScale*>(static_cast<void*>(work + at.scale));
   }
 
+  void run(const Rows& rows) {
+    rows_ = rows;
+    keys_.take_head(rows.head);
+    begin_rows();
+    go_over_all();
+    end_rows();
+  }
+
+ private:
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
   float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
@@ -491,7 +488,8 @@ class OptionBlock {
 
 template <class Isa>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
-  OptionBlock<Isa> block(problem, options);
+  const BlockMemory memory(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim);
+  OptionBlock<Isa> block(problem, options, memory);
   for_each_block(problem, [&](const Rows& rows) { block.run(rows); });
 }
 
