@@ -113,9 +113,10 @@ targets:
 size:
 	@sh tests/firmware/size.sh
 
-## accuracy    errors against float64 and against numpy, as tables (needs python3-numpy)
+## accuracy    errors against float64 and against numpy, and of caches in other formats, as tables (needs python3-numpy)
 .PHONY: accuracy
 accuracy: $(BUILD)/accuracy
+	@$(BUILD)/accuracy --formats
 	@$(BUILD)/accuracy --dump $(BUILD)/accuracy.data
 	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
 	  [ -n "$$python" ] || { "$$candidate" -c 'import numpy' 2>/dev/null && python=$$candidate; }; done; \

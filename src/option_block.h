@@ -25,13 +25,54 @@ namespace {
 
 constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
+// Where a block's work memory has what, in floats from its beginning.
+struct BlockMemory {
+  ptrdiff_t panels, values, group, row, scores, key_scales, value_scales, lane_sums, query, sums, chain, total, total_max,
+      total_sum, scale, end;
+
+  constexpr BlockMemory(int rows, int keys, int head_dim, int value_dim)
+      : panels(0),
+        values(after(panels, head_dim, keys)),
+        group(after(values, value_dim, keys)),
+        row(after(group, head_dim, panel_keys)),  // here its pointers are aligned
+        scores(after(row, int(sizeof(OptionRow) / sizeof(float)), rows)),
+        key_scales(after(scores, rows == 1 ? keys : config::score_keys, at_most(rows, config::tile_rows))),
+        value_scales(after(key_scales, keys, 1)),
+        lane_sums(after(value_scales, keys, 1)),
+        query(after(lane_sums, panel_keys, rows)),
+        sums(after(query, head_dim, rows)),
+        chain(after(sums, value_dim, rows)),
+        total(after(chain, value_dim, rows)),
+        total_max(after(total, value_dim, rows)),
+        total_sum(after(total_max, 1, rows)),
+        scale(after(total_sum, 1, rows)),
+        end(after(scale, config::row_state, rows)) {}
+
+  static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) { return first + ptrdiff_t(floats) * count; }
+};
+
+constexpr bool fits_block_memory() {
+  constexpr int dims[] = {1, 7, 64, 576}, row_blocks[] = {1, 5, config::tile_rows + 1, config::row_block};
+  for (const int head_dim : dims) {
+    for (const int value_dim : dims) {
+      for (const int rows : row_blocks) {
+        for (int keys = chain_keys; keys <= config::decode_keys; keys += chain_keys) {
+          const size_t promised = core::option_scratch_floats(rows, keys, head_dim, value_dim);
+          if (size_t(BlockMemory(rows, keys, head_dim, value_dim).end) > promised) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+static_assert(config::small || fits_block_memory(), "attend: core::option_scratch_floats must count what a block takes");
+
 template <class Isa>
 class OptionBlock {
-  static constexpr int row_floats = int(sizeof(OptionRow) / sizeof(float));
-  static_assert(row_floats <= core::option_row_floats && Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
+  static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
 
  public:
-  OptionBlock(const core::Problem& problem, const core::Options& options)
+  OptionBlock(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
       : problem_(problem),
         options_(options),
         option_scores_(problem, options),
@@ -42,22 +83,20 @@ class OptionBlock {
         has_masks_(has_masks(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
-        next_(problem.scratch),
-        keys_(problem, options, take(problem.head_dim, problem.key_block), take(dims_, problem.key_block),
-              take(problem.head_dim, panel_keys)) {
-    const int rows = problem.row_block;
-    row_ = static_cast<OptionRow*>(static_cast<void*>(take(row_floats, rows)));  // here its pointers are aligned
-    scores_ = take(rows == 1 ? problem.key_block : config::score_keys, at_most(rows, config::tile_rows));
-    key_scales_ = take(problem.key_block, 1);
-    value_scales_ = take(problem.key_block, 1);
-    lane_sums_ = take(panel_keys, rows);
-    query_ = take(problem.head_dim, rows);
-    sums_ = take(dims_, rows);
-    chain_ = take(dims_, rows);
-    total_ = take(dims_, rows);
-    total_max_ = take(1, rows);
-    total_sum_ = take(1, rows);
-    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows)));
+        keys_(problem, options, problem.scratch + at.panels, problem.scratch + at.values, problem.scratch + at.group) {
+    float* const work = problem.scratch;
+    row_ = static_cast<OptionRow*>(static_cast<void*>(work + at.row));
+    scores_ = work + at.scores;
+    key_scales_ = work + at.key_scales;
+    value_scales_ = work + at.value_scales;
+    lane_sums_ = work + at.lane_sums;
+    query_ = work + at.query;
+    sums_ = work + at.sums;
+    chain_ = work + at.chain;
+    total_ = work + at.total;
+    total_max_ = work + at.total_max;
+    total_sum_ = work + at.total_sum;
+    scale_ = static_cast<RowScale*>(static_cast<void*>(work + at.scale));
   }
 
   void run(const Rows& rows) {
@@ -69,12 +108,6 @@ class OptionBlock {
   }
 
  private:
-  float* take(int floats_per_row, int row_count) {
-    float* taken = next_;
-    next_ += ptrdiff_t(floats_per_row) * row_count;
-    return taken;
-  }
-
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
   float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
@@ -452,7 +485,6 @@ class OptionBlock {
   const bool has_masks_;
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
-  float* next_;  // free work memory
   OptionKeys<Isa> keys_;
   OptionRow* row_;           // [rows]
   Rows rows_;                // at most problem.row_block
@@ -472,7 +504,8 @@ class OptionBlock {
 
 template <class Isa>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
-  OptionBlock<Isa> block(problem, options);
+  const BlockMemory memory(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim);
+  OptionBlock<Isa> block(problem, options, memory);
   for_each_block(problem, [&](const Rows& rows) { block.run(rows); });
 }
 

@@ -23,22 +23,42 @@ namespace {
 
 constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
+// Where a row's work memory has what, in floats from its beginning: a state, the scores of a chain, the scaled query, a group
+// of keys, a value.
+struct SmallMemory {
+  ptrdiff_t scores, query, group, value, end;
+
+  constexpr SmallMemory(int head_dim, int value_dim)
+      : scores(ptrdiff_t(core::state_floats(value_dim))),
+        query(scores + chain_keys),
+        group(query + head_dim),
+        value(group + ptrdiff_t(head_dim) * panel_keys),
+        end(value + value_dim) {}
+};
+
+constexpr bool fits_small_memory() {
+  constexpr int dims[] = {1, 7, 64, 576};
+  for (const int head_dim : dims) {
+    for (const int value_dim : dims) {
+      const size_t promised = core::option_scratch_floats(1, chain_keys, head_dim, value_dim);
+      if (size_t(SmallMemory(head_dim, value_dim).end) > promised) return false;
+    }
+  }
+  return true;
+}
+static_assert(fits_small_memory(), "attend: core::option_scratch_floats must count what a row takes");
+
 template <class Isa>
 class SmallOptions {
  public:
   SmallOptions(const core::Problem& problem, const core::Options& options)
       : problem_(problem), options_(options), option_scores_(problem, options) {
-    float* next = problem.scratch;
-    const auto take = [&next](ptrdiff_t floats) {
-      float* taken = next;
-      next += floats;
-      return taken;
-    };
-    state_ = take(ptrdiff_t(core::state_floats(problem.value_dim)));
-    scores_ = take(chain_keys);
-    query_ = take(problem.head_dim);
-    group_ = take(ptrdiff_t(problem.head_dim) * panel_keys);
-    value_ = take(problem.value_dim);
+    const SmallMemory at(problem.head_dim, problem.value_dim);
+    state_ = problem.scratch;
+    scores_ = problem.scratch + at.scores;
+    query_ = problem.scratch + at.query;
+    group_ = problem.scratch + at.group;
+    value_ = problem.scratch + at.value;
   }
 
   void run() {
@@ -135,7 +155,8 @@ class SmallOptions {
   }
 
   int slot_of(int key) const {
-    return slot_group(options_.slots, problem_.keys, key / panel_keys) * panel_keys + key % panel_keys;
+    const int keys = keys_taken(options_.slots, problem_.keys);
+    return slot_group(options_.slots, keys, key / panel_keys) * panel_keys + key % panel_keys;
   }
 
   // Scores of a group of 16 keys, or of the first of them.
