@@ -193,10 +193,10 @@ build/benchmark.ready:
 	  { echo "bench: Google Benchmark was not found; install it (Debian: apt-get install libbenchmark-dev)" >&2; exit 1; }
 	@touch $@
 
-## digests     print the digest table as this build computes it, for tests/digests.inc
+## digests     print the digest tables as this build computes them, for tests/digests.inc and tests/option_digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit
-	@$(BUILD)/unit --test-case="committed digests" --success | sed -n 's/.* \({[0-9].*},\).*/\1/p' | awk '!seen[$$0]++'
+	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (\{[0-9].*\},|OPTION_DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
 ## format      lay out the sources with clang-format
 .PHONY: format

@@ -37,17 +37,17 @@ needs() {  # program package, and so on
 
 what() {
   case $1 in
-    scalar | avx2 | avx512) say "specials, digests on this machine" ;;
+    scalar | avx2 | avx512) say "specials, digests, options on this machine" ;;
     aarch64 | armv7-a | rv64) say "all unit tests and the stack, user-mode emulation" ;;
-    rv32) say "digests without a C library, user-mode emulation" ;;
+    rv32) say "digests, options without a C library, emulation" ;;
     vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
     story/*) say "$story_tokens tokens of the story, emulated board" ;;
-    *) say "chains of random shapes, specials, digests, emulated board" ;;
+    *) say "chains, specials, digests, options, emulated board" ;;
   esac
 }
 
 native() {  # backend
-  ATTEND_BACKEND=$1 "$work/specials" && ATTEND_BACKEND=$1 "$work/digests"
+  ATTEND_BACKEND=$1 "$work/specials" && ATTEND_BACKEND=$1 "$work/digests" && ATTEND_BACKEND=$1 "$work/options"
   status=$?
   [ $status -eq 77 ] && exit $not_there
   return $status
@@ -75,14 +75,16 @@ rv32() {
   needs $compiler gcc-riscv64-unknown-elf qemu-riscv32 qemu-user
   flags='-march=rv32imac -mabi=ilp32 -Os -std=c++17 -ffreestanding -ffunction-sections -fdata-sections -Iinclude'
   mkdir -p "$work/rv32"
-  # shellcheck disable=SC2086
-  $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/digests_main.cpp tests/firmware/linux_riscv.cpp \
-    tests/firmware/memory.cpp -lgcc -o "$work/rv32/digests" || return 1
-  timeout 900 qemu-riscv32 "$work/rv32/digests"
+  for program in digests options; do
+    # shellcheck disable=SC2086
+    $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/${program}_main.cpp tests/firmware/linux_riscv.cpp \
+      tests/firmware/memory.cpp -lgcc -o "$work/rv32/$program" || return 1
+    timeout 900 qemu-riscv32 "$work/rv32/$program" || return
+  done
 }
 
 on_board() {  # board
-  for program in chains specials digests; do
+  for program in chains specials digests options; do
     image=$work/$1.$program
     sh $board build "$1" $program "$image" && sh $board run "$1" "$image" || return
   done
@@ -146,7 +148,7 @@ rm -rf "$work/log" "$work/story.txt"
 mkdir -p "$work/log" || exit 1
 make CXX="$cxx" BUILD="$build" "$build/run" "$build/libattend.a" build/doctest.ready >&2 || exit 1
 # shellcheck disable=SC2086
-for program in specials digests; do
+for program in specials digests options; do
   $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
     -o "$work/$program" || exit 1
 done

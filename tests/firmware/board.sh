@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds images for emulated boards and runs them. From the project's top folder:
-#   tests/firmware/board.sh build BOARD digests|story|count|chains|specials IMAGE
+#   tests/firmware/board.sh build BOARD digests|options|story|count|chains|specials IMAGE
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
 #   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
@@ -81,7 +81,7 @@ build() {  # board program image
   extra='-Wall -Wextra -Wshadow'
   compile "$here/start.cpp" "$here/semihosting.cpp"
   case $2 in
-    digests | count | chains | specials) compile "$here/$2_main.cpp" ;;
+    digests | options | count | chains | specials) compile "$here/$2_main.cpp" ;;
     story)
       stack_size=0x10000
       models=${MODELS:-../shared/models}
@@ -94,7 +94,7 @@ build() {  # board program image
       for part in checkpoint generate input_file llama sampler tokenizer; do compile "bench/$part.cpp"; done
       compile "$here/newlib.cpp" "$here/story_main.cpp"
       ;;
-    *) fail "expected digests, story, count, chains or specials, found \"$2\"" ;;
+    *) fail "expected digests, options, story, count, chains or specials, found \"$2\"" ;;
   esac
   link "$3"
   rm -rf "$work"

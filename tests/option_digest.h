@@ -1,0 +1,227 @@
+// Digests of fixed cases with options: what every backend, compiler and board must reproduce. Freestanding, as digest.h.
+#pragma once
+
+#include "option_memory.h"
+
+namespace attend_test {
+
+// What a query sees, said once more than in the library.
+inline bool sees(const OptionCase& c, const OptionMemory& m, int token, int head, int key) {
+  const int64_t position = int64_t(c.offset) + token;
+  if (!exists(c, key) || (c.causal && key > position) || (c.right >= 0 && key > position + c.right)) return false;
+  if (c.left >= 0 && key < position - c.left && key >= c.pinned) return false;
+  if (c.has(byte_mask | bit_mask | bias_mask)) {
+    if (key >= c.mask_keys) return false;
+    const attend::core::Mask mask = mask_of(c, nullptr);
+    const ptrdiff_t at = mask.first + token * mask.token_stride + head * mask.head_stride + key;
+    const uint8_t* const bytes = static_cast<const uint8_t*>(static_cast<const void*>(m.visible));
+    if (c.has(byte_mask) && bytes[at] == 0) return false;
+    if (c.has(bit_mask) && (bytes[at / 8] >> at % 8 & 1) == 0) return false;
+    if (c.has(bias_mask) && m.bias[at] == -__builtin_inff()) return false;
+  }
+  if (!c.has(relative_table)) return true;
+  int64_t distance = key - position;
+  if (distance < -c.relative_left) distance = -c.relative_left;
+  if (distance > c.relative_right) distance = c.relative_right;
+  const int64_t width = c.relative_left + 1 + c.relative_right;
+  return m.relative[head * width + distance + c.relative_left] != -__builtin_inff();
+}
+
+inline bool seen_by_any(const OptionCase& c, const OptionMemory& m, int key) {
+  for (int token = 0; token < c.queries; ++token) {
+    for (int head = 0; head < c.query_heads; ++head) {
+      if (sees(c, m, token, head, key)) return true;
+    }
+  }
+  return false;
+}
+
+// A row becomes what must not come through: in turns NaN, infinity and a huge number. Of bytes, the scale does.
+inline void poison_row(Format format, int turn, ptrdiff_t first, int count, void* data, float* scale) {
+  constexpr float floats[] = {__builtin_nanf(""), __builtin_inff(), -3e38f};
+  constexpr uint16_t halves[] = {0x7e00, 0x7c00, 0xfbff}, bfloats[] = {0x7fc0, 0x7f80, 0xff7f};
+  if (scale != nullptr) *scale = floats[turn % 3];
+  for (ptrdiff_t i = first; i < first + count; ++i) {
+    if (format == Format::float32) static_cast<float*>(data)[i] = floats[turn % 3];
+    if (format == Format::float16) static_cast<uint16_t*>(data)[i] = halves[turn % 3];
+    if (format == Format::bfloat16) static_cast<uint16_t*>(data)[i] = bfloats[turn % 3];
+  }
+}
+
+// Draws keys and values, as arrays: of the cases that have arrays, or of floats for store.
+inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
+  const bool arrays = c.place == Place::arrays;
+  const int first = arrays ? c.origin : 0;
+  float* const keys = arrays ? m.keys : m.key_floats;
+  float* const values = arrays ? m.values : m.value_floats;
+  const Format key_format = arrays ? c.key_format : Format::float32, value_format = arrays ? c.value_format : Format::float32;
+  const size_t rows = size_t(c.keys - first) * size_t(c.kv_heads);
+  Random key(c.seed * 16 + 1), value(c.seed * 16 + 2), scale(c.seed * 16 + 3);
+  draw_numbers(key, key_format, rows * size_t(c.head_dim), 1.0f, keys);
+  draw_numbers(value, value_format, rows * size_t(c.value_dim), 1.0f, values);
+  for (size_t i = 0; arrays && i < rows; ++i) {
+    const float key_scale = (1.5f + scale.uniform()) * 0x1p-8f, value_scale = (1.5f + scale.uniform()) * 0x1p-8f;
+    if (m.key_scales != nullptr) m.key_scales[i] = key_scale;
+    if (m.value_scales != nullptr) m.value_scales[i] = value_scale;
+  }
+  for (int j = first; j < c.keys && c.poisoned; ++j) {
+    if (exists(c, j) && seen_by_any(c, m, j)) continue;
+    for (int head = 0; head < c.kv_heads; ++head) {
+      const ptrdiff_t row = ptrdiff_t(j - first) * c.kv_heads + head, place = ptrdiff_t(head) * places(c) + j - first;
+      float* const key_scale = arrays && m.key_scales != nullptr ? m.key_scales + place : nullptr;
+      float* const value_scale = arrays && m.value_scales != nullptr ? m.value_scales + place : nullptr;
+      poison_row(key_format, j, row * c.head_dim, c.head_dim, keys, key_scale);
+      poison_row(value_format, j + head, row * c.value_dim, c.value_dim, values, value_scale);
+    }
+  }
+}
+
+inline attend::core::Slots slots_of(const OptionCase& c, const OptionMemory& m) {
+  return {m.pages, c.page_groups, c.place == Place::ring ? c.ring_groups : 0, c.pinned_groups};
+}
+
+inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory& m) {
+  attend::core::Problem p{};
+  p.query = {m.query, ptrdiff_t(c.query_heads) * c.head_dim, c.head_dim};
+  p.output = {m.output, ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
+  p.key = {m.keys, ptrdiff_t(c.kv_heads) * c.head_dim, c.head_dim};
+  p.value = {m.values, ptrdiff_t(c.kv_heads) * c.value_dim, c.value_dim};
+  if (c.place != Place::arrays) {
+    const attend::core::Tensor<const float> key = {m.key_floats, p.key.token_stride, p.key.head_stride};
+    const attend::core::Tensor<const float> value = {m.value_floats, p.value.token_stride, p.value.head_stride};
+    const attend::core::TypedCache cache = {m.keys,     m.values,   m.key_scales, m.value_scales, c.key_format,  c.value_format,
+                                            c.kv_heads, c.head_dim, c.value_dim,  places(c),      slots_of(c, m)};
+    attend::core::store(cache, 0, c.keys, key, value);
+    p.key = {m.keys, 0, ptrdiff_t(places(c)) * c.head_dim};
+    p.value = {m.values, c.value_dim, ptrdiff_t(places(c)) * c.value_dim};
+    p.key_panels = true;
+  }
+  p.query_heads = c.query_heads;
+  p.kv_heads = c.kv_heads;
+  p.head_dim = c.head_dim;
+  p.value_dim = c.value_dim;
+  p.queries = c.queries;
+  p.keys = c.keys;
+  p.offset = c.offset;
+  p.scale = c.scale;
+  p.causal = c.causal;
+  p.row_block = c.row_block;
+  p.key_block = c.key_block;
+  p.scratch = m.scratch;
+  return p;
+}
+
+inline attend::core::Options options_of(const OptionCase& c, const OptionMemory& m) {
+  attend::core::Options o;
+  o.left = c.left, o.right = c.right, o.pinned = c.pinned;
+  if (c.has(byte_mask | bit_mask)) o.visible = mask_of(c, m.visible);
+  o.visible_bits = c.has(bit_mask);
+  if (c.has(bias_mask)) o.bias = mask_of(c, m.bias);
+  o.slopes = m.slopes, o.relative = m.relative, o.sinks = m.sinks;
+  o.relative_left = c.relative_left, o.relative_right = c.relative_right;
+  o.relative_head_stride = c.relative_left + 1 + c.relative_right;
+  o.soft_cap = c.soft_cap;
+  if (m.lse != nullptr) o.lse = {m.lse, c.query_heads, 1};
+  o.score_keys = c.keys + score_gap;
+  if (m.scores != nullptr) o.scores = {m.scores, ptrdiff_t(c.query_heads) * o.score_keys, o.score_keys};
+  if (c.stage >= 0) o.score_stage = attend::core::Scores(c.stage);
+  o.query_format = c.query_format, o.key_format = c.key_format, o.value_format = c.value_format;
+  o.output_format = c.output_format;
+  o.key_scales = m.key_scales, o.value_scales = m.value_scales;
+  o.key_scale_stride = o.value_scale_stride = places(c);
+  o.slots = slots_of(c, m);
+  o.origin = c.origin;
+  return o;
+}
+
+inline void run_states(const OptionCase& c, const OptionMemory& m, attend::core::Problem p, attend::core::Options o) {
+  // Calls with states write scores of the keys that there are. The others are hidden.
+  const int rows = c.queries * c.query_heads, state = int(attend::core::state_floats(c.value_dim));
+  for (int i = 0; i < rows * o.score_keys && m.scores != nullptr; ++i) m.scores[i] = -__builtin_inff();
+  const int step = c.merged ? attend::segment_keys : c.state_keys;
+  for (int first = 0; first == 0 || first < c.keys; first += step) {
+    const bool apart = c.merged && first > 0;
+    o.states = {apart ? m.later : m.states, ptrdiff_t(c.query_heads) * state, state};
+    o.first_key = first;
+    o.begins = c.merged || first == 0;
+    p.keys = c.keys - first < step ? c.keys : first + step;
+    attend::core::run(p, o);
+    if (apart) attend::core::merge(m.states, m.later, rows, c.value_dim);
+  }
+  o.states.data = m.states;
+  attend::core::finish(p, o);
+}
+
+// FNV-1a over bits, after what is promised of them only: one NaN, one zero, no subnormal floats.
+inline uint64_t hash_floats(uint64_t hash, const float* data, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, data + i, sizeof bits);
+    const uint32_t size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) bits = 0x7fc00000u;
+    if (size < 0x00800000u) bits = 0;
+    hash = (hash ^ bits) * 0x100000001b3u;
+  }
+  return hash;
+}
+inline uint64_t hash_halves(uint64_t hash, const void* data, size_t count, uint32_t infinity) {
+  const char* from = static_cast<const char*>(data);
+  for (size_t i = 0; i < count; ++i, from += 2) {
+    uint16_t bits;
+    __builtin_memcpy(&bits, from, sizeof bits);
+    const uint32_t size = bits & 0x7fffu;
+    hash = (hash ^ (size > infinity ? 0x7fffu : size == 0 ? 0u : bits)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+inline size_t option_digest_floats(const OptionCase& c) {
+  Supply supply(nullptr);
+  memory_of(c, supply);
+  return supply.used();
+}
+
+// Of output, log-sum-exps and scores, in the order of memory.
+inline uint64_t compute_option_digest(const OptionCase& c, float* memory) {
+  Supply supply(memory);
+  const OptionMemory m = memory_of(c, supply);
+  const size_t rows = size_t(c.queries) * size_t(c.query_heads), outputs = rows * size_t(c.value_dim);
+  Random query(c.seed * 16);
+  draw_numbers(query, c.query_format, rows * size_t(c.head_dim), c.spread, m.query);
+  draw_masks(c, m);
+  draw_keys(c, m);
+  const attend::core::Problem p = problem_of(c, m);
+  const attend::core::Options o = options_of(c, m);
+  if (m.states != nullptr) {
+    run_states(c, m, p, o);
+  } else {
+    attend::core::run(p, o);
+  }
+  uint64_t hash = 0xcbf29ce484222325u;
+  hash = c.output_format == Format::float32
+             ? hash_floats(hash, m.output, outputs)
+             : hash_halves(hash, m.output, outputs, c.output_format == Format::float16 ? 0x7c00 : 0x7f80);
+  if (m.lse != nullptr) hash = hash_floats(hash, m.lse, rows);
+  return m.scores == nullptr ? hash : hash_floats(hash, m.scores, rows * size_t(o.score_keys));
+}
+
+struct OptionDigest {
+  OptionCase c;
+  const char* text;
+  uint64_t digest;
+};
+
+// Cases are changes of this one.
+constexpr OptionCase problem() { return {}; }
+constexpr Format float32 = Format::float32, float16 = Format::float16, bfloat16 = Format::bfloat16, int8 = Format::int8;
+constexpr attend::core::Scores raw = attend::core::Scores::raw, capped = attend::core::Scores::capped,
+                               biased = attend::core::Scores::biased, weights = attend::core::Scores::weights;
+
+#define OPTION_DIGEST(option_case, digest) {option_case, #option_case, digest},
+constexpr OptionDigest option_digests[] = {
+#include "option_digests.inc"
+};
+#undef OPTION_DIGEST
+constexpr int option_digest_count = int(sizeof option_digests / sizeof option_digests[0]);
+
+}  // namespace attend_test
