@@ -71,13 +71,12 @@ class TypedRows {
  public:
   constexpr TypedRows() = default;
 
-  template <int tokens>
-  void store(int position, int count, const Key<Shape, tokens>& key, const Value<Shape, tokens>& value,
-             const core::Slots& slots) {
+  // key, value: first elements of arrays of the shape.
+  void store(int position, int count, const float* key, const float* value, const core::Slots& slots) {
     core::store({keys_.numbers, values_.numbers, keys_.scales(), values_.scales(), FormatOf<KeyFormat>::format,
                  FormatOf<ValueFormat>::format, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity, slots},
-                position, count, {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-                {value.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
+                position, count, {key, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+                {value, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
   }
 
   // Says in a call where the numbers are and what they are.
@@ -129,7 +128,7 @@ class FormatCache {
         detail::Same<ValueArray, Value<Shape, tokens>>::value,
         "attend: FormatCache::append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
     if (count < 0 || count > tokens || count > max_tokens - length_) return false;
-    rows_.store(length_, count, key, value, {});
+    rows_.store(length_, count, key.data[0][0], value.data[0][0], {});
     length_ += count;
     return true;
   }
@@ -186,7 +185,7 @@ class RingCache {
     static_assert(tokens <= tokens_at_once,
                   "attend: a RingCache takes at most as many tokens at once as its last parameter says");
     if (count < 0 || count > tokens || count > detail::most_tokens - length_) return false;
-    rows_.store(length_, count, key, value, slots);
+    rows_.store(length_, count, key.data[0][0], value.data[0][0], slots);
     length_ += count;
     return true;
   }
