@@ -5,6 +5,8 @@ DEBUG ?= -g
 EXTRA ?=
 BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,$(EXTRA)))
 MODELS ?= ../shared/models
+# Where the compiled tests lie: with the folder of another build by the same compiler, only the library is compiled anew.
+TEST_BUILD ?= $(BUILD)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
@@ -12,9 +14,10 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
 APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
-TESTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp) $(filter-out %/run.o,$(APPLICATION))
+APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp $(filter-out bench/run.cpp,$(APPLICATION_SOURCES)))
 
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -110,9 +113,10 @@ targets:
 size:
 	@sh tests/firmware/size.sh
 
-## accuracy    errors against float64 and against numpy, as tables (needs python3-numpy)
+## accuracy    errors against float64 and against numpy, and of caches in other formats, as tables (needs python3-numpy)
 .PHONY: accuracy
 accuracy: $(BUILD)/accuracy
+	@$(BUILD)/accuracy --formats
 	@$(BUILD)/accuracy --dump $(BUILD)/accuracy.data
 	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
 	  [ -n "$$python" ] || { "$$candidate" -c 'import numpy' 2>/dev/null && python=$$candidate; }; done; \
@@ -146,6 +150,14 @@ peers:
 sweep: $(BUILD)/sweep
 	@$(BUILD)/sweep build/sweep.tsv >build/sweep.log
 	@{ awk -f bench/sweep_table.awk build/sweep.tsv; cat build/sweep.log; } | tee build/sweep.txt
+
+## costs       what options and number formats cost, each beside the call without it, in turns; to build/costs.tsv, and a table
+.PHONY: costs
+costs: $(BUILD)/options
+	@$(BUILD)/options build/costs.tsv | tee build/costs.txt
+
+$(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
+	$(call link)
 
 ## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot; TO= another folder)
 .PHONY: plots

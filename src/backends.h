@@ -62,8 +62,5 @@ void run_options_avx512(const Problem& problem, const Options& options);
 #endif
 int active_index();
 
-// What calls with options keep of each row on hosts, in floats, at most.
-constexpr int option_row_floats = 10;
-
 }  // namespace core
 }  // namespace attend

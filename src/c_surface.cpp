@@ -32,10 +32,7 @@ attend_status check_workspace(const Checked& checked, const void* workspace, siz
   if (size < checked.workspace_bytes || checked.workspace_bytes > UINTPTR_MAX - begin) return ATTEND_SMALL_WORKSPACE;
   const Range used = {begin, begin + checked.workspace_bytes};
   if (overlap(used, checked.output)) return ATTEND_WORKSPACE_OVERLAPS_OUTPUT;
-  for (const Range& input : checked.inputs) {
-    if (overlap(used, input)) return ATTEND_WORKSPACE_OVERLAPS_INPUT;
-  }
-  return ATTEND_OK;
+  return overlap_any(used, checked.inputs) ? ATTEND_WORKSPACE_OVERLAPS_INPUT : ATTEND_OK;
 }
 
 attend_status check_parts(const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
@@ -43,20 +40,6 @@ attend_status check_parts(const core::Problem& problem, ptrdiff_t part, ptrdiff_
   if (!within(part, 0, parts - 1)) return ATTEND_BAD_PART;
   const uint64_t work = uint64_t(problem.queries) * (uint64_t(problem.keys) + 16);
   return parts > 1 && work >> 47 != 0 ? ATTEND_UNCUTTABLE : ATTEND_OK;
-}
-
-void run_row(const Checked& checked, const ptrdiff_t* key_lengths, ptrdiff_t row, int part, int parts) {
-  core::Problem problem = checked.first;
-  problem.query.data += row * checked.query_step;
-  problem.output.data += row * checked.output_step;
-  problem.key.data += row * checked.key_step;
-  problem.value.data += row * checked.value_step;
-  if (key_lengths != nullptr) problem.keys = int(key_lengths[row]);
-  if (parts == 1) {
-    core::run(problem);
-  } else {
-    core::run_part(problem, part, parts);
-  }
 }
 
 // Strides of a dense tensor, outermost axis first: false when the outermost cannot be counted.
@@ -70,17 +53,37 @@ bool set_strides(Tensor& tensor, ptrdiff_t tokens, ptrdiff_t heads, ptrdiff_t wi
          !__builtin_mul_overflow(outer, outer_count, &tensor.batch_stride);
 }
 
+// Everything but parts and work memory.
+attend_status check_whole(const attend_problem* problem, Checked& checked) {
+  const attend_status status = check_problem(problem, Use::run, checked);
+  if (status != ATTEND_OK || checked.plain) return status;
+  CheckedOptions options;
+  return check_options(*problem, Use::run, checked, options);
+}
+
 }  // namespace
+
+core::Problem problem_of_row(const attend_problem& problem, const Checked& checked, ptrdiff_t row) {
+  core::Problem of_row = checked.first;
+  move(of_row.query.data, row * checked.query_step);
+  move(of_row.output.data, row * checked.output_step);
+  move(of_row.key.data, row * checked.key_step);
+  move(of_row.value.data, row * checked.value_step);
+  if (problem.key_lengths != nullptr) of_row.keys = int(problem.key_lengths[row]);
+  return of_row;
+}
+
 }  // namespace c_surface
 }  // namespace attend
 
+using namespace attend;
 using namespace attend::c_surface;
 
 extern "C" {
 
 attend_status attend_problem_init(attend_problem* problem, size_t size) {
   if (problem == nullptr || !aligned(problem, alignof(attend_problem))) return ATTEND_NO_PROBLEM;
-  if (size < sizeof *problem || size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
+  if ((size < sizeof *problem && size != ATTEND_PROBLEM_SIZE_1) || size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
   __builtin_memset(static_cast<void*>(problem), 0, size);
   problem->size = size;
   problem->scale = ATTEND_DEFAULT_SCALE;
@@ -92,7 +95,8 @@ attend_status attend_problem_init(attend_problem* problem, size_t size) {
 
 attend_status attend_problem_set_layout(attend_problem* problem, int layout) {
   if (problem == nullptr || !aligned(problem, alignof(attend_problem))) return ATTEND_NO_PROBLEM;
-  if (problem->size < sizeof *problem || problem->size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
+  const bool grown = problem->size >= sizeof *problem;
+  if ((!grown && problem->size != ATTEND_PROBLEM_SIZE_1) || problem->size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
   if (layout != ATTEND_BATCH_TOKEN_HEAD_DIM && layout != ATTEND_BATCH_HEAD_TOKEN_DIM) return ATTEND_BAD_LAYOUT;
   if (!within(problem->query_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_QUERY_HEADS;
   if (!within(problem->kv_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_KV_HEADS;
@@ -100,18 +104,29 @@ attend_status attend_problem_set_layout(attend_problem* problem, int layout) {
   if (!within(problem->value_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_VALUE_DIM;
   if (!within(problem->queries, 1, ATTEND_MAX_TOKENS)) return ATTEND_BAD_QUERIES;
   if (!within(problem->keys, ATTEND_ALL_KEYS, ATTEND_MAX_TOKENS)) return ATTEND_BAD_KEYS;
-  const ptrdiff_t keys = problem->keys < 0 ? 0 : problem->keys;  // those of a cache have no strides
+  const ptrdiff_t scored = more_of(*problem).scores.keys;
+  if (!within(scored, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_SCORE_KEYS;
+  const ptrdiff_t keys = array_keys(*problem, problem->keys < 0 ? 0 : problem->keys);  // those of a cache have no strides
   const bool heads_first = layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
+  const ptrdiff_t queries = problem->queries, heads = problem->query_heads;
   attend_input query = problem->query, key = problem->key, value = problem->value;
-  attend_output output = problem->output;
-  if (!set_strides(query, problem->queries, problem->query_heads, problem->head_dim, heads_first)) return ATTEND_HUGE_QUERY;
+  attend_output output = problem->output, lse, scores;
+  if (!set_strides(query, queries, heads, problem->head_dim, heads_first)) return ATTEND_HUGE_QUERY;
   if (!set_strides(key, keys, problem->kv_heads, problem->head_dim, heads_first)) return ATTEND_HUGE_KEY;
   if (!set_strides(value, keys, problem->kv_heads, problem->value_dim, heads_first)) return ATTEND_HUGE_VALUE;
-  if (!set_strides(output, problem->queries, problem->query_heads, problem->value_dim, heads_first)) return ATTEND_HUGE_OUTPUT;
+  if (!set_strides(output, queries, heads, problem->value_dim, heads_first)) return ATTEND_HUGE_OUTPUT;
+  if (!set_strides(lse, queries, heads, 1, heads_first)) return ATTEND_HUGE_LSE;
+  if (!set_strides(scores, queries, heads, scored, true)) return ATTEND_HUGE_SCORES;
   problem->query = query;
   problem->key = key;
   problem->value = value;
   problem->output = output;
+  if (!grown) return ATTEND_OK;
+  lse.data = problem->lse.data;
+  problem->lse = lse;
+  problem->scores.batch_stride = scores.batch_stride;
+  problem->scores.head_stride = scores.head_stride;
+  problem->scores.query_stride = scores.token_stride;
   return ATTEND_OK;
 }
 
@@ -121,27 +136,31 @@ float attend_default_scale(ptrdiff_t head_dim) {
 
 attend_status attend_check(const attend_problem* problem) {
   Checked checked;
-  return check_problem(problem, checked);
+  return check_whole(problem, checked);
 }
 
 size_t attend_workspace_size(const attend_problem* problem) {
   Checked checked;
-  return check_problem(problem, checked) == ATTEND_OK ? checked.workspace_bytes : 0;
+  return check_whole(problem, checked) == ATTEND_OK ? checked.workspace_bytes : 0;
 }
 
 attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
                               size_t workspace_size) {
   Checked checked;
-  attend_status status = check_problem(problem, checked);
+  attend_status status = check_problem(problem, Use::run, checked);
   if (status == ATTEND_OK) status = check_parts(checked.first, part, parts);
   if (status == ATTEND_OK) status = check_workspace(checked, workspace, workspace_size);
   if (status != ATTEND_OK) return status;
   checked.first.scratch = static_cast<float*>(workspace);
-  // Whole batch rows as long as they are alike and every part gets one; the others are cut.
-  const ptrdiff_t* lengths = problem->key_lengths;
-  const ptrdiff_t whole = lengths == nullptr ? checked.batch - checked.batch % parts : 0;
-  for (ptrdiff_t row = part; row < whole; row += parts) run_row(checked, lengths, row, 0, 1);
-  for (ptrdiff_t row = whole; row < checked.batch; ++row) run_row(checked, lengths, row, int(part), int(parts));
+  if (!checked.plain) return run_options(*problem, checked, int(part), int(parts));
+  each_row(*problem, checked, int(part), int(parts), [&](ptrdiff_t row, int row_part, int row_parts) {
+    const core::Problem of_row = problem_of_row(*problem, checked, row);
+    if (row_parts == 1) {
+      core::run(of_row);
+    } else {
+      core::run_part(of_row, row_part, row_parts);
+    }
+  });
   return ATTEND_OK;
 }
 

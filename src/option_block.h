@@ -12,6 +12,7 @@
 
 #include "finish.h"
 #include "option_keys.h"
+#include "option_memory.h"
 #include "option_scores.h"
 #include "option_state.h"
 #include "rows.h"
@@ -27,11 +28,10 @@ constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
 template <class Isa>
 class OptionBlock {
-  static constexpr int row_floats = int(sizeof(OptionRow) / sizeof(float));
-  static_assert(row_floats <= core::option_row_floats && Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
+  static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
 
  public:
-  OptionBlock(const core::Problem& problem, const core::Options& options)
+  OptionBlock(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
       : problem_(problem),
         options_(options),
         option_scores_(problem, options),
@@ -42,22 +42,20 @@ class OptionBlock {
         has_masks_(has_masks(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
-        next_(problem.scratch),
-        keys_(problem, options, take(problem.head_dim, problem.key_block), take(dims_, problem.key_block),
-              take(problem.head_dim, panel_keys)) {
-    const int rows = problem.row_block;
-    row_ = static_cast<OptionRow*>(static_cast<void*>(take(row_floats, rows)));  // here its pointers are aligned
-    scores_ = take(rows == 1 ? problem.key_block : config::score_keys, at_most(rows, config::tile_rows));
-    key_scales_ = take(problem.key_block, 1);
-    value_scales_ = take(problem.key_block, 1);
-    lane_sums_ = take(panel_keys, rows);
-    query_ = take(problem.head_dim, rows);
-    sums_ = take(dims_, rows);
-    chain_ = take(dims_, rows);
-    total_ = take(dims_, rows);
-    total_max_ = take(1, rows);
-    total_sum_ = take(1, rows);
-    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows)));
+        keys_(problem, options, problem.scratch + at.panels, problem.scratch + at.values, problem.scratch + at.group) {
+    float* const work = problem.scratch;
+    row_ = static_cast<OptionRow*>(static_cast<void*>(work + at.row));
+    scores_ = work + at.scores;
+    key_scales_ = work + at.key_scales;
+    value_scales_ = work + at.value_scales;
+    lane_sums_ = work + at.lane_sums;
+    query_ = work + at.query;
+    sums_ = work + at.sums;
+    chain_ = work + at.chain;
+    total_ = work + at.total;
+    total_max_ = work + at.total_max;
+    total_sum_ = work + at.total_sum;
+    scale_ = static_cast<RowScale*>(static_cast<void*>(work + at.scale));
   }
 
   void run(const Rows& rows) {
@@ -69,12 +67,6 @@ class OptionBlock {
   }
 
  private:
-  float* take(int floats_per_row, int row_count) {
-    float* taken = next_;
-    next_ += ptrdiff_t(floats_per_row) * row_count;
-    return taken;
-  }
-
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
   float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
@@ -143,13 +135,15 @@ class OptionBlock {
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
     int key = earliest.begin & -chain_keys;  // of the open chain
     while (key < end && earliest.begin < end) {
-      int next = at_most(at_least(key + chain_keys, earliest.first & -chain_keys), stop_);
+      int next = key + chain_keys;
+      if (!sight_of_all_.has_any(key, next)) next = at_least(next, earliest.first & -chain_keys);
+      next = at_most(next, stop_);
       int last = key;  // the last chain that was gone over
-      if (sight_of_all_.has_any(key, key + chain_keys)) {
+      if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
         const int most = key < earliest.begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
         int chains = chain_keys;
-        while (chains < most && key + chains < end && sight_of_all_.has_any(key + chains, key + chains + chain_keys)) {
+        while (chains < most && key + chains < end && is_needed(key + chains, end)) {
           chains += chain_keys;
         }
         go_over(key, at_most(chains, end - key));
@@ -160,6 +154,11 @@ class OptionBlock {
       key = next;
     }
     go_to(key, stop_);
+  }
+
+  // Whether any row may see any key of a chain.
+  bool is_needed(int key, int end) const {
+    return sight_of_all_.has_any(key, key + chain_keys) && lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys));
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
@@ -248,6 +247,15 @@ class OptionBlock {
     }
   }
 
+  // Whether masks let any of the rows see any of some keys; scores of hidden keys may be wanted all the same.
+  bool lets_any(int r, int rows, int key, int from, int to) const {
+    if (!has_masks_ || sight_of_all_.all) return true;
+    for (const int end = r + rows; r < end; ++r) {
+      if (lets_any_through(options_, row_[r].visible, row_[r].bias, key + from, to - from)) return true;
+    }
+    return false;
+  }
+
   template <int rows>
   void tile_of(int wanted, int r, Block& block) {
     if constexpr (rows > 2) {
@@ -263,7 +271,7 @@ class OptionBlock {
     const int most = sight.all ? block.to : at_most(sight.latest.end - block.key, block.to);
     int from = block.from;
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
-    if (from >= most) return;
+    if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
     score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
     const bool gaps = apply_options<rows>(r, block, from, most, sight);
@@ -303,7 +311,7 @@ class OptionBlock {
 
   // Returns whether a row may not see a key between others.
   template <int rows>
-  ATTEND_INSIDE bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
+  bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
     const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
     if (!changes_scores_ && all_in_sight) return false;
     if (has_masks_) fetch_masks(r + rows, at_most(rows_.count - r - rows, rows), block.key + from, most - from);
@@ -317,7 +325,7 @@ class OptionBlock {
   }
 
   // Asks for the masks of the next tile's rows: they lie so far apart that the processor does not foresee them.
-  ATTEND_INSIDE void fetch_masks(int r, int rows, int key, int count) const {
+  void fetch_masks(int r, int rows, int key, int count) const {
     if (options_.bias.token_stride != 0) {
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       for (int i = 0; i < rows; ++i) {
@@ -340,7 +348,7 @@ class OptionBlock {
   }
 
   template <int rows>
-  ATTEND_INSIDE void score(const float* query, const Block& block, int from, int most) {
+  void score(const float* query, const Block& block, int from, int most) {
     if constexpr (rows <= typed_rows) {
       if (block.typed_panels != nullptr) {
         with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
@@ -354,7 +362,7 @@ class OptionBlock {
 
   // Chains of the values of keys begin ... end - 1, of which rows see the first ones.
   template <int rows>
-  ATTEND_INSIDE void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
+  void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
     const Sums sums_of_tile = {sums(r), dims_, true};
     if constexpr (rows <= typed_rows) {
       // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
@@ -436,7 +444,6 @@ class OptionBlock {
   const bool has_masks_;
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
-  float* next_;  // free work memory
   OptionKeys<Isa> keys_;
   OptionRow* row_;           // [rows]
   Rows rows_;                // at most problem.row_block
@@ -456,7 +463,8 @@ class OptionBlock {
 
 template <class Isa>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
-  OptionBlock<Isa> block(problem, options);
+  const BlockMemory memory(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim);
+  OptionBlock<Isa> block(problem, options, memory);
   for_each_block(problem, [&](const Rows& rows) { block.run(rows); });
 }
 

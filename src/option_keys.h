@@ -42,7 +42,7 @@ class OptionKeys {
   // Whether the groups of some keys lie one after another.
   bool in_one_piece(int key, int from, int to) const {
     const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
-    return run_length(options_.slots, problem_.keys, group, groups) >= groups;
+    return run_length(options_.slots, keys_taken(options_.slots, problem_.keys), group, groups) >= groups;
   }
 
   // Where the panels of a cache lie; the first is that of position key.
@@ -103,7 +103,8 @@ class OptionKeys {
 
  private:
   int slot_of(int key) const {
-    return slot_group(options_.slots, problem_.keys, key / panel_keys) * panel_keys + key % panel_keys;
+    const int keys = keys_taken(options_.slots, problem_.keys);
+    return slot_group(options_.slots, keys, key / panel_keys) * panel_keys + key % panel_keys;
   }
 
   // One panel of floats.

@@ -23,22 +23,42 @@ namespace {
 
 constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
+// Where a row's work memory has what, in floats from its beginning: a state, the scores of a chain, the scaled query, a group
+// of keys, a value.
+struct SmallMemory {
+  ptrdiff_t scores, query, group, value, end;
+
+  constexpr SmallMemory(int head_dim, int value_dim)
+      : scores(ptrdiff_t(core::state_floats(value_dim))),
+        query(scores + chain_keys),
+        group(query + head_dim),
+        value(group + ptrdiff_t(head_dim) * panel_keys),
+        end(value + value_dim) {}
+};
+
+constexpr bool fits_small_memory() {
+  constexpr int dims[] = {1, 7, 64, 576};
+  for (const int head_dim : dims) {
+    for (const int value_dim : dims) {
+      const size_t promised = core::option_scratch_floats(1, chain_keys, head_dim, value_dim);
+      if (size_t(SmallMemory(head_dim, value_dim).end) > promised) return false;
+    }
+  }
+  return true;
+}
+static_assert(fits_small_memory(), "attend: core::option_scratch_floats must count what a row takes");
+
 template <class Isa>
 class SmallOptions {
  public:
   SmallOptions(const core::Problem& problem, const core::Options& options)
       : problem_(problem), options_(options), option_scores_(problem, options) {
-    float* next = problem.scratch;
-    const auto take = [&next](ptrdiff_t floats) {
-      float* taken = next;
-      next += floats;
-      return taken;
-    };
-    state_ = take(ptrdiff_t(core::state_floats(problem.value_dim)));
-    scores_ = take(chain_keys);
-    query_ = take(problem.head_dim);
-    group_ = take(ptrdiff_t(problem.head_dim) * panel_keys);
-    value_ = take(problem.value_dim);
+    const SmallMemory at(problem.head_dim, problem.value_dim);
+    state_ = problem.scratch;
+    scores_ = problem.scratch + at.scores;
+    query_ = problem.scratch + at.query;
+    group_ = problem.scratch + at.group;
+    value_ = problem.scratch + at.value;
   }
 
   void run() {
@@ -98,16 +118,16 @@ class SmallOptions {
 
   // Up to a chain of keys.
   void chain(const RowState& state, int key, int to) {
+    const OptionRow row = option_row(problem_, options_, token_, head_);
     int from = to;
     for (int k = at_least(sight_.begin - key, 0) & -panel_keys; k < to; k += panel_keys) {
-      if (sight_.has_any(key + k, key + k + panel_keys) || shows_hidden(options_)) {
+      if (is_needed(row, key + k, at_most(to - k, panel_keys))) {
         from = at_most(from, k);
         score_group(key + k, at_most(to - k, panel_keys), scores_ + k);
       } else {
         fill_row<Isa>(-__builtin_inff(), panel_keys, scores_ + k);
       }
     }
-    const OptionRow row = option_row(problem_, options_, token_, head_);
     option_scores_.apply(scores_, &row, 1, {key, from, to}, nullptr, true);
     const int visible = at_most(sight_.end - key, to);
     if (visible <= from) return;
@@ -129,8 +149,14 @@ class SmallOptions {
     }
   }
 
+  bool is_needed(const OptionRow& row, int key, int count) const {
+    return shows_hidden(options_) ||
+           (sight_.has_any(key, key + count) && lets_any_through(options_, row.visible, row.bias, key, count));
+  }
+
   int slot_of(int key) const {
-    return slot_group(options_.slots, problem_.keys, key / panel_keys) * panel_keys + key % panel_keys;
+    const int keys = keys_taken(options_.slots, problem_.keys);
+    return slot_group(options_.slots, keys, key / panel_keys) * panel_keys + key % panel_keys;
   }
 
   // Scores of a group of 16 keys, or of the first of them.

@@ -1,4 +1,4 @@
-// Calls with options: which backend computes them; what states become; how much scratch they take.
+// Calls with options: which backend computes them; what states become.
 #include "backends.h"
 
 #include "finish.h"
@@ -25,21 +25,7 @@ constexpr RunOptions run_options[] = {
 #endif
 };
 
-constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 }  // namespace
-
-size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
-  const size_t rows = size_t(row_block), keys = size_t(key_block), head = size_t(head_dim), value = size_t(value_dim);
-  // option_small.h, which is on every target: a state, scores, the query, a group of keys and a value.
-  const size_t small = state_floats(value_dim) + size_t(chain_keys) + head + head * size_t(panel_keys) + value;
-  if (config::small) return small;
-  const size_t scores =
-      row_block == 1 ? keys
-                     : (rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows)) * size_t(config::score_keys);
-  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + option_row_floats;
-  return larger(small, keys * (head + value + 2) + head * size_t(panel_keys) + scores + rows * row);
-}
 
 void run(const Problem& problem, const Options& options) { run_options[active_index()](problem, options); }
 

@@ -7,6 +7,9 @@
 namespace attend {
 namespace {
 
+// Of the keys that a ring has taken, a problem may have only the first.
+inline int keys_taken(const core::Slots& slots, int keys) { return slots.ring_tokens > 0 ? slots.ring_tokens : keys; }
+
 // Of the groups that the sequence's first `keys` keys fill, the first that is still in a ring; may be negative.
 inline int first_ring_group(const core::Slots& slots, int keys) { return (keys - 1) / panel_keys - slots.ring_groups + 1; }
 

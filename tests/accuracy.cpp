@@ -1,6 +1,7 @@
 // Measures the library's errors against the float64 oracle over head_dim, keys and the spread of the scores.
 //
 //   accuracy [--dump DIR] [--seed N]       ATTEND_BACKEND in the environment chooses the backend
+//   accuracy --formats                     errors of caches in other formats against one of floats, as a table for README.md
 //
 // Prints one line for each case, and ends with status 1 when an error passes its bound. With --dump the lines go to
 // DIR/cases.txt with the inputs and the oracle's outputs beside them, about 250 MB, and it is for accuracy.py to judge: that
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "attend/attend.h"
+#include "format_error.h"
 #include "oracle.h"
 #include "random.h"
 
@@ -141,10 +143,33 @@ class Cell {
   double unit_score_ = 0.0;  // the largest |score| of the problem's queries before scaling
 };
 
+// Lines of head dims and key counts, columns of formats. False when bytes pass their bound.
+bool print_formats() {
+  using attend::core::Format;
+  std::printf("Largest error relative to max|v|, of the format's cache against one of floats:\n\n");
+  std::printf(
+      "| head_dim | keys | float16 | bfloat16 | int8 keys, float16 values | int8 |\n| --- | --- | --- | --- | --- | --- |\n");
+  bool good = true;
+  for (const int head_dim : {32, 64, 128}) {
+    for (const int keys : {64, 256, 1024, 4096}) {
+      const attend_test::FormatError error(head_dim, keys, 1);
+      const double bytes = error.largest(Format::int8, Format::int8);
+      std::printf("| %d | %d | %.3f %% | %.2f %% | %.2f %% | %.2f %% |\n", head_dim, keys,
+                  100.0 * error.largest(Format::float16, Format::float16),
+                  100.0 * error.largest(Format::bfloat16, Format::bfloat16),
+                  100.0 * error.largest(Format::int8, Format::float16), 100.0 * bytes);
+      good = good && bytes <= attend_test::int8_error_bound;
+    }
+  }
+  std::printf("\n");
+  return good;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Arguments arguments;
+  if (argc == 2 && std::string(argv[1]) == "--formats") return print_formats() ? 0 : 1;
   for (int i = 1; i < argc; i += 2) {
     const std::string option = argv[i];
     if (i + 1 < argc && option == "--dump") {
@@ -152,7 +177,7 @@ int main(int argc, char** argv) {
     } else if (i + 1 < argc && option == "--seed") {
       arguments.seed = std::strtoull(argv[i + 1], nullptr, 10);
     } else {
-      fail("usage: accuracy [--dump DIR] [--seed N]");
+      fail("usage: accuracy [--dump DIR] [--seed N], or accuracy --formats");
     }
   }
   const char* backend = std::getenv("ATTEND_BACKEND");

@@ -12,6 +12,7 @@
 
 #include "attend/attend.h"
 #include "attend/attend_c.h"
+#include "c_run.h"
 #include "instance.h"
 
 namespace attend_test {
@@ -25,21 +26,6 @@ inline float untouched() {
 }
 
 inline bool is_untouched(float value) { return std::memcmp(&value, &untouched_bits, sizeof value) == 0; }
-
-// Memory of so many bytes from an aligned address on: all that may be touched, so that a sanitizer sees each step beyond it.
-class Aligned {
- public:
-  explicit Aligned(std::size_t bytes) : bytes_(bytes + ATTEND_ALIGNMENT) {
-    const std::size_t past = reinterpret_cast<std::uintptr_t>(bytes_.data()) % ATTEND_ALIGNMENT;
-    start_ = past == 0 ? 0 : ATTEND_ALIGNMENT - past;
-    bytes_.resize(start_ + bytes);
-  }
-  void* data() { return bytes_.data() + start_; }
-
- private:
-  std::vector<unsigned char> bytes_;
-  std::size_t start_;
-};
 
 struct Dims {
   std::ptrdiff_t batch, tokens, heads, width;
@@ -156,14 +142,6 @@ struct Case {
 
   std::string text() const { return Instance(s, 1).text() + " batch=" + std::to_string(batch); }
 };
-
-inline attend_status run_with_exact_workspace(const attend_problem& problem, int part = 0, int parts = 1) {
-  const std::size_t bytes = attend_workspace_size(&problem);
-  Aligned workspace(bytes);
-  std::memset(workspace.data(), 0xff, bytes);
-  return parts == 1 ? attend_run(&problem, workspace.data(), bytes)
-                    : attend_run_part(&problem, part, parts, workspace.data(), bytes);
-}
 
 inline const std::vector<Case>& cases() {
   static const std::vector<Case> all = {

@@ -89,6 +89,66 @@ static void arrays(void) {
   for (size_t i = 0; i < sizeof again; ++i) CHECK(((const unsigned char*)again)[i] == 0x7f);
 }
 
+/* The keys in two calls, and of two threads: the bits of one call. */
+static void states(void) {
+  static float of_first[batch * tokens * query_heads * (20 + 3 * value_dim)], of_later[sizeof of_first / sizeof(float)];
+  attend_problem p = problem();
+  p.output.data = again[0][0][0];
+  CHECK(attend_state_size(&p) == sizeof of_first);
+  IS(ATTEND_NO_STATES, attend_finish(&p));
+  p.states = of_first;
+  p.options |= ATTEND_STATE_BEGINS;
+  p.keys = 2;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  p.options &= ~ATTEND_STATE_BEGINS;
+  p.first_key = 2;
+  p.keys = tokens;
+  memset(again, 0xff, sizeof again);
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  IS(ATTEND_OK, attend_finish(&p));
+  CHECK(memcmp(output, again, sizeof output) == 0);
+
+  /* States without a key add nothing. */
+  IS(ATTEND_NO_LATER_STATES, attend_merge(&p, NULL));
+  p.states = of_later;
+  p.options |= ATTEND_STATE_BEGINS;
+  p.first_key = p.keys = 0;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  p.states = of_first;
+  IS(ATTEND_OK, attend_merge(&p, of_later));
+  memset(again, 0xff, sizeof again);
+  IS(ATTEND_OK, attend_finish(&p));
+  for (int i = 0; i < batch * tokens * query_heads * value_dim; ++i) {
+    const float error = (&again[0][0][0][0])[i] - (&output[0][0][0][0])[i];
+    CHECK(error < 1e-6f && error > -1e-6f);
+  }
+}
+
+/* A window of one key shows a query itself alone, as a mask can. A struct of an earlier header ends before either. */
+static void options(void) {
+  static const unsigned char diagonal[tokens] = {1, 2, 4, 8, 16, 32};
+  attend_problem p = problem();
+  p.output.data = again[0][0][0];
+  p.options |= ATTEND_WINDOW_LEFT;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  static float by_mask[batch][tokens][query_heads][value_dim];
+  p = problem();
+  p.output.data = by_mask[0][0][0];
+  p.mask.data = diagonal;
+  p.mask.kind = ATTEND_MASK_BITS;
+  p.mask.keys = tokens;
+  p.mask.query_stride = 8;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  CHECK(memcmp(again, by_mask, sizeof again) == 0);
+
+  p.size = ATTEND_PROBLEM_SIZE_1;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  CHECK(memcmp(output, by_mask, sizeof output) == 0);
+  memset(&p, 0xff, sizeof p);
+  IS(ATTEND_OK, attend_problem_init(&p, ATTEND_PROBLEM_SIZE_1));
+  CHECK(p.size == ATTEND_PROBLEM_SIZE_1 && p.window_left == -1);
+}
+
 static void cache(void) {
   attend_cache_shape shape;
   IS(ATTEND_OK, attend_cache_shape_init(&shape, sizeof shape));
@@ -153,6 +213,8 @@ int main(void) {
   fill(key[0][0][0], sizeof key / sizeof(float), 2);
   fill(value[0][0][0], sizeof value / sizeof(float), 3);
   arrays();
+  states();
+  options();
   cache();
   backends();
   const attend_status status = attend_backend_use(attend_backend_name(attend_backend_count() - 1));

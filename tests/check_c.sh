@@ -54,10 +54,19 @@ if command -v python3 >/dev/null 2>&1; then
 else
   skip "ctypes" "there is no python3"
 fi
+numpy=
+for candidate in python3 /usr/bin/python3; do
+  [ -n "$numpy" ] || { "$candidate" -c 'import numpy' 2>/dev/null && numpy=$candidate; }
+done
+if [ -n "$numpy" ]; then
+  says "ONNX's Attention, against float64" "$numpy" tests/c_onnx.py "$libraries/libattend.so"
+else
+  skip "ONNX's Attention" "no python3 has numpy"
+fi
 
 # Sanitizers watch the surface, the scalar backend and what is common to all. The vector backends are the library's: they take
 # minutes to compile with sanitizers, which is done for the unit tests as a whole.
-vectors='backend_[^s]'
+vectors='_\(avx\|neon\|helium\)'
 backends=$(printf '%s\n' "$libraries"/src/*.o | grep "$vectors")
 sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
 sanitizers=address,undefined

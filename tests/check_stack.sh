@@ -30,8 +30,16 @@ fi
 outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64'
 core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
+# Of calls with options, those that have others to call; and where the C surface makes them.
+option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
+  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii
+  _ZN6attend4core21option_scratch_floatsEiiii'
+c_options=_ZN6attend9c_surface11run_optionsERK14attend_problemRKNS0_7CheckedEii
+
 # Of the C surface, those that have others to call.
 c_calls='attend_run attend_run_part attend_check attend_workspace_size attend_cache_append attend_cache_init attend_cache_tokens'
+c_option_calls='attend_run attend_run_part attend_finish attend_merge'
+c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
@@ -48,8 +56,8 @@ for level in -Os -O2; do
   nothing_in "$(cat "$folder"/*.su | grep "${tab}dynamic\$")" "$level: every stack frame has a fixed bound"
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
-  known=$outside most=0
-  for graph in "$folder"/backend_*.ci "$folder"/add_*.ci; do
+  known=$outside most=0 option_most=0
+  for graph in "$folder"/backend_*.ci "$folder"/add_*.ci "$folder"/options_*.ci; do
     name=$(basename "$graph" .ci)
     entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[^"]*_[^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
     [ -n "$entries" ] || continue
@@ -57,11 +65,30 @@ for level in -Os -O2; do
     known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
     depth=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most }' "$build/log")
     printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
-    [ "$depth" -le "$most" ] || most=$depth
+    case $name in
+      options_*) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
+      *) [ "$depth" -le "$most" ] || most=$depth ;;
+    esac
   done
-  succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" \
+  # shellcheck disable=SC2086
+  succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
+    -v roots="$(echo $option_calls)" -f tests/stack.awk "$folder/dispatch.ci" "$folder/options.ci" "$folder/option_parts.ci" || continue
+  known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
+  c_files="$folder/dispatch.ci $folder/parts.ci $folder/kv_cache.ci $folder/typed_cache.ci $(echo "$folder"/c_*.ci)"
+  # shellcheck disable=SC2086
+  succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
+    -f tests/stack.awk $c_files || continue
+  cp "$build/log" "$folder/options.text"
+  for call in $c_option_calls; do
+    needed=$(bytes "$call" "$folder/options.text")
+    [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${c_option_promised:-0}" ] || echo "$call needs ${needed:-?} bytes; "
+  done >"$folder/c_option_stack"
+  nothing_in "$(cat "$folder/c_option_stack")" \
+    "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
+  # shellcheck disable=SC2086
+  succeeds "$level: the calls have a bound" awk -v known="$known $c_options=0" -v indirect="$most" \
     -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish $c_calls" \
-    -f tests/stack.awk "$folder/dispatch.ci" "$folder/parts.ci" "$folder/kv_cache.ci" "$folder"/c_*.ci "$folder/size_main.ci" ||
+    -f tests/stack.awk $c_files "$folder/size_main.ci" ||
     continue
   cp "$build/log" "$folder/stack.text"
   for call in core prefill decode; do

@@ -16,19 +16,29 @@ using Fault = bool (*)(World&, Call&, Random&);  // makes it, or is false where 
 // Addresses that are no one's, the last of which nothing fits behind.
 inline float* last_float() { return reinterpret_cast<float*>(UINTPTR_MAX - 3); }
 
+// What can be unaligned or too long depends on the size of a number.
+inline int size_of(int format) { return format == ATTEND_FLOAT32 ? 4 : format == ATTEND_INT8 ? 1 : 2; }
+
 template <class Tensor>
-bool unalign(Tensor& tensor, Random& random) {
+bool unalign(Tensor& tensor, Random& random, int format = ATTEND_FLOAT32) {
+  if (size_of(format) == 1) return false;
   tensor.data = reinterpret_cast<decltype(tensor.data)>(reinterpret_cast<std::uintptr_t>(tensor.data) +
-                                                        std::uintptr_t(random.between(1, 3)));
+                                                        std::uintptr_t(2 * random.between(0, 1) + 1));
   return true;
+}
+
+template <class Pointer>
+void unalign_pointer(Pointer& pointer) {
+  pointer = reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(pointer) + 1);
 }
 
 // Extents and strides whose products, sums or bytes pass what there is.
 template <class Tensor>
-bool reach_too_far(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, std::ptrdiff_t heads, Random& random) {
-  const std::ptrdiff_t far[] = {PTRDIFF_MAX,    PTRDIFF_MIN, PTRDIFF_MAX / 2, PTRDIFF_MAX / 4 + 1, -(PTRDIFF_MAX / 4) - 2,
-                                PTRDIFF_MIN + 1};
-  const std::ptrdiff_t stride = far[random.between(0, 5)];
+bool reach_too_far(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, std::ptrdiff_t heads, Random& random,
+                   int format = ATTEND_FLOAT32) {
+  const std::ptrdiff_t far[] = {PTRDIFF_MAX,     PTRDIFF_MIN,     -(PTRDIFF_MAX / 4) - 2,
+                                PTRDIFF_MIN + 1, PTRDIFF_MAX / 2, PTRDIFF_MAX / 4 + 1};
+  const std::ptrdiff_t stride = far[random.between(0, format == ATTEND_FLOAT32 ? 5 : 3)];
   switch (random.between(0, 3)) {
     case 0:
       if (batch == 1) return false;
@@ -43,6 +53,7 @@ bool reach_too_far(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, 
       tensor.head_stride = stride;
       return true;
     default:
+      if (format != ATTEND_FLOAT32) return false;
       tensor.data = last_float();
       return true;
   }
@@ -64,8 +75,20 @@ struct KnownFault {
 // Whether a fault may be made after another of a higher number: where both move the same thing, a third fault can come of it.
 inline bool go_together(attend_status first, attend_status then) {
   if (then == ATTEND_UNCUTTABLE) return first < ATTEND_OUTPUT_OVERLAPS_QUERY;
+  if (first == ATTEND_UNCUTTABLE) return then < ATTEND_BAD_WINDOW;  // it clears all options
+  if (first >= ATTEND_WORKSPACE_OVERLAPS_OUTPUT && then == ATTEND_WORKSPACE_OVERLAPS_OPTION) return false;
+  if (first == ATTEND_SCORES_OVERLAP_OUTPUT && then == ATTEND_SCORES_OVERLAP_INPUT) return false;
   return first != ATTEND_WORKSPACE_OVERLAPS_OUTPUT || then != ATTEND_WORKSPACE_OVERLAPS_INPUT;
 }
+
+// Of keys and values in arrays: all batch rows share pages, and an origin leaves fewer tokens.
+inline std::ptrdiff_t key_rows(const attend_problem& p) { return p.pages.table != nullptr ? 1 : p.batch; }
+inline std::ptrdiff_t key_tokens(const attend_problem& p) {
+  std::ptrdiff_t pool;
+  if (p.pages.table == nullptr) return p.keys - p.origin;
+  return __builtin_mul_overflow(p.pages.count, p.pages.page_keys, &pool) ? p.keys : pool;
+}
+inline bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > p.origin; }
 
 // Of a problem over arrays or over a cache.
 inline const std::vector<KnownFault>& problem_faults() {
@@ -79,8 +102,8 @@ inline const std::vector<KnownFault>& problem_faults() {
        }},
       {ATTEND_BAD_STRUCT_SIZE,
        [](World&, Call& c, Random& r) {
-         const std::size_t sizes[] = {0,        1,           sizeof(attend_problem) - 1, sizeof(attend_problem) / 2, 4097,
-                                      SIZE_MAX, SIZE_MAX / 2};
+         const std::size_t sizes[] = {
+             0, 1, ATTEND_PROBLEM_SIZE_1 - 1, ATTEND_PROBLEM_SIZE_1 + 1, sizeof(attend_problem) - 1, 4097, SIZE_MAX};
          c.problem->size = sizes[r.between(0, 6)];
          return true;
        }},
@@ -93,7 +116,7 @@ inline const std::vector<KnownFault>& problem_faults() {
        }},
       {ATTEND_UNKNOWN_OPTION,
        [](World&, Call& c, Random& r) {
-         c.problem->options |= 1u << r.between(1, 31);
+         c.problem->options |= 1u << r.between(5, 31);
          return true;
        }},
       {ATTEND_BAD_BATCH,
@@ -151,20 +174,26 @@ inline const std::vector<KnownFault>& problem_faults() {
          c.problem->query.data = nullptr;
          return true;
        }},
-      {ATTEND_UNALIGNED_QUERY, [](World&, Call& c, Random& r) { return unalign(c.problem->query, r); }},
+      {ATTEND_UNALIGNED_QUERY,
+       [](World&, Call& c, Random& r) { return unalign(c.problem->query, r, c.problem->query_format); }},
       {ATTEND_HUGE_QUERY,
        [](World&, Call& c, Random& r) {
-         return reach_too_far(c.problem->query, c.problem->batch, c.problem->queries, c.problem->query_heads, r);
+         return reach_too_far(c.problem->query, c.problem->batch, c.problem->queries, c.problem->query_heads, r,
+                              c.problem->query_format);
        }},
       {ATTEND_NO_OUTPUT,
        [](World&, Call& c, Random&) {
          c.problem->output.data = nullptr;
-         return true;
+         return c.problem->states == nullptr;
        }},
-      {ATTEND_UNALIGNED_OUTPUT, [](World&, Call& c, Random& r) { return unalign(c.problem->output, r); }},
+      {ATTEND_UNALIGNED_OUTPUT,
+       [](World&, Call& c, Random& r) {
+         return c.problem->states == nullptr && unalign(c.problem->output, r, c.problem->output_format);
+       }},
       {ATTEND_HUGE_OUTPUT,
        [](World&, Call& c, Random& r) {
-         return reach_too_far(c.problem->output, c.problem->batch, c.problem->queries, c.problem->query_heads, r);
+         return c.problem->states == nullptr && reach_too_far(c.problem->output, c.problem->batch, c.problem->queries,
+                                                              c.problem->query_heads, r, c.problem->output_format);
        }},
       {ATTEND_BAD_OUTPUT_STRIDES,
        [](World&, Call& c, Random& r) {
@@ -172,7 +201,7 @@ inline const std::vector<KnownFault>& problem_faults() {
          std::ptrdiff_t* const strides[] = {&p.output.batch_stride, &p.output.token_stride, &p.output.head_stride};
          const std::ptrdiff_t counts[] = {p.batch, p.queries, p.query_heads};
          const int axis = r.between(0, 2);
-         if (counts[axis] == 1) return false;
+         if (counts[axis] == 1 || p.states != nullptr) return false;
          // Less than a row, or the same step as another axis.
          const int other = (axis + 1) % 3;
          *strides[axis] = r.between(0, 1) == 0 || counts[other] == 1 ? r.between(1 - int(p.value_dim), int(p.value_dim) - 1)
@@ -195,19 +224,20 @@ inline const std::vector<KnownFault>& problem_faults() {
       {ATTEND_OUTPUT_OVERLAPS_QUERY,
        [](World&, Call& c, Random& r) {
          // From the same place on, or from the last element of the first row.
-         c.problem->query.data = c.problem->output.data + (r.between(0, 1) == 0 ? 0 : c.problem->value_dim - 1);
-         return true;
+         const std::ptrdiff_t last = (c.problem->value_dim - 1) * size_of(c.problem->output_format) / 4 * 4;
+         c.problem->query.data = static_cast<unsigned char*>(c.problem->output.data) + (r.between(0, 1) == 0 ? 0 : last);
+         return c.problem->states == nullptr;
        }},
       {ATTEND_OUTPUT_OVERLAPS_LENGTHS,
        [](World& w, Call& c, Random&) {
-         if (c.problem->key_lengths == nullptr) return false;
-         c.problem->output.data = static_cast<float*>(static_cast<void*>(w.lengths()));
+         if (c.problem->key_lengths == nullptr || c.problem->states != nullptr) return false;
+         c.problem->output.data = w.lengths();
          return true;
        }},
       {ATTEND_OUTPUT_OVERLAPS_PROBLEM,
        [](World&, Call& c, Random&) {
-         c.problem->output.data = static_cast<float*>(static_cast<void*>(&c.problem->cache));
-         return true;
+         c.problem->output.data = &c.problem->cache;
+         return c.problem->states == nullptr;
        }},
       {ATTEND_BAD_PARTS,
        [](World&, Call& c, Random& r) {
@@ -239,7 +269,7 @@ inline const std::vector<KnownFault>& problem_faults() {
       {ATTEND_WORKSPACE_OVERLAPS_OUTPUT,
        [](World& w, Call& c, Random& r) {
          const std::size_t needed = attend_workspace_size(c.problem);
-         if (needed == 0 || needed > w.workspace.size) return false;
+         if (needed == 0 || needed > w.workspace.size || c.problem->states != nullptr) return false;
          c.problem->output.data = w.workspace.floats() + r.between(0, int(needed / 4) - 1);
          return true;
        }},
@@ -248,7 +278,7 @@ inline const std::vector<KnownFault>& problem_faults() {
          const std::size_t needed = attend_workspace_size(c.problem);
          if (needed == 0 || needed > w.workspace.size) return false;
          const float* inside = w.workspace.floats() + r.between(0, int(needed / 4) - 1);
-         const bool arrays = c.problem->cache == nullptr && c.problem->keys > 0;
+         const bool arrays = has_arrays(*c.problem);
          switch (r.between(0, arrays ? 2 : 0)) {
            case 0:
              c.problem->query.data = inside;
@@ -277,37 +307,43 @@ inline const std::vector<KnownFault>& array_faults() {
       {ATTEND_NO_KEY,
        [](World&, Call& c, Random&) {
          c.problem->key.data = nullptr;
-         return c.problem->keys > 0;
+         return has_arrays(*c.problem);
        }},
-      {ATTEND_UNALIGNED_KEY, [](World&, Call& c, Random& r) { return c.problem->keys > 0 && unalign(c.problem->key, r); }},
+      {ATTEND_UNALIGNED_KEY,
+       [](World&, Call& c, Random& r) { return has_arrays(*c.problem) && unalign(c.problem->key, r, c.problem->key_format); }},
       {ATTEND_HUGE_KEY,
        [](World&, Call& c, Random& r) {
-         return c.problem->keys > 0 && reach_too_far(c.problem->key, c.problem->batch, c.problem->keys, c.problem->kv_heads, r);
+         return has_arrays(*c.problem) && reach_too_far(c.problem->key, key_rows(*c.problem), key_tokens(*c.problem),
+                                                        c.problem->kv_heads, r, c.problem->key_format);
        }},
       {ATTEND_NO_VALUE,
        [](World&, Call& c, Random&) {
          c.problem->value.data = nullptr;
-         return c.problem->keys > 0;
+         return has_arrays(*c.problem);
        }},
-      {ATTEND_UNALIGNED_VALUE, [](World&, Call& c, Random& r) { return c.problem->keys > 0 && unalign(c.problem->value, r); }},
+      {ATTEND_UNALIGNED_VALUE,
+       [](World&, Call& c, Random& r) {
+         return has_arrays(*c.problem) && unalign(c.problem->value, r, c.problem->value_format);
+       }},
       {ATTEND_HUGE_VALUE,
        [](World&, Call& c, Random& r) {
-         return c.problem->keys > 0 &&
-                reach_too_far(c.problem->value, c.problem->batch, c.problem->keys, c.problem->kv_heads, r);
+         return has_arrays(*c.problem) && reach_too_far(c.problem->value, key_rows(*c.problem), key_tokens(*c.problem),
+                                                        c.problem->kv_heads, r, c.problem->value_format);
        }},
       {ATTEND_OUTPUT_OVERLAPS_KEY,
        [](World&, Call& c, Random&) {
          c.problem->key.data = c.problem->output.data;
-         return c.problem->keys > 0;
+         return has_arrays(*c.problem) && c.problem->states == nullptr;
        }},
       {ATTEND_OUTPUT_OVERLAPS_VALUE,
        [](World&, Call& c, Random&) {
          c.problem->value.data = c.problem->output.data;
-         return c.problem->keys > 0;
+         return has_arrays(*c.problem) && c.problem->states == nullptr;
        }},
       {ATTEND_UNCUTTABLE,
        [](World& w, Call& c, Random& r) {
          attend_problem& p = *c.problem;  // all keys are one
+         attend_problem_init(&p, sizeof p);
          p.batch = p.query_heads = p.kv_heads = p.head_dim = p.value_dim = 1;
          p.queries = 1 << 19, p.keys = 1 << 28;
          p.key_lengths = nullptr;
@@ -329,7 +365,7 @@ inline const std::vector<KnownFault>& cache_faults() {
       {ATTEND_CORRUPT_CACHE,
        [](World& w, Call& c, Random& r) {
          if (r.between(0, 1) == 0) {
-           w.cache.data[r.between(0, 27)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
+           w.cache.data[r.between(0, World::head_bytes - 1)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
          } else {  // not where a cache can be
            c.problem->cache = static_cast<attend_cache*>(static_cast<void*>(w.cache.data + r.between(1, 7)));
          }
@@ -367,7 +403,7 @@ inline const std::vector<KnownFault>& cache_faults() {
        }},
       {ATTEND_TOO_FEW_TOKENS,
        [](World&, Call& c, Random& r) {
-         c.problem->options |= ATTEND_CAUSAL;
+         c.problem->options = ATTEND_CAUSAL;
          c.problem->offset = ATTEND_DEFAULT_OFFSET;
          c.problem->queries = World::held + r.between(1, 20);
          return true;
@@ -375,7 +411,7 @@ inline const std::vector<KnownFault>& cache_faults() {
       {ATTEND_OUTPUT_OVERLAPS_CACHE,
        [](World& w, Call& c, Random& r) {
          c.problem->output.data = w.cache.floats() + r.between(0, 300);
-         return true;
+         return c.problem->states == nullptr;
        }},
   };
   return all;

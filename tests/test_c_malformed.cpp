@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "malformed.h"
+#include "malformed_options.h"
+#include "malformed_states.h"
 
 using namespace attend_test;
 
@@ -18,6 +19,11 @@ namespace {
 std::set<int>& seen() {
   static std::set<int> statuses;
   return statuses;
+}
+
+// Whether a status is of parts or work memory.
+bool of_the_call(attend_status status) {
+  return (status >= ATTEND_BAD_PARTS && status < ATTEND_NO_CACHE_SHAPE) || status == ATTEND_WORKSPACE_OVERLAPS_OPTION;
 }
 
 // Counts instead of a CHECK each: doctest's own bookkeeping would take longer than the calls.
@@ -31,14 +37,19 @@ struct Count {
 
 void one_problem(World& world, Random& random, Count& count) {
   const bool over_cache = random.between(0, 2) == 0;
-  const std::vector<KnownFault>& some = problem_faults();
-  const std::vector<KnownFault>& others = over_cache ? cache_faults() : array_faults();
+  const std::vector<KnownFault>* const lists[] = {&problem_faults(), &option_faults(),
+                                                  over_cache ? &cache_faults() : &array_faults(),
+                                                  over_cache ? &cache_option_faults() : &array_option_faults()};
   const auto pick = [&]() -> const KnownFault& {
-    const int i = random.between(0, int(some.size() + others.size()) - 1);
-    return i < int(some.size()) ? some[std::size_t(i)] : others[std::size_t(i) - some.size()];
+    std::size_t all = 0;
+    for (const auto* list : lists) all += list->size();
+    std::size_t i = std::size_t(random.between(0, int(all) - 1));
+    const std::vector<KnownFault>* const* list = lists;
+    for (; i >= (*list)->size(); ++list) i -= (*list)->size();
+    return (**list)[i];
   };
   Call call = world.good(random, over_cache);
-  attend_status expected = ATTEND_OK;
+  attend_status expected = ATTEND_OK, of_check = ATTEND_OK;  // attend_check does not look at parts and work memory
   int faults = random.between(0, 9) == 0 ? 0 : random.between(1, 2);
   if (faults > 0) {
     const KnownFault &a = pick(), &b = pick();
@@ -48,14 +59,16 @@ void one_problem(World& world, Random& random, Count& count) {
     if (faults == 2 && !then.make(world, call, random)) return;
     if (!first.make(world, call, random)) return;
     expected = first.status;
+    of_check = !of_the_call(first.status) ? first.status : faults == 2 && !of_the_call(then.status) ? then.status : ATTEND_OK;
+    if (of_check != ATTEND_OK && of_check != expected)
+      of_check = attend_status(attend_check(call.problem));  // first may undo it
   }
   if (over_cache) world.cache.remember();
   ++count.calls;
-  const bool checked = expected == ATTEND_OK || expected >= ATTEND_BAD_PARTS;
   const int check = attend_check(call.problem);
-  count.check(check == (checked ? ATTEND_OK : expected), "attend_check", checked ? ATTEND_OK : expected, check);
+  count.check(check == of_check, "attend_check", of_check, check);
   const std::size_t size = attend_workspace_size(call.problem);
-  count.check((size > 0) == checked, "attend_workspace_size", expected, int(size));
+  count.check((size > 0) == (of_check == ATTEND_OK), "attend_workspace_size", expected, int(size));
   const int run = attend_run_part(call.problem, call.part, call.parts, call.workspace, call.workspace_size);
   count.check(run == expected, "attend_run_part", expected, run);
   if (call.parts == 1 && call.part == 0 && run != ATTEND_OK) {
@@ -65,11 +78,9 @@ void one_problem(World& world, Random& random, Count& count) {
   if (expected != ATTEND_OK) {
     count.check(!world.changed(), "memory after a refusal", expected, run);
   } else {
-    const bool inputs = world.query.changed() || world.key.changed() || world.value.changed() || world.cache.changed();
-    count.check(!inputs, "inputs after a call", expected, run);
-    if (call.parts == 1) count.check(world.output.changed(), "output after a call", expected, run);
-    world.output.restore();
-    world.workspace.restore();
+    count.check(!world.inputs_changed(), "inputs after a call", expected, run);
+    if (call.parts == 1) count.check(world.results_changed(), "results after a call", expected, run);
+    world.restore();
   }
   count.refused += run != ATTEND_OK;
   seen().insert(run);
@@ -91,7 +102,16 @@ void one_cache(World& world, Random& random, Count& count) {
   ++count.calls;
   switch (random.between(0, 2)) {
     case 0: {
-      switch (random.between(0, 12)) {
+      switch (random.between(0, 15)) {
+        case 11:
+          shape.key_format = random.between(4, 9), expected = ATTEND_BAD_KEY_FORMAT;
+          break;
+        case 12:
+          shape.value_format = -random.between(1, 9), expected = ATTEND_BAD_VALUE_FORMAT;
+          break;
+        case 13:
+          shape.window_keys = outside(0, ATTEND_MAX_TOKENS, random), expected = ATTEND_BAD_RING;
+          break;
         case 0:
           passed = nullptr, expected = ATTEND_NO_CACHE_SHAPE;
           break;
@@ -145,7 +165,7 @@ void one_cache(World& world, Random& random, Count& count) {
           cache = nullptr, expected = ATTEND_NO_CACHE;
           break;
         case 1:
-          world.cache.data[random.between(0, 27)] ^= 0x40, expected = ATTEND_CORRUPT_CACHE;
+          world.cache.data[random.between(0, World::head_bytes - 1)] ^= 0x40, expected = ATTEND_CORRUPT_CACHE;
           break;
         case 2:
           tokens = outside(0, ATTEND_MAX_TOKENS, random), expected = ATTEND_BAD_TOKENS;
@@ -192,7 +212,7 @@ void one_cache(World& world, Random& random, Count& count) {
           cache = nullptr, expected = ATTEND_NO_CACHE;
           break;
         case 1:
-          world.cache.data[random.between(0, 27)] ^= 0x01, expected = ATTEND_CORRUPT_CACHE;
+          world.cache.data[random.between(0, World::head_bytes - 1)] ^= 0x01, expected = ATTEND_CORRUPT_CACHE;
           break;
         case 2:
           tokens = outside(0, World::held, random), expected = ATTEND_BAD_TOKENS;
@@ -215,6 +235,29 @@ void one_cache(World& world, Random& random, Count& count) {
   count.check(status == expected, "a call of the cache", expected, status);
   if (expected != ATTEND_OK) count.check(!world.changed(), "memory after a refusal", expected, status);
   world.workspace.restore();
+  count.refused += status != ATTEND_OK;
+  seen().insert(status);
+}
+
+// A ring that has lost the first keys.
+void one_ring(World& world, Random& random, Count& count) {
+  attend_cache_shape shape = World::shape_of(2, 5, 3, 1000);
+  shape.window_keys = 16;
+  attend_cache* ring = nullptr;
+  attend_cache_init(&shape, world.cache.data, world.cache.size, &ring);
+  const attend_input key = {world.key.floats(), 0, 0, 5}, value = {world.value.floats(), 0, 0, 3};
+  attend_cache_append(ring, random.between(33, 900), &key, &value);
+  world.cache.remember();
+  Call call = world.good(random, true);
+  attend_problem_init(call.problem, sizeof(attend_problem));
+  attend_problem& p = *call.problem;
+  p.query_heads = p.kv_heads = 2, p.head_dim = 5, p.value_dim = 3, p.queries = 1;
+  attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
+  p.cache = ring, p.query.data = world.query.floats(), p.output.data = world.output.floats();
+  ++count.calls;
+  const int status = attend_run(&p, call.workspace, call.workspace_size);
+  count.check(status == ATTEND_KEYS_LOST, "attend_run over a ring", ATTEND_KEYS_LOST, status);
+  count.check(!world.changed(), "memory after a refusal", ATTEND_KEYS_LOST, status);
   count.refused += status != ATTEND_OK;
   seen().insert(status);
 }
@@ -308,12 +351,18 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     if (kind < 7) {
       one_problem(world, random, count);
     } else if (kind < 9) {
-      one_cache(world, random, count);
+      random.between(0, 9) == 0 ? one_ring(world, random, count) : one_cache(world, random, count);
     } else {
       one_other(world, random, count);
     }
     std::memcpy(world.cache.data, cache.data(), cache.size());
     world.cache.remember();
+  }
+  for (const StateFault& fault : state_faults()) {
+    for (const StateUse use : {finish, merge}) {
+      if ((fault.uses & use) != 0) CHECK(wrong_answer(world, fault, use) == "");
+    }
+    seen().insert(fault.status);
   }
   CHECK(count.wrong == 0);
   CHECK(count.calls == 100000);
@@ -329,7 +378,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     CHECK((status == ATTEND_OK || text.size() > 20));
     if (status != ATTEND_UNAVAILABLE_BACKEND) CHECK(seen().count(status) == 1);
   }
-  CHECK(texts.size() == 63);
+  CHECK(texts.size() == 126);
   CHECK(attend_status_text(1 << 30) == std::string("unknown status"));
 }
 

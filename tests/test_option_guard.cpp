@@ -88,14 +88,14 @@ TEST_CASE("options: nothing is read past the last element of a mask, table, page
   }
 }
 
-TEST_CASE("options: blocks of 64 keys that no window reaches are not read") {
+TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides from all are not read") {
   // As wide as lets 64 keys of one head fill a page.
   const int dim = int(sysconf(_SC_PAGESIZE) / 64 / 4), keys = 700;
   if (dim > 64) return;  // pages of 64 KB would take their time
   for (int number = 0; number < 60; ++number) {
     Random random(std::uint64_t(number) + 91);
     const unsigned wishes = windows | (number % 2 == 0 ? pins : 0u) | (number % 3 == 0 ? unsigned(bias_masks) : 0u) | lse |
-                            (number % 5 == 0 ? unsigned(slopes) : 0u);
+                            (number % 5 == 0 ? unsigned(slopes) : 0u) | (number % 7 > 3 ? unsigned(byte_masks) : 0u);
     const int queries = random.between(1, 12);
     RandomInstance in(std::uint64_t(number) + 90000, wishes,
                       {1, 1, dim, dim, queries, keys, random.between(0, keys), 0.3f, 1.0f, number % 4 == 1});
@@ -103,6 +103,13 @@ TEST_CASE("options: blocks of 64 keys that no window reaches are not read") {
     in.options.right = random.between(0, 100);
     in.options.pinned = in.has(pins) ? random.between(1, 100) : 0;
     in.places = keys;
+    const core::Mask& mask = in.options.visible;
+    const auto element = [&](int token, int key) { return std::size_t(mask.first + token * mask.token_stride + key); };
+    for (int key = 0; in.has(byte_masks) && key < mask.keys; ++key) {
+      if (key / 64 % 3 == number % 3) {
+        for (int t = 0; t < queries; ++t) in.visible[element(t, key)] = 0;
+      }
+    }
     in.poison_hidden();
     const OptionResults defined = defined_results(in);
     const std::string problem = in.text();
@@ -120,8 +127,9 @@ TEST_CASE("options: blocks of 64 keys that no window reaches are not read") {
             for (int j = chain * 64; j < std::min(keys, chain * 64 + 64); ++j) {
               for (int t = 0; t < queries; ++t) {
                 const int p = in.s.offset + t;
-                seen = seen || ((j >= p - in.options.left || j < in.options.pinned) && j <= p + in.options.right &&
-                                (!in.s.causal || j <= p));
+                const bool let_through = !in.has(byte_masks) || (j < mask.keys && in.visible[element(t, j)] != 0);
+                seen = seen || (let_through && (j >= p - in.options.left || j < in.options.pinned) &&
+                                j <= p + in.options.right && (!in.s.causal || j <= p));
               }
             }
             if (!seen) guarded->protect(std::size_t(chain), 1);

@@ -5,4 +5,7 @@
 #include "backend.h"
 #include "key_parts.h"
 #include "kv_cache.h"
+#include "score_calls.h"
 #include "shape.h"
+#include "states.h"
+#include "typed_cache.h"

@@ -13,6 +13,18 @@ enum class Status {
   bad_valid_keys,     // not within 0 … key tokens of the array or the cache
   bad_scale,          // NaN
   bad_part,           // count not within 1 … 65535, or index not within 0 … count - 1
+
+  // Of calls with ScoreOptions, RingCache or State.
+  bad_window,    // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
+  bad_pinned,    // negative; over a RingCache: more than it keeps
+  bad_soft_cap,  // neither 0 nor a normal number above 0
+  bad_mask,      // a mask of fewer queries than valid_queries, and not of 1, or of fewer keys than valid_keys
+  bad_bias,      // likewise
+  bad_lse,       // of fewer tokens than valid_queries
+  bad_scores,    // of fewer tokens or keys than are valid; raw or capped over a RingCache; weights into a State
+  not_in_ring,   // a query sees tokens that a RingCache no longer has
+  bad_up_to,     // before the key that a State absorbs next
+  bad_state,  // it has absorbed nothing, other queries, or more keys than there are; to merge: does not begin where this stops
 };
 
 // One English sentence for a status; never null.
@@ -237,7 +249,8 @@ template <class QueryArray, class Cache, class OutputArray, class... Parts>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, const Options& options = detail::no_options,
               const Parts&... part) {
   using Shape = typename detail::CacheShape<Cache>::ShapeType;
-  static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache second");
+  static_assert(!detail::Same<Shape, void>::value,
+                "attend: decode takes an attend::KvCache second; other caches take an attend::OptionWorkspace fourth");
   static_assert(detail::Same<QueryArray, Query<Shape>>::value,
                 "attend: decode takes an attend::Query of one token and of the cache's shape first");
   static_assert(detail::Same<OutputArray, Output<Shape>>::value,

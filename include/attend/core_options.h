@@ -41,8 +41,9 @@ struct Slots {
   const int32_t*
       pages;  // null: none. Page of each page_groups groups; slot = pages[g / page_groups] * page_groups + g % page_groups
   int page_groups;
-  int ring_groups;    // 0: none. Otherwise slot = pinned_groups + g % ring_groups for the last ring_groups groups of the keys
-  int pinned_groups;  // that exist, and g for others, of which only g < pinned_groups are ever read
+  int ring_groups;      // 0: none. Otherwise slot = pinned_groups + g % ring_groups for the last ring_groups groups of the keys
+  int pinned_groups;    // that exist, and g for others, of which only g < pinned_groups are ever read
+  int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
 struct Options {
@@ -93,7 +94,18 @@ struct Options {
 constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options.
-size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim);
+constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
+  const size_t rows = size_t(row_block), keys = size_t(key_block), head = size_t(head_dim), value = size_t(value_dim);
+  // A row alone, which is on every target: a state, scores, the query, a group of keys and a value.
+  const size_t alone = state_floats(value_dim) + size_t(chain_keys) + head + head * size_t(panel_keys) + value;
+  if (config::small) return alone;
+  // A block: keys, values and their scales; a group of keys; scores; for each row its query, sums, maxima and its options.
+  const size_t tile_rows = rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows);
+  const size_t scores = row_block == 1 ? keys : tile_rows * size_t(config::score_keys);
+  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + 10;
+  const size_t block = keys * (head + value + 2) + head * size_t(panel_keys) + scores + rows * row;
+  return alone > block ? alone : block;
+}
 
 // As run and run_part.
 void run(const Problem& problem, const Options& options);

@@ -27,6 +27,11 @@ static attend::Output<Shape> token_output;
 static attend::Partials<Shape> partials;
 static attend::Partials<Shape, queries> query_partials;
 constexpr attend::Options all_options;
+static attend::ScoreOptions<Shape> score_options;
+static attend::OptionWorkspace<Shape, queries> option_workspace;
+static attend::FormatCache<Shape, attend::float16> half_cache;
+static attend::RingCache<Shape, 16, 4, attend::int8, float, queries> ring;
+static attend::State<Shape, queries> state;
 constexpr attend::Part half = {0, 2};
 
 static attend::Query<OtherShape, queries> other_query;
@@ -36,5 +41,8 @@ static attend::Output<OtherShape, queries> other_output;
 static attend::Query<OtherShape> other_token_query;
 static attend::Output<OtherShape> other_token_output;
 static attend::Partials<OtherShape> other_partials;
+static attend::ScoreOptions<OtherShape> other_score_options;
+static attend::OptionWorkspace<Shape, 1> small_option_workspace;
+static attend::State<OtherShape, queries> other_state;
 
 static float floats[4096];

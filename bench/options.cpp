@@ -1,0 +1,259 @@
+// What options and number formats cost: each beside the same call without it, in turns, in one run.
+//
+//   options [file]     a table on standard output; rows of tab-separated numbers to the file
+//
+// Prefill is timed against the plain call. Decode over caches of other formats is timed against that over floats; what is read
+// in a second is compared with reading a buffer of as many bytes.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../tests/random.h"
+#include "attend/attend.h"
+#include "attend/core_options.h"
+#include "machine.h"
+
+namespace {
+
+using attend::core::Format;
+using attend::core::Problem;
+namespace core = attend::core;
+namespace config = attend::config;
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+
+template <class T>
+struct Memory {
+  explicit Memory(std::size_t numbers) : count(numbers) {
+    constexpr std::size_t page = std::size_t(1) << 21;
+    data.reset(std::aligned_alloc(page, (numbers * sizeof(T) + page - 1) / page * page));
+    if (!data) throw std::bad_alloc();
+    std::memset(data.get(), 0, numbers * sizeof(T));
+  }
+  T* get() const { return static_cast<T*>(data.get()); }
+  std::size_t count;
+  std::unique_ptr<void, Free> data;
+};
+
+Memory<float> random_floats(std::size_t count, std::uint64_t seed) {
+  Memory<float> memory(count);
+  attend_test::Random(seed).fill(memory.get(), count);
+  return memory;
+}
+
+// A call to time: its times, of which the median counts.
+struct Timed {
+  std::string name;
+  std::function<void()> run;
+  std::vector<double> seconds{};
+
+  double median() const {
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
+  }
+};
+
+// All of them in turns, so that what else the machine does meets each of them.
+void time_in_turns(std::vector<Timed>& calls, int rounds, double window) {
+  for (Timed& call : calls) call.run();
+  for (int round = 0; round < rounds; ++round) {
+    for (Timed& call : calls) {
+      int runs = 0;
+      const double begin = bench::seconds_now();
+      double end;
+      do {
+        call.run();
+        ++runs;
+        end = bench::seconds_now();
+      } while (end - begin < window);
+      call.seconds.push_back((end - begin) / runs);
+    }
+  }
+}
+
+std::FILE* rows = nullptr;
+
+void put(const std::string& backend, const std::string& what, const std::string& name, double ratio, double rate,
+         double fraction) {
+  if (rows)
+    std::fprintf(rows, "%s\t%s\t%s\t%.4f\t%.3f\t%.4f\n", backend.c_str(), what.c_str(), name.c_str(), ratio, rate, fraction);
+}
+
+void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
+  const std::size_t width = std::size_t(heads) * std::size_t(dims), numbers = std::size_t(tokens) * width;
+  const auto query = random_floats(numbers, 1), key = random_floats(numbers, 2), value = random_floats(numbers, 3);
+  Memory<float> output(numbers);
+  const std::size_t square = std::size_t(tokens) * std::size_t(tokens);
+  const auto bias = random_floats(square, 4);
+  Memory<std::uint8_t> mask(square), bits(square / 8 + 1);
+  attend_test::Random random(5);
+  for (std::size_t i = 0; i < square; ++i) mask.get()[i] = std::uint8_t(random.between(0, 3) != 0);
+  for (std::size_t i = 0; i < square; ++i) bits.get()[i / 8] = std::uint8_t(bits.get()[i / 8] | mask.get()[i] << i % 8);
+  const std::vector<float> slopes(std::size_t(heads), -0.01f), relative(2001, 0.5f);
+  Memory<float> lse(std::size_t(tokens) * std::size_t(heads));
+  Problem p{};
+  const std::ptrdiff_t stride = std::ptrdiff_t(width);
+  p.query = {query.get(), stride, dims};
+  p.key = {key.get(), stride, dims};
+  p.value = {value.get(), stride, dims};
+  p.output = {output.get(), stride, dims};
+  p.query_heads = p.kv_heads = heads;
+  p.head_dim = p.value_dim = dims;
+  p.queries = p.keys = tokens;
+  p.scale = attend::default_scale(dims);
+  p.row_block = std::min(tokens, config::row_block);
+  p.key_block = std::min(core::whole_chains(tokens), config::key_block);
+  Memory<float> scratch(std::max(core::scratch_floats(p.row_block, p.key_block, dims, dims, tokens, false),
+                                 core::option_scratch_floats(p.row_block, p.key_block, dims, dims)));
+  p.scratch = scratch.get();
+  Problem causal = p;
+  causal.causal = true;
+  core::Options with_bias, with_mask, with_bits, with_cap, with_slopes, with_relative, with_lse, with_window;
+  with_bias.bias = {bias.get(), 0, tokens, 0, tokens};
+  with_mask.visible = {mask.get(), 0, tokens, 0, tokens};
+  with_bits.visible = {bits.get(), 0, tokens, 0, tokens};
+  with_bits.visible_bits = true;
+  with_cap.soft_cap = 50.0f;
+  with_slopes.slopes = slopes.data();
+  with_relative.relative = relative.data();
+  with_relative.relative_left = with_relative.relative_right = 1000;
+  with_lse.lse = {lse.get(), heads, 1};
+  with_window.left = 127;
+  const auto call = [](const Problem& problem, const core::Options& options) { return [&] { core::run(problem, options); }; };
+  std::vector<Timed> calls = {{"no option", [&] { core::run(p); }},
+                              {"additive bias", call(p, with_bias)},
+                              {"boolean mask, bytes", call(p, with_mask)},
+                              {"boolean mask, bits", call(p, with_bits)},
+                              {"soft cap", call(p, with_cap)},
+                              {"ALiBi", call(p, with_slopes)},
+                              {"relative positions", call(p, with_relative)},
+                              {"log-sum-exp", call(p, with_lse)},
+                              {"causal", [&] { core::run(causal); }},
+                              {"causal, window of 128", call(causal, with_window)}};
+  time_in_turns(calls, 15, 0.02);
+  const std::string shape = std::to_string(heads) + " x " + std::to_string(tokens) + " x " + std::to_string(tokens) +
+                            ", head_dim " + std::to_string(dims);
+  std::printf("\nprefill, %s, %s\n", backend.c_str(), shape.c_str());
+  const double plain = calls[0].median();
+  for (const Timed& timed : calls) {
+    std::printf("  %-24s %9.1f us  %6.3f of the time without\n", timed.name.c_str(), 1e6 * timed.median(),
+                timed.median() / plain);
+    put(backend, shape, timed.name, timed.median() / plain, 1e-9 / timed.median(), 0);
+  }
+}
+
+// A cache of one format, filled.
+struct Cache {
+  Cache(Format key, Format value, int heads, int dims, int tokens)
+      : keys(core::typed_cache_key_bytes(key, heads, dims, tokens)),
+        values(core::typed_cache_value_bytes(value, heads, dims, tokens)),
+        key_scales(core::typed_cache_scale_floats(heads, tokens)),
+        value_scales(core::typed_cache_scale_floats(heads, tokens)) {
+    cache = {keys.get(), values.get(), key_scales.get(), value_scales.get(), key, value, heads, dims, dims, tokens, {}};
+    constexpr int some = 256;
+    const std::size_t width = std::size_t(heads) * std::size_t(dims);
+    const auto k = random_floats(some * width, 6), v = random_floats(some * width, 7);
+    for (int token = 0; token < tokens; token += some) {
+      core::store(cache, token, std::min(some, tokens - token), {k.get(), std::ptrdiff_t(width), dims},
+                  {v.get(), std::ptrdiff_t(width), dims});
+    }
+  }
+  std::size_t bytes() const { return keys.count + values.count; }
+  Memory<unsigned char> keys, values;
+  Memory<float> key_scales, value_scales;
+  core::TypedCache cache;
+};
+
+void time_decode(const std::string& backend, int tokens, int heads, int dims) {
+  const std::size_t width = std::size_t(heads) * std::size_t(dims);
+  const auto query = random_floats(width, 8);
+  Memory<float> output(width), scratch(core::option_scratch_floats(1, config::decode_keys, dims, dims));
+  struct Kind {
+    const char* name;
+    Format key, value;
+  };
+  const Kind kinds[] = {{"float32", Format::float32, Format::float32},
+                        {"float16", Format::float16, Format::float16},
+                        {"bfloat16", Format::bfloat16, Format::bfloat16},
+                        {"int8", Format::int8, Format::int8},
+                        {"int8 keys, float16 values", Format::int8, Format::float16}};
+  std::vector<std::unique_ptr<Cache>> caches;
+  std::vector<Timed> calls;
+  const std::ptrdiff_t slots = std::ptrdiff_t(core::panel_count(tokens)) * attend::panel_keys;
+  for (const Kind& kind : kinds) {
+    caches.push_back(std::make_unique<Cache>(kind.key, kind.value, heads, dims, tokens));
+    const Cache& made = *caches.back();
+    Problem p{};
+    p.query = {query.get(), 0, dims};
+    p.output = {output.get(), 0, dims};
+    p.key = {static_cast<const float*>(made.cache.keys), 0, slots * dims};
+    p.value = {static_cast<const float*>(made.cache.values), dims, slots * dims};
+    p.query_heads = p.kv_heads = heads;
+    p.head_dim = p.value_dim = dims;
+    p.queries = 1;
+    p.keys = tokens;
+    p.scale = attend::default_scale(dims);
+    p.row_block = 1;
+    p.key_block = std::min(core::whole_chains(tokens), config::decode_keys);
+    p.key_panels = true;
+    p.scratch = scratch.get();
+    core::Options options;
+    options.key_format = kind.key;
+    options.value_format = kind.value;
+    if (kind.key == Format::int8) options.key_scales = made.cache.key_scales;
+    if (kind.value == Format::int8) options.value_scales = made.cache.value_scales;
+    options.key_scale_stride = options.value_scale_stride = slots;
+    if (kind.key == Format::float32) {
+      calls.push_back({kind.name, [p] { core::run(p); }});
+    } else {
+      calls.push_back({kind.name, [p, options] { core::run(p, options); }});
+    }
+  }
+  std::vector<double> limits;
+  const double probe = 0.03;
+  const auto read = [&](const Cache& made) {
+    return bench::read_bandwidth(backend.c_str(), static_cast<const float*>(made.cache.keys), made.keys.count / sizeof(float),
+                                 probe);
+  };
+  for (const auto& made : caches) limits.push_back(read(*made));
+  time_in_turns(calls, tokens > 10000 ? 7 : 15, 0.03);
+  for (std::size_t i = 0; i < caches.size(); ++i) limits[i] = std::max(limits[i], read(*caches[i]));
+  const double megabytes = double(caches[0]->bytes()) / (1 << 20);
+  char shape[100];
+  std::snprintf(shape, sizeof shape, "decode of %d heads x %d keys, head_dim %d: %.0f MB as float32", heads, tokens, dims,
+                megabytes);
+  std::printf("\n%s, %s\n", shape, backend.c_str());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const double seconds = calls[i].median(), gbps = 1e-9 * double(caches[i]->bytes()) / seconds;
+    const double times = calls[0].median() / seconds, fraction = 1e9 * gbps / limits[i];
+    std::printf("  %-26s %8.1f us  %5.2f times the tokens of float32  %6.1f GB/s, %3.0f %% of reading\n", calls[i].name.c_str(),
+                1e6 * seconds, times, gbps, 100 * fraction);
+    put(backend, shape, calls[i].name, times, gbps, fraction);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && !(rows = std::fopen(argv[1], "w"))) {
+    std::fprintf(stderr, "options: cannot write %s\n", argv[1]);
+    return 1;
+  }
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    const std::string backend = attend::backend_name(i);
+    if (!attend::use_backend(backend.c_str()) || (backend == "scalar" && i > 0)) continue;
+    time_prefill(backend, 1024, 1, 64);
+    time_prefill(backend, 512, 8, 64);
+    for (const int tokens : {256, 2048, 131072}) time_decode(backend, tokens, 8, 64);
+  }
+  if (rows) std::fclose(rows);
+}

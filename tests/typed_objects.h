@@ -1,0 +1,79 @@
+// What the tests of the typed surface have in common: filled arrays, comparisons by bytes, and calls of the core made by hand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "attend/attend.h"
+#include "instance.h"
+
+namespace attend_test {
+
+template <class Array>
+float* numbers_of(Array& array) {
+  static_assert(alignof(Array) == alignof(float), "an array of floats and nothing else");
+  return static_cast<float*>(static_cast<void*>(&array));
+}
+
+// Uniform in [-spread, spread).
+template <class Array>
+void fill_array(Array& array, std::uint64_t seed, float spread = 1.0f) {
+  Random(seed).fill(numbers_of(array), sizeof array / sizeof(float), spread);
+}
+
+template <class Array>
+void poison_array(Array& array) {
+  std::fill_n(numbers_of(array), sizeof array / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+}
+
+template <class Array>
+bool same_array(const Array& a, const Array& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+// Token `from` and the ones after it, as many as the other array takes.
+template <class To, class From>
+void copy_tokens(const From& array, int from, To& to) {
+  std::memcpy(&to, array[from], sizeof to);
+}
+
+// A call of the core over arrays, with blocks other than those of the typed surface. Options and outputs are up to the test.
+template <class Shape, int queries, int keys>
+struct CoreCall {
+  using Dims = attend::detail::Checked<Shape>;
+  attend::core::Problem problem{};
+  attend::core::Options options{};
+
+  CoreCall(const attend::Query<Shape, queries>& query, const attend::Key<Shape, keys>& key,
+           const attend::Value<Shape, keys>& value) {
+    problem.query = {query.data[0][0], Dims::query_heads * Dims::head_dim, Dims::head_dim};
+    problem.key = {key.data[0][0], Dims::kv_heads * Dims::head_dim, Dims::head_dim};
+    problem.value = {value.data[0][0], Dims::kv_heads * Dims::value_dim, Dims::value_dim};
+    problem.query_heads = Dims::query_heads;
+    problem.kv_heads = Dims::kv_heads;
+    problem.head_dim = Dims::head_dim;
+    problem.value_dim = Dims::value_dim;
+    problem.queries = queries;
+    problem.keys = keys;
+    problem.scale = attend::default_scale(Dims::head_dim);
+    problem.row_block = 7;
+    problem.key_block = 128;
+  }
+
+  template <int rows>
+  void run(attend::Output<Shape, rows>& output) {
+    std::vector<float> scratch(
+        attend::core::option_scratch_floats(problem.row_block, problem.key_block, Dims::head_dim, Dims::value_dim) + 16);
+    void* start = scratch.data();
+    std::size_t bytes = scratch.size() * sizeof(float);
+    problem.scratch = static_cast<float*>(std::align(attend::config::alignment, sizeof(float), start, bytes));
+    problem.output = {output.data[0][0], Dims::query_heads * Dims::value_dim, Dims::value_dim};
+    attend::core::run(problem, options);
+  }
+};
+
+}  // namespace attend_test

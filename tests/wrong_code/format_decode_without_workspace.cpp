@@ -1,0 +1,4 @@
+// expect: attend: decode takes an attend::KvCache second
+#include "objects.h"
+
+void wrong() { attend::decode(token_query, half_cache, token_output); }

@@ -1,0 +1,4 @@
+// expect: attend: merge takes an attend::State first
+#include "objects.h"
+
+void wrong() { attend::merge(output, state); }
