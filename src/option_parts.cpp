@@ -16,42 +16,38 @@ void move_mask(Mask& mask, ptrdiff_t token, ptrdiff_t head) {
   mask.first += token * mask.token_stride + head * mask.head_stride;
 }
 
-// A call of fewer query heads and tokens.
-struct Piece {
-  Problem problem;
-  Options options;
-
-  Piece(const Problem& whole, const Options& with, int token, int tokens, int kv_head, int query_head)
-      : problem(whole), options(with) {
-    move_tensor(problem.query, token, query_head, options.query_format);
-    move_tensor(problem.output, token, query_head, options.output_format);
-    move_tensor(problem.key, 0, kv_head, options.key_format);
-    move_tensor(problem.value, 0, kv_head, options.value_format);
-    const int64_t offset = int64_t(problem.offset) + token;
-    problem.offset = offset > 0x7fffffff ? 0x7fffffff : int(offset);  // so far behind the keys, it only matters that it is
-    problem.queries = tokens;
-    move_mask(options.visible, token, query_head);
-    move_mask(options.bias, token, query_head);
-    move_tensor(options.lse, token, query_head);
-    move_tensor(options.scores, token, query_head);
-    move_tensor(options.states, token, query_head);
-    if (options.slopes != nullptr) options.slopes += query_head;
-    if (options.sinks != nullptr) options.sinks += query_head;
-    if (options.relative != nullptr) options.relative += query_head * options.relative_head_stride;
-    if (options.key_scales != nullptr) options.key_scales += kv_head * options.key_scale_stride;
-    if (options.value_scales != nullptr) options.value_scales += kv_head * options.value_scale_stride;
-  }
-};
+// Makes a call one of fewer query heads and tokens. (No constructor: tests/stack.awk does not find its frame.)
+void cut_down(Problem& problem, Options& options, int token, int tokens, int kv_head, int query_head) {
+  move_tensor(problem.query, token, query_head, options.query_format);
+  move_tensor(problem.output, token, query_head, options.output_format);
+  move_tensor(problem.key, 0, kv_head, options.key_format);
+  move_tensor(problem.value, 0, kv_head, options.value_format);
+  const int64_t offset = int64_t(problem.offset) + token;
+  problem.offset = offset > 0x7fffffff ? 0x7fffffff : int(offset);  // so far behind the keys, it only matters that it is
+  problem.queries = tokens;
+  move_mask(options.visible, token, query_head);
+  move_mask(options.bias, token, query_head);
+  move_tensor(options.lse, token, query_head);
+  move_tensor(options.scores, token, query_head);
+  move_tensor(options.states, token, query_head);
+  if (options.slopes != nullptr) options.slopes += query_head;
+  if (options.sinks != nullptr) options.sinks += query_head;
+  if (options.relative != nullptr) options.relative += query_head * options.relative_head_stride;
+  if (options.key_scales != nullptr) options.key_scales += kv_head * options.key_scale_stride;
+  if (options.value_scales != nullptr) options.value_scales += kv_head * options.value_scale_stride;
+}
 
 }  // namespace
 
 void run_part(const Problem& problem, const Options& options, int part, int parts) {
   const int group = problem.query_heads / problem.kv_heads;
   const auto run_piece = [&](int token, int tokens, int kv_head, int kv_heads, int query_head, int query_heads) {
-    Piece piece(problem, options, token, tokens, kv_head, query_head);
-    piece.problem.kv_heads = kv_heads;
-    piece.problem.query_heads = query_heads;
-    run(piece.problem, piece.options);
+    Problem piece = problem;
+    Options its = options;
+    cut_down(piece, its, token, tokens, kv_head, query_head);
+    piece.kv_heads = kv_heads;
+    piece.query_heads = query_heads;
+    run(piece, its);
   };
   if (goes_by_query_heads(problem, parts)) {
     for_each_group_piece(problem, part, parts,
