@@ -128,6 +128,13 @@ variant() { # name flags...
   fi
   [ "$(head -n 1 "$folder/output")" = $backend ] || fail "$name: runs on $backend" "it runs on $(head -n 1 "$folder/output")"
   nothing_in "$(sed 1d "$folder/output" | diff "$top/expected" - | head -n 4)" "$name: runs on $backend, with the host's bits"
+  # This one belongs to the project, not to the vendor.
+  # shellcheck disable=SC2086
+  succeeds "$name: the digests of options compile" \
+    compile_all "$folder/options" tests/firmware/options_main.cpp $flags "$@" -I"$vendor/include" || return
+  succeeds "$name: the digests of options link" link_image "$folder/options.image" "$folder"/*.o "$folder/options/options_main.o" ||
+    return
+  succeeds "$name: the digests of options" run_image "$folder/options.image"
 }
 
 # What ATTEND_CODE and ATTEND_TABLE say about sections: the entry, the loops that take the time, and their constants go there. GCC 12

@@ -14,12 +14,40 @@ if printf '%s' "$macros" | grep -qE '__cplusplus (199711|201103|201402)L'; then 
 
 cat >"$build/program.cpp" <<'END'
 #include <attend/attend.h>
+#include <attend/core_options.h>
 #include <cstdio>
 
 struct Tiny {
   static constexpr int query_heads = 2, kv_heads = 1, head_dim = 3, value_dim = 1, max_tokens = 8;
 };
 static attend::KvCache<Tiny> cache;
+
+// One token over halves, with a soft cap, a bias, a sink, weights and a log-sum-exp.
+static void print_with_options() {
+  constexpr int keys = 5, dims = 3;
+  alignas(attend::config::alignment) static float scratch[8192];
+  if (attend::core::option_scratch_floats(1, attend::chain_keys, dims, dims) > 8192) return;
+  unsigned char memory[2][(16 * dims) * 2] = {};
+  float query[dims] = {0.5f, -1.25f, 0.75f}, numbers[keys][dims], bias[keys], sink = 0.25f, output[dims], weights[keys], lse;
+  for (int j = 0; j < keys; ++j) {
+    bias[j] = j == 3 ? -__builtin_inff() : 0.1f * float(j);
+    for (int d = 0; d < dims; ++d) numbers[j][d] = 0.3f * float(j) - 0.2f * float(d);
+  }
+  const attend::core::Format half = attend::core::Format::float16;
+  const attend::core::TypedCache halves = {memory[0], memory[1], nullptr, nullptr, half, half, 1, dims, dims, keys, {}};
+  attend::core::store(halves, 0, keys, {numbers[0], dims, 0}, {numbers[0], dims, 0});
+  attend::core::Problem p = {};
+  p.query = {query, dims, 0}, p.output = {output, dims, 0};
+  p.key = {static_cast<const float*>(halves.keys), 0, 0}, p.value = {static_cast<const float*>(halves.values), dims, 0};
+  p.query_heads = p.kv_heads = p.queries = p.row_block = 1;
+  p.head_dim = p.value_dim = dims, p.keys = keys, p.scale = 1.5f, p.key_panels = true;
+  p.key_block = attend::chain_keys, p.scratch = scratch;
+  attend::core::Options o;
+  o.key_format = o.value_format = half, o.soft_cap = 2.0f, o.bias = {bias, 0, 0, 0, keys}, o.sinks = &sink;
+  o.lse = {&lse, 1, 1}, o.scores = {weights, keys, keys}, o.score_keys = keys, o.score_stage = attend::core::Scores::weights;
+  attend::core::run(p, o);
+  std::printf("options %a %a %a %a %a\n", double(output[0]), double(output[2]), double(lse), double(weights[0]), double(weights[3]));
+}
 
 int main() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -40,6 +68,7 @@ int main() {
       if (!cache.append(key, value) || attend::decode(query, cache, output) != attend::Status::ok) return 1;
       std::printf("%s %a %a\n", attend::active_backend(), double(output[0][0][0]), double(output[0][1][0]));
     }
+    print_with_options();
   }
 }
 END
@@ -70,7 +99,7 @@ if succeeds "compiles with -Os, links, runs" runs small -std=c++17 -Os; then
 fi
 
 # Files that compile to nothing for this target have no arithmetic to lose.
-for object in "$build"/small/backend_*.o; do
+for object in "$build"/small/backend_*.o "$build"/small/options*.o "$build"/small/typed_cache.o; do
   nm "$object" | grep -q ' [Tt] ' || continue
   source=$vendor/src/$(basename "$object" .o).cpp
   for flag in -ffast-math -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$source" -std=c++17 $flag; done
@@ -88,14 +117,16 @@ else
 fi
 
 # One file that includes two backends would compile the second with the first one's instructions.
-printf '#include "%s/backend_avx2.cpp"\n#include "%s/backend_scalar.cpp"\n' "$(pwd)/src" "$(pwd)/src" >"$build/unity.cpp"
-if $cxx -std=c++17 -fsyntax-only "$build/unity.cpp" >"$build/log" 2>&1; then
-  fail "a unity build stops" "it compiles"
-elif grep -qF "by itself" "$build/log"; then
-  ok "a unity build stops"
-else
-  fail "a unity build stops" "$(first_error "$build/log")"
-fi
+for pair in "backend_avx2 backend_scalar" "options_avx2 options_scalar" "backend_avx2 options_scalar"; do
+  for name in $pair; do printf '#include "%s/%s.cpp"\n' "$(pwd)/src" "$name"; done >"$build/unity.cpp"
+  if $cxx -std=c++17 -fsyntax-only "$build/unity.cpp" >"$build/log" 2>&1; then
+    fail "a unity build of $pair stops" "it compiles"
+  elif grep -qF "by itself" "$build/log"; then
+    ok "a unity build of $pair stops"
+  else
+    fail "a unity build of $pair stops" "$(first_error "$build/log")"
+  fi
+done
 
 # From here on only with the compiler's own headers: those of a freestanding implementation of C.
 if printf '%s' "$macros" | grep -q '__clang__'; then

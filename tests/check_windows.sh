@@ -27,6 +27,7 @@ fi
 
 cat >"$build/program.cpp" <<'PROGRAM'
 #include <attend/attend.h>
+#include <attend/core_options.h>
 
 struct Tiny {
   static constexpr int query_heads = 2, kv_heads = 1, head_dim = 3, value_dim = 1, max_tokens = 8;
@@ -42,6 +43,12 @@ bool on_token(const attend::Query<Tiny>& query, const attend::Key<Tiny>& key, co
 attend::Status at_once(const attend::Query<Tiny, 2>& query, const attend::Key<Tiny, 2>& key, const attend::Value<Tiny, 2>& value,
                        attend::Output<Tiny, 2>& output) {
   return attend::attention(query, key, value, output, work, attend::causal());
+}
+
+void within_a_window(const attend::core::Problem& problem, int left) {
+  attend::core::Options options;
+  options.left = left;
+  attend::core::run(problem, options);
 }
 PROGRAM
 sources="$(ls src/*.cpp) $build/program.cpp"

@@ -1,10 +1,12 @@
 // A whole program without a C or C++ library, for x86-64 Linux: it starts itself, and its only outside is two system calls.
 //
 // Tokens go through attention() at once, through prefill() in chunks and through decode() one by one, on every backend that
-// the processor can run. All must give the same bits. Exit code 0 if so, otherwise 1.
+// the processor can run. All must give the same bits, and calls with options their digests. Exit code 0 if so, otherwise 1.
 #include <attend/attend.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "option_combinations.h"
 
 // The three functions that compilers may call for loops and structs. String instructions, because a loop could itself be
 // compiled to such a call.
@@ -135,6 +137,18 @@ bool first_row_is_first_value() {
   return true;
 }
 
+alignas(64) float memory[1 << 17];
+
+const char* run_options() {
+  for (const attend_test::OptionDigest& digest : attend_test::option_digests) {
+    if (attend_test::option_digest_floats(digest.c) > sizeof memory / sizeof memory[0]) return "digests need more memory";
+    if (attend_test::compute_option_digest(digest.c, memory) != digest.digest) return digest.text;
+  }
+  int number = 0;
+  const uint64_t hash = attend_test::hash_combinations(memory, sizeof memory / sizeof memory[0], number);
+  return hash == attend_test::combinations_hash ? nullptr : "other bits in combinations of options";
+}
+
 const char* run_all() {
   const attend::Status status = attend::attention(query, key, value, at_once, workspace, attend::causal());
   if (status != attend::Status::ok) return attend::status_text(status);
@@ -143,7 +157,7 @@ const char* run_all() {
   if (!first_row_is_first_value()) return "wrong values";
   if (!same_bits(at_once, in_chunks)) return "prefill has other bits than attention";
   if (!same_bits(at_once, one_by_one)) return "decode has other bits than attention";
-  return nullptr;
+  return run_options();
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ class TypedRows {
  public:
   constexpr TypedRows() = default;
 
-  // key, value: first elements of arrays of the shape.
+  // key, value: first elements of arrays of at least so many tokens.
   void store(int position, int count, const float* key, const float* value, const core::Slots& slots) {
     core::store({keys_.numbers, values_.numbers, keys_.scales(), values_.scales(), FormatOf<KeyFormat>::format,
                  FormatOf<ValueFormat>::format, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity, slots},
