@@ -14,11 +14,8 @@
 #include "option_keys.h"
 #include "option_memory.h"
 #include "option_scores.h"
-#include "option_state.h"
+#include "option_sums.h"
 #include "rows.h"
-#include "score_tile.h"
-#include "typed_rows.h"
-#include "value_tile.h"
 #include "weigh_rows.h"
 
 namespace attend {
@@ -42,20 +39,12 @@ class OptionBlock {
         has_masks_(has_masks(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
-        keys_(problem, options, problem.scratch + at.panels, problem.scratch + at.values, problem.scratch + at.group) {
+        keys_(problem, options, at),
+        sums_(problem.scratch, at, problem.value_dim, has_states_) {
     float* const work = problem.scratch;
     row_ = static_cast<OptionRow*>(static_cast<void*>(work + at.row));
     scores_ = work + at.scores;
-    key_scales_ = work + at.key_scales;
-    value_scales_ = work + at.value_scales;
-    lane_sums_ = work + at.lane_sums;
     query_ = work + at.query;
-    sums_ = work + at.sums;
-    chain_ = work + at.chain;
-    total_ = work + at.total;
-    total_max_ = work + at.total_max;
-    total_sum_ = work + at.total_sum;
-    scale_ = static_cast<RowScale*>(static_cast<void*>(work + at.scale));
   }
 
   void run(const Rows& rows) {
@@ -67,10 +56,7 @@ class OptionBlock {
   }
 
  private:
-  float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
-  float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
-  float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
-  float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
+  using Block = typename OptionKeys<Isa>::Block;
 
   void begin_rows() {
     const typename Isa::Vec scale = Isa::broadcast(option_scores_.query_scale());
@@ -82,51 +68,27 @@ class OptionBlock {
       multiply_row<Isa>(query, problem_.head_dim, scale, query);
       option_scores_.begin(token, head);
       if (has_states_ && !options_.begins) {
-        load_state(r, RowState(element(options_.states, token, head), dims_));
+        sums_.load(r, RowState(element(options_.states, token, head), dims_));
       } else {
-        scale_[r] = nothing_seen();
-        total_max_[r] = lowest_max;
-        total_sum_[r] = 0.0f;
-        fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
-        fill_row<Isa>(0.0f, dims_, sums(r));
-        if (has_states_) fill_row<Isa>(0.0f, dims_, chain(r));
-        if (has_states_) fill_row<Isa>(0.0f, dims_, total(r));
+        sums_.begin(r);
       }
     });
     sight_of_all_ = {row_[0].sight, row_[rows_.count - 1].sight, shows_hidden(options_)};
   }
 
-  void load_state(int r, const RowState& state) {
-    scale_[r] = scale_of_max(state.max());
-    total_max_[r] = state.total_max();
-    total_sum_[r] = state.total_sum();
-    copy_row<Isa>(state.lane_sums(), panel_keys, lane_sums(r));
-    copy_row<Isa>(state.chain(), dims_, chain(r));
-    copy_row<Isa>(state.sums(), dims_, sums(r));
-    copy_row<Isa>(state.total(), dims_, total(r));
-  }
-
   void end_rows() {
     for_each_row(rows_, group_, [&](int r, int token, int head) {
       if (has_states_) {
-        const RowState state(element(options_.states, token, head), dims_);
-        state.max() = scale_[r].max;
-        state.total_max() = total_max_[r];
-        state.total_sum() = total_sum_[r];
-        state.spare() = 0.0f;
-        copy_row<Isa>(lane_sums(r), panel_keys, state.lane_sums());
-        copy_row<Isa>(chain(r), dims_, state.chain());
-        copy_row<Isa>(sums(r), dims_, state.sums());
-        copy_row<Isa>(total(r), dims_, state.total());
+        sums_.save(r, RowState(element(options_.states, token, head), dims_));
         return;
       }
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
-      const Denominator all = denominator_of(total_sum_[r], scale_[r].max, sink);
+      const Denominator all = denominator_of(sums_.total_sum[r], sums_.scale[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = option_scores_.shown(token, head);
-        finish_weights<Isa>(shown, options_.score_keys, scale_[r].max, all, scores_);
+        finish_weights<Isa>(shown, options_.score_keys, sums_.scale[r].max, all, scores_);
       }
-      finish_row<Isa>(problem_, options_, token, head, total(r), all);
+      finish_row<Isa>(problem_, options_, token, head, sums_.total(r), all);
     });
   }
 
@@ -166,76 +128,17 @@ class OptionBlock {
     const bool another_chain = has_states_ && next / chain_keys != key / chain_keys;
     const bool another_segment = next / segment_keys != key / segment_keys;
     for (int r = 0; r < rows_.count; ++r) {
-      if (another_chain) end_chain(r);
-      if (another_segment) end_segment(r);
+      if (another_chain) sums_.end_chain(r);
+      if (another_segment) sums_.end_segment(r);
     }
   }
-
-  void end_chain(int r) {
-    multiply_add_row<Isa>(chain(r), dims_, Isa::broadcast(1.0f), sums(r), sums(r));
-    fill_row<Isa>(0.0f, dims_, chain(r));
-  }
-
-  void end_segment(int r) {
-    if (total_max_[r] == lowest_max && !has_states_) {  // nothing before
-      total_sum_[r] = Isa::sum_lanes(lane_sums(r));
-      copy_row<Isa>(sums(r), dims_, total(r));
-      total_max_[r] = scale_[r].max;
-      return clear(r);
-    }
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale_[r].max));
-    total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), Isa::sum_lanes(lane_sums(r)));
-    multiply_add_row<Isa>(total(r), dims_, factor, sums(r), total(r));
-    total_max_[r] = scale_[r].max;
-    clear(r);
-  }
-
-  // The sums of a segment begin.
-  void clear(int r) {
-    fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
-    fill_row<Isa>(0.0f, dims_, sums(r));
-  }
-
-  // Some keys, [from] of them on, a whole number of panels.
-  struct Block {
-    int key;
-    int from;
-    int to;
-    const float* panels;        // null where typed_panels is read
-    const float* typed_panels;  // where they lie, of the key format; null if that is not to be read
-    Values values;              // null where typed_values is read, until a tile needs them
-    const float* typed_values;
-    bool gathers;
-    const float* key_scales;
-    const float* value_scales;
-    signed char finite;  // whether all values are; -1: not known yet
-  };
 
   void go_over(int key, int to) {
     int from = at_least(sight_of_all_.earliest.begin - key, 0) & -panel_keys;
     while (!sight_of_all_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
     for (int last; last = (to - 1) & -panel_keys, !sight_of_all_.has_any(key + last, key + to);) to = last;
     const bool gathers = rows_.count > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
-    Block block{};
-    block.key = key;
-    block.from = from;
-    block.to = to;
-    block.finite = -1;
-    block.gathers = gathers;
-    // A few rows read other formats where they lie, for more it pays to widen them once.
-    const bool few = rows_.count <= typed_rows && keys_.in_one_piece(key, from, to);
-    if (few && problem_.key_panels && options_.key_format != core::Format::float32) {
-      block.typed_panels = keys_.panels_in_place(key, from);
-    } else {
-      block.panels = keys_.panels(key, from, to, sight_of_all_);
-    }
-    if (few && options_.value_format != core::Format::float32) {
-      block.typed_values = keys_.values_in_place(key, from);
-    } else {
-      block.values = keys_.values(key, from, to, sight_of_all_, gathers);
-    }
-    block.key_scales = keys_.key_scales(key, from, to, sight_of_all_, key_scales_);
-    block.value_scales = keys_.value_scales(key, from, to, sight_of_all_, value_scales_);
+    Block block = keys_.block(key, from, to, sight_of_all_, rows_.count, gathers);
     for (int r = 0, rows; r < rows_.count; r += rows) {
       const int left = rows_.count - r;
       rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
@@ -273,27 +176,21 @@ class OptionBlock {
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
-    score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most);
+    keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
     const bool gaps = apply_options<rows>(r, block, from, most, sight);
 
     int visible[rows];  // from `from` on, never falling
     float before[rows];
     for (int i = 0; i < rows; ++i) {
       visible[i] = at_least(at_most(row_[r + i].sight.end - block.key, block.to) - from, 0);
-      before[i] = scale_[r + i].max;
+      before[i] = sums_.scale[r + i].max;
     }
     if (visible[rows - 1] == 0) return;
     float* const weights = scores_ + from;
-    weigh_rows<Isa, rows>(weights, visible, scale_ + r, lane_sums(r), {sums(r), dims_, true});
-    for (int i = 0; i < rows && has_states_; ++i) {
-      const float max = scale_[r + i].max;
-      if (!(before[i] < max)) continue;
-      const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(before[i] - max));
-      multiply_row<Isa>(chain(r + i), dims_, factor, chain(r + i));
-    }
+    weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r));
+    for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
     if (block.value_scales != nullptr) scale_weights<rows>(weights, visible[rows - 1], block.value_scales + from);
-    if (gaps && block.finite < 0) block.finite = are_finite(block);
-    const bool by_keys = gaps && block.finite == 0;
+    const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
     for (int k = from & -chain_keys; k < from + visible[rows - 1]; k += chain_keys) {
       const int begin = at_least(k, at_least(from, sight.earliest.begin - block.key));
       const int end = at_most(k + chain_keys, from + visible[rows - 1]);
@@ -302,7 +199,7 @@ class OptionBlock {
       if (whole && !by_keys) {
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
-        add_values<rows>(r, block, begin, end, in_chain);
+        keys_.template add_values<rows>(scores_, block, sight_of_all_, begin, end, in_chain, sums_.of_segment(r));
       } else {
         go_by_keys(r, rows, block, k, begin, end);
       }
@@ -338,53 +235,6 @@ class OptionBlock {
     }
   }
 
-  template <int rows, class Number>
-  void score_typed(const float* query, const Number* panels, int keys, float* scores) const {
-    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scores);
-  }
-  template <int rows, class Number>
-  void add_typed(const float* weights, const Number* values, int keys, const Sums& sums_of_tile) const {
-    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, sums_of_tile);
-  }
-
-  template <int rows>
-  void score(const float* query, const Block& block, int from, int most) {
-    if constexpr (rows <= typed_rows) {
-      if (block.typed_panels != nullptr) {
-        with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
-          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from, scores_ + from);
-        });
-        return;
-      }
-    }
-    score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores_, from);
-  }
-
-  // Chains of the values of keys begin ... end - 1, of which rows see the first ones.
-  template <int rows>
-  void add_values(int r, Block& block, int begin, int end, const int* in_chain) {
-    const Sums sums_of_tile = {sums(r), dims_, true};
-    if constexpr (rows <= typed_rows) {
-      // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
-      if (block.values.data == nullptr && in_chain[0] == end - begin) {
-        const ptrdiff_t stride = problem_.value.token_stride;
-        with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
-          add_typed<rows>(scores_ + begin, values + begin * stride, end - begin, sums_of_tile);
-        });
-        return;
-      }
-    }
-    widen_values(block);
-    const Values values = {block.values.data + begin * block.values.stride, block.values.stride};
-    value_rows<Isa, rows>(scores_ + begin, values, in_chain, sums_of_tile);
-  }
-
-  void widen_values(Block& block) {
-    if (block.values.data == nullptr) {
-      block.values = keys_.values(block.key, block.from, block.to, sight_of_all_, block.gathers);
-    }
-  }
-
   // Weights that multiply values; the denominators have theirs.
   template <int rows>
   ATTEND_INSIDE void scale_weights(float* weights, int count, const float* scales) const {
@@ -396,41 +246,22 @@ class OptionBlock {
     }
   }
 
-  signed char are_finite(Block& block) {
-    if (options_.value_format == core::Format::int8) return 1;
-    widen_values(block);
-    typename Isa::Vec zeros = Isa::zero();
-    for (int k = at_least(block.from, sight_of_all_.earliest.begin - block.key); k < block.to; ++k) {
-      const float* value = block.values.data + k * block.values.stride;
-      int c = 0;
-      for (; dims_ - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
-      for (; c < dims_; ++c) {
-        if (magnitude(value[c]) >= 0x7f800000u) return 0;
-      }
-    }
-    float lanes[Isa::lanes];
-    Isa::store(lanes, zeros);
-    for (const float lane : lanes) {
-      if (magnitude(lane) != 0) return 0;
-    }
-    return 1;
-  }
-
   // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain,
   // which began at k, stays open where the next call goes on with it.
   ATTEND_APART void go_by_keys(int r, int rows, Block& block, int k, int begin, int end) {
-    widen_values(block);
+    const Values values = keys_.values_of(block, sight_of_all_);
     for (int i = 0; i < rows; ++i, ++r) {
+      float* const chain = sums_.chain(r);
       const float* weights = scores_ + i * config::score_keys;
-      if (!has_states_) fill_row<Isa>(0.0f, dims_, chain(r));
+      if (!has_states_) fill_row<Isa>(0.0f, dims_, chain);
       for (int j = begin; j < end; ++j) {
         const int key = block.key + j;
         if (!row_[r].sight.has(key)) continue;
         if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, row_[r].token, row_[r].head, key)) continue;
         const typename Isa::Vec weight = Isa::broadcast(weights[j]);
-        multiply_add_row<Isa>(block.values.data + j * block.values.stride, dims_, weight, chain(r), chain(r));
+        multiply_add_row<Isa>(values.data + j * values.stride, dims_, weight, chain, chain);
       }
-      if (!has_states_ || block.key + k + chain_keys <= stop_) end_chain(r);
+      if (!has_states_ || block.key + k + chain_keys <= stop_) sums_.end_chain(r);
     }
   }
 
@@ -445,20 +276,12 @@ class OptionBlock {
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
   OptionKeys<Isa> keys_;
+  OptionSums<Isa> sums_;
   OptionRow* row_;           // [rows]
   Rows rows_;                // at most problem.row_block
   BlockSight sight_of_all_;  // of these
   float* scores_;            // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
-  float* key_scales_;        // [key_block]
-  float* value_scales_;      // [key_block]
-  float* lane_sums_;         // [rows][16], denominators
   float* query_;             // [rows][head_dim], scaled queries
-  float* sums_;              // [rows][value_dim], of the current segment
-  float* chain_;             // [rows][value_dim], of the current chain, when it goes by keys
-  float* total_;             // [rows][value_dim], of the finished segments
-  float* total_max_;         // [rows], what these are relative to
-  float* total_sum_;         // [rows], their denominators
-  RowScale* scale_;          // [rows]
 };
 
 template <class Isa>

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "formats.h"
+#include "option_memory.h"
 #include "pack.h"
+#include "score_tile.h"
 #include "sight.h"
 #include "slots.h"
+#include "typed_rows.h"
 #include "value_tile.h"
 
 namespace attend {
@@ -26,9 +29,29 @@ struct BlockSight {
 template <class Isa>
 class OptionKeys {
  public:
-  // Work memory: [key_block][head_dim] for panels, [key_block][value_dim] for values, [16][head_dim] for rows of a group.
-  OptionKeys(const core::Problem& problem, const core::Options& options, float* panels, float* values, float* rows)
-      : problem_(problem), options_(options), panels_(panels), values_(values), rows_(rows) {}
+  OptionKeys(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
+      : problem_(problem),
+        options_(options),
+        panels_(problem.scratch + at.panels),
+        values_(problem.scratch + at.values),
+        rows_(problem.scratch + at.group),
+        key_scales_(problem.scratch + at.key_scales),
+        value_scales_(problem.scratch + at.value_scales) {}
+
+  // Some keys, [from] of them on, a whole number of panels.
+  struct Block {
+    int key;
+    int from;
+    int to;
+    bool gathers;
+    signed char finite;         // whether all values are; -1: not known yet
+    const float* panels;        // null where typed_panels is read
+    const float* typed_panels;  // where they lie, of the key format; null if that is not to be read
+    Values values;              // null where typed_values is read, until somebody needs them
+    const float* typed_values;
+    const float* key_scales;
+    const float* value_scales;
+  };
 
   // The keys of a key/value head from now on.
   void take_head(int head) {
@@ -39,6 +62,75 @@ class OptionKeys {
         options_.value_scales == nullptr ? nullptr : options_.value_scales + head * options_.value_scale_stride;
   }
 
+  // Keys for so many rows. `gathers`: whether it pays to have values side by side that lie apart.
+  Block block(int key, int from, int to, const BlockSight& sight, int rows, bool gathers) {
+    Block made{};
+    made.key = key;
+    made.from = from;
+    made.to = to;
+    made.gathers = gathers;
+    made.finite = -1;
+    // A few rows read other formats where they lie, for more it pays to widen them once.
+    const bool few = rows <= typed_rows && in_one_piece(key, from, to);
+    if (few && problem_.key_panels && options_.key_format != core::Format::float32) {
+      made.typed_panels = panels_in_place(key, from);
+    } else {
+      made.panels = panels(key, from, to, sight);
+    }
+    if (few && options_.value_format != core::Format::float32) {
+      made.typed_values = values_in_place(key, from);
+    } else {
+      made.values = values(key, from, to, sight, gathers);
+    }
+    made.key_scales = scales(key_scales_of_head_, key, from, to, sight, key_scales_);
+    made.value_scales = scales(value_scales_of_head_, key, from, to, sight, value_scales_);
+    return made;
+  }
+
+  // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block.
+  template <int rows>
+  void score(const float* query, const Block& block, int from, int most, float* scores) const {
+    if constexpr (rows <= typed_rows) {
+      if (block.typed_panels != nullptr) {
+        with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
+          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from, scores + from);
+        });
+        return;
+      }
+    }
+    score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores, from);
+  }
+
+  // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
+  template <int rows>
+  void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end, const int* in_chain,
+                  const Sums& sums) {
+    if constexpr (rows <= typed_rows) {
+      // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
+      if (block.values.data == nullptr && in_chain[0] == end - begin) {
+        with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
+          add_typed<rows>(weights + begin, values + begin * problem_.value.token_stride, end - begin, sums);
+        });
+        return;
+      }
+    }
+    const Values values = values_of(block, sight);
+    value_rows<Isa, rows>(weights + begin, {values.data + begin * values.stride, values.stride}, in_chain, sums);
+  }
+
+  // As floats.
+  Values values_of(Block& block, const BlockSight& sight) {
+    if (block.values.data == nullptr) block.values = values(block.key, block.from, block.to, sight, block.gathers);
+    return block.values;
+  }
+
+  // Whether no value of a block is infinite or no number: looked for once.
+  bool are_finite(Block& block, const BlockSight& sight) {
+    if (block.finite < 0) block.finite = options_.value_format == core::Format::int8 || look_for_infinity(block, sight);
+    return block.finite > 0;
+  }
+
+ private:
   // Whether the groups of some keys lie one after another.
   bool in_one_piece(int key, int from, int to) const {
     const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
@@ -93,15 +185,36 @@ class OptionKeys {
     return {values_, dims};
   }
 
-  // Scales of keys or values of the block, at [from]; null if there are none.
-  const float* key_scales(int key, int from, int to, const BlockSight& sight, float* work) const {
-    return scales(key_scales_of_head_, key, from, to, sight, work);
+  template <int rows, class Number>
+  void score_typed(const float* query, const Number* panels, int keys, float* scores) const {
+    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scores);
   }
-  const float* value_scales(int key, int from, int to, const BlockSight& sight, float* work) const {
-    return scales(value_scales_of_head_, key, from, to, sight, work);
+  template <int rows, class Number>
+  void add_typed(const float* weights, const Number* values, int keys, const Sums& sums) const {
+    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, sums);
   }
 
- private:
+  // Returns whether there is none.
+  bool look_for_infinity(Block& block, const BlockSight& sight) {
+    const Values values = values_of(block, sight);
+    const int dims = problem_.value_dim;
+    typename Isa::Vec zeros = Isa::zero();
+    for (int k = at_least(block.from, sight.earliest.begin - block.key); k < block.to; ++k) {
+      const float* value = values.data + k * values.stride;
+      int c = 0;
+      for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
+      for (; c < dims; ++c) {
+        if (magnitude(value[c]) >= 0x7f800000u) return false;
+      }
+    }
+    float lanes[Isa::lanes];
+    Isa::store(lanes, zeros);
+    for (const float lane : lanes) {
+      if (magnitude(lane) != 0) return false;
+    }
+    return true;
+  }
+
   int slot_of(int key) const {
     const int keys = keys_taken(options_.slots, problem_.keys);
     return slot_group(options_.slots, keys, key / panel_keys) * panel_keys + key % panel_keys;
@@ -127,6 +240,7 @@ class OptionKeys {
     pack_panel<Isa, panel_keys>(rows_, dims, count, dims, panel);
   }
 
+  // Scales of keys or values, at [from]; null if there are none.
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
     for (int k = from; k < to; k += panel_keys) {
@@ -142,6 +256,8 @@ class OptionKeys {
   float* const panels_;
   float* const values_;
   float* const rows_;
+  float* const key_scales_;
+  float* const value_scales_;
   const float *keys_of_head_ = nullptr, *values_of_head_ = nullptr;
   const float *key_scales_of_head_ = nullptr, *value_scales_of_head_ = nullptr;
 };

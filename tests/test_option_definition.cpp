@@ -6,6 +6,7 @@
 
 #include "option_oracle.h"
 #include "option_random.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -37,7 +38,7 @@ double worst_error(const OptionRow& row) {
 }  // namespace
 
 TEST_CASE("the definition of options is within its bounds of the oracle") {
-  for (int number = 0; number < 1500; ++number) {
+  for (int number = 0; number < rounds(1500); ++number) {
     Random random(std::uint64_t(number) + 50);
     unsigned wishes = random.bits() % (1u << wish_count);
     if (number % 2 == 0) wishes &= random.bits();

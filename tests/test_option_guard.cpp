@@ -10,6 +10,7 @@
 
 #include "option_random.h"
 #include "option_ways.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -53,7 +54,7 @@ std::size_t bytes_of(const std::vector<T>& numbers) {
 }  // namespace
 
 TEST_CASE("options: nothing is read past the last element of a mask, table, page, scale, key or value") {
-  for (int number = 0; number < 200; ++number) {
+  for (int number = 0; number < rounds(200); ++number) {
     Random random(std::uint64_t(number) + 90);
     unsigned wishes = random.bits();
     if (number < 4 * wish_count) wishes = 1u << number / 4;
@@ -92,7 +93,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
   // As wide as lets 64 keys of one head fill a page.
   const int dim = int(sysconf(_SC_PAGESIZE) / 64 / 4), keys = 700;
   if (dim > 64) return;  // pages of 64 KB would take their time
-  for (int number = 0; number < 60; ++number) {
+  for (int number = 0; number < rounds(60); ++number) {
     Random random(std::uint64_t(number) + 91);
     const unsigned wishes = windows | (number % 2 == 0 ? pins : 0u) | (number % 3 == 0 ? unsigned(bias_masks) : 0u) | lse |
                             (number % 5 == 0 ? unsigned(slopes) : 0u) | (number % 7 > 3 ? unsigned(byte_masks) : 0u);

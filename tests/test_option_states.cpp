@@ -3,6 +3,7 @@
 
 #include "option_random.h"
 #include "option_ways.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -26,7 +27,7 @@ void without_weights(RandomInstance& in) {
 }  // namespace
 
 TEST_CASE("states that stop after 1, 5, 16, 64 or 100 keys and go on give the bits of one call") {
-  for (int number = 0; number < 240; ++number) {
+  for (int number = 0; number < rounds(240); ++number) {
     Random random(std::uint64_t(number) + 80);
     unsigned wishes = random.bits() & (number % 2 == 0 ? score_wishes : state_wishes);
     if (number % 3 == 0) wishes &= random.bits();
@@ -56,7 +57,7 @@ TEST_CASE("states that stop after 1, 5, 16, 64 or 100 keys and go on give the bi
 }
 
 TEST_CASE("states of one segment each, merged in ascending order, give the bits of one call") {
-  for (int number = 0; number < 60; ++number) {
+  for (int number = 0; number < rounds(60); ++number) {
     Random random(std::uint64_t(number) + 81);
     unsigned wishes = random.bits() & (number % 2 == 0 ? score_wishes : state_wishes);
     if (number % 3 == 0) wishes &= random.bits();

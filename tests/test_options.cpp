@@ -7,6 +7,7 @@
 #include "option_oracle.h"
 #include "option_random.h"
 #include "option_ways.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -62,12 +63,12 @@ void check_number(int number, unsigned wishes) {
 
 TEST_CASE("options: each one alone, 25 random problems of every kind, has the defined bits on every backend") {
   for (int wish = 0; wish < wish_count; ++wish) {
-    for (int i = 0; i < 25; ++i) check_number(10000 + wish * 100 + i, 1u << wish);
+    for (int i = 0; i < rounds(25); ++i) check_number(10000 + wish * 100 + i, 1u << wish);
   }
 }
 
 TEST_CASE("options: 600 random combinations of those about scores have the defined bits on every backend") {
-  for (int number = 0; number < 600; ++number) {
+  for (int number = 0; number < rounds(600); ++number) {
     Random random(std::uint64_t(number) + 70);
     unsigned wishes = random.bits() & score_wishes;
     if (number % 2 == 0) wishes &= random.bits();
@@ -76,7 +77,7 @@ TEST_CASE("options: 600 random combinations of those about scores have the defin
 }
 
 TEST_CASE("options: 300 random combinations with number formats, pages, rings and origins have the defined bits") {
-  for (int number = 0; number < 300; ++number) {
+  for (int number = 0; number < rounds(300); ++number) {
     Random random(std::uint64_t(number) + 71);
     unsigned wishes = random.bits();
     if (number % 3 == 0) wishes &= random.bits() | ~score_wishes;
@@ -85,7 +86,7 @@ TEST_CASE("options: 300 random combinations with number formats, pages, rings an
 }
 
 TEST_CASE("options: outputs, weights and log-sum-exps are near the oracle's") {
-  for (int number = 0; number < 100; ++number) {
+  for (int number = 0; number < rounds(100); ++number) {
     Random random(std::uint64_t(number) + 72);
     RandomInstance in(std::uint64_t(number) + 30000, (random.bits() & score_wishes) | lse | scores);
     in.options.score_stage = core::Scores::weights;

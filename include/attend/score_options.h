@@ -147,8 +147,8 @@ inline bool is_in_ring(const OptionCall& call, int held) {
   const core::Slots& slots = call.options.slots;
   const int oldest = (held - 1) / panel_keys - slots.ring_groups + 1;  // group
   if (slots.ring_groups == 0 || oldest <= slots.pinned_groups) return true;
-  const long long first = (long long)(call.problem.offset) - call.options.left;
-  return first >= call.problem.keys || first >= (long long)(oldest)*panel_keys;
+  const int64_t first = int64_t(call.problem.offset) - call.options.left;
+  return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
 
 // Refuses what is out of range, and fills in what the options say.
