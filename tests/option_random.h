@@ -204,14 +204,17 @@ class OptionDraw {
     for (float& x : in.key) x = number(o.key_format, 1.0f);
     for (float& x : in.value) x = number(o.value_format, 1.0f);
     const int scales = in.places;
-    if (o.key_format == Format::int8) in.key_scales = scale_row(scales), in.options.key_scales = in.key_scales.data();
-    if (o.value_format == Format::int8) in.value_scales = scale_row(scales), in.options.value_scales = in.value_scales.data();
+    if (o.key_format == Format::int8) in.key_scales = scale_row(scales, 0x1p-8f), in.options.key_scales = in.key_scales.data();
+    if (o.value_format == Format::int8)
+      in.value_scales = scale_row(scales, 0x1p2f), in.options.value_scales = in.value_scales.data();
     in.options.key_scale_stride = in.options.value_scale_stride = scales;
   }
 
-  std::vector<float> scale_row(int count) {
+  // Scales of values are large, so that no weight becomes subnormal by them: processors that take such numbers for zero would
+  // round sums of a few short numbers, which often lie in the middle between two floats, to the other one.
+  std::vector<float> scale_row(int count, float spread) {
     std::vector<float> row(std::size_t(count * in.s.kv_heads));
-    for (float& x : row) x = (1.5f + random_.uniform()) * 0x1p-8f;
+    for (float& x : row) x = (1.5f + random_.uniform()) * spread;
     return row;
   }
 
