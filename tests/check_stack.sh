@@ -32,8 +32,7 @@ core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
 # Of calls with options, those that have others to call; and where the C surface makes them.
 option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
-  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii
-  _ZN6attend4core21option_scratch_floatsEiiii'
+  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii'
 c_options=_ZN6attend9c_surface11run_optionsERK14attend_problemRKNS0_7CheckedEii
 
 # Of the C surface, those that have others to call.
@@ -74,6 +73,18 @@ for level in -Os -O2; do
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
     -v roots="$(echo $option_calls)" -f tests/stack.awk "$folder/dispatch.ci" "$folder/options.ci" "$folder/option_parts.ci" || continue
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
+  cp "$build/log" "$folder/option_calls.text"
+  for function in $option_calls; do
+    case $function in *run_part*) call=options_part ;; *) call=options ;; esac
+    needed=$(bytes "$function" "$folder/option_calls.text") promised=$(promise $call "$folder")
+    what=$(echo "$function" | sed 's/^_ZN6attend4core[0-9]*\([a-z_]*\).*/\1/')
+    if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: $what with options: $needed bytes of stack, $promised promised"
+      echo "$call $needed $promised" >>"$build/option_promises"
+    else
+      fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
+    fi
+  done
   c_files="$folder/dispatch.ci $folder/parts.ci $folder/kv_cache.ci $folder/typed_cache.ci $(echo "$folder"/c_*.ci)"
   # shellcheck disable=SC2086
   succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
@@ -127,7 +138,7 @@ case $($cxx -dumpmachine) in
   x86_64* | aarch64*)
     nothing_in "$(awk '$2 > most[$1] { most[$1] = $2; promised[$1] = $3 }
       END { for (call in most) if (promised[call] > 1.5 * most[call]) printf "%s: %d promised, %d needed; ", call, promised[call], most[call] }
-      ' "$build/promises")" "no promise is more than 1.5 times what is needed" ;;
+      ' "$build/promises" "$build/option_promises")" "no promise is more than 1.5 times what is needed" ;;
 esac
 
 finish

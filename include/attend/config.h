@@ -74,9 +74,15 @@ inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memor
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
+inline constexpr size_t option_stack_bytes = 3584;
+#elif defined(__aarch64__)
+inline constexpr size_t stack_bytes = 1536;
+inline constexpr size_t option_stack_bytes = 2560;
 #else
 inline constexpr size_t stack_bytes = 1536;
+inline constexpr size_t option_stack_bytes = 3328;
 #endif
+inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 320;
 #else
 #if defined(__ARM_FP) && (__ARM_FP & 4) && !(defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
@@ -95,6 +101,8 @@ inline constexpr bool small = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;
+inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1088 : 768;
+inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 224;
 #endif
 
@@ -102,7 +110,8 @@ inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 
 // stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
 // what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
-// is at most call_stack_bytes, and decode's work memory; what a Part adds is at most part_stack_bytes.
+// is at most call_stack_bytes, and decode's work memory; what a Part adds is at most part_stack_bytes. option_stack_bytes is
+// the most that core::run with options, core::finish and core::merge take; run_part takes at most option_part_stack_bytes more.
 
 }  // namespace config
 }  // namespace attend

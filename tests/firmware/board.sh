@@ -119,7 +119,7 @@ size() {  # board folder
   extra='-fno-exceptions -fcallgraph-info=su'
   compile src/*.cpp "$here/size_main.cpp"
   stack_size=0
-  for program in nothing prefill decode both; do link "$work/$program" -Wl,-e,begin_$program; done
+  for program in nothing prefill decode both options; do link "$work/$program" -Wl,-e,begin_$program; done
   # The same without the run-time helpers of compiler and C library, which tells how much of it they are.
   link "$work/alone" -Wl,-e,begin_both -nodefaultlibs -Wl,--unresolved-symbols=ignore-all
   stack_size=0x4000 extra='-fno-exceptions -Wall -Wextra -Wshadow'

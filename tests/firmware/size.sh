@@ -23,6 +23,7 @@ limits='
 *             *    ram                   0
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
+cortex-m4     -Os  flash_options       9216
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 180
 cortex-m4     -Os  per_mac_64x32_cache 2.3
@@ -49,16 +50,19 @@ measure() {  # board level
   "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
   awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/stack.awk \
     "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
+  "${tools}objdump" -d --no-show-raw-insn "$folder/options" >"$folder/options.text" || return 1
+  awk -v roots=call_options -f tests/stack.awk "$folder"/*.ci "$folder/options.text" >"$folder/option_stack.text" || return 1
   sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
   sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return
   nothing=$(flash "$folder/nothing")
   {
-    for program in prefill decode both; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
+    for program in prefill decode both options; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
     echo "helpers $(($(flash "$folder/both") - $(flash "$folder/alone")))"
     echo "ram $(($(ram "$folder/both") - $(symbols "$folder/both" '[bBdD]' size_program)))"
     sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
-    for call in core prefill decode; do
+    sed -n 's/^stack call_\([a-z]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
+    for call in core prefill decode options; do
       echo "promised_$call $(symbols "$folder/tests_firmware_size_main.cpp.o" . "^${call}_stack\$")"
     done
     sed 's/^/painted_/' "$folder/painted.text"
@@ -113,15 +117,15 @@ check_limits() {
 
 # The bound of the stack is one, and the headers' constants keep to it without being far from it.
 check_stack() {
-  for call in prefill decode; do
+  for call in prefill decode options; do
     nothing_in "$(violations "f[\"painted_$call\"] == 0 || f[\"painted_$call\"] > f[\"stack_$call\"]" \
       "f[\"painted_$call\"] \" measured, bound \" f[\"stack_$call\"]")" "$call: the stack that was used keeps to the bound"
   done
-  for call in core prefill decode; do
+  for call in core prefill decode options; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \
       "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"
     # Each constant holds by itself: one must not live on what another has left over.
-    [ $call = core ] || nothing_in "$(violations \
+    [ $call = core ] || [ $call = options ] || nothing_in "$(violations \
       "f[\"stack_$call\"] - f[\"stack_core\"] > f[\"promised_$call\"] - f[\"promised_core\"]" \
       "f[\"stack_$call\"] - f[\"stack_core\"] \" beside core::run, promised \" f[\"promised_$call\"] - f[\"promised_core\"]")" \
       "$call: what it adds keeps to config::call_stack_bytes"

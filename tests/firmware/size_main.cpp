@@ -9,6 +9,9 @@ attend::KvCache<Shape> cache;
 attend::PrefillWorkspace<Shape, prompt_tokens> work;
 Arrays<prompt_tokens> prompt;
 Arrays<1> token;
+attend::core::Problem problem;
+attend::core::Options options;
+float scratch[attend::core::option_scratch_floats(1, attend::chain_keys, Shape::head_dim, Shape::head_dim)];
 
 }  // namespace size_program
 
@@ -22,6 +25,9 @@ __attribute__((noinline)) void call_prefill() { attend::prefill(prompt.query, ca
 __attribute__((noinline)) void append_token() { cache.append(token.key, token.value); }
 __attribute__((noinline)) void call_decode() { attend::decode(token.query, cache, token.output); }
 
+// A problem over the prompt's arrays, with options that only the program running knows.
+__attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
+
 // The same in parts. No image has these: only their stack is asked for.
 attend::Partials<Shape> partials;
 constexpr attend::Part half = {0, 2};
@@ -29,9 +35,7 @@ __attribute__((noinline)) void call_prefill_part() {
   attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
 }
 __attribute__((noinline)) void call_decode_part() { attend::decode_part(token.query, cache, partials, attend::causal(), half); }
-__attribute__((noinline)) void call_decode_finish() {
-  attend::decode_finish(cache, partials, token.output, attend::causal());
-}
+__attribute__((noinline)) void call_decode_finish() { attend::decode_finish(cache, partials, token.output, attend::causal()); }
 
 // Where the linker begins.
 void begin_nothing() {}
@@ -47,6 +51,7 @@ void begin_both() {
   begin_prefill();
   begin_decode();
 }
+void begin_options() { call_options(); }
 
 // What the headers promise, as sizes of objects: those can be read without running anything.
 extern const char core_stack[attend::config::stack_bytes];
@@ -55,6 +60,10 @@ extern const char decode_stack[attend::decode_stack_bytes<Shape>];
 const char core_stack[sizeof core_stack] = {};
 const char prefill_stack[sizeof prefill_stack] = {};
 const char decode_stack[sizeof decode_stack] = {};
+extern const char options_stack[attend::config::option_stack_bytes];
+extern const char options_part_stack[attend::config::option_stack_bytes + attend::config::option_part_stack_bytes];
+const char options_stack[sizeof options_stack] = {};
+const char options_part_stack[sizeof options_part_stack] = {};
 extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];
 extern const char decode_part_stack[attend::decode_part_stack_bytes<Shape>];
 const char prefill_part_stack[sizeof prefill_part_stack] = {};

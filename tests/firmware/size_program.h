@@ -3,6 +3,7 @@
 #pragma once
 
 #include <attend/attend.h>
+#include <attend/core_options.h>
 
 namespace size_program {
 
@@ -23,6 +24,10 @@ extern attend::KvCache<Shape> cache;
 extern attend::PrefillWorkspace<Shape, prompt_tokens> work;
 extern Arrays<prompt_tokens> prompt;
 extern Arrays<1> token;
+extern attend::core::Problem problem;
+extern attend::core::Options options;
+alignas(attend::config::alignment) extern float scratch[attend::core::option_scratch_floats(1, attend::chain_keys,
+                                                                                            Shape::head_dim, Shape::head_dim)];
 
 }  // namespace size_program
 
@@ -32,4 +37,5 @@ void append_prompt();
 void call_prefill();
 void append_token();
 void call_decode();
+void call_options();
 }

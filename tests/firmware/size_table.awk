@@ -21,8 +21,9 @@ function list(level, prefix, names,    i, n, name, text) {
 
 function text_row(level) {
   if (get(level, "ram") == "-") return
-  printf "%-14s%-4s %7s %6s %6s %8s %5s %9s %7s %9s %7s %9s %8s %8s %8s\n", board, level,
-    get(level, "flash_prefill"), get(level, "flash_decode"), get(level, "flash_both"), get(level, "helpers"), get(level, "ram"),
+  printf "%-14s%-4s %7s %6s %6s %8s %7s %5s %9s %7s %9s %7s %9s %8s %8s %8s\n", board, level,
+    get(level, "flash_prefill"), get(level, "flash_decode"), get(level, "flash_both"), get(level, "helpers"),
+    get(level, "flash_options"), get(level, "ram"),
     get(level, "stack_prefill"), get(level, "painted_prefill"), get(level, "stack_decode"), get(level, "painted_decode"),
     get(level, "per_mac_64x32_arrays"), get(level, "per_mac_64x32_cache"),
     get(level, "per_mac_128x64_arrays"), get(level, "per_mac_128x64_cache")
@@ -41,12 +42,12 @@ END {
       "| instructions, 64 × 32: arrays / cache | 128 × 64 |"
     print "| --- | --- | --- | --- | --- | --- | --- | --- |"
   } else {
-    printf "%-18s %31s %5s %35s %36s\n", "", "flash, bytes ----------------", "", "stack, bytes: bound, then measured",
+    printf "%-18s %39s %5s %35s %36s\n", "", "flash, bytes ------------------------", "", "stack, bytes: bound, then measured",
       "instructions per multiply-accumulate"
-    printf "%-18s %31s %5s %17s %17s %18s %17s\n", "", "", "", "prefill --------", "decode ---------", "64x32 -----------",
+    printf "%-18s %39s %5s %17s %17s %18s %17s\n", "", "", "", "prefill --------", "decode ---------", "64x32 -----------",
       "128x64 ---------"
-    printf "%-14s%-4s %7s %6s %6s %8s %5s %9s %7s %9s %7s %9s %8s %8s %8s\n", "target", "", "prefill", "decode", "both",
-      "helpers", "RAM", "bound", "used", "bound", "used", "arrays", "cache", "arrays", "cache"
+    printf "%-14s%-4s %7s %6s %6s %8s %7s %5s %9s %7s %9s %7s %9s %8s %8s %8s\n", "target", "", "prefill", "decode", "both",
+      "helpers", "options", "RAM", "bound", "used", "bound", "used", "arrays", "cache", "arrays", "cache"
   }
   for (i = 1; i <= count; ++i) {
     board = boards[i]

@@ -30,6 +30,33 @@ void fill(size_program::Arrays<tokens>& arrays, uint64_t seed) {
   random.fill(arrays.value.data[0][0], floats);
 }
 
+// The prompt again, with a window, a soft cap, a sink and what else takes memory.
+void prepare_options() {
+  using size_program::options, size_program::problem, size_program::prompt, size_program::prompt_tokens;
+  constexpr int dims = size_program::Shape::head_dim;
+  static float sink = 0.5f, lse[prompt_tokens], scores[prompt_tokens][prompt_tokens], relative[9] = {};
+  problem.query = {prompt.query.data[0][0], dims, dims};
+  problem.key = {prompt.key.data[0][0], dims, dims};
+  problem.value = {prompt.value.data[0][0], dims, dims};
+  problem.output = {prompt.output.data[0][0], dims, dims};
+  problem.query_heads = problem.kv_heads = problem.row_block = 1;
+  problem.head_dim = problem.value_dim = dims;
+  problem.queries = problem.keys = prompt_tokens;
+  problem.scale = 0.25f;
+  problem.causal = true;
+  problem.key_block = attend::chain_keys;
+  problem.scratch = size_program::scratch;
+  options.left = 40;
+  options.soft_cap = 20.0f;
+  options.sinks = options.slopes = &sink;
+  options.relative = relative;
+  options.relative_left = 8;
+  options.lse = {lse, 1, 1};
+  options.scores = {scores[0], prompt_tokens, prompt_tokens};
+  options.score_keys = prompt_tokens;
+  options.score_stage = attend::core::Scores::weights;
+}
+
 void report(const char* name, void (*call)()) {
   const uint32_t bytes = bytes_of_stack(call);
   firmware::print(name);
@@ -47,5 +74,7 @@ int firmware::run() {
   report("prefill", call_prefill);
   append_token();
   report("decode", call_decode);
+  prepare_options();
+  report("options", call_options);
   return size_program::token.output.data[0][0][0] != 0.0f ? 0 : 1;
 }
