@@ -24,4 +24,17 @@ void* memmove(void* to, const void* from, size_t count) {
   return to;
 }
 
+// The same by the names of Arm's run-time ABI, which Clang calls.
+#if defined(__ARM_EABI__)
+void __aeabi_memset(void* to, size_t count, int byte) { memset(to, byte, count); }
+void __aeabi_memset4(void* to, size_t count, int byte) { memset(to, byte, count); }
+void __aeabi_memset8(void* to, size_t count, int byte) { memset(to, byte, count); }
+void __aeabi_memclr(void* to, size_t count) { memset(to, 0, count); }
+void __aeabi_memclr4(void* to, size_t count) { memset(to, 0, count); }
+void __aeabi_memclr8(void* to, size_t count) { memset(to, 0, count); }
+void __aeabi_memcpy(void* to, const void* from, size_t count) { memcpy(to, from, count); }
+void __aeabi_memcpy4(void* to, const void* from, size_t count) { memcpy(to, from, count); }
+void __aeabi_memcpy8(void* to, const void* from, size_t count) { memcpy(to, from, count); }
+#endif
+
 }  // extern "C"
