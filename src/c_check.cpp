@@ -45,7 +45,8 @@ attend_status check_extents(const attend_problem& problem, const attend_problem&
   if (problem.queries > ATTEND_MAX_ROWS / (problem.query_heads / problem.kv_heads)) return ATTEND_TOO_MANY_ROWS;
   if (magnitude(problem.scale) >= 0x7f800000u) return ATTEND_BAD_SCALE;
   const uint32_t cap = bits_to<uint32_t>(more.soft_cap);
-  return magnitude(more.soft_cap) == 0 || (cap >= 0x00800000u && cap < 0x7f800000u) ? ATTEND_OK : ATTEND_BAD_SOFT_CAP;
+  const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
+  return magnitude(more.soft_cap) == 0 || is_cap ? ATTEND_OK : ATTEND_BAD_SOFT_CAP;
 }
 
 // How many keys there are, which with a cache the cache knows.
@@ -119,7 +120,8 @@ attend_status check_problem(const attend_problem* given, Use use, Checked& check
   const attend_problem& problem = *given;
   attend_status status = check_size(given, problem.size, ATTEND_PROBLEM_SIZE_1, sizeof problem);
   if (status != ATTEND_OK) return status;
-  if ((problem.options & ~known_options) != 0) return ATTEND_UNKNOWN_OPTION;
+  const uint32_t known = problem.size == ATTEND_PROBLEM_SIZE_1 ? uint32_t(ATTEND_CAUSAL) : known_options;
+  if ((problem.options & ~known) != 0) return ATTEND_UNKNOWN_OPTION;
   const attend_problem& more = more_of(problem);
   const attend_cache* cache = use == Use::run ? problem.cache : nullptr;
   ptrdiff_t keys = 0;

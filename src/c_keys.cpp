@@ -18,10 +18,18 @@ attend_status check_pages(const attend_problem& problem, const Checked& checked,
       check_option(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_UNALIGNED_PAGES, options.inputs[5]);
   if (status != ATTEND_OK) return status;
   const ptrdiff_t first_key = problem.states != nullptr && problem.first_key > 0 ? problem.first_key : 0;
+  const bool all = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
   for (ptrdiff_t row = 0; row < checked.batch; ++row) {
     const int32_t* table = pages.table + row * step(extent.batch);
-    const ptrdiff_t count = pages_of(problem.key_lengths != nullptr ? problem.key_lengths[row] : keys);
+    const ptrdiff_t keys_of_row = problem.key_lengths != nullptr ? problem.key_lengths[row] : keys,
+                    count = pages_of(keys_of_row);
+    // Pages that even the first query's window has left behind may be gone.
+    const bool last = (problem.options & ATTEND_QUERIES_LAST) != 0;
+    const ptrdiff_t at = last ? keys_of_row - checked.first.queries : checked.first.offset;
+    const ptrdiff_t seen = options.first.left < 0 || all ? 0 : at - options.first.left;
     for (ptrdiff_t page = first_key / pages.page_keys; page < count; ++page) {
+      const ptrdiff_t begin = page * pages.page_keys;
+      if (begin + pages.page_keys <= seen && begin >= problem.pinned_keys) continue;
       if (!within(table[page], 0, pages.count - 1)) return ATTEND_BAD_PAGE;
     }
   }
@@ -60,12 +68,13 @@ attend_status check_ring(const attend_problem& problem, const Checked& checked, 
   const bool all = more.scores.data != nullptr && more.scores.stage <= ATTEND_SCORES_CAPPED;
   ptrdiff_t first = options.left < 0 || all ? 0 : at - options.left;
   if (more.states != nullptr && first < more.first_key) first = more.first_key;
-  if (first >= keys || (first >= ptrdiff_t(held) * panel_keys && more.pinned_keys == 0)) return ATTEND_OK;
-  const int ring = core::panel_count(int(keys)) - cache.ring_groups;  // as of so many keys
   const int pinned = cache.pinned_groups;
-  if (ring < held && ring < pinned) return ATTEND_KEYS_LOST;
-  if (first < ptrdiff_t(held) * panel_keys && held > pinned) return ATTEND_KEYS_LOST;
-  return more.pinned_keys > ptrdiff_t(pinned) * panel_keys && held > pinned ? ATTEND_KEYS_LOST : ATTEND_OK;
+  if (held <= pinned) return ATTEND_OK;
+  // Lost are the keys between the copies of the pinned ones and the ring's first.
+  const ptrdiff_t lost = ptrdiff_t(pinned) * panel_keys, back = ptrdiff_t(held) * panel_keys;
+  const ptrdiff_t begin = more.states != nullptr ? more.first_key : 0, end = more.pinned_keys < keys ? more.pinned_keys : keys;
+  if (first < back && keys > lost) return ATTEND_KEYS_LOST;
+  return end > lost && end > begin ? ATTEND_KEYS_LOST : ATTEND_OK;
 }
 
 // What options say of a cache that is not plain.
@@ -77,6 +86,7 @@ void take_cache(const attend_cache& cache, core::Options& options) {
   options.value_scales = memory.value_scales;
   options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
   options.slots = memory.slots;
+  if (cache.ring_groups > 0) options.slots.ring_tokens = cache.most;
 }
 
 }  // namespace

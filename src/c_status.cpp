@@ -43,7 +43,7 @@ extern "C" const char* attend_status_text(int status) {
     case ATTEND_BAD_SCALE:
       return "scale must be a finite number, or ATTEND_DEFAULT_SCALE";
     case ATTEND_BAD_SOFT_CAP:
-      return "soft_cap must be 0, for none, or a normal number above it";
+      return "soft_cap must be 0, for none, or lie within 1e-30 and 1e30";
     case ATTEND_NO_CACHE:
       return "pass the address of a cache: it is null";
     case ATTEND_CORRUPT_CACHE:

@@ -78,9 +78,11 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
     exp2_fraction<Isa, some>(weight);
     ATTEND_UNROLL
     for (int i = 0; i < some; ++i) {
-      const Vec scaled = Isa::mul(weight[i], Isa::two_to(power[i]));
+      const Vec scaled = Isa::mul(Isa::mul(weight[i], Isa::two_to(power[i])), Isa::broadcast(factor));
       const Vec kept = Isa::where_equal(power[i], least, Isa::zero(), scaled);
-      Isa::store(weights + k + i * Isa::lanes, Isa::mul(kept, Isa::broadcast(factor)));
+      // Which weights are as good as nothing depends on the maximum, and that on how the call was cut: below this none is left.
+      const Vec bound = Isa::broadcast(0x1p-123f);
+      Isa::store(weights + k + i * Isa::lanes, Isa::where_equal(Isa::max(kept, bound), bound, Isa::zero(), kept));
     }
   }
 }

@@ -189,14 +189,15 @@ class OptionBlock {
     float* const weights = scores_ + from;
     weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r));
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
-    if (block.value_scales != nullptr) scale_weights<rows>(weights, visible[rows - 1], block.value_scales + from);
     const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
+    const bool scales = block.value_scales != nullptr;
     for (int k = from & -chain_keys; k < from + visible[rows - 1]; k += chain_keys) {
       const int begin = at_least(k, at_least(from, sight.earliest.begin - block.key));
       const int end = at_most(k + chain_keys, from + visible[rows - 1]);
       if (begin >= end) continue;
       const bool whole = !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
       if (whole && !by_keys) {
+        if (scales) scale_weights<rows>(scores_, begin & -panel_keys, end, block.value_scales);
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
         keys_.template add_values<rows>(scores_, block, sight_of_all_, begin, end, in_chain, sums_.of_segment(r));
@@ -235,13 +236,13 @@ class OptionBlock {
     }
   }
 
-  // Weights that multiply values; the denominators have theirs.
+  // Weights that multiply values; the denominators have theirs. Hidden keys have weight 0 and scales that are numbers, or they
+  // are not read.
   template <int rows>
-  ATTEND_INSIDE void scale_weights(float* weights, int count, const float* scales) const {
+  ATTEND_INSIDE void scale_weights(float* weights, int from, int to, const float* scales) const {
     for (int i = 0; i < rows; ++i, weights += config::score_keys) {
-      for (int k = 0; k < count; k += Isa::lanes) {
-        const typename Isa::Vec weight = Isa::load(weights + k), scaled = Isa::mul(weight, Isa::load(scales + k));
-        Isa::store(weights + k, Isa::where_equal(weight, Isa::zero(), Isa::zero(), scaled));
+      for (int k = from; k < to; k += Isa::lanes) {
+        Isa::store(weights + k, Isa::mul(Isa::load(weights + k), Isa::load(scales + k)));
       }
     }
   }
@@ -258,7 +259,8 @@ class OptionBlock {
         const int key = block.key + j;
         if (!row_[r].sight.has(key)) continue;
         if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, row_[r].token, row_[r].head, key)) continue;
-        const typename Isa::Vec weight = Isa::broadcast(weights[j]);
+        const float scaled = block.value_scales == nullptr ? weights[j] : weights[j] * block.value_scales[j];
+        const typename Isa::Vec weight = Isa::broadcast(scaled);
         multiply_add_row<Isa>(values.data + j * values.stride, dims_, weight, chain, chain);
       }
       if (!has_states_ || block.key + k + chain_keys <= stop_) sums_.end_chain(r);

@@ -124,9 +124,10 @@ class OptionKeys {
     return block.values;
   }
 
-  // Whether no value of a block is infinite or no number: looked for once.
+  // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
   bool are_finite(Block& block, const BlockSight& sight) {
-    if (block.finite < 0) block.finite = options_.value_format == core::Format::int8 || look_for_infinity(block, sight);
+    if (block.finite < 0)
+      block.finite = options_.value_format == core::Format::int8 ? scales_are_finite(block) : values_are_finite(block, sight);
     return block.finite > 0;
   }
 
@@ -194,8 +195,14 @@ class OptionKeys {
     typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, sums);
   }
 
-  // Returns whether there is none.
-  bool look_for_infinity(Block& block, const BlockSight& sight) {
+  static bool scales_are_finite(const Block& block) {
+    for (int k = block.from; k < block.to; ++k) {
+      if (magnitude(block.value_scales[k]) >= 0x7f800000u) return false;
+    }
+    return true;
+  }
+
+  bool values_are_finite(Block& block, const BlockSight& sight) {
     const Values values = values_of(block, sight);
     const int dims = problem_.value_dim;
     typename Isa::Vec zeros = Isa::zero();
@@ -244,6 +251,7 @@ class OptionKeys {
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
     for (int k = from; k < to; k += panel_keys) {
+      fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!sight.has_any(key + k, key + k + panel_keys)) continue;
       const int first = at_least(options_.origin - key - k, 0), end = at_most(to - k, panel_keys);
       copy_row<Isa>(of_head + (slot_of(key + k) + first - options_.origin), end - first, work + k + first);

@@ -103,6 +103,15 @@ ATTEND_INSIDE void add_biases(float* scores, const float* bias, int count) {
 }
 
 template <class Isa>
+void hide_by_bias(float* scores, const float* bias, int count) {
+  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+  for_each_vector<Isa>(count, [&](int k, int some) {
+    const typename Isa::Vec score = load_some<Isa>(scores + k, some);
+    store_some<Isa>(scores + k, Isa::where_equal(load_some<Isa>(bias + k, some), lowest, lowest, score), some);
+  });
+}
+
+template <class Isa>
 void add_same_bias(float* scores, float bias, int count) {
   if (bits_to<uint32_t>(bias) == minus_infinity) return fill_row<Isa>(bias, count, scores);
   const typename Isa::Vec unit = Isa::broadcast(log2_e), b = Isa::broadcast(bias);
@@ -275,6 +284,15 @@ class OptionScores {
         hide_between(row, at_least(at.sight.pinned - key, 0), at_most(at.sight.first - key, keys));
       });
     }
+    if (options_.bias.data != nullptr && (options_.slopes != nullptr || options_.relative != nullptr)) {
+      // What came after may have been infinite, and hidden is hidden.
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        hide_by_bias<Isa>(row, bias + at.bias, there);
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
     const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
     if (weights || shows(core::Scores::biased)) {
       for_rows([&](float* row, const OptionRow& at) {
@@ -286,8 +304,10 @@ class OptionScores {
   // Before the first keys of a row: all hidden.
   void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
-    const int first = has_states(options_) ? options_.first_key : 0;
-    fill_row<Isa>(-__builtin_inff(), at_least(options_.score_keys - first, 0), shown(token, head) + first);
+    // A call with states has its own columns, others may be at theirs.
+    const int first = has_states(options_) ? options_.first_key : 0,
+              end = has_states(options_) ? problem_.keys : options_.score_keys;
+    fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);
   }
 
   // Where the caller wants to see the scores.

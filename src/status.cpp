@@ -18,7 +18,7 @@ const char* attend::status_text(Status status) {
     case Status::bad_pinned:
       return "pinned must not be negative, nor more than what a RingCache keeps";
     case Status::bad_soft_cap:
-      return "soft_cap must be a normal number above 0, or 0";
+      return "soft_cap must be 0, for none, or lie within 1e-30 and 1e30";
     case Status::bad_mask:
       return "a mask must have 1 query or at least valid_queries, and at least valid_keys keys";
     case Status::bad_bias:

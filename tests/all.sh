@@ -1,5 +1,6 @@
 #!/bin/sh
 # Runs every part of the tests and adds them up: tests/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built.
+# CHECKS: which scripts follow them; all, unless it is given.
 cxx=$1
 build=$2
 log=$build/test.log
@@ -12,7 +13,7 @@ part() {
 }
 
 part 'unit tests' "$build/unit"
-for check in wrong_code symbols stack freestanding vendoring windows c readme; do
+for check in ${CHECKS-wrong_code symbols stack freestanding vendoring windows c readme}; do
   part "$check" sh "tests/check_$check.sh" "$cxx" "$build"
 done
 

@@ -154,6 +154,47 @@ TEST_CASE("c rings: keys that are lost are refused, those that are held are not"
   CHECK(cache.append(tokens, 0, 998) == ATTEND_CACHE_FULL);
 }
 
+TEST_CASE("c rings: a window past the keys does not let lost keys in, and states see what a whole call sees") {
+  const int count = 500, pinned = 50;
+  const Tokens tokens(count);
+  attend_cache_shape shape = shape_of(20000);
+  shape.window_keys = 58, shape.pinned_keys = pinned;
+  Cache cache(shape);
+  for (int first = 0; first < count; first += 10) REQUIRE(cache.append(tokens, first, 10) == ATTEND_OK);
+  attend_problem p = problem_of(tokens, 0, 1);
+  float output[query_heads * value_dim];
+  p.output.data = output;
+  p.cache = cache.head;
+  p.options |= ATTEND_WINDOW_LEFT;
+  p.window_left = 3, p.pinned_keys = 450, p.offset = 1000000;
+  CHECK(attend_check(&p) == ATTEND_KEYS_LOST);
+  p.pinned_keys = pinned;
+  CHECK(attend_check(&p) == ATTEND_OK);
+
+  // Only some of the tokens that the ring has taken, and in several calls.
+  p.window_left = 20, p.offset = count - 1;
+  attend_problem plain = p;
+  plain.cache = nullptr;
+  plain.key = tokens.keys(0), plain.value = tokens.values(0);
+  for (const int keys : {9, 64, 485, count}) {
+    p.keys = plain.keys = keys;
+    REQUIRE(same_bits(run(p), run(plain)));
+  }
+  std::vector<float> state(attend_state_size(&p) / sizeof(float));
+  p.states = state.data();
+  for (int done = 0; done < count; done += 20) {
+    p.options = (p.options & ~ATTEND_STATE_BEGINS) | (done == 0 ? ATTEND_STATE_BEGINS : 0u);
+    p.first_key = done, p.keys = done + 20;
+    const std::size_t bytes = attend_workspace_size(&p);
+    Aligned memory(bytes);
+    REQUIRE(attend_run(&p, memory.data(), bytes) == ATTEND_OK);
+  }
+  std::vector<float> found(query_heads * value_dim);
+  p.output.data = found.data();
+  REQUIRE(attend_finish(&p) == ATTEND_OK);
+  CHECK(same_bits(found, run(plain)));
+}
+
 TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's caches, and are near") {
   const int count = 70;
   const Tokens tokens(count);

@@ -110,7 +110,7 @@ typedef enum attend_status {
   ATTEND_BAD_QUERIES = 16,     /* 1 ... ATTEND_MAX_TOKENS */
   ATTEND_TOO_MANY_ROWS = 17,   /* queries * query_heads / kv_heads > ATTEND_MAX_ROWS */
   ATTEND_BAD_SCALE = 18,       /* NaN or infinite */
-  ATTEND_BAD_SOFT_CAP = 19,    /* NaN, infinite, negative or subnormal */
+  ATTEND_BAD_SOFT_CAP = 19,    /* neither 0 nor within 1e-30 ... 1e30 */
 
   /* a cache, in a problem or by itself */
   ATTEND_NO_CACHE = 20,          /* null */
@@ -332,7 +332,8 @@ typedef struct attend_scales {
 
 /* Pages: keys and values lie in pools [page][page_keys][kv_heads][width], by token_stride and head_stride, which all batch rows
  * share (batch_stride is not looked at), as do scales: [kv_head][page][page_keys]. Key j of batch row b is token j % page_keys
- * of page table[b * batch_stride + j / page_keys]. Entries of keys before first_key, or that no key needs, are not looked at.
+ * of page table[b * batch_stride + j / page_keys]. Entries of keys before first_key, or of keys that all
+ * queries' windows have left behind, are not looked at.
  */
 typedef struct attend_pages {
   const int32_t* table; /* null: none */
@@ -373,7 +374,7 @@ typedef struct attend_problem {
   const float* slopes;      /* [query_heads] ALiBi; null: none */
   attend_relative relative; /* relative.data null: none */
   const float* sinks;       /* [query_heads] logits that join the denominator and have no value; null: none */
-  float soft_cap;           /* a normal number above 0; 0: none */
+  float soft_cap;           /* 1e-30 ... 1e30; 0: none */
 
   int query_format;           /* attend_format; not ATTEND_INT8 */
   int key_format;             /* attend_format; with a cache this and the next are not looked at */
@@ -419,7 +420,8 @@ ATTEND_API float attend_default_scale(ptrdiff_t head_dim);
 
 /* ---- Running it ---- */
 
-/* Everything but work memory and parts. Reads the struct, the key lengths and the head of the cache. */
+/* Everything but work memory and parts. Reads the struct, key lengths, page tables and the head of the
+ * cache. */
 ATTEND_API attend_status attend_check(const attend_problem* problem);
 
 /* Bytes of work memory for the problem; 0 if attend_check refuses it. With a cache it depends on the cache's capacity, not on
@@ -493,7 +495,8 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 
-/* Keeps the first tokens, at most those that are held. What a ring has overwritten does not come back. */
+/* Keeps the first tokens, at most those that are held. What a ring has overwritten does not come back: for another
+ * sequence, reset it and append again. */
 ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens);
 
 /* Keeps none. */

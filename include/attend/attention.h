@@ -17,7 +17,7 @@ enum class Status {
   // Of calls with ScoreOptions, RingCache or State.
   bad_window,    // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
   bad_pinned,    // negative; over a RingCache: more than it keeps
-  bad_soft_cap,  // neither 0 nor a normal number above 0
+  bad_soft_cap,  // neither 0 nor within 1e-30 … 1e30
   bad_mask,      // a mask of fewer queries than valid_queries, and not of 1, or of fewer keys than valid_keys
   bad_bias,      // likewise
   bad_lse,       // of fewer tokens than valid_queries

@@ -57,7 +57,7 @@ void store(const Cache& cache, int position, int count, Tensor<const float> key,
 // The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
 // Dao et al., FlashAttention, 2022), in the fixed order of operations that src/README.md gives. How a problem is cut into calls
 // and blocks changes no bit, while keys * max|value| stays below 8e37 and up to contributions below 2^-125 of the largest
-// weight. Floating-point exceptions are raised without meaning and must not trap.
+// weight, and a last bit where one decides a tie. Floating-point exceptions are raised without meaning and must not trap.
 struct Problem {
   Tensor<const float> query;  // [queries][query_heads][head_dim]
   Tensor<float> output;       // [queries][query_heads][value_dim]
@@ -69,8 +69,9 @@ struct Problem {
   int value_dim;              // >= 1
   int queries;                // >= 0
   int keys;                   // >= 0
-  int offset;                 // absolute position of query 0, any value; used only when causal
-  float scale;                // any value
+  int offset;   // absolute position of query 0, any value; used only when causal; with options (core_options.h) windows and
+                // biases by position use it too
+  float scale;  // any value
   bool causal;
   bool key_panels;
   int row_block;   // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves

@@ -32,7 +32,7 @@ enum class Scores : uint8_t {
   raw,     // scale * dot(query, key) of all keys that exist, hidden or not
   capped,  // after the soft cap, likewise
   biased,  // after biases; -inf where a key is hidden
-  weights  // after the softmax; 0 where a key is hidden. Not with states
+  weights  // after the softmax; 0 where a key is hidden, and for weights of at most 2^-123. Not with states
 };
 
 // Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
@@ -60,12 +60,14 @@ struct Options {
   ptrdiff_t relative_head_stride = 0;  // relative_right) + relative_left of a head's row is added
   int relative_left = 0;
   int relative_right = 0;
-  float soft_cap = 0.0f;         // cap * tanh(score / cap) in place of the score; > 0, or 0: none
+  float soft_cap = 0.0f;         // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
   const float* sinks = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
 
-  Tensor<float> lse = {};     // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
-  Tensor<float> scores = {};  // [queries][query_heads][score_keys]; null: none. Keys at or after problem.keys count as hidden
-  int score_keys = 0;         // >= problem.keys, where there are scores
+  Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
+  Tensor<float> scores =
+      {};  // [queries][query_heads][score_keys]; null: none. With states, columns
+           // first_key ... problem.keys - 1 are written, otherwise all. Keys at or after problem.keys count as hidden
+  int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
 
   // Of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.

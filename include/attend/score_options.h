@@ -31,7 +31,7 @@ struct ScoreOptions {
   detail::RelativeSetting<Shape> relative;  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> slopes;        // float[query_heads], ALiBi
   detail::HeadSetting<Shape> sinks;         // float[query_heads]: a logit that joins the denominator, without a value
-  float soft_cap = 0.0f;                    // a normal number above 0; 0: none
+  float soft_cap = 0.0f;                    // 1e-30 … 1e30; 0: none
 
   detail::LseSetting<Shape> lse;        // Lse<Shape, at least valid_queries>
   detail::ScoresSetting<Shape> scores;  // Scores<Shape, at least valid_queries, at least valid_keys>
@@ -72,7 +72,7 @@ struct OptionShape<ScoreOptions<Shape>> {
 inline bool is_cap(float cap) {
   unsigned bits;
   __builtin_memcpy(&bits, &cap, sizeof cap);
-  return (bits & 0x7fffffffu) == 0 || (bits >= 0x00800000u && bits < 0x7f800000u);
+  return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
 }
 
 inline void run_share(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
