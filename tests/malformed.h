@@ -36,9 +36,10 @@ void unalign_pointer(Pointer& pointer) {
 template <class Tensor>
 bool reach_too_far(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, std::ptrdiff_t heads, Random& random,
                    int format = ATTEND_FLOAT32) {
-  const std::ptrdiff_t far[] = {PTRDIFF_MAX,     PTRDIFF_MIN,     -(PTRDIFF_MAX / 4) - 2,
-                                PTRDIFF_MIN + 1, PTRDIFF_MAX / 2, PTRDIFF_MAX / 4 + 1};
-  const std::ptrdiff_t stride = far[random.between(0, format == ATTEND_FLOAT32 ? 5 : 3)];
+  // The last three only as floats: where addresses have 32 bits, there may be as many bytes before an array as half of them.
+  const std::ptrdiff_t far[] = {PTRDIFF_MAX,     PTRDIFF_MIN,        PTRDIFF_MIN + 1, -(PTRDIFF_MAX / 4) - 2,
+                                PTRDIFF_MAX / 2, PTRDIFF_MAX / 4 + 1};
+  const std::ptrdiff_t stride = far[random.between(0, format == ATTEND_FLOAT32 ? 5 : 2)];
   switch (random.between(0, 3)) {
     case 0:
       if (batch == 1) return false;
