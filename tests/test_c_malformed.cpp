@@ -11,6 +11,7 @@
 
 #include "malformed_options.h"
 #include "malformed_states.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -346,7 +347,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
   const std::vector<unsigned char> cache(world.cache.data, world.cache.data + world.cache.size);
   Random random(20240607);
   Count count;
-  while (count.calls < 100000 && count.wrong < 10) {
+  while (count.calls < rounds(100000) && count.wrong < 10) {
     const int kind = random.between(0, 9);
     if (kind < 7) {
       one_problem(world, random, count);
@@ -365,7 +366,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     seen().insert(fault.status);
   }
   CHECK(count.wrong == 0);
-  CHECK(count.calls == 100000);
+  CHECK(count.calls == rounds(100000));
   MESSAGE(count.calls, " calls, ", count.refused, " of them refused, with ", seen().size() - 1, " statuses");
 
   // Every status that has a text was an answer, but the one for a backend that this processor cannot run.
@@ -376,6 +377,7 @@ TEST_CASE("malformed calls of the C surface: each has its own status, and nothin
     INFO(status, " ", text);
     CHECK(texts.insert(text).second);
     CHECK((status == ATTEND_OK || text.size() > 20));
+    if (rounds(12) < 12) continue;  // too few calls for the rare ones
     if (status != ATTEND_UNAVAILABLE_BACKEND) CHECK(seen().count(status) == 1);
   }
   CHECK(texts.size() == 126);
