@@ -5,6 +5,14 @@ namespace attend {
 namespace c_surface {
 namespace {
 
+// The first key of a batch row that any query's window shows; pinned keys lie before.
+ptrdiff_t first_seen(const attend_problem& more, const Checked& checked, const core::Options& options, ptrdiff_t keys) {
+  const bool all = more.scores.data != nullptr && more.scores.stage <= ATTEND_SCORES_CAPPED;
+  if (options.left < 0 || all) return 0;
+  const bool last = (more.options & ATTEND_QUERIES_LAST) != 0;
+  return (last ? keys - checked.first.queries : checked.first.offset) - options.left;
+}
+
 attend_status check_pages(const attend_problem& problem, const Checked& checked, CheckedOptions& options) {
   const attend_pages& pages = problem.pages;
   if (pages.table == nullptr) return ATTEND_OK;
@@ -18,15 +26,11 @@ attend_status check_pages(const attend_problem& problem, const Checked& checked,
       check_option(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_UNALIGNED_PAGES, options.inputs[5]);
   if (status != ATTEND_OK) return status;
   const ptrdiff_t first_key = problem.states != nullptr && problem.first_key > 0 ? problem.first_key : 0;
-  const bool all = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
   for (ptrdiff_t row = 0; row < checked.batch; ++row) {
     const int32_t* table = pages.table + row * step(extent.batch);
     const ptrdiff_t keys_of_row = problem.key_lengths != nullptr ? problem.key_lengths[row] : keys,
                     count = pages_of(keys_of_row);
-    // Pages that even the first query's window has left behind may be gone.
-    const bool last = (problem.options & ATTEND_QUERIES_LAST) != 0;
-    const ptrdiff_t at = last ? keys_of_row - checked.first.queries : checked.first.offset;
-    const ptrdiff_t seen = options.first.left < 0 || all ? 0 : at - options.first.left;
+    const ptrdiff_t seen = first_seen(problem, checked, options.first, keys_of_row);  // pages left behind may be gone
     for (ptrdiff_t page = first_key / pages.page_keys; page < count; ++page) {
       const ptrdiff_t begin = page * pages.page_keys;
       if (begin + pages.page_keys <= seen && begin >= problem.pinned_keys) continue;
@@ -55,26 +59,19 @@ attend_status check_scales(const attend_scales& scales, const attend_problem& pr
   return ATTEND_OK;
 }
 
-// A ring may have lost keys that are asked for. Of pinned groups it holds a copy, which core::Slots reads where the last groups
-// of the ring do not reach: these must be the ring's last then.
+// A ring may have lost keys that are asked for: those between its copies of the pinned groups and its first group.
 attend_status check_ring(const attend_problem& problem, const Checked& checked, const core::Options& options) {
   const attend_problem& more = more_of(problem);
   const attend_cache& cache = *problem.cache;
-  const int held = core::panel_count(cache.most) - cache.ring_groups;  // the first group that is still in the ring
-  if (cache.ring_groups == 0 || held <= 0) return ATTEND_OK;
+  if (cache.ring_groups == 0) return ATTEND_OK;
+  const ptrdiff_t lost = ptrdiff_t(cache.pinned_groups) * panel_keys;
+  const ptrdiff_t back = ptrdiff_t(core::panel_count(cache.most) - cache.ring_groups) * panel_keys;
   const ptrdiff_t keys = problem.key_lengths != nullptr ? problem.key_lengths[0] : checked.first.keys;
-  const bool last = (problem.options & ATTEND_QUERIES_LAST) != 0;
-  const ptrdiff_t at = last ? keys - checked.first.queries : checked.first.offset;
-  const bool all = more.scores.data != nullptr && more.scores.stage <= ATTEND_SCORES_CAPPED;
-  ptrdiff_t first = options.left < 0 || all ? 0 : at - options.left;
-  if (more.states != nullptr && first < more.first_key) first = more.first_key;
-  const int pinned = cache.pinned_groups;
-  if (held <= pinned) return ATTEND_OK;
-  // Lost are the keys between the copies of the pinned ones and the ring's first.
-  const ptrdiff_t lost = ptrdiff_t(pinned) * panel_keys, back = ptrdiff_t(held) * panel_keys;
-  const ptrdiff_t begin = more.states != nullptr ? more.first_key : 0, end = more.pinned_keys < keys ? more.pinned_keys : keys;
-  if (first < back && keys > lost) return ATTEND_KEYS_LOST;
-  return end > lost && end > begin ? ATTEND_KEYS_LOST : ATTEND_OK;
+  const ptrdiff_t begin = more.states != nullptr ? more.first_key : 0, seen = first_seen(more, checked, options, keys);
+  const auto any_lost = [&](ptrdiff_t from, ptrdiff_t to) { return (from > lost ? from : lost) < (to < back ? to : back); };
+  return any_lost(seen > begin ? seen : begin, keys) || any_lost(begin, more.pinned_keys < keys ? more.pinned_keys : keys)
+             ? ATTEND_KEYS_LOST
+             : ATTEND_OK;
 }
 
 // What options say of a cache that is not plain.

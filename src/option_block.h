@@ -21,8 +21,6 @@
 namespace attend {
 namespace {
 
-constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
-
 template <class Isa>
 class OptionBlock {
   static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for it");

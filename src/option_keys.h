@@ -222,10 +222,7 @@ class OptionKeys {
     return true;
   }
 
-  int slot_of(int key) const {
-    const int keys = keys_taken(options_.slots, problem_.keys);
-    return slot_group(options_.slots, keys, key / panel_keys) * panel_keys + key % panel_keys;
-  }
+  int slot_of(int key) const { return attend::slot_of(options_.slots, problem_.keys, key); }
 
   // One panel of floats.
   void pack_group(int key, int count, float* panel) {

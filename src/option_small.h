@@ -21,8 +21,6 @@
 namespace attend {
 namespace {
 
-constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
-
 // Where a row's work memory has what, in floats from its beginning: a state, the scores of a chain, the scaled query, a group
 // of keys, a value.
 struct SmallMemory {
@@ -154,10 +152,7 @@ class SmallOptions {
            (sight_.has_any(key, key + count) && lets_any_through(options_, row.visible, row.bias, key, count));
   }
 
-  int slot_of(int key) const {
-    const int keys = keys_taken(options_.slots, problem_.keys);
-    return slot_group(options_.slots, keys, key / panel_keys) * panel_keys + key % panel_keys;
-  }
+  int slot_of(int key) const { return attend::slot_of(options_.slots, problem_.keys, key); }
 
   // Scores of a group of 16 keys, or of the first of them.
   void score_group(int key, int count, float* scores) {

@@ -7,6 +7,9 @@
 namespace attend {
 namespace {
 
+// Where a call stops that closes everything.
+constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
+
 // A row's state, as it lies in memory: core::state_floats(value_dim) floats.
 class RowState {
  public:
@@ -43,16 +46,6 @@ class RowState {
     total_max() = max();
     fill_row<Isa>(0.0f, panel_keys, lane_sums());
     fill_row<Isa>(0.0f, value_dim_, sums());
-  }
-
-  // Raises the maximum of what is open.
-  template <class Isa>
-  void move_to(float higher) const {
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(max(), higher)));
-    multiply_row<Isa>(lane_sums(), panel_keys, factor, lane_sums());
-    multiply_row<Isa>(chain(), value_dim_, factor, chain());
-    multiply_row<Isa>(sums(), value_dim_, factor, sums());
-    max() = higher;
   }
 
  private:

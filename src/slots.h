@@ -20,6 +20,11 @@ inline int slot_group(const core::Slots& slots, int keys, int group) {
   return slots.pinned_groups + group % slots.ring_groups;
 }
 
+// The slot of a key of a problem's first `keys`: 16 for each group's.
+inline int slot_of(const core::Slots& slots, int keys, int key) {
+  return slot_group(slots, keys_taken(slots, keys), key / panel_keys) * panel_keys + key % panel_keys;
+}
+
 // How many groups, from this one on and at most so many, have slots one after another. All of these must exist.
 inline int run_length(const core::Slots& slots, int keys, int group, int most) {
   if (slots.pages != nullptr) {

@@ -195,6 +195,53 @@ TEST_CASE("c rings: a window past the keys does not let lost keys in, and states
   CHECK(same_bits(found, run(plain)));
 }
 
+TEST_CASE("c pages: those that every window has left behind may be gone, others may not") {
+  const int count = 64, page = 16;
+  const Tokens tokens(count);
+  std::vector<std::int32_t> table = {0, 1, 2, 3};
+  attend_problem p = problem_of(tokens, 0, 2);
+  p.options |= ATTEND_WINDOW_LEFT;
+  p.window_left = 20, p.pinned_keys = 3, p.offset = count - 2;  // 42 ... are seen, and the first three
+  p.key = tokens.keys(0), p.value = tokens.values(0);
+  p.keys = count;
+  p.pages.table = table.data(), p.pages.page_keys = page, p.pages.count = 4;
+  const std::vector<float> expected = run(p);
+  table[1] = -1;
+  CHECK(same_bits(run(p), expected));
+  float output[2 * query_heads * value_dim];
+  p.output.data = output;
+  for (const std::size_t needed : {0, 2, 3}) {
+    std::vector<std::int32_t> broken = table;
+    broken[needed] = -1;
+    p.pages.table = broken.data();
+    CHECK(attend_check(&p) == ATTEND_BAD_PAGE);
+  }
+  p.pages.table = table.data(), p.window_left = 31;  // 31 is of the page that is gone
+  CHECK(attend_check(&p) == ATTEND_BAD_PAGE);
+}
+
+TEST_CASE("c surface: soft caps within their limits, and options that an old struct cannot have") {
+  const Tokens tokens(4);
+  attend_problem p = problem_of(tokens, 0, 4);
+  p.key = tokens.keys(0), p.value = tokens.values(0);
+  p.keys = 4;
+  float output[4 * query_heads * value_dim];
+  p.output.data = output;
+  for (const float cap : {0.0f, 1e-30f, 50.0f, 1e30f}) {
+    p.soft_cap = cap;
+    CHECK(attend_check(&p) == ATTEND_OK);
+  }
+  for (const float cap : {0.9e-30f, 1.1e30f, -1.0f}) {
+    p.soft_cap = cap;
+    CHECK(attend_check(&p) == ATTEND_BAD_SOFT_CAP);
+  }
+  p.soft_cap = 0.0f;
+  p.size = ATTEND_PROBLEM_SIZE_1;
+  CHECK(attend_check(&p) == ATTEND_OK);
+  p.options |= ATTEND_WINDOW_LEFT;
+  CHECK(attend_check(&p) == ATTEND_UNKNOWN_OPTION);
+}
+
 TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's caches, and are near") {
   const int count = 70;
   const Tokens tokens(count);
