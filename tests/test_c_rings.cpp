@@ -210,7 +210,7 @@ TEST_CASE("c pages: those that every window has left behind may be gone, others 
   CHECK(same_bits(run(p), expected));
   float output[2 * query_heads * value_dim];
   p.output.data = output;
-  for (const std::size_t needed : {0, 2, 3}) {
+  for (const std::size_t needed : {0u, 2u, 3u}) {
     std::vector<std::int32_t> broken = table;
     broken[needed] = -1;
     p.pages.table = broken.data();
