@@ -19,6 +19,8 @@
 
 #include "simd/x86_intrinsics.h"  // out here: its functions name their instruction sets themselves
 
+#define ATTEND_FMA  // from here on; compilers may not say so in a macro of theirs
+
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"))), apply_to = function)
 #elif defined(__GNUC__)

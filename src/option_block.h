@@ -11,6 +11,7 @@
 #pragma once
 
 #include "finish.h"
+#include "option_changes.h"
 #include "option_keys.h"
 #include "option_memory.h"
 #include "option_scores.h"
@@ -35,6 +36,7 @@ class OptionBlock {
         has_states_(has_states(options)),
         changes_scores_(changes_scores(options)),
         has_masks_(has_masks(options)),
+        only_change_(only_change(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
         keys_(problem, options, at),
@@ -62,8 +64,12 @@ class OptionBlock {
       row_[r] = option_row(problem_, options_, token, head);
       float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
       const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
-      widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
-      multiply_row<Isa>(query, problem_.head_dim, scale, query);
+      const float* from = problem_.query.data + at;
+      if (options_.query_format != core::Format::float32) {
+        widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
+        from = query;
+      }
+      scale_row<Isa>(from, problem_.head_dim, scale, query);
       option_scores_.begin(token, head);
       if (has_states_ && !options_.begins) {
         sums_.load(r, RowState(element(options_.states, token, head), dims_));
@@ -81,39 +87,35 @@ class OptionBlock {
         return;
       }
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
-      const Denominator all = denominator_of(sums_.total_sum[r], sums_.scale[r].max, sink);
+      const typename OptionSums<Isa>::Result result = sums_.result(r);
+      const Denominator all = denominator_of(result.denominator, sums_.scale[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = option_scores_.shown(token, head);
         finish_weights<Isa>(shown, options_.score_keys, sums_.scale[r].max, all, scores_);
       }
-      finish_row<Isa>(problem_, options_, token, head, sums_.total(r), all);
+      finish_row<Isa>(problem_, options_, token, head, result.sums, all);
     });
   }
 
   void go_over_all() {
     const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
-    int key = earliest.begin & -chain_keys;  // of the open chain
+    int key = earliest.begin & -chain_keys, last = key;  // the open chain, if there is one
     while (key < end && earliest.begin < end) {
-      int next = key + chain_keys;
-      if (!sight_of_all_.has_any(key, next)) next = at_least(next, earliest.first & -chain_keys);
-      next = at_most(next, stop_);
-      int last = key;  // the last chain that was gone over
+      int chains = chain_keys;
       if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
         const int most = key < earliest.begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
-        int chains = chain_keys;
-        while (chains < most && key + chains < end && is_needed(key + chains, end)) {
-          chains += chain_keys;
-        }
+        while (chains < most && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
+        go_to(last, key);
         go_over(key, at_most(chains, end - key));
         last = key + chains - chain_keys;
-        next = at_most(key + chains, stop_);
+      } else if (!sight_of_all_.has_any(key, key + chain_keys)) {
+        chains = at_least(chain_keys, (earliest.first & -chain_keys) - key);
       }
-      go_to(last, next);
-      key = next;
+      key += chains;
     }
-    go_to(key, stop_);
+    if (has_states_) go_to(last, stop_);
   }
 
   // Whether any row may see any key of a chain.
@@ -125,10 +127,8 @@ class OptionBlock {
   void go_to(int key, int next) {
     const bool another_chain = has_states_ && next / chain_keys != key / chain_keys;
     const bool another_segment = next / segment_keys != key / segment_keys;
-    for (int r = 0; r < rows_.count; ++r) {
-      if (another_chain) sums_.end_chain(r);
-      if (another_segment) sums_.end_segment(r);
-    }
+    for (int r = 0; another_chain && r < rows_.count; ++r) sums_.end_chain(r);
+    for (int r = 0; another_segment && r < rows_.count; ++r) sums_.end_segment(r);
   }
 
   void go_over(int key, int to) {
@@ -174,8 +174,12 @@ class OptionBlock {
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
+    const int next = r + rows, left = at_most(rows_.count - next, rows);
+    fetch_masks(next, left / 3, block.key + from, most - from);
     keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
-    const bool gaps = apply_options<rows>(r, block, from, most, sight);
+    fetch_masks(next + left / 3, left * 2 / 3 - left / 3, block.key + from, most - from);
+    const bool at_once = can_change_at_once(r, block, from, most, sight);
+    const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, sight);
 
     int visible[rows];  // from `from` on, never falling
     float before[rows];
@@ -185,7 +189,21 @@ class OptionBlock {
     }
     if (visible[rows - 1] == 0) return;
     float* const weights = scores_ + from;
-    weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r));
+    const auto weigh = [&](auto change) {
+      weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r), change);
+    };
+    if (!at_once) {
+      weigh(NoChange());
+    } else if (only_change_ == OnlyChange::bias) {
+      weigh(AddBias<Isa>{row_ + r, static_cast<const float*>(options_.bias.data) + block.key + from});
+    } else if (only_change_ == OnlyChange::bytes) {
+      weigh(HideByBytes<Isa>{row_ + r, static_cast<const uint8_t*>(options_.visible.data) + block.key + from});
+    } else if (only_change_ == OnlyChange::bits) {
+      weigh(HideByBits<Isa>{row_ + r, static_cast<const uint8_t*>(options_.visible.data), block.key + from});
+    } else {
+      weigh(CapScores<Isa>{option_scores_.cap()});
+    }
+    fetch_masks(next + left * 2 / 3, left - left * 2 / 3, block.key + from, most - from);
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
     const bool scales = block.value_scales != nullptr;
@@ -205,12 +223,20 @@ class OptionBlock {
     }
   }
 
+  // Whether all that options do is one change that is soon done, to whole panels that all rows see by position.
+  bool can_change_at_once(int r, const Block& block, int from, int most, const BlockSight& sight) const {
+    if (only_change_ == OnlyChange::none || rows_.count <= 2 * Isa::tile_rows || sight.all) return false;
+    const int begin = block.key + from, end = block.key + most;
+    const bool in_sight = sight.latest.first <= begin && sight.latest.begin <= begin && row_[r].sight.end >= end;
+    const core::Mask& mask = only_change_ == OnlyChange::bias ? options_.bias : options_.visible;
+    return in_sight && (!has_masks_ || mask.keys >= end) && (most - from) % panel_keys == 0;
+  }
+
   // Returns whether a row may not see a key between others.
   template <int rows>
   bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
     const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
     if (!changes_scores_ && all_in_sight) return false;
-    if (has_masks_) fetch_masks(r + rows, at_most(rows_.count - r - rows, rows), block.key + from, most - from);
     option_scores_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
     // Of many rows, some will not see some key.
     bool gaps = !all_in_sight || (has_masks_ && rows_.count > 2 * Isa::tile_rows);
@@ -273,6 +299,7 @@ class OptionBlock {
   const bool has_states_;
   const bool changes_scores_;
   const bool has_masks_;
+  const OnlyChange only_change_;
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
   OptionKeys<Isa> keys_;

@@ -89,7 +89,7 @@ class OptionKeys {
 
   // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block.
   template <int rows>
-  void score(const float* query, const Block& block, int from, int most, float* scores) const {
+  ATTEND_APART void score(const float* query, const Block& block, int from, int most, float* scores) const {
     if constexpr (rows <= typed_rows) {
       if (block.typed_panels != nullptr) {
         with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
@@ -177,6 +177,8 @@ class OptionKeys {
         float* const row = values_ + ptrdiff_t(i) * dims;
         if (!seen || key + i < options_.origin) {
           fill_row<Isa>(0.0f, dims, row);
+        } else if (options_.value_format == core::Format::float32) {
+          copy_row<Isa>(values_of_head_ + (slot + i - k) * stride, dims, row);
         } else {
           widen_row<Isa>(options_.value_format, moved(values_of_head_, (slot + i - k) * stride, options_.value_format), dims,
                          row);

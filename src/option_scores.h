@@ -62,6 +62,24 @@ ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
   return Isa::mul(less_one, near_reciprocal<Isa>(Isa::add(less_one, Isa::broadcast(2.0f))));
 }
 
+// Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
+  constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
+  const typename Isa::Vec by = Isa::broadcast(cap);
+  for (int k = 0; k < count; k += some * Isa::lanes) {
+    typename Isa::Vec capped[some];
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(scores + k + i * Isa::lanes)));
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) {
+      Isa::store(scores + k + i * Isa::lanes, capped[i]);
+      highest = Isa::max(highest, capped[i]);
+    }
+  }
+  return highest;
+}
+
 // Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
 template <class Isa, class Call>
 ATTEND_INSIDE void for_each_vector(int count, Call call) {
@@ -82,23 +100,26 @@ ATTEND_INSIDE void store_some(float* to, typename Isa::Vec a, int count) {
   }
 }
 
-// scores += bias, in natural units, and -inf where the bias is: whatever the score was.
+// A score and its bias, in natural units; -inf where the bias is, whatever the score was.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias) {
+  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+  return Isa::where_equal(bias, lowest, lowest, Isa::fma(bias, Isa::broadcast(log2_e), score));
+}
+
 template <class Isa>
 ATTEND_INSIDE void add_biases(float* scores, const float* bias, int count) {
-  const typename Isa::Vec unit = Isa::broadcast(log2_e), lowest = Isa::broadcast(-__builtin_inff());
-  const auto sum = [&](typename Isa::Vec b, typename Isa::Vec score) {
-    return Isa::where_equal(b, lowest, lowest, Isa::fma(b, unit, score));
-  };
   int k = 0;
   for (; count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) {
       float* const at = scores + k + i * Isa::lanes;
-      Isa::store(at, sum(Isa::load(bias + k + i * Isa::lanes), Isa::load(at)));
+      Isa::store(at, biased<Isa>(Isa::load(at), Isa::load(bias + k + i * Isa::lanes)));
     }
   }
   for_each_vector<Isa>(count - k, [&](int i, int some) {
-    store_some<Isa>(scores + k + i, sum(load_some<Isa>(bias + k + i, some), load_some<Isa>(scores + k + i, some)), some);
+    const typename Isa::Vec score = load_some<Isa>(scores + k + i, some);
+    store_some<Isa>(scores + k + i, biased<Isa>(score, load_some<Isa>(bias + k + i, some)), some);
   });
 }
 
@@ -162,18 +183,26 @@ void hide_by_bytes(float* scores, const uint8_t* visible, int count) {
   }
 }
 
+// The bits of a panel's keys; that of the first is number `first`. Reads no byte that has none of them.
+inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
+  static_assert(panel_keys == 16, "two bytes have the bits of a panel, or three");
+  const uint8_t* bytes = visible + (first >> 3);
+  const unsigned shift = unsigned(first & 7), two = bytes[0] | unsigned(bytes[1]) << 8;
+  return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
+}
+
 // Hides the keys whose bit is 0; that of the first is number `first`.
 template <class Isa>
 void hide_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
-    static_assert(Isa::lanes <= panel_keys, "three bytes have the bits of a vector, wherever they begin");
     const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
-    for (; count - k >= Isa::lanes; k += Isa::lanes) {
-      const uint8_t *bytes = visible + ((first + k) >> 3), *last = visible + ((first + k + Isa::lanes - 1) >> 3);
-      unsigned bits = *bytes;
-      for (int shift = 8; bytes < last; shift += 8) bits |= unsigned(*++bytes) << shift;
-      Isa::store(scores + k, Isa::where_bits(bits >> ((first + k) & 7), Isa::load(scores + k), lowest));
+    for (; count - k >= panel_keys; k += panel_keys) {
+      const unsigned bits = bits_of_panel(visible, first + k);
+      ATTEND_UNROLL
+      for (int i = 0; i < panel_keys; i += Isa::lanes) {
+        Isa::store(scores + k + i, Isa::where_bits(bits >> i, Isa::load(scores + k + i), lowest));
+      }
     }
   }
   for (; k < count; ++k) {
@@ -229,6 +258,7 @@ class OptionScores {
       : problem_(problem), options_(options), factors_(problem, options) {}
 
   float query_scale() const { return factors_.query; }
+  float cap() const { return factors_.cap; }
 
   // Takes scores of the keys to what is weighed; keys that a row does not see get -inf, but for those from `end` of what it
   // sees by position on.
@@ -246,7 +276,9 @@ class OptionScores {
       for_rows([&](float* row, const OptionRow&) { multiply_rows(row, padded, key_scales + span.from); });
     }
     if (shows(core::Scores::raw)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, factors_.raw); });
-    if (magnitude(factors_.cap) != 0) for_rows([&](float* row, const OptionRow&) { cap(row, padded); });
+    if (magnitude(factors_.cap) != 0) {
+      for_rows([&](float* row, const OptionRow&) { cap_scores<Isa>(row, padded, factors_.cap, Isa::zero()); });
+    }
     if (shows(core::Scores::capped)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, ln_2); });
     if (options_.bias.data != nullptr) {
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
@@ -322,19 +354,6 @@ class OptionScores {
 
   static void multiply_rows(float* row, int padded, const float* by) {
     for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
-  }
-
-  // Some vectors side by side: each is a long chain of operations.
-  void cap(float* row, int padded) const {
-    constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
-    const typename Isa::Vec by = Isa::broadcast(factors_.cap);
-    for (int k = 0; k < padded; k += some * Isa::lanes) {
-      typename Isa::Vec capped[some];
-      ATTEND_UNROLL
-      for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(row + k + i * Isa::lanes)));
-      ATTEND_UNROLL
-      for (int i = 0; i < some; ++i) Isa::store(row + k + i * Isa::lanes, capped[i]);
-    }
   }
 
   static void hide_between(float* row, int from, int to) {

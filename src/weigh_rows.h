@@ -129,6 +129,12 @@ typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Is
   return Isa::max(Isa::max(highest, others[0]), Isa::max(others[1], others[2]));
 }
 
+// What else happens to scores before they count; here nothing. Others have, for row r of some:
+//   Vec highest(int r, float* scores, int count, Vec so_far)   changes whole panels of scores, of which it returns the highest
+struct NoChange {
+  static constexpr bool is_any = false;
+};
+
 // Replaces the scores of rows by their weights relative to their running maxima, raising these where a score is much higher,
 // and adds the weights to the denominators' partial sums.
 //   scores     [rows][score_keys]
@@ -136,8 +142,8 @@ typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Is
 //              row's, is given weight 0, whatever it holds
 //   scale      [rows]
 //   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
-template <class Isa, int rows>
-void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_sums, Sums sums) {
+template <class Isa, int rows, class Change = NoChange>
+void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_sums, Sums sums, Change change = {}) {
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(visible[rows - 1]);
   if (visible[0] != padded) {
@@ -149,7 +155,10 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
   Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
-  if constexpr (rows == 1) {
+  if constexpr (Change::is_any) {
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) highest[r] = change.highest(r, scores + r * config::score_keys, padded, highest[r]);
+  } else if constexpr (rows == 1) {
     highest[0] = highest_of_row<Isa>(scores, padded, highest[0]);
   } else {
     for (int k = 0; k < padded; k += Isa::lanes) {
