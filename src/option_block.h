@@ -178,7 +178,7 @@ class OptionBlock {
     fetch_masks(next, left / 3, block.key + from, most - from);
     keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
     fetch_masks(next + left / 3, left * 2 / 3 - left / 3, block.key + from, most - from);
-    const bool at_once = can_change_at_once(r, block, from, most, sight);
+    const bool at_once = rows == Isa::tile_rows && can_change_at_once(r, block, from, most, sight);
     const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, sight);
 
     int visible[rows];  // from `from` on, never falling
@@ -192,16 +192,11 @@ class OptionBlock {
     const auto weigh = [&](auto change) {
       weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r), change);
     };
-    if (!at_once) {
-      weigh(NoChange());
-    } else if (only_change_ == OnlyChange::bias) {
-      weigh(AddBias<Isa>{row_ + r, static_cast<const float*>(options_.bias.data) + block.key + from});
-    } else if (only_change_ == OnlyChange::bytes) {
-      weigh(HideByBytes<Isa>{row_ + r, static_cast<const uint8_t*>(options_.visible.data) + block.key + from});
-    } else if (only_change_ == OnlyChange::bits) {
-      weigh(HideByBits<Isa>{row_ + r, static_cast<const uint8_t*>(options_.visible.data), block.key + from});
+    if constexpr (rows == Isa::tile_rows) {
+      const OnlyChange change = at_once ? only_change_ : OnlyChange::none;
+      with_change<Isa>(change, options_, row_ + r, block.key + from, option_scores_.cap(), weigh);
     } else {
-      weigh(CapScores<Isa>{option_scores_.cap()});
+      weigh(NoChange());
     }
     fetch_masks(next + left * 2 / 3, left - left * 2 / 3, block.key + from, most - from);
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
@@ -223,7 +218,8 @@ class OptionBlock {
     }
   }
 
-  // Whether all that options do is one change that is soon done, to whole panels that all rows see by position.
+  // Whether all that options do is one change that is soon done, to whole panels that all rows see by position. Where rows are
+  // few, masks must be looked at for gaps.
   bool can_change_at_once(int r, const Block& block, int from, int most, const BlockSight& sight) const {
     if (only_change_ == OnlyChange::none || rows_.count <= 2 * Isa::tile_rows || sight.all) return false;
     const int begin = block.key + from, end = block.key + most;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "option_scores.h"
+#include "weigh_rows.h"
 
 namespace attend {
 namespace {
@@ -83,6 +84,25 @@ inline OnlyChange only_change(const core::Options& options) {
   if (others || bias + mask + cap != 1) return OnlyChange::none;
   if (mask) return options.visible_bits ? OnlyChange::bits : OnlyChange::bytes;
   return bias ? OnlyChange::bias : OnlyChange::cap;
+}
+
+// Calls with a change of the scores of rows, for keys from `key` on.
+template <class Isa, class Call>
+ATTEND_INSIDE void with_change(OnlyChange change, const core::Options& options, const OptionRow* rows, int key, float cap,
+                               Call call) {
+  const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
+  switch (change) {
+    case OnlyChange::none:
+      return call(NoChange());
+    case OnlyChange::bias:
+      return call(AddBias<Isa>{rows, static_cast<const float*>(options.bias.data) + key});
+    case OnlyChange::bytes:
+      return call(HideByBytes<Isa>{rows, visible + key});
+    case OnlyChange::bits:
+      return call(HideByBits<Isa>{rows, visible, key});
+    case OnlyChange::cap:
+      return call(CapScores<Isa>{cap});
+  }
 }
 
 }  // namespace
