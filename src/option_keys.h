@@ -244,9 +244,12 @@ class OptionKeys {
     pack_panel<Isa, panel_keys>(rows_, dims, count, dims, panel);
   }
 
-  // Scales of keys or values, at [from]; null if there are none.
+  // Scales of keys or values, at [from], for whole panels; null if there are none.
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
+    bool in_place = to % panel_keys == 0 && key + from >= options_.origin && in_one_piece(key, from, to);
+    for (int k = from; in_place && k < to; k += panel_keys) in_place = sight.has_any(key + k, key + k + panel_keys);
+    if (in_place) return of_head + (slot_of(key + from) - from - options_.origin);
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!sight.has_any(key + k, key + k + panel_keys)) continue;

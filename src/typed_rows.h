@@ -45,9 +45,6 @@ void typed_score_tile(const float* query, const Number* keys, int head_dim, floa
   using Vec = typename Isa::Vec;
   constexpr int panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys, step = vecs * Isa::lanes;
   const ptrdiff_t panel_stride = ptrdiff_t(panel_keys) * head_dim;
-  const Number* panels[panel_count];
-  ATTEND_UNROLL
-  for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * panel_stride;
   const Number* ahead = keys + ptrdiff_t(step) * head_dim + fetched_behind_tile / int(sizeof(Number));
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
@@ -56,19 +53,33 @@ void typed_score_tile(const float* query, const Number* keys, int head_dim, floa
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
-    for (int left = at_most(head_dim - first, chain_dims); left > 0; --left, ++query, ahead += step) {
-      fetch_lines<step* int(sizeof(Number))>(ahead);
-      Vec key[vecs];
+    const auto one = [&](int d) {
+      fetch_lines<step* int(sizeof(Number))>(ahead + d * step);
+      typename Isa::Factor q[rows];
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + v * Isa::lanes % panel_keys);
+      for (int r = 0; r < rows; ++r) q[r] = Isa::factor(query[r * ptrdiff_t(head_dim) + d]);
       ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const typename Isa::Factor q = Isa::factor(query[r * ptrdiff_t(head_dim)]);
+      for (int v = 0; v < vecs; ++v) {
+        const Number* const panel = keys + v * Isa::lanes / panel_keys * panel_stride;
+        const Vec key = Isa::load(panel + d * panel_keys + v * Isa::lanes % panel_keys);
         ATTEND_UNROLL
-        for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
+        for (int r = 0; r < rows; ++r) sums[r][v] = Isa::fma(q[r], key, sums[r][v]);
       }
+    };
+    const auto go_on = [&](int dims) {
+      keys = hidden(keys + dims * panel_keys);
+      query += dims;
+      ahead += dims * step;
+    };
+    int left = at_most(head_dim - first, chain_dims);
+    for (; left >= 4; left -= 4) {
       ATTEND_UNROLL
-      for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + panel_keys);
+      for (int d = 0; d < 4; ++d) one(d);
+      go_on(4);
+    }
+    for (; left > 0; --left) {
+      one(0);
+      go_on(1);
     }
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
@@ -79,6 +90,7 @@ void typed_score_tile(const float* query, const Number* keys, int head_dim, floa
       }
     }
   }
+  (void)panel_count;
 }
 
 // Scores of `rows` rows, [rows][head_dim], against the panels of key_count keys, [panel][head_dim][16]; writes whole panels.
@@ -125,20 +137,19 @@ void typed_value_tile(const float* weights, const Number* value, ptrdiff_t strid
   value += column;
   const auto step = [&](int k) {
     fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + fetched_values / int(sizeof(Number)) * stride);
-    Vec row[vecs];
+    typename Isa::Factor w[rows];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) w[r] = Isa::factor(weights[r * config::score_keys + k]);
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
+      Vec row;
       if constexpr (partial) {
-        row[v] = load_partial<Isa>(value, columns);
+        row = load_partial<Isa>(value, columns);
       } else {
-        row[v] = Isa::load(value + v * Isa::lanes);
+        row = Isa::load(value + v * Isa::lanes);
       }
-    }
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys + k]);
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
+      for (int r = 0; r < rows; ++r) chain[r][v] = Isa::fma(w[r], row, chain[r][v]);
     }
     value += stride;
   };
