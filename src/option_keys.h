@@ -24,6 +24,10 @@ struct BlockSight {
     const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
     return all || (low < high && (high > earliest.first || low < latest.pinned));
   }
+  // Whether any row sees some of each group of keys, of which it sees some of the first and of the last.
+  bool has_all_groups(int key, int to) const {
+    return all || key + panel_keys > earliest.first || to - panel_keys < latest.pinned;
+  }
 };
 
 template <class Isa>
@@ -247,9 +251,10 @@ class OptionKeys {
   // Scales of keys or values, at [from], for whole panels; null if there are none.
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
-    bool in_place = to % panel_keys == 0 && key + from >= options_.origin && in_one_piece(key, from, to);
-    for (int k = from; in_place && k < to; k += panel_keys) in_place = sight.has_any(key + k, key + k + panel_keys);
-    if (in_place) return of_head + (slot_of(key + from) - from - options_.origin);
+    if (to % panel_keys == 0 && key + from >= options_.origin && in_one_piece(key, from, to) &&
+        sight.has_all_groups(key + from, key + to)) {
+      return of_head + (slot_of(key + from) - from - options_.origin);
+    }
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!sight.has_any(key + k, key + k + panel_keys)) continue;

@@ -18,13 +18,16 @@ namespace attend {
 namespace {
 
 constexpr int cache_line = 64;
-constexpr int fetched_behind_tile = 4096;  // bytes: keys of the next tile and more
-constexpr int fetched_values = 128;        // values that many keys ahead, half as many of two bytes
+constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes: keys of the next tile and more
+constexpr int far_values = 256, near_values = 64;                // values so many keys ahead, half as many of two bytes
 
 template <int bytes>
-ATTEND_INSIDE void fetch_lines(const void* from) {
+ATTEND_INSIDE void fetch_lines(const void* near, const void* far) {
   ATTEND_UNROLL
-  for (int i = 0; i < bytes; i += cache_line) __builtin_prefetch(static_cast<const char*>(from) + i, 0, 2);
+  for (int i = 0; i < bytes; i += cache_line) {
+    __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);
+    __builtin_prefetch(static_cast<const char*>(near) + i, 0, 3);
+  }
 }
 
 // Of a tile: rows of sums fit into 16 registers, and one row has 8 sums under way.
@@ -41,11 +44,13 @@ constexpr int typed_score_vecs(int rows) {
 
 // The scores of score_tile for `rows` rows and `vecs` vectors of keys.
 template <class Isa, class Number, int rows, int vecs>
-void typed_score_tile(const float* query, const Number* keys, int head_dim, float* scores) {
+ATTEND_APART void typed_score_tile(const float* query, const Number* keys, int head_dim, float* scores) {
   using Vec = typename Isa::Vec;
   constexpr int panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys, step = vecs * Isa::lanes;
-  const ptrdiff_t panel_stride = ptrdiff_t(panel_keys) * head_dim;
-  const Number* ahead = keys + ptrdiff_t(step) * head_dim + fetched_behind_tile / int(sizeof(Number));
+  const Number* panels[panel_count];
+  ATTEND_UNROLL
+  for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * ptrdiff_t(panel_keys) * head_dim;
+  const Number* near = keys + ptrdiff_t(step) * head_dim + near_behind_tile / int(sizeof(Number));
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
     ATTEND_UNROLL
@@ -54,22 +59,22 @@ void typed_score_tile(const float* query, const Number* keys, int head_dim, floa
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
     const auto one = [&](int d) {
-      fetch_lines<step* int(sizeof(Number))>(ahead + d * step);
+      fetch_lines<step* int(sizeof(Number))>(near + d * step, near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)) + d * step);
       typename Isa::Factor q[rows];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) q[r] = Isa::factor(query[r * ptrdiff_t(head_dim) + d]);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
-        const Number* const panel = keys + v * Isa::lanes / panel_keys * panel_stride;
-        const Vec key = Isa::load(panel + d * panel_keys + v * Isa::lanes % panel_keys);
+        const Vec key = Isa::load(panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys);
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) sums[r][v] = Isa::fma(q[r], key, sums[r][v]);
       }
     };
     const auto go_on = [&](int dims) {
-      keys = hidden(keys + dims * panel_keys);
+      ATTEND_UNROLL
+      for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + dims * panel_keys);
       query += dims;
-      ahead += dims * step;
+      near = hidden(near + dims * step);
     };
     int left = at_most(head_dim - first, chain_dims);
     for (; left >= 4; left -= 4) {
@@ -90,7 +95,6 @@ void typed_score_tile(const float* query, const Number* keys, int head_dim, floa
       }
     }
   }
-  (void)panel_count;
 }
 
 // Scores of `rows` rows, [rows][head_dim], against the panels of key_count keys, [panel][head_dim][16]; writes whole panels.
@@ -124,7 +128,7 @@ ATTEND_INSIDE typename Isa::Vec load_partial(const Number* from, int count) {
 // One chain, sums[r] += sum over k < keys of weights[r][k] * values[k], k ascending, for `vecs` vectors of columns. With
 // `partial` the one vector has only its first `columns` lanes.
 template <class Isa, class Number, int rows, int vecs, bool partial>
-void typed_value_tile(const float* weights, const Number* value, ptrdiff_t stride, int keys, Sums sums, int column) {
+ATTEND_APART void typed_value_tile(const float* weights, const Number* value, ptrdiff_t stride, int keys, Sums sums, int column) {
   using Vec = typename Isa::Vec;
   static_assert(!partial || vecs == 1, "only one vector can be partial");
   const int columns = sums.value_dim - column;
@@ -135,8 +139,9 @@ void typed_value_tile(const float* weights, const Number* value, ptrdiff_t strid
     for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
   }
   value += column;
+  const ptrdiff_t near = near_values / int(sizeof(Number)) * stride, far = far_values / int(sizeof(Number)) * stride;
   const auto step = [&](int k) {
-    fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + fetched_values / int(sizeof(Number)) * stride);
+    fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + near, value + far);
     typename Isa::Factor w[rows];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) w[r] = Isa::factor(weights[r * config::score_keys + k]);
@@ -151,7 +156,7 @@ void typed_value_tile(const float* weights, const Number* value, ptrdiff_t strid
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) chain[r][v] = Isa::fma(w[r], row, chain[r][v]);
     }
-    value += stride;
+    value = hidden(value + stride);
   };
   int k = 0;
   for (; k + 4 <= keys; k += 4) {
