@@ -36,7 +36,7 @@ class OptionBlock {
         changes_scores_(changes_scores(options)),
         has_masks_(has_masks(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
-        key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
+        key_block_(at_most(problem.key_block, problem.row_block == 1 ? decode_block(options) : config::score_keys)),
         keys_(problem, options, at),
         sums_(problem.scratch, at, problem.value_dim, has_states_) {
     float* const work = problem.scratch;
@@ -118,7 +118,8 @@ class OptionBlock {
 
   // Whether any row may see any key of a chain.
   bool is_needed(int key, int end) const {
-    return sight_of_all_.has_any(key, key + chain_keys) && lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys));
+    return sight_of_all_.has_any(key, key + chain_keys) &&
+           (!has_masks_ || lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys)));
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
@@ -188,19 +189,25 @@ class OptionBlock {
     weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r));
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
+    const bool together = visible[0] == visible[rows - 1] && keys_.template takes_chains<rows>(block);
     const bool scales = block.value_scales != nullptr;
-    for (int k = from & -chain_keys; k < from + visible[rows - 1]; k += chain_keys) {
+    const int last = from + visible[rows - 1];
+    const auto is_whole = [&](int k) {
+      return !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
+    };
+    for (int k = from & -chain_keys, next; k < last; k = next) {
+      next = k + chain_keys;
       const int begin = at_least(k, at_least(from, sight.earliest.begin - block.key));
-      const int end = at_most(k + chain_keys, from + visible[rows - 1]);
-      if (begin >= end) continue;
-      const bool whole = !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
-      if (whole && !by_keys) {
+      if (begin >= at_most(next, last)) continue;
+      if (is_whole(k) && !by_keys) {
+        while (together && next < last && is_whole(next)) next += chain_keys;
+        const int end = at_most(next, last);
         if (scales) scale_weights<rows>(scores_, begin & -panel_keys, end, block.value_scales);
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
         keys_.template add_values<rows>(scores_, block, sight_of_all_, begin, end, in_chain, sums_.of_segment(r));
       } else {
-        go_by_keys(r, rows, block, k, begin, end);
+        go_by_keys(r, rows, block, k, begin, at_most(next, last));
       }
     }
   }
@@ -209,7 +216,7 @@ class OptionBlock {
   template <int rows>
   bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
     const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
-    if (!changes_scores_ && all_in_sight) return false;
+    if (!changes_scores_ && block.key_scales == nullptr && all_in_sight) return false;
     if (has_masks_) fetch_masks(r + rows, at_most(rows_.count - r - rows, rows), block.key + from, most - from);
     option_scores_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
     // Of many rows, some will not see some key.
