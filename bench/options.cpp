@@ -151,14 +151,27 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   }
 }
 
-// A cache of one format, filled.
+// A cache of one format, filled. All that a call reads lies in one piece, so that reading that piece is what it is held
+// against.
 struct Cache {
   Cache(Format key, Format value, int heads, int dims, int tokens)
-      : keys(core::typed_cache_key_bytes(key, heads, dims, tokens)),
-        values(core::typed_cache_value_bytes(value, heads, dims, tokens)),
-        key_scales(core::typed_cache_scale_floats(heads, tokens)),
-        value_scales(core::typed_cache_scale_floats(heads, tokens)) {
-    cache = {keys.get(), values.get(), key_scales.get(), value_scales.get(), key, value, heads, dims, dims, tokens, {}};
+      : key_bytes(core::typed_cache_key_bytes(key, heads, dims, tokens)),
+        value_bytes(core::typed_cache_value_bytes(value, heads, dims, tokens)),
+        scale_bytes(core::typed_cache_scale_floats(heads, tokens) * sizeof(float)),
+        scaled(int(key == Format::int8) + int(value == Format::int8)),
+        memory(key_bytes + value_bytes + std::size_t(scaled) * scale_bytes) {
+    unsigned char* next = memory.get();
+    const auto take = [&next](std::size_t bytes) {
+      unsigned char* taken = next;
+      next += bytes;
+      return taken;
+    };
+    unsigned char *keys = take(key_bytes), *values = take(value_bytes);
+    const auto scales = [&](Format format) {
+      return format == Format::int8 ? static_cast<float*>(static_cast<void*>(take(scale_bytes))) : nullptr;
+    };
+    float* const key_scales = scales(key);
+    cache = {keys, values, key_scales, scales(value), key, value, heads, dims, dims, tokens, {}};
     constexpr int some = 256;
     const std::size_t width = std::size_t(heads) * std::size_t(dims);
     const auto k = random_floats(some * width, 6), v = random_floats(some * width, 7);
@@ -167,9 +180,10 @@ struct Cache {
                   {v.get(), std::ptrdiff_t(width), dims});
     }
   }
-  std::size_t bytes() const { return keys.count + values.count; }
-  Memory<unsigned char> keys, values;
-  Memory<float> key_scales, value_scales;
+  std::size_t bytes() const { return memory.count; }
+  std::size_t key_bytes, value_bytes, scale_bytes;
+  int scaled;
+  Memory<unsigned char> memory;
   core::TypedCache cache;
 };
 
@@ -221,8 +235,8 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
   std::vector<double> limits;
   const double probe = 0.03;
   const auto read = [&](const Cache& made) {
-    return bench::read_bandwidth(backend.c_str(), static_cast<const float*>(made.cache.keys), made.keys.count / sizeof(float),
-                                 probe);
+    return bench::read_bandwidth(backend.c_str(), static_cast<const float*>(static_cast<const void*>(made.memory.get())),
+                                 made.bytes() / sizeof(float), probe);
   };
   for (const auto& made : caches) limits.push_back(read(*made));
   time_in_turns(calls, tokens > 10000 ? 7 : 15, 0.03);

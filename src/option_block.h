@@ -38,7 +38,7 @@ class OptionBlock {
         has_masks_(has_masks(options)),
         only_change_(only_change(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
-        key_block_(problem.row_block == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys)),
+        key_block_(at_most(problem.key_block, problem.row_block == 1 ? decode_block(options) : config::score_keys)),
         keys_(problem, options, at),
         sums_(problem.scratch, at, problem.value_dim, has_states_) {
     float* const work = problem.scratch;
@@ -120,7 +120,8 @@ class OptionBlock {
 
   // Whether any row may see any key of a chain.
   bool is_needed(int key, int end) const {
-    return sight_of_all_.has_any(key, key + chain_keys) && lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys));
+    return sight_of_all_.has_any(key, key + chain_keys) &&
+           (!has_masks_ || lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys)));
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
@@ -174,10 +175,10 @@ class OptionBlock {
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
-    const int next = r + rows, left = at_most(rows_.count - next, rows);
-    fetch_masks(next, left / 3, block.key + from, most - from);
+    const int after = r + rows, left = at_most(rows_.count - after, rows);  // rows of the next tile
+    fetch_masks(after, left / 3, block.key + from, most - from);
     keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
-    fetch_masks(next + left / 3, left * 2 / 3 - left / 3, block.key + from, most - from);
+    fetch_masks(after + left / 3, left * 2 / 3 - left / 3, block.key + from, most - from);
     const bool at_once = rows == Isa::tile_rows && can_change_at_once(r, block, from, most, sight);
     const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, sight);
 
@@ -198,22 +199,28 @@ class OptionBlock {
     } else {
       weigh(NoChange());
     }
-    fetch_masks(next + left * 2 / 3, left - left * 2 / 3, block.key + from, most - from);
+    fetch_masks(after + left * 2 / 3, left - left * 2 / 3, block.key + from, most - from);
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
+    const bool together = visible[0] == visible[rows - 1] && keys_.template takes_chains<rows>(block);
     const bool scales = block.value_scales != nullptr;
-    for (int k = from & -chain_keys; k < from + visible[rows - 1]; k += chain_keys) {
+    const int last = from + visible[rows - 1];
+    const auto is_whole = [&](int k) {
+      return !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
+    };
+    for (int k = from & -chain_keys, next; k < last; k = next) {
+      next = k + chain_keys;
       const int begin = at_least(k, at_least(from, sight.earliest.begin - block.key));
-      const int end = at_most(k + chain_keys, from + visible[rows - 1]);
-      if (begin >= end) continue;
-      const bool whole = !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
-      if (whole && !by_keys) {
+      if (begin >= at_most(next, last)) continue;
+      if (is_whole(k) && !by_keys) {
+        while (together && next < last && is_whole(next)) next += chain_keys;
+        const int end = at_most(next, last);
         if (scales) scale_weights<rows>(scores_, begin & -panel_keys, end, block.value_scales);
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
         keys_.template add_values<rows>(scores_, block, sight_of_all_, begin, end, in_chain, sums_.of_segment(r));
       } else {
-        go_by_keys(r, rows, block, k, begin, end);
+        go_by_keys(r, rows, block, k, begin, at_most(next, last));
       }
     }
   }
@@ -232,7 +239,7 @@ class OptionBlock {
   template <int rows>
   bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
     const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
-    if (!changes_scores_ && all_in_sight) return false;
+    if (!changes_scores_ && block.key_scales == nullptr && all_in_sight) return false;
     option_scores_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
     // Of many rows, some will not see some key.
     bool gaps = !all_in_sight || (has_masks_ && rows_.count > 2 * Isa::tile_rows);

@@ -24,7 +24,19 @@ struct BlockSight {
     const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
     return all || (low < high && (high > earliest.first || low < latest.pinned));
   }
+  // Whether any row sees some of each group of keys, of which it sees some of the first and of the last.
+  bool has_all_groups(int key, int to) const {
+    return all || key + panel_keys > earliest.first || to - panel_keys < latest.pinned;
+  }
 };
+
+// Keys that a single row takes at a time. Between scores and values nothing is read, and the shorter that takes, the more of it
+// is covered by what was asked for before: so blocks have the same number of bytes whatever the format, but for floats, of
+// which the processor asks for enough by itself.
+inline int decode_block(const core::Options& options) {
+  const ptrdiff_t bytes = bytes_of_number(options.key_format);
+  return bytes == sizeof(float) ? config::decode_keys : int(256 / bytes);
+}
 
 template <class Isa>
 class OptionKeys {
@@ -49,7 +61,8 @@ class OptionKeys {
     const float* typed_panels;  // where they lie, of the key format; null if that is not to be read
     Values values;              // null where typed_values is read, until somebody needs them
     const float* typed_values;
-    const float* key_scales;
+    const float* typed_scales;  // of typed_panels, which scores take as they are stored
+    const float* key_scales;    // of panels
     const float* value_scales;
   };
 
@@ -82,18 +95,20 @@ class OptionKeys {
     } else {
       made.values = values(key, from, to, sight, gathers);
     }
-    made.key_scales = scales(key_scales_of_head_, key, from, to, sight, key_scales_);
+    (made.typed_panels != nullptr ? made.typed_scales : made.key_scales) =
+        scales(key_scales_of_head_, key, from, to, sight, key_scales_);
     made.value_scales = scales(value_scales_of_head_, key, from, to, sight, value_scales_);
     return made;
   }
 
-  // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block.
+  // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block; without key_scales.
   template <int rows>
   ATTEND_APART void score(const float* query, const Block& block, int from, int most, float* scores) const {
     if constexpr (rows <= typed_rows) {
       if (block.typed_panels != nullptr) {
         with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
-          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from, scores + from);
+          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from,
+                            block.typed_scales == nullptr ? nullptr : block.typed_scales + from, scores + from);
         });
         return;
       }
@@ -101,15 +116,22 @@ class OptionKeys {
     score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores, from);
   }
 
+  // Whether add_values takes several chains at a time, where all rows see all keys: in one go over whole rows of values,
+  // because by the next go over other columns the first-level cache would have lost many of them.
+  template <int rows>
+  bool takes_chains(const Block& block) const {
+    return rows <= typed_rows && reads_values_in_place(block) && problem_.value_dim <= typed_value_vecs<Isa>(rows) * Isa::lanes;
+  }
+
   // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
   template <int rows>
   void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end, const int* in_chain,
                   const Sums& sums) {
     if constexpr (rows <= typed_rows) {
-      // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
-      if (block.values.data == nullptr && in_chain[0] == end - begin) {
+      if (reads_values_in_place(block) && in_chain[0] == end - begin) {
         with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
-          add_typed<rows>(weights + begin, values + begin * problem_.value.token_stride, end - begin, sums);
+          const ptrdiff_t stride = problem_.value.token_stride;
+          add_typed<rows>(weights + begin, values + begin * stride, end - begin, chain_keys - begin % chain_keys, sums);
         });
         return;
       }
@@ -132,6 +154,9 @@ class OptionKeys {
   }
 
  private:
+  // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
+  static bool reads_values_in_place(const Block& block) { return block.values.data == nullptr; }
+
   // Whether the groups of some keys lie one after another.
   bool in_one_piece(int key, int from, int to) const {
     const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
@@ -189,12 +214,12 @@ class OptionKeys {
   }
 
   template <int rows, class Number>
-  void score_typed(const float* query, const Number* panels, int keys, float* scores) const {
-    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scores);
+  void score_typed(const float* query, const Number* panels, int keys, const float* scales, float* scores) const {
+    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scales, scores);
   }
   template <int rows, class Number>
-  void add_typed(const float* weights, const Number* values, int keys, const Sums& sums) const {
-    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, sums);
+  void add_typed(const float* weights, const Number* values, int keys, int first, const Sums& sums) const {
+    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, first, sums);
   }
 
   static bool scales_are_finite(const Block& block) {
@@ -246,9 +271,15 @@ class OptionKeys {
     pack_panel<Isa, panel_keys>(rows_, dims, count, dims, panel);
   }
 
-  // Scales of keys or values, at [from]; null if there are none.
+  // Scales of keys or values, at [from], for whole panels; null if there are none.
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
+    if (to % panel_keys == 0 && key + from >= options_.origin && in_one_piece(key, from, to) &&
+        sight.has_all_groups(key + from, key + to)) {
+      const float* const at = of_head + (slot_of(key + from) - from - options_.origin);
+      for (int k = to; k < 2 * to - from; k += panel_keys) __builtin_prefetch(at + k);  // of the next block
+      return at;
+    }
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!sight.has_any(key + k, key + k + panel_keys)) continue;

@@ -217,11 +217,10 @@ struct KeySpan {
   int to;
 };
 
-// Whether a call does anything to scores but for what tokens see by position.
+// Whether a call does anything to scores but for scales of keys and what tokens see by position.
 inline bool changes_scores(const core::Options& options) {
   return options.scores.data != nullptr || options.visible.data != nullptr || options.bias.data != nullptr ||
-         options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0 ||
-         options.key_scales != nullptr;
+         options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0;
 }
 
 // Whether masks may hide keys between others.

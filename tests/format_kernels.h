@@ -36,10 +36,11 @@ template <class Isa, class Number, int rows>
 constexpr attend_test::RowKernels row_kernels() {
   return {
       [](const float* query, const void* panels, int head_dim, int key_count, float* scores) {
-        attend::typed_scores<Isa, Number, rows>(query, static_cast<const Number*>(panels), head_dim, key_count, scores);
+        attend::typed_scores<Isa, Number, rows>(query, static_cast<const Number*>(panels), head_dim, key_count, nullptr,
+                                                scores);
       },
       [](const float* weights, const void* values, std::ptrdiff_t stride, int keys, float* sums, int value_dim, bool begun) {
-        attend::typed_values<Isa, Number, rows>(weights, static_cast<const Number*>(values), stride, keys,
+        attend::typed_values<Isa, Number, rows>(weights, static_cast<const Number*>(values), stride, keys, attend::chain_keys,
                                                 {sums, value_dim, begun});
       }};
 }

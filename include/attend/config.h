@@ -74,7 +74,7 @@ inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memor
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
-inline constexpr size_t option_stack_bytes = 3584;
+inline constexpr size_t option_stack_bytes = 2560;
 #elif defined(__aarch64__)
 inline constexpr size_t stack_bytes = 1536;
 inline constexpr size_t option_stack_bytes = 2560;
