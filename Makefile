@@ -7,6 +7,7 @@ BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,
 MODELS ?= ../shared/models
 # Where the compiled tests lie: with the folder of another build by the same compiler, only the library is compiled anew.
 TEST_BUILD ?= $(BUILD)
+TEST_OPT ?= $(OPT)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
@@ -96,7 +97,7 @@ $(BUILD)/unit: $(TESTS) $(BUILD)/libattend.a
 # doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
 DOCTEST := build/doctest/usr/include
 $(BUILD)/tests/%.o: tests/%.cpp | build/doctest.ready
-	$(call compile,-isystem $(DOCTEST))
+	$(call compile,$(TEST_OPT) -isystem $(DOCTEST))
 
 build/doctest.ready:
 	@mkdir -p build

@@ -175,10 +175,7 @@ class OptionBlock {
     while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
-    const int after = r + rows, left = at_most(rows_.count - after, rows);  // rows of the next tile
-    fetch_masks(after, left / 3, block.key + from, most - from);
     keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
-    fetch_masks(after + left / 3, left * 2 / 3 - left / 3, block.key + from, most - from);
     const bool at_once = rows == Isa::tile_rows && can_change_at_once(r, block, from, most, sight);
     const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, sight);
 
@@ -199,7 +196,6 @@ class OptionBlock {
     } else {
       weigh(NoChange());
     }
-    fetch_masks(after + left * 2 / 3, left - left * 2 / 3, block.key + from, most - from);
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
     const bool together = visible[0] == visible[rows - 1] && keys_.template takes_chains<rows>(block);
@@ -247,20 +243,6 @@ class OptionBlock {
       gaps = any_hidden<Isa>(scores_ + i * config::score_keys + from, whole_panels(most) - from);
     }
     return gaps;
-  }
-
-  // Asks for the masks of the next tile's rows: they lie so far apart that the processor does not foresee them.
-  void fetch_masks(int r, int rows, int key, int count) const {
-    if (options_.bias.token_stride != 0) {
-      const float* bias = static_cast<const float*>(options_.bias.data) + key;
-      for (int i = 0; i < rows; ++i) {
-        for (int k = 0; k < count; k += 16) __builtin_prefetch(bias + row_[r + i].bias + k, 0, 2);
-      }
-    }
-    if (options_.visible.token_stride != 0 && !options_.visible_bits) {
-      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data) + key;
-      for (int i = 0; i < rows; ++i) __builtin_prefetch(visible + row_[r + i].visible);
-    }
   }
 
   // Weights that multiply values; the denominators have theirs. Hidden keys have weight 0 and scales that are numbers, or they

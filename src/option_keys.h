@@ -125,7 +125,7 @@ class OptionKeys {
 
   // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
   template <int rows>
-  void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end, const int* in_chain,
+  ATTEND_APART void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end, const int* in_chain,
                   const Sums& sums) {
     if constexpr (rows <= typed_rows) {
       if (reads_values_in_place(block) && in_chain[0] == end - begin) {

@@ -64,7 +64,7 @@ ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
 
 // Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
+ATTEND_APART typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
   constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
   const typename Isa::Vec by = Isa::broadcast(cap);
   for (int k = 0; k < count; k += some * Isa::lanes) {

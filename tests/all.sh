@@ -1,21 +1,27 @@
 #!/bin/sh
 # Runs every part of the tests and adds them up: tests/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built.
-# CHECKS: which scripts follow them; all, unless it is given.
+# CHECKS: which scripts follow them; all, unless it is given. JOBS: how many parts run at a time.
 cxx=$1
 build=$2
 log=$build/test.log
-: >"$log"
+parts="unit ${CHECKS-symbols wrong_code c stack vendoring freestanding windows readme}"
+. tests/workers.sh
 
-part() {
-  printf '\n== %s\n' "$1" | tee -a "$log"
-  shift
-  { "$@" 2>&1 || echo "part failed: exit status $?"; } | tee -a "$log"
+work_on() {
+  if [ "$1" = unit ]; then "$build/unit"; else sh "tests/check_$1.sh" "$cxx" "$build"; fi
 }
 
-part 'unit tests' "$build/unit"
-for check in ${CHECKS-wrong_code symbols stack freestanding vendoring windows c readme}; do
-  part "$check" sh "tests/check_$check.sh" "$cxx" "$build"
-done
+rm -rf "$build/parts"
+mkdir -p "$build/parts"
+# shellcheck disable=SC2086
+share_out "${JOBS:-$(nproc 2>/dev/null || echo 2)}" "$build/parts" $parts
+
+for part in $parts; do
+  printf '\n== %s\n' "$part"
+  cat "$build/parts/$part/log"
+  read -r status seconds <"$build/parts/$part/result"
+  [ "$status" -eq 0 ] || echo "part failed: exit status $status, after $seconds seconds"
+done | tee "$log"
 
 # doctest says "test cases: 3 | 3 passed | 0 failed"; the scripts say "3 passed, 0 failed"; a part that died says so.
 awk '

@@ -57,7 +57,7 @@ native() {  # backend
 unit() {  # triplet emulator extra-flags
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1
-  make -j1 CXX="$1-g++" EXTRA="$3" BUILD="$folder" "$folder/unit" || return 1
+  make -j1 CXX="$1-g++" EXTRA="$3" TEST_OPT=-O1 BUILD="$folder" "$folder/unit" || return 1
   sh tests/check_stack.sh "$1-g++ $3" "$folder" || return 1
   if [ -r "$models/stories260K.bin" ]; then
     export ATTEND_MODEL="$models/stories260K.bin" ATTEND_TOKENIZER="$models/tok512.bin"
