@@ -1,4 +1,5 @@
-// Options that are soon done are done in the pass that looks for the highest scores (weigh_rows.h), instead of one of their own.
+// Options that are soon done are done in the pass that looks for the highest scores (weigh_rows.h), instead of one of their
+// own.
 #pragma once
 
 #include "option_scores.h"
@@ -78,7 +79,8 @@ struct CapScores {
 enum class OnlyChange { none, bias, bytes, bits, cap };
 
 inline OnlyChange only_change(const core::Options& options) {
-  const bool bias = options.bias.data != nullptr, mask = options.visible.data != nullptr, cap = magnitude(options.soft_cap) != 0;
+  const bool bias = options.bias.data != nullptr, mask = options.visible.data != nullptr,
+             cap = magnitude(options.soft_cap) != 0;
   const bool others = options.scores.data != nullptr || options.slopes != nullptr || options.relative != nullptr ||
                       options.key_scales != nullptr;
   if (others || bias + mask + cap != 1) return OnlyChange::none;

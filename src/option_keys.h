@@ -125,8 +125,8 @@ class OptionKeys {
 
   // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
   template <int rows>
-  ATTEND_APART void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end, const int* in_chain,
-                  const Sums& sums) {
+  ATTEND_APART void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end,
+                               const int* in_chain, const Sums& sums) {
     if constexpr (rows <= typed_rows) {
       if (reads_values_in_place(block) && in_chain[0] == end - begin) {
         with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
