@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "instance.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -36,7 +37,7 @@ Shape random_shape(Random& random, int number) {
 
 TEST_CASE("600 random shapes: every backend, split and block size gives the defined bits") {
   Random random(2);
-  for (int number = 0; number < 600; ++number) {
+  for (int number = 0; number < rounds(600); ++number) {
     const int hidden_keys = number % 2 == 0 ? 19 : 0;  // with none, memory ends where the keys do
     const Instance instance(random_shape(random, number), std::uint64_t(number) + 1000, hidden_keys);
     const std::vector<float> expected = instance.defined();

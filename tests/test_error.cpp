@@ -9,6 +9,7 @@
 
 #include "instance.h"
 #include "oracle.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -51,7 +52,7 @@ TEST_CASE("errors stay within the stated bounds, for head dims to 128 and 1 to 4
   for (const double spread : {0.1, 2.0, 20.0, 100.0, 1000.0}) {
     for (const int head_dim : {1, 8, 16, 32, 64, 128}) {
       for (const int keys : {1, 2, 16, 64, 256, 512, 1024, 4096}) {
-        const int queries = std::clamp((1 << 22) / (head_dim * keys), 8, 256);
+        const int queries = std::clamp(rounds(1 << 22) / (head_dim * keys), 8, 256);
         check_errors(with_scores_to(spread, one_head(head_dim, queries, keys), ++seed), spread);
       }
     }
@@ -60,7 +61,7 @@ TEST_CASE("errors stay within the stated bounds, for head dims to 128 and 1 to 4
 
 TEST_CASE("with masks, head groups, odd sizes and any scale too") {
   Random random(3);
-  for (int number = 0; number < 300; ++number) {
+  for (int number = 0; number < rounds(300); ++number) {
     const double spread = std::vector<double>{0.1, 2.0, 20.0, 100.0, 1000.0}[std::size_t(number % 5)];
     Shape s{};
     s.kv_heads = random.between(1, 3);

@@ -9,6 +9,7 @@
 
 #include "attend/attend.h"
 #include "instance.h"
+#include "rounds.h"
 
 using namespace attend_test;
 
@@ -105,7 +106,7 @@ Shape random_shape(Random& random) {
 
 TEST_CASE("key parts: 100 random shapes have the defined bits in 1 to 16 parts") {
   Random random(31);
-  for (int number = 0; number < 100; ++number) {
+  for (int number = 0; number < rounds(100); ++number) {
     const int hidden_keys = number % 2 == 0 ? 19 : 0;
     const Instance instance(random_shape(random), std::uint64_t(number) + 500, hidden_keys);
     const std::vector<float> expected = instance.defined();
