@@ -60,13 +60,14 @@ class OptionBlock {
 
   void begin_rows() {
     const typename Isa::Vec scale = Isa::broadcast(option_scores_.query_scale());
+    sums_.begin_segments();
     for_each_row(rows_, group_, [&](int r, int token, int head) {
       row_[r] = option_row(problem_, options_, token, head);
       float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
       const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
-      const float* from = problem_.query.data + at;
+      const float* from = moved(problem_.query.data, at, options_.query_format);
       if (options_.query_format != core::Format::float32) {
-        widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
+        widen_row<Isa>(options_.query_format, from, problem_.head_dim, query);
         from = query;
       }
       scale_row<Isa>(from, problem_.head_dim, scale, query);
@@ -129,7 +130,7 @@ class OptionBlock {
     const bool another_chain = has_states_ && next / chain_keys != key / chain_keys;
     const bool another_segment = next / segment_keys != key / segment_keys;
     for (int r = 0; another_chain && r < rows_.count; ++r) sums_.end_chain(r);
-    for (int r = 0; another_segment && r < rows_.count; ++r) sums_.end_segment(r);
+    if (another_segment) sums_.end_segments(rows_.count);
   }
 
   void go_over(int key, int to) {

@@ -33,8 +33,8 @@ class OptionSums {
   void begin(int r) const {
     scale[r] = nothing_seen();
     clear(r);
-    total_max_[r] = lowest_max;
     if (!has_states_) return;
+    total_max_[r] = lowest_max;
     total_sum_[r] = 0.0f;
     fill_row<Isa>(0.0f, dims_, chain(r));
     fill_row<Isa>(0.0f, dims_, total(r));
@@ -74,12 +74,17 @@ class OptionSums {
     fill_row<Isa>(0.0f, dims_, chain(r));
   }
 
-  void end_segment(int r) const {
-    const Result all = result(r);
-    total_sum_[r] = all.denominator;
-    if (all.sums != total(r)) copy_row<Isa>(all.sums, dims_, total(r));
-    total_max_[r] = scale[r].max;
-    clear(r);
+  // For all rows of a block.
+  void begin_segments() { has_total_ = has_states_; }
+  void end_segments(int rows) {
+    for (int r = 0; r < rows; ++r) {
+      const Result all = result(r);
+      total_sum_[r] = all.denominator;
+      if (all.sums != total(r)) copy_row<Isa>(all.sums, dims_, total(r));
+      total_max_[r] = scale[r].max;
+      clear(r);
+    }
+    has_total_ = true;
   }
 
   // Of all segments, with the open one, which is lost.
@@ -89,7 +94,7 @@ class OptionSums {
   };
   Result result(int r) const {
     const float sum = Isa::sum_lanes(lane_sums(r));
-    if (total_max_[r] == lowest_max && !has_states_) return {sums(r), sum};  // nothing before
+    if (!has_total_) return {sums(r), sum};
     const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale[r].max));
     multiply_add_row<Isa>(total(r), dims_, factor, sums(r), total(r));
     return {total(r), Scalar::fma(total_sum_[r], Isa::highest_lane(factor), sum)};
@@ -107,6 +112,7 @@ class OptionSums {
 
   const int dims_;  // of a value
   const bool has_states_;
+  bool has_total_ = false;  // whether there was a segment before the open one; its maximum does not tell, after a NaN alone
   float* const lane_sums_;  // [rows][16], denominators
   float* const sums_;       // [rows][value_dim], of the current segment
   float* const chain_;      // [rows][value_dim], of the current chain, when it goes by keys

@@ -137,3 +137,21 @@ TEST_CASE("options: weights of hidden keys are 0 beside a NaN, and none is next 
     CHECK(weights[3] == 0.0f);
   });
 }
+
+TEST_CASE("options: a NaN that is all a row sees of a segment shows in the output") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    constexpr int many = 600;
+    Small s;
+    std::vector<float> key(many * dim, 0.01f), value(many * dim, 1.0f);
+    std::vector<std::uint8_t> visible(many, 0);
+    visible[3] = visible[550] = 1;
+    s.problem.key.data = key.data(), s.problem.value.data = value.data(), s.problem.keys = many;
+    s.options.visible = {visible.data(), 0, 0, 0, many};
+    core::run(s.problem, s.options);
+    CHECK(s.output == std::vector<float>(dim, 1.0f));
+    key[3 * dim] = not_a_number;
+    core::run(s.problem, s.options);
+    for (const float number : s.output) CHECK(std::isnan(number));
+  });
+}
