@@ -79,6 +79,7 @@ class OptionBlock {
       }
     });
     sight_of_all_ = {row_[0].sight, row_[rows_.count - 1].sight, shows_hidden(options_)};
+    goes_straight_ = !has_states_ && !changes_scores_ && keys_.widens_in_registers(rows_.count);
   }
 
   void end_rows() {
@@ -102,9 +103,15 @@ class OptionBlock {
     const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
     int key = earliest.begin & -chain_keys, last = key;  // the open chain, if there is one
+    Block block;
     while (key < end && earliest.begin < end) {
       int chains = chain_keys;
-      if (is_needed(key, end)) {
+      if (const int all = seen_by_all(key); all > 0 && keys_.typed_block(key, all, block)) {
+        chains = all;
+        go_to(last, key);
+        whole_tile<1>(block);
+        last = key + chains - chain_keys;
+      } else if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
         const int most = key < earliest.begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
         while (chains < most && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
@@ -117,6 +124,30 @@ class OptionBlock {
       key += chains;
     }
     if (has_states_) go_to(last, stop_);
+  }
+
+  // Of keys that rows read in their format: how many whole chains, of one segment, they all see, and nothing happens to scores.
+  int seen_by_all(int key) const {
+    if (!goes_straight_ || sight_of_all_.earliest.begin > key || sight_of_all_.latest.first > key) return 0;
+    return at_most(at_most(key_block_, segment_keys - key % segment_keys), (sight_of_all_.earliest.end - key) & -chain_keys);
+  }
+
+  // All rows, from scores to weighted values of such keys.
+  template <int rows>
+  ATTEND_APART void whole_tile(Block& block) {
+    if constexpr (rows < typed_rows) {
+      if (rows_.count > rows) return whole_tile<rows + 1>(block);
+    }
+    int visible[rows];
+    for (int i = 0; i < rows; ++i) visible[i] = block.to;
+    keys_.template score<rows>(query_, block, 0, block.to, scores_);
+    weigh_rows<Isa, rows>(scores_, visible, sums_.scale, sums_.lane_sums(0), sums_.of_segment(0));
+    if (block.value_scales != nullptr) scale_weights<rows>(scores_, 0, block.to, block.value_scales);
+    const int some = keys_.template takes_chains<rows>(block) ? block.to : chain_keys;
+    for (int& count : visible) count = some;
+    for (int k = 0; k < block.to; k += some) {
+      keys_.template add_values<rows>(scores_, block, sight_of_all_, k, k + some, visible, sums_.of_segment(0));
+    }
   }
 
   // Whether any row may see any key of a chain.
@@ -293,6 +324,7 @@ class OptionBlock {
   OptionRow* row_;           // [rows]
   Rows rows_;                // at most problem.row_block
   BlockSight sight_of_all_;  // of these
+  bool goes_straight_;       // whether they may, where they see all keys
   float* scores_;            // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
   float* query_;             // [rows][head_dim], scaled queries
 };

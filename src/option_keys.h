@@ -31,11 +31,10 @@ struct BlockSight {
 };
 
 // Keys that a single row takes at a time. Between scores and values nothing is read, and the shorter that takes, the more of it
-// is covered by what was asked for before: so blocks have the same number of bytes whatever the format, but for floats, of
-// which the processor asks for enough by itself.
+// is covered by what was asked for before. That pays for halves; of floats the processor asks for enough by itself, and int8 is
+// bound by arithmetic.
 inline int decode_block(const core::Options& options) {
-  const ptrdiff_t bytes = bytes_of_number(options.key_format);
-  return bytes == sizeof(float) ? config::decode_keys : int(256 / bytes);
+  return bytes_of_number(options.key_format) == 2 ? 128 : config::decode_keys;
 }
 
 template <class Isa>
@@ -99,6 +98,26 @@ class OptionKeys {
         scales(key_scales_of_head_, key, from, to, sight, key_scales_);
     made.value_scales = scales(value_scales_of_head_, key, from, to, sight, value_scales_);
     return made;
+  }
+
+  // Whether so many rows read keys and values in their format, where they lie, if these are in one piece.
+  bool widens_in_registers(int rows) const {
+    return rows <= typed_rows && problem_.key_panels && options_.key_format != core::Format::float32 &&
+           options_.value_format != core::Format::float32;
+  }
+
+  // Whole panels of keys for such rows, which see them all; or nothing, where they are not in one piece.
+  bool typed_block(int key, int keys, Block& made) const {
+    if (!in_one_piece(key, 0, keys)) return false;
+    made = Block{};
+    made.key = key;
+    made.to = keys;
+    made.finite = 1;  // nobody asks where all is seen
+    made.typed_panels = panels_in_place(key, 0);
+    made.typed_values = values_in_place(key, 0);
+    made.typed_scales = scales_in_place(key_scales_of_head_, key, 0);
+    made.value_scales = scales_in_place(value_scales_of_head_, key, 0);
+    return true;
   }
 
   // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block; without key_scales.
@@ -271,14 +290,17 @@ class OptionKeys {
     pack_panel<Isa, panel_keys>(rows_, dims, count, dims, panel);
   }
 
+  const float* scales_in_place(const float* of_head, int key, int from) const {
+    if (of_head == nullptr) return nullptr;
+    return of_head + (slot_of(key + from) - from - options_.origin);
+  }
+
   // Scales of keys or values, at [from], for whole panels; null if there are none.
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
     if (to % panel_keys == 0 && key + from >= options_.origin && in_one_piece(key, from, to) &&
         sight.has_all_groups(key + from, key + to)) {
-      const float* const at = of_head + (slot_of(key + from) - from - options_.origin);
-      for (int k = to; k < 2 * to - from; k += panel_keys) __builtin_prefetch(at + k);  // of the next block
-      return at;
+      return scales_in_place(of_head, key, from);
     }
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
