@@ -79,7 +79,7 @@ class OptionBlock {
       }
     });
     sight_of_all_ = {row_[0].sight, row_[rows_.count - 1].sight, shows_hidden(options_)};
-    goes_straight_ = !has_states_ && !changes_scores_ && keys_.widens_in_registers(rows_.count);
+    goes_straight_ = !changes_scores_ && keys_.widens_in_registers(rows_.count);
   }
 
   void end_rows() {

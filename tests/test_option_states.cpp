@@ -103,3 +103,35 @@ TEST_CASE("a state that has seen nothing, or rows that see nothing of a stretch 
   way.state_keys = 16;
   for_each_backend([&](const char* backend) { check_way(empty, 0, defined_results(empty), way, backend); });
 }
+
+TEST_CASE("a few tokens over long caches of every format, at once and in stretches, have the defined bits") {
+  for (int number = 0; number < rounds(60); ++number) {
+    Random random(std::uint64_t(number) + 90);
+    OptionShape shape{};
+    shape.kv_heads = random.between(1, 2);
+    shape.query_heads = shape.kv_heads * random.between(1, 2);
+    shape.head_dim = random.between(1, 40);
+    shape.value_dim = random.between(1, 70);
+    shape.queries = random.between(1, 3);
+    shape.keys = random.between(450, 1300);
+    shape.offset = shape.keys - shape.queries - random.between(0, 200) * (number % 2);
+    shape.scale = attend::default_scale(shape.head_dim);
+    shape.spread = 1.0f;
+    shape.causal = true;
+    const unsigned wishes = random.bits() & (windows | pins | page_tables | sinks);
+    RandomInstance in(std::uint64_t(number) + 60000, half_formats | int8_formats | (number % 2 == 0 ? wishes : 0u), shape);
+    const OptionResults whole = run_options(in);
+    const std::string wrong = difference(in, whole, defined_results(in), true), problem = in.text();
+    if (!wrong.empty()) FAIL_CHECK(number, ": ", wrong, "; one call; ", problem);
+    for_each_backend([&](const char* backend) {
+      for (const int every : {0, 64, 192, 700}) {
+        Way way;
+        way.panels = true;
+        way.state_keys = every;
+        way.rows = number % 3 == 0 ? 1 : 6;
+        way.keys = way.rows == 1 ? 512 : 128;
+        check_way(in, number, whole, way, backend);
+      }
+    });
+  }
+}
