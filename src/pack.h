@@ -21,6 +21,24 @@ T* hidden(T* pointer) {
   return pointer;
 }
 
+// Asks for lines twice: far ahead into the second-level cache, and nearer into the first.
+template <int bytes>
+ATTEND_INSIDE void fetch_lines(const void* near, const void* far) {
+  constexpr int cache_line = 64;
+  ATTEND_UNROLL
+  for (int i = 0; i < bytes; i += cache_line) {
+    __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);
+    __builtin_prefetch(static_cast<const char*>(near) + i, 0, 3);
+  }
+}
+
+// Whether a few rows of a tile, which all read the same keys, wait for memory about as long as they compute, and the
+// instruction set asks too late by itself.
+template <class Isa>
+constexpr bool fetches_for(int rows) {
+  return Isa::fetches_ahead > 0 && rows >= 2 && rows <= 4;
+}
+
 template <class Float>
 Float* element(const core::Tensor<Float>& tensor, int token, int head) {
   return tensor.data + token * tensor.token_stride + head * tensor.head_stride;

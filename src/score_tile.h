@@ -21,6 +21,13 @@ ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, con
   for (int v = 0; v < vecs; ++v) {
     key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   }
+  if constexpr (fetches_for<Isa>(rows)) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
+      const float* const line = panels[v * Isa::lanes / panel_keys] + d * width;
+      fetch_lines<panel_keys * int(sizeof(float))>(line + 512, line + 4096);
+    }
+  }
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
     const typename Isa::Factor q = Isa::factor(query[r / 3][r % 3 * head_dim + d]);

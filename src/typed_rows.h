@@ -23,15 +23,6 @@ constexpr int cache_line = 64;
 constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of keys, from the end of a tile on
 constexpr int far_values = 16384, near_values = 4096;            // bytes of values
 
-template <int bytes>
-ATTEND_INSIDE void fetch_lines(const void* near, const void* far) {
-  ATTEND_UNROLL
-  for (int i = 0; i < bytes; i += cache_line) {
-    __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);
-    __builtin_prefetch(static_cast<const char*>(near) + i, 0, 3);
-  }
-}
-
 // Of a tile: rows of sums fit into 16 registers, and one row has 8 sums under way.
 template <class Isa>
 constexpr int typed_value_vecs(int rows) {

@@ -5,6 +5,7 @@
 
 #include "../include/attend/config.h"
 #include "float_rules.h"
+#include "pack.h"
 
 namespace attend {
 namespace {
@@ -41,11 +42,13 @@ ATTEND_INSIDE void value_step(const float* weights, const float* value, int colu
   }
 }
 
-// Asks for values some keys ahead, for instruction sets that ask too late by themselves (Isa::fetches_ahead floats, or 0). One
-// row waits for memory more than for arithmetic.
-template <class Isa, int floats>
-ATTEND_INSIDE void fetch_ahead(const float* value) {
-  if constexpr (Isa::fetches_ahead > 0) {
+// Asks for values ahead, for instruction sets that ask too late by themselves: one row waits for memory more than for
+// arithmetic, a few as long. These come back for the next columns of the same keys, and then for the next chain.
+template <class Isa, int rows, int floats>
+ATTEND_INSIDE void fetch_values(const float* value, ptrdiff_t stride) {
+  if constexpr (fetches_for<Isa>(rows)) {
+    fetch_lines<floats * int(sizeof(float))>(value + floats, value + chain_keys * stride);
+  } else if constexpr (rows == 1 && Isa::fetches_ahead > 0) {
     constexpr int cache_line = 16;
     ATTEND_UNROLL
     for (int i = 0; i < floats; i += cache_line) __builtin_prefetch(value + Isa::fetches_ahead + i);
@@ -87,7 +90,7 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i, value += values.stride) {
       value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, 0, chain);
-      if (rows == 1 && !partial && visible[0] == chain_keys) fetch_ahead<Isa, vecs * Isa::lanes>(value);
+      if (!partial && visible[0] == chain_keys) fetch_values<Isa, rows, vecs * Isa::lanes>(value, values.stride);
     }
   }
   for (; k < visible[0]; ++k, value += values.stride) {
