@@ -25,7 +25,7 @@ ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, con
     ATTEND_UNROLL
     for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
       const float* const line = panels[v * Isa::lanes / panel_keys] + d * width;
-      fetch_lines<panel_keys * int(sizeof(float))>(line + 512, line + 4096);
+      fetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
     }
   }
   ATTEND_UNROLL

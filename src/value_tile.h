@@ -47,7 +47,7 @@ ATTEND_INSIDE void value_step(const float* weights, const float* value, int colu
 template <class Isa, int rows, int floats>
 ATTEND_INSIDE void fetch_values(const float* value, ptrdiff_t stride) {
   if constexpr (fetches_for<Isa>(rows)) {
-    fetch_lines<floats * int(sizeof(float))>(value + floats, value + chain_keys * stride);
+    fetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
   } else if constexpr (rows == 1 && Isa::fetches_ahead > 0) {
     constexpr int cache_line = 16;
     ATTEND_UNROLL

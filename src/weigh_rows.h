@@ -68,8 +68,8 @@ void bring_near(float* scores, int key_count, float max) {
   for (int k = 0; k < key_count; k += Isa::lanes) Isa::store(scores + k, Isa::sub(Isa::load(scores + k), reference));
 }
 
-// Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers.
-template <class Isa, int rows, int vecs>
+// Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
+template <class Isa, int rows, int vecs, int stride = config::score_keys>
 int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
@@ -80,7 +80,7 @@ int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, b
     float* at[count];
     Vec shifted[count], weights[count];
     ATTEND_UNROLL
-    for (int i = 0; i < count; ++i) at[i] = scores + from + i / vecs * config::score_keys + i % vecs * Isa::lanes;
+    for (int i = 0; i < count; ++i) at[i] = scores + from + i / vecs * stride + i % vecs * Isa::lanes;
     ATTEND_UNROLL
     for (int i = 0; i < count; ++i) shifted[i] = Isa::add(Isa::load(at[i]), shift);
     ATTEND_UNROLL
@@ -115,18 +115,22 @@ void weigh_some(float* scores, int key_count, const RowScale* scale, bool begun,
   }
 }
 
-// The highest scores of a single row, four vectors side by side.
+// The highest scores of a single row, four vectors side by side where there are so many.
 template <class Isa>
-typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Isa::Vec highest) {
-  typename Isa::Vec others[3] = {highest, highest, highest};
+ATTEND_INSIDE typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Isa::Vec highest) {
+  using Vec = typename Isa::Vec;
   int k = 0;
-  for (; key_count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
-    highest = Isa::max(highest, Isa::load(scores + k));
-    ATTEND_UNROLL
-    for (int i = 0; i < 3; ++i) others[i] = Isa::max(others[i], Isa::load(scores + k + (i + 1) * Isa::lanes));
+  if (key_count >= 4 * Isa::lanes) {
+    Vec others[3] = {highest, highest, highest};
+    for (; key_count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
+      highest = Isa::max(highest, Isa::load(scores + k));
+      ATTEND_UNROLL
+      for (int i = 0; i < 3; ++i) others[i] = Isa::max(others[i], Isa::load(scores + k + (i + 1) * Isa::lanes));
+    }
+    highest = Isa::max(Isa::max(highest, others[0]), Isa::max(others[1], others[2]));
   }
   for (; k < key_count; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
-  return Isa::max(Isa::max(highest, others[0]), Isa::max(others[1], others[2]));
+  return highest;
 }
 
 // What else happens to scores before they count; here nothing. Others have, for row r of some:
