@@ -21,7 +21,7 @@ ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, con
   for (int v = 0; v < vecs; ++v) {
     key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   }
-  if constexpr (fetches_for<Isa>(rows)) {
+  if constexpr (fetches_for<Isa>(rows) && width == panel_keys) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
       const float* const line = panels[v * Isa::lanes / panel_keys] + d * width;

@@ -29,7 +29,7 @@ struct Neon {
   static constexpr int weigh_rows = 4;
 #endif
 
-  static constexpr int fetches_ahead = 0;  // of values, where there is one row
+  static constexpr int fetches_ahead = 0;  // of values, for one row
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
