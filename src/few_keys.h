@@ -1,5 +1,5 @@
-// One token over the keys of a cache that are few enough for one segment: the steps of row_block.h without its bookkeeping,
-// which would take longer than the work where there are very few.
+// One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
+// panel: the steps of row_block.h without its bookkeeping, which would take longer than the work where there are very few.
 #pragma once
 
 #include "../include/attend/core.h"
@@ -15,8 +15,14 @@ namespace {
 
 // Whether that is what a problem is, and its work memory is for that. Query heads that share keys are worth a tile.
 inline bool has_few_keys(const core::Problem& problem) {
-  return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.key_panels && problem.row_block == 1 &&
-         problem.keys <= at_most(problem.key_block, segment_keys);
+  return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.row_block == 1 &&
+         problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
+}
+
+// Where the work memory for arrays has packed keys and gathered values first.
+inline float* scores_of_few(const core::Problem& problem) {
+  const int packed = problem.key_panels ? 0 : problem.key_block;
+  return problem.scratch + ptrdiff_t(problem.head_dim + problem.value_dim) * packed;
 }
 
 // Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
@@ -74,13 +80,26 @@ ATTEND_INSIDE void end_few(const core::Problem& problem, int head, float denomin
 template <class Isa, int heads>
 void run_one_panel(const core::Problem& problem, int keys, int first_head, bool divides) {
   constexpr int vecs = panel_keys / Isa::lanes, some = heads * vecs <= 4 ? heads : 4 / vecs;
-  static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores");
+  static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const scores = problem.scratch;  // [heads][16]
+  float* const panel = problem.scratch;
+  float* const scores = scores_of_few(problem);  // [heads][16]
   float* const query = scores + problem.key_block + panel_keys;
   for (int i = 0; i < heads; ++i) {
+    const float* const key = element(problem.key, 0, first_head + i);
+    float* const row = scores + i * panel_keys;
     scale_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
-    score_tile<Isa, 1, vecs>(query, element(problem.key, 0, first_head + i), 0, problem.head_dim, scores + i * panel_keys);
+    if (problem.key_panels) {
+      score_tile<Isa, 1, vecs>(query, key, 0, problem.head_dim, row);
+    } else if (keys <= few_panel_keys) {
+      // Each in a place of its own: what is read behind one was not just written.
+      float* const few = panel + i * few_panel_floats(problem.head_dim);
+      pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few);
+      score_tile<Isa, 1, 1, few_panel_keys>(query, few, 0, problem.head_dim, row);
+    } else {
+      pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
+      score_tile<Isa, 1, vecs>(query, panel, 0, problem.head_dim, row);
+    }
   }
   RowScale scale[heads];
   for (int i = 0; i < heads; ++i) {
@@ -113,7 +132,7 @@ void run_few_keys(const core::Problem& problem, bool divides) {
     for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, keys, head, divides);
   }
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const scores = problem.scratch;
+  float* const scores = scores_of_few(problem);
   float* const lane_sums = scores + problem.key_block;
   float* const query = lane_sums + panel_keys;
   for (; head < problem.query_heads; ++head) {

@@ -94,5 +94,16 @@ void copy_row(const float* from, int count, float* to) {
   if (c < count) Isa::store_first(to + c, Isa::load_first(from + c, count - c), count - c);
 }
 
+// A panel of four, and zeros for what the last vectors of a tile read behind it: whatever else is there could be subnormal, and
+// slow.
+constexpr ptrdiff_t few_panel_floats(int head_dim) {
+  return few_panel_keys * ptrdiff_t(head_dim) + panel_keys - few_panel_keys;
+}
+template <class Isa>
+void pack_few(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
+  if (key_count > 0) pack_panel<Isa, few_panel_keys>(keys, key_stride, key_count, head_dim, panel);
+  fill_row<Isa>(0.0f, panel_keys - few_panel_keys, panel + few_panel_keys * ptrdiff_t(head_dim));
+}
+
 }  // namespace
 }  // namespace attend

@@ -111,11 +111,8 @@ class RowBlock {
     const float* from = problem_.key.data + rows_.head * problem_.key.head_stride;
     if (problem_.key_panels) return from + ptrdiff_t(key) * problem_.head_dim;
     if (has_few_panel()) {
-      if (keys > 0) pack_panel<Isa, few_panel_keys>(from, stride, keys, problem_.head_dim, panels_);
-      // Lanes of the last vectors that lie behind the panel: whatever else is there could be subnormal, and slow.
-      constexpr int behind = panel_keys - few_panel_keys;
-      static_assert(chain_keys >= few_panel_keys + behind, "the smallest key_block has room for them");
-      fill_row<Isa>(0.0f, behind, panels_ + few_panel_keys * ptrdiff_t(problem_.head_dim));
+      static_assert(chain_keys >= panel_keys, "the smallest key_block has room for one, and for what is read behind it");
+      pack_few<Isa>(from, stride, keys, problem_.head_dim, panels_);
       return panels_;
     }
     for (int k = 0; k < keys; k += panel_keys) {
