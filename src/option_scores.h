@@ -35,15 +35,15 @@ struct ScoreFactors {
   }
 };
 
-// 1 / a within 1.3 units in the last place, for 1 <= a < 2^40, by Newton's iteration from a guess by the bits: the same on
+// -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
 // every target, and faster than division where vectors are wide.
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec near_reciprocal(typename Isa::Vec a) {
+ATTEND_INSIDE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {
   using Vec = typename Isa::Vec;
-  const Vec minus_a = Isa::sub(Isa::zero(), a), one = Isa::broadcast(1.0f);
-  Vec y = Isa::reciprocal_guess(a);
+  const Vec one = Isa::broadcast(1.0f);
+  Vec y = Isa::minus_reciprocal_guess(a);
   ATTEND_UNROLL
-  for (int step = 0; step < 3; ++step) y = Isa::fma(y, Isa::fma(minus_a, y, one), y);
+  for (int step = 0; step < 3; ++step) y = Isa::fma(y, Isa::fma(a, y, one), y);
   return y;
 }
 
@@ -59,7 +59,7 @@ ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
   for (int i = 1; i < 6; ++i) g = Isa::fma(g, f, Isa::broadcast(exp2_coefficients[i]));
   const Vec power = Isa::two_to(shifted);
   const Vec less_one = Isa::fma(power, Isa::mul(g, f), Isa::sub(power, one));
-  return Isa::mul(less_one, near_reciprocal<Isa>(Isa::add(less_one, Isa::broadcast(2.0f))));
+  return Isa::mul(less_one, near_minus_reciprocal<Isa>(Isa::sub(Isa::broadcast(-2.0f), less_one)));
 }
 
 // Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.

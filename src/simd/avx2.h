@@ -71,9 +71,9 @@ struct Avx2 {
 
   static Vec min(Vec a, Vec b) { return _mm256_min_ps(b, a); }  // a where one is NaN
 
-  // 1 / a within an eighth, for ordinary a > 0.
-  static Vec reciprocal_guess(Vec a) {
-    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(0x7ef311c7), _mm256_castps_si256(a)));
+  // -1 / a within an eighth, for ordinary a < 0.
+  static Vec minus_reciprocal_guess(Vec a) {
+    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(int(0xfef311c7)), _mm256_castps_si256(a)));
   }
 
   // Lane by lane, one or the other.

@@ -63,9 +63,9 @@ struct Avx512 {
 
   static Vec min(Vec a, Vec b) { return _mm512_min_ps(b, a); }  // a where one is NaN
 
-  // 1 / a within an eighth, for ordinary a > 0.
-  static Vec reciprocal_guess(Vec a) {
-    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(0x7ef311c7), _mm512_castps_si512(a)));
+  // -1 / a within an eighth, for ordinary a < 0.
+  static Vec minus_reciprocal_guess(Vec a) {
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(int(0xfef311c7)), _mm512_castps_si512(a)));
   }
 
   // Lane by lane, one or the other.

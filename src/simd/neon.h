@@ -105,9 +105,9 @@ struct Neon {
 
   static Vec min(Vec a, Vec b) { return vbslq_f32(vcltq_f32(b, a), b, a); }  // a where one is NaN
 
-  // 1 / a within an eighth, for ordinary a > 0.
-  static Vec reciprocal_guess(Vec a) {
-    return vreinterpretq_f32_u32(vsubq_u32(vdupq_n_u32(0x7ef311c7u), vreinterpretq_u32_f32(a)));
+  // -1 / a within an eighth, for ordinary a < 0.
+  static Vec minus_reciprocal_guess(Vec a) {
+    return vreinterpretq_f32_u32(vsubq_u32(vdupq_n_u32(0xfef311c7u), vreinterpretq_u32_f32(a)));
   }
 
   // Lane by lane, one or the other.

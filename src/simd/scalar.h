@@ -48,8 +48,8 @@ struct Scalar {
   static float highest_lane(Vec a) { return a; }
   static Vec min(Vec a, Vec b) { return less(b, a) ? b : a; }  // a where one is NaN
 
-  // 1 / a within an eighth, for ordinary a > 0.
-  static Vec reciprocal_guess(Vec a) { return bits_to<float>(0x7ef311c7u - bits_to<uint32_t>(a)); }
+  // -1 / a within an eighth, for ordinary a < 0.
+  static Vec minus_reciprocal_guess(Vec a) { return bits_to<float>(0xfef311c7u - bits_to<uint32_t>(a)); }
 
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return !less(a, b) && !less(b, a) && magnitude(a) <= 0x7f800000u ? then : otherwise;  // b is never NaN
