@@ -196,10 +196,11 @@ attend_status check_problem(const attend_problem* given, Use use, Checked& check
   first.key_panels = cache != nullptr;
   first.scratch = nullptr;
   checked.batch = batch;
-  checked.query_step = step(query.batch) * (query_bits / 8);
+  checked.query_step = use == Use::run ? step(query.batch) * (query_bits / 8) : 0;
   checked.output_step = writes ? step(output.batch) * (output_bits / 8) : 0;
   checked.key_step = arrays ? step(key.batch) * (key_bits / 8) : 0;
   checked.value_step = arrays ? step(value.batch) * (value_bits / 8) : 0;
+  checked.key_lengths = use == Use::run ? problem.key_lengths : nullptr;
   checked.plain = use == Use::run && is_plain(problem, more) && (cache == nullptr || is_plain(*cache));
   plan(first, cache != nullptr ? cache->max_tokens : first.keys, checked.plain, checked.workspace_bytes);
   return ATTEND_OK;

@@ -43,7 +43,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   const Range used = {scratch, scratch + checked.workspace_bytes}, results[] = {options.lse, options.scores, options.states};
   if (overlap_any(used, options.inputs) || overlap_any(used, results)) return ATTEND_WORKSPACE_OVERLAPS_OPTION;
   each_row(problem, checked, part, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
-    core::Problem of_row = problem_of_row(problem, checked, row);
+    core::Problem of_row = problem_of_row(checked, row);
     const core::Options row_options = options_of_row(options, row);
     if ((problem.options & ATTEND_QUERIES_LAST) != 0) of_row.offset = of_row.keys - of_row.queries;
     // States of a row that ends before the keys of this call stay as they are, or begin without a key.
@@ -82,7 +82,7 @@ attend_status attend_finish(const attend_problem* problem) {
   if (status == ATTEND_OK) status = check_options(*problem, Use::finish, checked, options);
   if (status != ATTEND_OK) return status;
   for (ptrdiff_t row = 0; row < checked.batch; ++row) {
-    core::finish(problem_of_row(*problem, checked, row), options_of_row(options, row));
+    core::finish(problem_of_row(checked, row), options_of_row(options, row));
   }
   return ATTEND_OK;
 }

@@ -63,13 +63,13 @@ attend_status check_whole(const attend_problem* problem, Checked& checked) {
 
 }  // namespace
 
-core::Problem problem_of_row(const attend_problem& problem, const Checked& checked, ptrdiff_t row) {
+core::Problem problem_of_row(const Checked& checked, ptrdiff_t row) {
   core::Problem of_row = checked.first;
   move(of_row.query.data, row * checked.query_step);
   move(of_row.output.data, row * checked.output_step);
   move(of_row.key.data, row * checked.key_step);
   move(of_row.value.data, row * checked.value_step);
-  if (problem.key_lengths != nullptr) of_row.keys = int(problem.key_lengths[row]);
+  if (checked.key_lengths != nullptr) of_row.keys = int(checked.key_lengths[row]);
   return of_row;
 }
 
@@ -154,7 +154,7 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   checked.first.scratch = static_cast<float*>(workspace);
   if (!checked.plain) return run_options(*problem, checked, int(part), int(parts));
   each_row(*problem, checked, int(part), int(parts), [&](ptrdiff_t row, int row_part, int row_parts) {
-    const core::Problem of_row = problem_of_row(*problem, checked, row);
+    const core::Problem of_row = problem_of_row(checked, row);
     if (row_parts == 1) {
       core::run(of_row);
     } else {

@@ -123,7 +123,8 @@ enum class Use { run, finish, merge };
 struct Checked {
   core::Problem first;  // batch row 0, with all keys and without key lengths; no scratch
   ptrdiff_t batch;
-  ptrdiff_t query_step, output_step, key_step, value_step;  // from one batch row to the next, in bytes
+  ptrdiff_t query_step, output_step, key_step, value_step;  // from one batch row to the next, in bytes; 0 if not read
+  const ptrdiff_t* key_lengths;                             // null if there are none, or they are not read
   Range output;
   Range inputs[6];  // of which some may be empty
   size_t workspace_bytes;
@@ -159,7 +160,7 @@ attend_status check_state_memory(const void* states, attend_status none, const C
 attend_status run_options(const attend_problem& problem, const Checked& checked, int part, int parts);
 
 // A batch row, with the keys that it has.
-core::Problem problem_of_row(const attend_problem& problem, const Checked& checked, ptrdiff_t row);
+core::Problem problem_of_row(const Checked& checked, ptrdiff_t row);
 
 // Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;
 // the others are cut.

@@ -102,7 +102,8 @@ class OptionBlock {
   void go_over_all() {
     const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
     const int end = sight_of_all_.all ? problem_.keys : latest.end;
-    int key = earliest.begin & -chain_keys, last = key;  // the open chain, if there is one
+    int key = earliest.begin & -chain_keys;
+    int last = has_states_ ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
     Block block;
     while (key < end && earliest.begin < end) {
       int chains = chain_keys;

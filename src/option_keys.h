@@ -83,7 +83,7 @@ class OptionKeys {
     made.gathers = gathers;
     made.finite = -1;
     // A few rows read other formats where they lie, for more it pays to widen them once.
-    const bool few = rows <= typed_rows && in_one_piece(key, from, to);
+    const bool few = rows <= typed_rows && in_place(key, from, to, sight);
     if (few && problem_.key_panels && options_.key_format != core::Format::float32) {
       made.typed_panels = panels_in_place(key, from);
     } else {
@@ -182,6 +182,11 @@ class OptionKeys {
     return run_length(options_.slots, keys_taken(options_.slots, problem_.keys), group, groups) >= groups;
   }
 
+  // Whether some keys may be read where they lie. A group that nobody sees may be gone.
+  bool in_place(int key, int from, int to, const BlockSight& sight) const {
+    return in_one_piece(key, from, to) && sight.has_all_groups(key + from, key + to);
+  }
+
   // Where the panels of a cache lie; the first is that of position key.
   const float* panels_in_place(int key, int from) const {
     const ptrdiff_t slot = slot_of(key + from) - from;
@@ -190,7 +195,7 @@ class OptionKeys {
 
   // Panels of keys from `from` on, at from * head_dim of what is returned.
   const float* panels(int key, int from, int to, const BlockSight& sight) {
-    if (problem_.key_panels && options_.key_format == core::Format::float32 && in_one_piece(key, from, to)) {
+    if (problem_.key_panels && options_.key_format == core::Format::float32 && in_place(key, from, to, sight)) {
       return panels_in_place(key, from);
     }
     for (int k = from; k < to; k += panel_keys) {
@@ -210,7 +215,7 @@ class OptionKeys {
   Values values(int key, int from, int to, const BlockSight& sight, bool gathers) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const int dims = problem_.value_dim;
-    if (options_.value_format == core::Format::float32 && in_one_piece(key, from, to) && (!gathers || stride == dims)) {
+    if (options_.value_format == core::Format::float32 && in_place(key, from, to, sight) && (!gathers || stride == dims)) {
       return {values_in_place(key, from), stride};
     }
     for (int k = from; k < to; k += panel_keys) {
@@ -298,8 +303,7 @@ class OptionKeys {
   // Scales of keys or values, at [from], for whole panels; null if there are none.
   const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
     if (of_head == nullptr) return nullptr;
-    if (to % panel_keys == 0 && key + from >= options_.origin && in_one_piece(key, from, to) &&
-        sight.has_all_groups(key + from, key + to)) {
+    if (to % panel_keys == 0 && key + from >= options_.origin && in_place(key, from, to, sight)) {
       return scales_in_place(of_head, key, from);
     }
     for (int k = from; k < to; k += panel_keys) {

@@ -94,7 +94,7 @@ class SmallOptions {
   }
 
   void go_over(const RowState& state) {
-    int key = sight_.begin & -chain_keys;  // of the open chain
+    int key = has_states(options_) ? options_.first_key & -chain_keys : sight_.begin & -chain_keys;  // of the open chain
     const auto go_to = [&](int next) {
       if (next / chain_keys != key / chain_keys) state.template end_chain<Isa>();
       if (next / segment_keys != key / segment_keys) state.template end_segment<Isa>();
@@ -102,6 +102,7 @@ class SmallOptions {
     };
     const int stop = has_states(options_) ? problem_.keys : past_all_keys;
     const int end = shows_hidden(options_) ? problem_.keys : sight_.end;
+    if (sight_.begin < end) go_to(sight_.begin & -chain_keys);
     while (key < end && sight_.begin < end) {
       const int to = at_most(end - key, chain_keys);
       if (sight_.has_any(key, key + to) || shows_hidden(options_)) {

@@ -57,4 +57,19 @@ for level in -O0 -O2 -Os; do
     "$level: no mutable data but the dispatcher's one pointer"
 done
 
+# Bare metal, where Clang's builtins call the C library; it has no system headers, and needs none.
+bare="--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding"
+if echo | $cxx $bare -E -x c++ - >/dev/null 2>&1; then
+  folder=$build/bare
+  # shellcheck disable=SC2086
+  if succeeds "bare x86: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" $bare; then
+    symbols TWVuDBRi "$folder"/*.o >"$folder/defined"
+    symbols UWVuw "$folder"/*.o >"$folder/used"
+    nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_")" \
+      "bare x86: asks for nothing but memcpy, memset, memmove"
+  fi
+else
+  skip "bare x86" "$cxx has no such target"
+fi
+
 finish

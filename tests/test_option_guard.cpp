@@ -145,6 +145,48 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
   }
 }
 
+TEST_CASE("options: groups of 16 keys that no window reaches are not read, be they between pinned keys and the window") {
+  const int dim = int(sysconf(_SC_PAGESIZE) / 16 / 4);  // as wide as lets 16 keys of one head fill a page
+  if (dim > 256) return;
+  for (int number = 0; number < rounds(60); ++number) {
+    Random random(std::uint64_t(number) + 95);
+    const int queries = number % 3 == 0 ? 1 : random.between(2, 20), keys = random.between(60, 400);
+    RandomInstance in(std::uint64_t(number) + 95000, windows | pins | lse,
+                      {1, 1, dim, dim, queries, keys, random.between(0, keys), 0.3f, 1.0f, true});
+    in.options.left = random.between(0, 60);
+    in.options.right = -1;
+    in.options.pinned = random.between(0, 40);
+    in.places = keys;
+    in.poison_hidden();
+    const OptionResults defined = defined_results(in);
+    const std::string problem = in.text();
+    for_each_backend([&](const char* backend) {
+      for (const Way& chosen : some_ways(in)) {
+        Way way = chosen;
+        way.guard = [&](const void* bytes, std::size_t count) {
+          const std::size_t page = std::size_t(16 * dim) * 4, whole = (count + page - 1) / page * page;
+          std::vector<char> padded(whole);
+          std::memcpy(padded.data(), bytes, count);
+          const auto guarded = std::make_shared<Guarded>(padded.data(), whole);
+          for (int group = 0; group * 16 < keys; ++group) {
+            bool seen = false;
+            for (int j = group * 16; j < std::min(keys, group * 16 + 16); ++j) {
+              for (int p = in.s.offset; p < in.s.offset + queries; ++p) {
+                seen = seen || (j <= p && (j >= p - in.options.left || j < in.options.pinned));
+              }
+            }
+            if (!seen) guarded->protect(std::size_t(group), 1);
+          }
+          return std::shared_ptr<float>(guarded, guarded->as<float>());
+        };
+        const std::string wrong = difference(in, run_options(in, way), defined, true);
+        if (!wrong.empty())
+          FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " rows ", way.rows, " keys ", way.keys, "; ", problem);
+      }
+    });
+  }
+}
+
 TEST_CASE("options: states read no block of 64 keys that they have been through") {
   const int dim = int(sysconf(_SC_PAGESIZE) / 64 / 4), keys = 400;
   if (dim > 64) return;
