@@ -112,7 +112,8 @@ void run_one_panel(const core::Problem& problem, int keys, int first_head, bool 
   }
   for (int i = 0; i < heads; i += some) {  // a panel's weights are the partial sums of its denominator
     float* const rows = scores + i * panel_keys;
-    weigh_side_by_side<Isa, some, vecs, panel_keys>(rows, 0, panel_keys, scale + i, false, rows);
+    weigh_side_by_side<Isa, some, vecs, some == 1 ? config::score_keys : panel_keys>(rows, 0, panel_keys, scale + i, false,
+                                                                                     rows);
   }
   for (int i = 0; i < heads; ++i) {
     add_few_values<Isa>(problem, first_head + i, scores + i * panel_keys, keys);

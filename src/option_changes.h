@@ -11,25 +11,16 @@ namespace {
 // Changes whole panels of a row's scores, a panel at a time, by call(score, key), and returns the highest.
 template <class Isa, class Call>
 ATTEND_INSIDE typename Isa::Vec highest_changed(float* scores, int count, typename Isa::Vec highest, Call call) {
-  constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs == 1 ? 4 : 1;  // panels side by side
-  typename Isa::Vec others = highest;
-  const auto panel = [&](int k, int number) {
+  for (int k = 0; k < count; k += panel_keys) {
     const auto change = call(k);
     ATTEND_UNROLL
-    for (int i = 0; i < panel_vecs; ++i) {
-      const typename Isa::Vec changed = change(Isa::load(scores + k + i * Isa::lanes), i * Isa::lanes);
-      Isa::store(scores + k + i * Isa::lanes, changed);
-      typename Isa::Vec& so_far = (number + i) % 2 == 0 ? highest : others;
-      so_far = Isa::max(so_far, changed);
+    for (int i = 0; i < panel_keys; i += Isa::lanes) {
+      const typename Isa::Vec changed = change(Isa::load(scores + k + i), i);
+      Isa::store(scores + k + i, changed);
+      highest = Isa::max(highest, changed);
     }
-  };
-  int k = 0;
-  for (; count - k >= some * panel_keys; k += some * panel_keys) {
-    ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) panel(k + i * panel_keys, i);
   }
-  for (; k < count; k += panel_keys) panel(k, 0);
-  return Isa::max(highest, others);
+  return highest;
 }
 
 template <class Isa>

@@ -74,13 +74,13 @@ inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memor
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
-inline constexpr size_t option_stack_bytes = 2560;
+inline constexpr size_t option_stack_bytes = 3072;
 #elif defined(__aarch64__)
 inline constexpr size_t stack_bytes = 1536;
 inline constexpr size_t option_stack_bytes = 2560;
 #else
 inline constexpr size_t stack_bytes = 1536;
-inline constexpr size_t option_stack_bytes = 3328;
+inline constexpr size_t option_stack_bytes = 4096;
 #endif
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 320;
