@@ -76,7 +76,7 @@ inline constexpr size_t alignment = 64;           // of caches and workspaces: a
 inline constexpr size_t stack_bytes = 2048;
 inline constexpr size_t option_stack_bytes = 3072;
 #elif defined(__aarch64__)
-inline constexpr size_t stack_bytes = 1536;
+inline constexpr size_t stack_bytes = 1664;
 inline constexpr size_t option_stack_bytes = 2560;
 #else
 inline constexpr size_t stack_bytes = 1536;
