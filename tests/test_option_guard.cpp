@@ -51,6 +51,25 @@ std::size_t bytes_of(const std::vector<T>& numbers) {
   return numbers.size() * sizeof(T);
 }
 
+// A copy of keys or values, of which `keys_of_page` of one head fill a page; pages that no token sees any of are gone.
+template <class Sees>
+std::shared_ptr<float> without_unseen(const void* bytes, std::size_t count, const OptionInstance& in, int keys_of_page,
+                                      Sees sees) {
+  // What ends with a page begins with one only if it is whole pages.
+  const std::size_t page = std::size_t(sysconf(_SC_PAGESIZE)), whole = (count + page - 1) / page * page;
+  std::vector<char> padded(whole);
+  std::memcpy(padded.data(), bytes, count);
+  const auto guarded = std::make_shared<Guarded>(padded.data(), whole);
+  for (int first = 0; first < in.s.keys; first += keys_of_page) {
+    bool seen = false;
+    for (int j = first; j < std::min(in.s.keys, first + keys_of_page); ++j) {
+      for (int t = 0; t < in.s.queries; ++t) seen = seen || sees(t, j);
+    }
+    if (!seen) guarded->protect(std::size_t(first / keys_of_page), 1);
+  }
+  return std::shared_ptr<float>(guarded, guarded->as<float>());
+}
+
 }  // namespace
 
 TEST_CASE("options: nothing is read past the last element of a mask, table, page, scale, key or value") {
@@ -118,24 +137,12 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
       for (const Way& chosen : some_ways(in)) {
         Way way = chosen;
         way.guard = [&](const void* bytes, std::size_t count) {
-          // What ends with a page begins with one only if it is whole pages.
-          const std::size_t page = std::size_t(64 * dim) * 4, whole = (count + page - 1) / page * page;
-          std::vector<char> padded(whole);
-          std::memcpy(padded.data(), bytes, count);
-          const auto guarded = std::make_shared<Guarded>(padded.data(), whole);
-          for (int chain = 0; chain * 64 < keys; ++chain) {
-            bool seen = false;
-            for (int j = chain * 64; j < std::min(keys, chain * 64 + 64); ++j) {
-              for (int t = 0; t < queries; ++t) {
-                const int p = in.s.offset + t;
-                const bool let_through = !in.has(byte_masks) || (j < mask.keys && in.visible[element(t, j)] != 0);
-                seen = seen || (let_through && (j >= p - in.options.left || j < in.options.pinned) &&
-                                j <= p + in.options.right && (!in.s.causal || j <= p));
-              }
-            }
-            if (!seen) guarded->protect(std::size_t(chain), 1);
-          }
-          return std::shared_ptr<float>(guarded, guarded->as<float>());
+          return without_unseen(bytes, count, in, 64, [&](int t, int j) {
+            const int p = in.s.offset + t;
+            const bool let_through = !in.has(byte_masks) || (j < mask.keys && in.visible[element(t, j)] != 0);
+            return let_through && (j >= p - in.options.left || j < in.options.pinned) && j <= p + in.options.right &&
+                   (!in.s.causal || j <= p);
+          });
         };
         const std::string wrong = difference(in, run_options(in, way), defined, true);
         if (!wrong.empty())
@@ -164,20 +171,10 @@ TEST_CASE("options: groups of 16 keys that no window reaches are not read, be th
       for (const Way& chosen : some_ways(in)) {
         Way way = chosen;
         way.guard = [&](const void* bytes, std::size_t count) {
-          const std::size_t page = std::size_t(16 * dim) * 4, whole = (count + page - 1) / page * page;
-          std::vector<char> padded(whole);
-          std::memcpy(padded.data(), bytes, count);
-          const auto guarded = std::make_shared<Guarded>(padded.data(), whole);
-          for (int group = 0; group * 16 < keys; ++group) {
-            bool seen = false;
-            for (int j = group * 16; j < std::min(keys, group * 16 + 16); ++j) {
-              for (int p = in.s.offset; p < in.s.offset + queries; ++p) {
-                seen = seen || (j <= p && (j >= p - in.options.left || j < in.options.pinned));
-              }
-            }
-            if (!seen) guarded->protect(std::size_t(group), 1);
-          }
-          return std::shared_ptr<float>(guarded, guarded->as<float>());
+          return without_unseen(bytes, count, in, 16, [&](int t, int j) {
+            const int p = in.s.offset + t;
+            return j <= p && (j >= p - in.options.left || j < in.options.pinned);
+          });
         };
         const std::string wrong = difference(in, run_options(in, way), defined, true);
         if (!wrong.empty())

@@ -313,7 +313,7 @@ enum attend_score_stage {
 };
 
 /* [batch][query head][query][key], keys side by side; strides as of an output. With states, a call writes the columns of its
- * own keys only, first_key ... keys - 1, or the length of its batch row. */
+ * own keys only: from first_key up to keys, or to its batch row's length. */
 typedef struct attend_scores {
   float* data; /* null: none */
   ptrdiff_t batch_stride;
