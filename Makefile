@@ -202,7 +202,7 @@ digests: $(BUILD)/unit
 ## format      lay out the sources with clang-format
 .PHONY: format
 format:
-	@clang-format -i $(wildcard src/*.cpp src/*.h src/simd/*.h include/attend/*.h bench/*.cpp bench/*.h tests/*.cpp tests/*.h \
+	@clang-format -i $(wildcard src/*.cpp src/*.h src/*/*.h include/attend/*.h bench/*.cpp bench/*.h tests/*.cpp tests/*.h \
 	  tests/firmware/*.cpp tests/firmware/*.h)
 
 ## clean       remove build/

@@ -22,7 +22,7 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-#include "row_block.h"
+#include "attention/row_block.h"
 #include "simd/avx2.h"
 
 ATTEND_CODE void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem, true); }

@@ -28,7 +28,7 @@
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
 
-#include "row_block.h"
+#include "attention/row_block.h"
 #include "simd/avx512.h"
 
 ATTEND_CODE void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem, true); }

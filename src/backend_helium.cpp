@@ -9,7 +9,7 @@
 #if ATTEND_HELIUM
 
 #include "simd/helium.h"
-#include "small_block.h"
+#include "attention/embedded.h"
 
 ATTEND_CODE void attend::core::run_helium(const Problem& problem) { SmallBlock<Helium>(problem).run<true>(); }
 ATTEND_CODE void attend::core::sum_helium(const Problem& problem) { SmallBlock<Helium>(problem).run<false>(); }

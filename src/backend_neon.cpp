@@ -8,7 +8,7 @@
 
 #if ATTEND_NEON
 
-#include "row_block.h"
+#include "attention/row_block.h"
 #include "simd/neon.h"
 
 ATTEND_CODE void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem, true); }

@@ -5,7 +5,7 @@
 #define ATTEND_BACKEND_SOURCE
 
 #include "backends.h"
-#include "small_block.h"
+#include "attention/embedded.h"
 
 // Armv7-M and Armv8-M with a floating-point unit (and at -O0 too: its registers are enough).
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)

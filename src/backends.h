@@ -1,7 +1,7 @@
 // What each backend exports, and what the dispatcher picks from.
 #pragma once
 
-#include "float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too
+#include "numerics/float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too
 
 #include "../include/attend/core.h"
 #include "../include/attend/core_options.h"

@@ -1,5 +1,5 @@
 // Choosing a backend from C.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 #include "../include/attend/backend.h"
 

@@ -1,5 +1,5 @@
 // The key/value cache of the C surface: a head that can be told from garbage, then memory as core::Cache has it.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 namespace attend {
 namespace c_surface {

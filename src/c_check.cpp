@@ -1,7 +1,7 @@
 // Refuses what a problem of the C surface must not be, before anything is written. Order: that of the statuses' numbers.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
-#include "bits.h"
+#include "numerics/bits.h"
 
 namespace attend {
 namespace c_surface {

@@ -1,5 +1,5 @@
 // Where keys and values lie that are no plain arrays of floats and no plain cache: pages, rings, other formats, an origin.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 namespace attend {
 namespace c_surface {

@@ -1,5 +1,5 @@
 // Where tensors of the C surface lie, as ranges of addresses, if they can exist.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 namespace attend {
 namespace c_surface {

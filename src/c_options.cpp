@@ -1,6 +1,6 @@
 // What a problem of the C surface asks for beyond core::Problem: refuses what must not be, and makes core::Options of the rest.
 // Order: that of the statuses' numbers.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 namespace attend {
 namespace c_surface {

@@ -1,5 +1,5 @@
 // Running a problem of the C surface that has options, and its states: sizing, finishing, merging.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 namespace attend {
 namespace c_surface {

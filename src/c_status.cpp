@@ -1,5 +1,5 @@
 // What the statuses of the C surface mean, in words.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
 extern "C" const char* attend_status_text(int status) {
   switch (status) {

@@ -1,8 +1,8 @@
 // The C surface: filling in a problem, sizing it, running it whole or in parts.
-#include "c_surface.h"
+#include "c_api/surface.h"
 
-#include "bits.h"
-#include "float_rules.h"
+#include "numerics/bits.h"
+#include "numerics/float_rules.h"
 #include "simd/scalar.h"
 
 namespace attend {

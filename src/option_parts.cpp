@@ -1,7 +1,7 @@
 // Calls with options in parts of about the same work.
 #include "backends.h"
-#include "parts.h"
-#include "sight.h"
+#include "attention/parts.h"
+#include "attention/visibility.h"
 
 namespace attend {
 namespace core {

@@ -1,8 +1,8 @@
 // Calls with options: which backend computes them; what states become.
 #include "backends.h"
 
-#include "finish.h"
-#include "option_state.h"
+#include "kernel/epilogue.h"
+#include "attention/row_state.h"
 
 namespace attend {
 namespace core {

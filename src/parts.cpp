@@ -1,7 +1,7 @@
 // A problem in parts of about the same work: smaller problems, made by moving pointers.
 #include "backends.h"
-#include "parts.h"
-#include "seen.h"
+#include "attention/parts.h"
+#include "attention/causal.h"
 
 namespace attend {
 namespace core {

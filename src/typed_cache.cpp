@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats.h"
-#include "pack.h"
-#include "slots.h"
+#include "numerics/formats.h"
+#include "kernel/pack.h"
+#include "attention/paging.h"
 
 namespace attend {
 namespace {

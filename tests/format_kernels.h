@@ -28,7 +28,7 @@ void check_format_kernels(const FormatKernels& kernels);
 }  // namespace attend_test
 
 // What is below is compiled with the instruction set.
-#include "../src/typed_rows.h"
+#include "../src/kernel/typed_tiles.h"
 
 namespace {
 

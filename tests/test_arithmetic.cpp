@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "../src/exp2.h"
-#include "../src/pack.h"
+#include "../src/numerics/exp2.h"
+#include "../src/kernel/pack.h"
 #include "../src/simd/scalar.h"
-#include "../src/softmax.h"
+#include "../src/kernel/row_softmax.h"
 #include "definition.h"
 #include "random.h"
 

@@ -1,5 +1,5 @@
 // Halves, bfloats and bytes against what their definitions say, computed with doubles.
-#include "../src/formats.h"
+#include "../src/numerics/formats.h"
 
 #include <doctest/doctest.h>
 

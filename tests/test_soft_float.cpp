@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "../src/soft_float.h"
+#include "../src/numerics/soft_float.h"
 #include "random.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../src/formats.h"
-#include "../src/slots.h"
+#include "../src/numerics/formats.h"
+#include "../src/attention/paging.h"
 #include "random.h"
 
 namespace {

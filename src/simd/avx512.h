@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../formats.h"
+#include "../numerics/formats.h"
 #include "x86_intrinsics.h"
 #include "x86_lanes.h"
 

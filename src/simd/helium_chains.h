@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 #include "../../include/attend/config.h"
-#include "../chains.h"
-#include "../float_rules.h"
-#include "../pack.h"
+#include "chains.h"
+#include "../numerics/float_rules.h"
+#include "../kernel/pack.h"
 
 namespace attend {
 namespace {

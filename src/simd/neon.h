@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../formats.h"
+#include "../numerics/formats.h"
 
 namespace attend {
 namespace {

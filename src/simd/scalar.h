@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "../../include/attend/config.h"
-#include "../chains.h"
-#include "../fma.h"
+#include "chains.h"
+#include "../numerics/fma.h"
 
 namespace attend {
 namespace {

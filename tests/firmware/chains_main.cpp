@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "../../src/backends.h"
-#include "../../src/fma.h"
+#include "../../src/numerics/fma.h"
 #include "../random.h"
 #include "platform.h"
 

@@ -1,0 +1,71 @@
+// Segments by themselves: how the sums of one are kept, and how those of all are added up.
+//
+//   total = lowest maximum, no sums
+//   for each segment that the row sees, ascending:
+//     bring total and segment to the higher of their maxima:  times 2^(lower - higher), which is exact
+//     total += segment
+//   divide by the denominator
+//
+// The running maximum of the whole only moves exponents, so a segment that starts without it has the same digits.
+#pragma once
+
+#include "../../include/attend/core.h"
+#include "../kernel/pack.h"
+#include "causal.h"
+#include "../kernel/row_softmax.h"
+
+namespace attend {
+namespace {
+
+// Keeps a row as it is after the last key of a segment.
+template <class Isa>
+void keep_row(const float* sums, int value_dim, float denominator, float max, float* to) {
+  if (sums != to) copy_row<Isa>(sums, value_dim, to);
+  to[value_dim] = denominator;
+  to[value_dim + 1] = max;
+}
+
+// One row of the output, from what was kept of the segments that it sees; `apart` floats lie from one segment's to the next's.
+template <class Isa>
+void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int value_dim, float* output) {
+  float sum = kept[value_dim], max = kept[value_dim + 1];
+  copy_row<Isa>(kept, value_dim, output);
+  for (int segment = 1; segment < segments; ++segment) {
+    kept += apart;
+    const float segment_sum = kept[value_dim], segment_max = kept[value_dim + 1];
+    const bool higher = Scalar::less(max, segment_max);
+    const float lowered = higher ? Scalar::sub(max, segment_max) : Scalar::sub(segment_max, max);
+    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(lowered));
+    if (higher) {
+      sum = Scalar::fma(sum, Isa::highest_lane(factor), segment_sum);
+      multiply_add_row<Isa>(output, value_dim, factor, kept, output);
+      max = segment_max;
+    } else {
+      sum = Scalar::fma(segment_sum, Isa::highest_lane(factor), sum);
+      multiply_add_row<Isa>(kept, value_dim, factor, output, output);
+    }
+  }
+  divide_row<Isa>(output, value_dim, sum, output);
+}
+
+// The output of a problem; kept: [kv_heads][seen segments][queries][group][kept_floats].
+template <class Isa>
+void add_segments(const core::Problem& problem, const float* kept) {
+  const int group = problem.query_heads / problem.kv_heads, segments = seen_segments(problem);
+  const ptrdiff_t row_floats = kept_floats(problem.value_dim), apart = row_floats * group * problem.queries;
+  for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
+    for (int token = 0; token < problem.queries; ++token) {
+      const int seen = segments_with(visible_keys(problem, token));
+      float* output = problem.output.data + token * problem.output.token_stride + first_head * problem.output.head_stride;
+      for (int head = 0; head < group; ++head) {
+        add_row_segments<Isa>(kept, apart, seen, problem.value_dim, output);
+        kept += row_floats;
+        output += problem.output.head_stride;
+      }
+    }
+    kept += apart * (segments - 1);
+  }
+}
+
+}  // namespace
+}  // namespace attend

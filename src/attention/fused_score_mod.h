@@ -1,0 +1,111 @@
+// Options that are soon done are done in the pass that looks for the highest scores (weigh_rows.h), instead of one of their
+// own.
+#pragma once
+
+#include "score_mod.h"
+#include "../kernel/online_softmax.h"
+
+namespace attend {
+namespace {
+
+// Changes whole panels of a row's scores, a panel at a time, by call(score, key), and returns the highest.
+template <class Isa, class Call>
+ATTEND_INSIDE typename Isa::Vec highest_changed(float* scores, int count, typename Isa::Vec highest, Call call) {
+  for (int k = 0; k < count; k += panel_keys) {
+    const auto change = call(k);
+    ATTEND_UNROLL
+    for (int i = 0; i < panel_keys; i += Isa::lanes) {
+      const typename Isa::Vec changed = change(Isa::load(scores + k + i), i);
+      Isa::store(scores + k + i, changed);
+      highest = Isa::max(highest, changed);
+    }
+  }
+  return highest;
+}
+
+template <class Isa>
+struct AddBias {
+  static constexpr bool is_any = true;
+  const OptionRow* rows;
+  const float* bias;  // of a row that begins at 0, and the first key
+  typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
+    const float* const of_row = bias + rows[r].bias;
+    return highest_changed<Isa>(scores, count, so_far, [&](int k) {
+      return [=](typename Isa::Vec score, int i) { return biased<Isa>(score, Isa::load(of_row + k + i)); };
+    });
+  }
+};
+
+template <class Isa>
+struct HideByBytes {
+  static constexpr bool is_any = true;
+  const OptionRow* rows;
+  const uint8_t* visible;  // likewise
+  typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
+    const uint8_t* const of_row = visible + rows[r].visible;
+    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    return highest_changed<Isa>(scores, count, so_far, [&](int k) {
+      return [=](typename Isa::Vec score, int i) { return Isa::where_bytes(of_row + k + i, score, lowest); };
+    });
+  }
+};
+
+template <class Isa>
+struct HideByBits {
+  static constexpr bool is_any = true;
+  const OptionRow* rows;
+  const uint8_t* visible;
+  int first;  // the first key's bit, of a row that begins at 0
+  typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
+    const ptrdiff_t of_row = first + rows[r].visible;
+    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    return highest_changed<Isa>(scores, count, so_far, [&](int k) {
+      const unsigned bits = bits_of_panel(visible, of_row + k);
+      return [=](typename Isa::Vec score, int i) { return Isa::where_bits(bits >> i, score, lowest); };
+    });
+  }
+};
+
+template <class Isa>
+struct CapScores {
+  static constexpr bool is_any = true;
+  float cap;
+  typename Isa::Vec highest(int /*r*/, float* scores, int count, typename Isa::Vec so_far) const {
+    return cap_scores<Isa>(scores, count, cap, so_far);
+  }
+};
+
+// The only thing that options do to scores, if one of these is.
+enum class OnlyChange { none, bias, bytes, bits, cap };
+
+inline OnlyChange only_change(const core::Options& options) {
+  const bool bias = options.bias.data != nullptr, mask = options.visible.data != nullptr,
+             cap = magnitude(options.soft_cap) != 0;
+  const bool others = options.scores.data != nullptr || options.slopes != nullptr || options.relative != nullptr ||
+                      options.key_scales != nullptr;
+  if (others || bias + mask + cap != 1) return OnlyChange::none;
+  if (mask) return options.visible_bits ? OnlyChange::bits : OnlyChange::bytes;
+  return bias ? OnlyChange::bias : OnlyChange::cap;
+}
+
+// Calls with a change of the scores of rows, for keys from `key` on.
+template <class Isa, class Call>
+ATTEND_INSIDE void with_change(OnlyChange change, const core::Options& options, const OptionRow* rows, int key, float cap,
+                               Call call) {
+  const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
+  switch (change) {
+    case OnlyChange::none:
+      return call(NoChange());
+    case OnlyChange::bias:
+      return call(AddBias<Isa>{rows, static_cast<const float*>(options.bias.data) + key});
+    case OnlyChange::bytes:
+      return call(HideByBytes<Isa>{rows, visible + key});
+    case OnlyChange::bits:
+      return call(HideByBits<Isa>{rows, visible, key});
+    case OnlyChange::cap:
+      return call(CapScores<Isa>{cap});
+  }
+}
+
+}  // namespace
+}  // namespace attend

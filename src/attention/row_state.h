@@ -1,0 +1,57 @@
+// What a row is while keys are still to come: the sums of the open chain, of the open segment, and of the segments before it.
+#pragma once
+
+#include "../../include/attend/core_options.h"
+#include "../kernel/row_softmax.h"
+
+namespace attend {
+namespace {
+
+// Where a call stops that closes everything.
+constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
+
+// A row's state, as it lies in memory: core::state_floats(value_dim) floats.
+class RowState {
+ public:
+  RowState(float* data, int value_dim) : data_(data), value_dim_(value_dim) {}
+
+  float& max() const { return data_[0]; }        // that the open chain and segment are relative to
+  float& total_max() const { return data_[1]; }  // the same of the segments before
+  float& total_sum() const { return data_[2]; }  // their denominator
+  float& spare() const { return data_[3]; }
+  float* lane_sums() const { return data_ + 4; }
+  float* chain() const { return lane_sums() + panel_keys; }
+  float* sums() const { return chain() + value_dim_; }
+  float* total() const { return sums() + value_dim_; }
+
+  template <class Isa>
+  void begin() const {
+    fill_row<Isa>(0.0f, int(core::state_floats(value_dim_)), data_);
+    max() = total_max() = lowest_max;
+  }
+
+  // The open chain ends.
+  template <class Isa>
+  void end_chain() const {
+    multiply_add_row<Isa>(chain(), value_dim_, Isa::broadcast(1.0f), sums(), sums());
+    fill_row<Isa>(0.0f, value_dim_, chain());
+  }
+
+  // The open segment ends. Its maximum is the running one, which only grows.
+  template <class Isa>
+  void end_segment() const {
+    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(total_max(), max())));
+    total_sum() = Scalar::fma(total_sum(), Isa::highest_lane(factor), add_lanes<Scalar>(lane_sums()));
+    multiply_add_row<Isa>(total(), value_dim_, factor, sums(), total());
+    total_max() = max();
+    fill_row<Isa>(0.0f, panel_keys, lane_sums());
+    fill_row<Isa>(0.0f, value_dim_, sums());
+  }
+
+ private:
+  float* data_;
+  int value_dim_;
+};
+
+}  // namespace
+}  // namespace attend

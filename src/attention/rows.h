@@ -1,0 +1,59 @@
+// Rows of a block: (token, query head within the group) pairs, token-major.
+#pragma once
+
+#include "../../include/attend/core.h"
+#include "../kernel/pack.h"
+
+namespace attend {
+namespace {
+
+// A row of a block as (token, query head within the group).
+struct Row {
+  int token;
+  int head;
+};
+
+// Which rows: `count` of them from a row on, all of one key/value head.
+struct Rows {
+  int head;
+  Row first;
+  int count;
+};
+
+// The row so many rows further on.
+inline Row row_after(Row at, int rows, int group) {
+  if (group == 1) return {at.token + rows, 0};
+  const int head = at.head + rows;
+  return head < group ? Row{at.token, head} : Row{at.token + head / group, head % group};
+}
+
+// Calls with each row, and its token and query head.
+template <class Call>
+ATTEND_INSIDE void for_each_row(const Rows& rows, int group, Call call) {
+  int token = rows.first.token, head = rows.first.head;
+  for (int r = 0; r < rows.count; ++r) {
+    call(r, token, rows.head * group + head);
+    if (++head == group) {
+      head = 0;
+      ++token;
+    }
+  }
+}
+
+// Calls with the rows of each block of a problem.
+template <class Call>
+ATTEND_INSIDE void for_each_block(const core::Problem& problem, Call call) {
+  const int group = problem.query_heads / problem.kv_heads;
+  Rows rows{};
+  for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
+    rows.first = {0, 0};
+    for (int first = 0; first < group * problem.queries; first += rows.count) {
+      if (first > 0) rows.first = {first / group, first % group};
+      rows.count = at_most(group * problem.queries - first, problem.row_block);
+      call(rows);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,375 @@
+// What options make of a row of scores, in the order of the header: scale of the key, cap, biases, masks.
+//
+// Each option that is on goes over the row once, while it is in the first-level cache; a row has 128 scores at most.
+#pragma once
+
+#include "../../include/attend/core_options.h"
+#include "../numerics/exp2.h"
+#include "visibility.h"
+#include "../kernel/row_softmax.h"
+
+namespace attend {
+namespace {
+
+constexpr float log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
+ATTEND_TABLE constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+// A whole number as a float, rounded to the nearest once. Some targets have no instruction for it.
+inline float whole_to_float(int64_t a) {
+  const auto small = [](int n) { return Scalar::sub(bits_to<float>(0x4b400000u + uint32_t(n)), whole_shift); };
+  return Scalar::fma(small(int(a >> 16)), 65536.0f, small(int(a & 0xffff)));
+}
+
+// What is the same for all rows of a call.
+struct ScoreFactors {
+  float query;  // of queries: scores come out in base 2, or with a cap in what tanh_half takes
+  float raw;    // from there to natural units
+  float cap;    // of the capped score, in base 2
+
+  explicit ScoreFactors(const core::Problem& problem, const core::Options& options)
+      : query(base2_scale(problem.scale)), raw(ln_2), cap(0.0f) {
+    if (magnitude(options.soft_cap) == 0) return;
+    query = Scalar::mul(query, Scalar::mul(2.0f, Scalar::reciprocal(options.soft_cap)));
+    raw = Scalar::mul(Scalar::mul(options.soft_cap, 0.5f), ln_2);
+    cap = base2_scale(options.soft_cap);
+  }
+};
+
+// -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
+// every target, and faster than division where vectors are wide.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {
+  using Vec = typename Isa::Vec;
+  const Vec one = Isa::broadcast(1.0f);
+  Vec y = Isa::minus_reciprocal_guess(a);
+  ATTEND_UNROLL
+  for (int step = 0; step < 3; ++step) y = Isa::fma(y, Isa::fma(a, y, one), y);
+  return y;
+}
+
+// tanh(y * ln(2) / 2) = (2^y - 1) / (2^y + 1), with 2^y - 1 = 2^n * (2^f - 1) + (2^n - 1), so that small y lose nothing.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
+  using Vec = typename Isa::Vec;
+  const Vec one = Isa::broadcast(1.0f), shift = Isa::broadcast(whole_shift);
+  y = Isa::min(Isa::max(y, Isa::broadcast(-32.0f)), Isa::broadcast(32.0f));
+  const Vec shifted = Isa::add(y, shift), f = Isa::sub(y, Isa::sub(shifted, shift));
+  Vec g = Isa::broadcast(exp2_coefficients[0]);
+  ATTEND_UNROLL
+  for (int i = 1; i < 6; ++i) g = Isa::fma(g, f, Isa::broadcast(exp2_coefficients[i]));
+  const Vec power = Isa::two_to(shifted);
+  const Vec less_one = Isa::fma(power, Isa::mul(g, f), Isa::sub(power, one));
+  return Isa::mul(less_one, near_minus_reciprocal<Isa>(Isa::sub(Isa::broadcast(-2.0f), less_one)));
+}
+
+// Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.
+template <class Isa>
+ATTEND_APART typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
+  constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
+  const typename Isa::Vec by = Isa::broadcast(cap);
+  for (int k = 0; k < count; k += some * Isa::lanes) {
+    typename Isa::Vec capped[some];
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(scores + k + i * Isa::lanes)));
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) {
+      Isa::store(scores + k + i * Isa::lanes, capped[i]);
+      highest = Isa::max(highest, capped[i]);
+    }
+  }
+  return highest;
+}
+
+// Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
+template <class Isa, class Call>
+ATTEND_INSIDE void for_each_vector(int count, Call call) {
+  int k = 0;
+  for (; count - k >= Isa::lanes; k += Isa::lanes) call(k, Isa::lanes);
+  if (k < count) call(k, count - k);
+}
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec load_some(const float* from, int count) {
+  return count == Isa::lanes ? Isa::load(from) : Isa::load_first(from, count);
+}
+template <class Isa>
+ATTEND_INSIDE void store_some(float* to, typename Isa::Vec a, int count) {
+  if (count == Isa::lanes) {
+    Isa::store(to, a);
+  } else {
+    Isa::store_first(to, a, count);
+  }
+}
+
+// A score and its bias, in natural units; -inf where the bias is, whatever the score was.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias) {
+  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+  return Isa::where_equal(bias, lowest, lowest, Isa::fma(bias, Isa::broadcast(log2_e), score));
+}
+
+template <class Isa>
+ATTEND_INSIDE void add_biases(float* scores, const float* bias, int count) {
+  int k = 0;
+  for (; count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      float* const at = scores + k + i * Isa::lanes;
+      Isa::store(at, biased<Isa>(Isa::load(at), Isa::load(bias + k + i * Isa::lanes)));
+    }
+  }
+  for_each_vector<Isa>(count - k, [&](int i, int some) {
+    const typename Isa::Vec score = load_some<Isa>(scores + k + i, some);
+    store_some<Isa>(scores + k + i, biased<Isa>(score, load_some<Isa>(bias + k + i, some)), some);
+  });
+}
+
+template <class Isa>
+void hide_by_bias(float* scores, const float* bias, int count) {
+  const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+  for_each_vector<Isa>(count, [&](int k, int some) {
+    const typename Isa::Vec score = load_some<Isa>(scores + k, some);
+    store_some<Isa>(scores + k, Isa::where_equal(load_some<Isa>(bias + k, some), lowest, lowest, score), some);
+  });
+}
+
+template <class Isa>
+void add_same_bias(float* scores, float bias, int count) {
+  if (bits_to<uint32_t>(bias) == minus_infinity) return fill_row<Isa>(bias, count, scores);
+  const typename Isa::Vec unit = Isa::broadcast(log2_e), b = Isa::broadcast(bias);
+  for_each_vector<Isa>(
+      count, [&](int k, int some) { store_some<Isa>(scores + k, Isa::fma(b, unit, load_some<Isa>(scores + k, some)), some); });
+}
+
+// scores[k] += slope * (distance + k)
+template <class Isa>
+void add_slope(float* scores, float slope, int64_t distance, int count) {
+  const float factor = base2_scale(slope);
+  if (distance >= -(1 << 22) && distance < (1 << 22)) {  // sums are exact
+    const typename Isa::Vec by = Isa::broadcast(factor), step = Isa::broadcast(float(Isa::lanes));
+    typename Isa::Vec far = Isa::sub(Isa::add(Isa::broadcast(whole_to_float(distance)), Isa::load(lane_numbers)), step);
+    for_each_vector<Isa>(count, [&](int k, int some) {
+      far = Isa::add(far, step);
+      store_some<Isa>(scores + k, Isa::fma(by, far, load_some<Isa>(scores + k, some)), some);
+    });
+  } else {
+    for (int k = 0; k < count; ++k) scores[k] = Scalar::fma(factor, whole_to_float(distance + k), scores[k]);
+  }
+}
+
+// The table of relative positions, for keys from `distance` after the query's position on.
+template <class Isa>
+void add_relative(float* scores, const float* table, int left, int right, int64_t distance, int count) {
+  const auto keys_before = [&](int64_t position) {
+    return position <= distance ? 0 : position - distance < count ? int(position - distance) : count;
+  };
+  const int begin = keys_before(-int64_t(left)), end = keys_before(int64_t(right) + 1);
+  add_same_bias<Isa>(scores, table[0], begin);
+  if (begin < end) add_biases<Isa>(scores + begin, table + (distance + begin + left), end - begin);
+  add_same_bias<Isa>(scores + end, table[left + right], count - end);
+}
+
+// Hides the keys whose byte is 0.
+template <class Isa>
+void hide_by_bytes(float* scores, const uint8_t* visible, int count) {
+  int k = 0;
+  if constexpr (Isa::lanes > 1) {
+    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    for (; count - k >= Isa::lanes; k += Isa::lanes) {
+      Isa::store(scores + k, Isa::where_bytes(visible + k, Isa::load(scores + k), lowest));
+    }
+  }
+  for (; k < count; ++k) {
+    if (visible[k] == 0) scores[k] = -__builtin_inff();
+  }
+}
+
+// The bits of a panel's keys; that of the first is number `first`. Reads no byte that has none of them.
+inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
+  static_assert(panel_keys == 16, "two bytes have the bits of a panel, or three");
+  const uint8_t* bytes = visible + (first >> 3);
+  const unsigned shift = unsigned(first & 7), two = bytes[0] | unsigned(bytes[1]) << 8;
+  return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
+}
+
+// Hides the keys whose bit is 0; that of the first is number `first`.
+template <class Isa>
+void hide_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
+  int k = 0;
+  if constexpr (Isa::lanes > 1) {
+    const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
+    for (; count - k >= panel_keys; k += panel_keys) {
+      const unsigned bits = bits_of_panel(visible, first + k);
+      ATTEND_UNROLL
+      for (int i = 0; i < panel_keys; i += Isa::lanes) {
+        Isa::store(scores + k + i, Isa::where_bits(bits >> i, Isa::load(scores + k + i), lowest));
+      }
+    }
+  }
+  for (; k < count; ++k) {
+    if (!bit_of(visible, first + k)) scores[k] = -__builtin_inff();
+  }
+}
+
+// Some keys of a row: from position `key` on, those from `from` on, a whole number of panels, up to `to`.
+struct KeySpan {
+  int key;
+  int from;
+  int to;
+};
+
+// Whether a call does anything to scores but for scales of keys and what tokens see by position.
+inline bool changes_scores(const core::Options& options) {
+  return options.scores.data != nullptr || options.visible.data != nullptr || options.bias.data != nullptr ||
+         options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0;
+}
+
+// Whether masks may hide keys between others.
+inline bool has_masks(const core::Options& options) {
+  return options.visible.data != nullptr || options.bias.data != nullptr || options.relative != nullptr;
+}
+
+// Whether any score of whole panels is minus infinity.
+template <class Isa>
+bool any_hidden(const float* scores, int count) {
+  typename Isa::Vec deepest = Isa::zero();
+  for (int k = 0; k < count; k += Isa::lanes) deepest = Isa::max(deepest, Isa::sub(Isa::zero(), Isa::load(scores + k)));
+  return Isa::highest_lane(deepest) > 0x1.fffffep127f;
+}
+
+// A token of a query head, what it sees by position, and where its rows of the masks begin.
+struct OptionRow {
+  ptrdiff_t bias;
+  ptrdiff_t visible;
+  Sight sight;
+  int token;
+  int head;
+};
+
+inline OptionRow option_row(const core::Problem& problem, const core::Options& options, int token, int head) {
+  return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), sight_of(problem, options, token), token,
+          head};
+}
+
+template <class Isa>
+class OptionScores {
+ public:
+  OptionScores(const core::Problem& problem, const core::Options& options)
+      : problem_(problem), options_(options), factors_(problem, options) {}
+
+  float query_scale() const { return factors_.query; }
+  float cap() const { return factors_.cap; }
+
+  // Takes scores of the keys to what is weighed; keys that a row does not see get -inf, but for those from `end` of what it
+  // sees by position on.
+  //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
+  //   key_scales  of the same keys, or null
+  //   by_position whether some row does not see some key from span.from on before its end
+  void apply(float* scores, const OptionRow* rows, int count, const KeySpan& span, const float* key_scales,
+             bool by_position) const {
+    const int keys = span.to - span.from, key = span.key + span.from, padded = whole_panels(keys);
+    const auto for_rows = [&](auto call) {
+      float* row = scores + span.from;
+      for (int i = 0; i < count; ++i, row += config::score_keys) call(row, rows[i]);
+    };
+    if (key_scales != nullptr) {
+      for_rows([&](float* row, const OptionRow&) { multiply_rows(row, padded, key_scales + span.from); });
+    }
+    if (shows(core::Scores::raw)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, factors_.raw); });
+    if (magnitude(factors_.cap) != 0) {
+      for_rows([&](float* row, const OptionRow&) { cap_scores<Isa>(row, padded, factors_.cap, Isa::zero()); });
+    }
+    if (shows(core::Scores::capped)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, ln_2); });
+    if (options_.bias.data != nullptr) {
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        add_biases<Isa>(row, bias + at.bias, there);
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
+    if (options_.relative != nullptr) {
+      for_rows([&](float* row, const OptionRow& at) {
+        add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,
+                          options_.relative_right, distance(at, key), keys);
+      });
+    }
+    if (options_.slopes != nullptr) {
+      for_rows(
+          [&](float* row, const OptionRow& at) { add_slope<Isa>(row, options_.slopes[at.head], distance(at, key), keys); });
+    }
+    if (options_.visible.data != nullptr) {
+      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
+      const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        if (options_.visible_bits) {
+          hide_by_bits<Isa>(row, visible, at.visible + key, there);
+        } else {
+          hide_by_bytes<Isa>(row, visible + (at.visible + key), there);
+        }
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
+    if (by_position) {  // what lies before the call's first key, and between the pinned keys and the window
+      for_rows([&](float* row, const OptionRow& at) {
+        hide_between(row, 0, at_most(at.sight.begin - key, keys));
+        hide_between(row, at_least(at.sight.pinned - key, 0), at_most(at.sight.first - key, keys));
+      });
+    }
+    if (options_.bias.data != nullptr && (options_.slopes != nullptr || options_.relative != nullptr)) {
+      // What came after may have been infinite, and hidden is hidden.
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+      for_rows([&](float* row, const OptionRow& at) {
+        hide_by_bias<Isa>(row, bias + at.bias, there);
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
+    const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
+    if (weights || shows(core::Scores::biased)) {
+      for_rows([&](float* row, const OptionRow& at) {
+        show(row, at, key, at_most(at.sight.end - key, keys), weights ? 1.0f : ln_2);
+      });
+    }
+  }
+
+  // Before the first keys of a row: all hidden.
+  void begin(int token, int head) const {
+    if (options_.scores.data == nullptr) return;
+    // A call with states has its own columns, others may be at theirs.
+    const int first = has_states(options_) ? options_.first_key : 0,
+              end = has_states(options_) ? problem_.keys : options_.score_keys;
+    fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);
+  }
+
+  // Where the caller wants to see the scores.
+  float* shown(int token, int head) const {
+    return options_.scores.data + token * options_.scores.token_stride + head * options_.scores.head_stride;
+  }
+
+ private:
+  bool shows(core::Scores stage) const { return options_.scores.data != nullptr && options_.score_stage == stage; }
+
+  int64_t distance(const OptionRow& at, int key) const { return int64_t(key) - problem_.offset - at.token; }
+
+  static void multiply_rows(float* row, int padded, const float* by) {
+    for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
+  }
+
+  static void hide_between(float* row, int from, int to) {
+    if (from < to) fill_row<Isa>(-__builtin_inff(), to - from, row + from);
+  }
+
+  // Copies to the scores that the caller wants to see, of keys that this call goes over.
+  void show(const float* row, const OptionRow& at, int key, int count, float factor) const {
+    const int skipped = at_least(at.sight.begin - key, 0);
+    if (skipped >= count) return;
+    multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown(at.token, at.head) + key + skipped);
+  }
+
+  const core::Problem& problem_;
+  const core::Options& options_;
+  const ScoreFactors factors_;
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,120 @@
+// What a token sees of the keys when there are options.
+#pragma once
+
+#include <stdint.h>
+
+#include "../../include/attend/core_options.h"
+#include "../numerics/bits.h"
+#include "../kernel/pack.h"
+
+namespace attend {
+namespace {
+
+// By position alone: keys first ... end - 1, and those before `pinned`, which is at most first; of these only from `begin` on,
+// where the call begins. None of them falls from one token to the next.
+struct Sight {
+  int begin;
+  int first;
+  int end;
+  int pinned;
+
+  bool has(int key) const { return key >= begin && key < end && (key >= first || key < pinned); }
+  // Whether it has any of the keys from `key` up to `to`.
+  bool has_any(int key, int to) const {
+    const int low = at_least(key, begin), high = at_most(to, end);
+    return low < high && (high > first || low < pinned);
+  }
+};
+
+inline bool has_states(const core::Options& options) { return options.states.data != nullptr; }
+
+// The first key that a call goes over.
+inline int first_key(const core::Options& options) {
+  return has_states(options) ? at_least(options.first_key, options.origin) : options.origin;
+}
+
+// Whether scores are asked for that are of hidden keys too.
+inline bool shows_hidden(const core::Options& options) {
+  return options.scores.data != nullptr &&
+         (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
+}
+
+inline Sight sight_of(const core::Problem& problem, const core::Options& options, int token) {
+  const int64_t at = int64_t(problem.offset) + token;
+  const auto within = [](int64_t a, int low, int high) { return a < low ? low : a > high ? high : int(a); };
+  int end = problem.keys;
+  if (problem.causal) end = within(at + 1, 0, end);
+  if (options.right >= 0) end = within(at + options.right + 1, 0, end);
+  const int begin = first_key(options);
+  const int first = options.left < 0 ? 0 : within(at - options.left, 0, end);
+  return {begin, first, end, at_most(options.pinned, first)};
+}
+
+inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {
+  return mask.first + token * mask.token_stride + head * mask.head_stride;
+}
+
+inline bool bit_of(const uint8_t* bytes, ptrdiff_t n) { return (bytes[n >> 3] >> (n & 7) & 1) != 0; }
+
+constexpr uint32_t minus_infinity = 0xff800000u;
+
+// core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend.
+inline ptrdiff_t bytes_of_number(core::Format format) {
+  return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;
+}
+
+// The same address, some numbers of a format further on. Whatever the format, tensors say `float`.
+inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
+  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + numbers * bytes_of_number(format);
+  return static_cast<const float*>(static_cast<const void*>(bytes));
+}
+inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
+  return const_cast<float*>(moved(static_cast<const float*>(data), numbers, format));
+}
+
+// Where a key's number in the table of relative positions is.
+inline int relative_index(const core::Options& options, int64_t distance) {
+  if (distance < -options.relative_left) distance = -options.relative_left;
+  if (distance > options.relative_right) distance = options.relative_right;
+  return int(distance) + options.relative_left;
+}
+
+// Whether a row of the masks lets any of some keys through; biases by position are not looked at.
+inline bool lets_any_through(const core::Options& options, ptrdiff_t visible_row, ptrdiff_t bias_row, int key, int count) {
+  const auto any = [&](const core::Mask& mask, auto is_seen) {
+    if (mask.data == nullptr) return true;
+    const int there = at_most(count, mask.keys - key);
+    for (int k = 0; k < there; ++k) {
+      if (is_seen(key + k)) return true;
+    }
+    return false;
+  };
+  const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
+  const float* bias = static_cast<const float*>(options.bias.data);
+  return any(options.visible,
+             [&](int k) { return options.visible_bits ? bit_of(visible, visible_row + k) : visible[visible_row + k] != 0; }) &&
+         any(options.bias, [&](int k) { return bits_to<uint32_t>(bias[bias_row + k]) != minus_infinity; });
+}
+
+// Whether masks and biases let a query head's token see a key that it sees by position.
+inline bool is_let_through(const core::Problem& problem, const core::Options& options, int token, int head, int key) {
+  if (options.visible.data != nullptr) {
+    if (key >= options.visible.keys) return false;
+    const ptrdiff_t at = mask_row(options.visible, token, head) + key;
+    const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data);
+    if (options.visible_bits ? !bit_of(bytes, at) : bytes[at] == 0) return false;
+  }
+  if (options.bias.data != nullptr) {
+    if (key >= options.bias.keys) return false;
+    const float* bias = static_cast<const float*>(options.bias.data);
+    if (bits_to<uint32_t>(bias[mask_row(options.bias, token, head) + key]) == minus_infinity) return false;
+  }
+  if (options.relative != nullptr) {
+    const int at = relative_index(options, int64_t(key) - problem.offset - token);
+    if (bits_to<uint32_t>(options.relative[head * options.relative_head_stride + at]) == minus_infinity) return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,19 @@
+// The NEON backend's calls with options: AArch64, and 32-bit Arm where the compiler is told of NEON with VFPv4. Compiles to
+// nothing elsewhere.
+#ifdef ATTEND_BACKEND_SOURCE
+#error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
+#endif
+#define ATTEND_BACKEND_SOURCE
+
+#include "backends.h"
+
+#if ATTEND_NEON
+
+#include "attention/option_block.h"
+#include "simd/neon.h"
+
+void attend::core::run_options_neon(const Problem& problem, const Options& options) {
+  run_with_options<Neon>(problem, options);
+}
+
+#endif

@@ -1,0 +1,21 @@
+// Calls with options on the scalar backend: any target, and the reference for the others.
+#ifdef ATTEND_BACKEND_SOURCE
+#error "attend: compile each src/options_*.cpp by itself; in a unity build one would get another's instructions"
+#endif
+#define ATTEND_BACKEND_SOURCE
+
+#include "backends.h"
+#include "attention/embedded_options.h"
+
+// As in backend_scalar.cpp.
+#if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
+#include "simd/vfp.h"
+void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
+  SmallOptions<Vfp>(problem, options).run();
+}
+#else
+#include "simd/scalar.h"
+void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
+  SmallOptions<Scalar>(problem, options).run();
+}
+#endif

@@ -1,0 +1,126 @@
+// From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
+// taken.
+#pragma once
+
+#include "../../include/attend/core_options.h"
+#include "../numerics/exp2.h"
+#include "../numerics/formats.h"
+#include "../attention/score_mod.h"
+#include "row_softmax.h"
+
+namespace attend {
+namespace {
+
+// ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
+// rounded.
+ATTEND_TABLE constexpr float ln_coefficients[] = {-0x1.383de8p-4f, 0x1.084e2ep-3f,  -0x1.0f3762p-3f,
+                                                  0x1.227094p-3f,  -0x1.542748p-3f, 0x1.99a402p-3f,
+                                                  -0x1.000428p-2f, 0x1.555550p-2f,  -0x1.fffff8p-2f};
+
+// ln(sum * 2^power) for a whole power; minus infinity for 0.
+inline float log_of(float sum, float power) {
+  if (magnitude(sum) == 0) return bits_to<float>(minus_infinity);
+  if (magnitude(sum) >= 0x7f800000u) return sum;
+  constexpr uint32_t root_half = 0x3f3504f3u;  // bits of sqrt(1/2)
+  const int exponent = int(bits_to<uint32_t>(sum) - root_half) >> 23;
+  const float t = Scalar::sub(bits_to<float>(bits_to<uint32_t>(sum) - (uint32_t(exponent) << 23)), 1.0f);
+  float r = ln_coefficients[0];
+  for (int i = 1; i < 9; ++i) r = Scalar::fma(r, t, ln_coefficients[i]);
+  const float ln = Scalar::fma(Scalar::mul(t, t), r, t);
+  const float twos = Scalar::add(power, whole_to_float(exponent));
+  return Scalar::fma(twos, 0x1.62e430p-1f, Scalar::fma(twos, -0x1.05c610p-29f, ln));
+}
+
+// A row's denominator with its sink in it: the weights are relative to 2^max. `output` is what multiplies sums and weights that
+// are relative to the maximum before, and makes them the output's.
+struct Denominator {
+  float sum;
+  float max;
+  float output;
+};
+
+inline Denominator denominator_of(float sum, float max, const float* sink) {
+  Denominator all = {sum, max, 1.0f};
+  const float power = sink != nullptr ? Scalar::mul(*sink, log2_e) : bits_to<float>(minus_infinity);
+  if (bits_to<uint32_t>(power) != minus_infinity) {
+    const float higher = round_up(power);
+    if (Scalar::less(max, higher)) all.max = higher;  // a NaN shows in the sum
+    const float shift = Scalar::less(power, 0.0f) ? -0x1p23f : 0x1p23f;
+    const bool has_fraction = magnitude(power) < magnitude(0x1p23f);
+    const float whole = has_fraction ? Scalar::sub(Scalar::add(power, shift), shift) : power;
+    float weight[1] = {has_fraction ? Scalar::sub(power, whole) : Scalar::mul(0.0f, power)};
+    exp2_fraction<Scalar, 1>(weight);
+    all.output = Scalar::scale_by_power(1.0f, Scalar::sub(max, all.max));
+    all.sum = Scalar::fma(sum, all.output, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
+  }
+  all.output = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(all.output, Scalar::reciprocal(all.sum));
+  return all;
+}
+
+// The weights of a panel of scores in base 2, relative to a maximum that they have seen, times a factor: as softmax.h and
+// exp2.h define them.
+template <class Isa>
+void weights_of(const float* scores, float max, float factor, float* weights) {
+  using Vec = typename Isa::Vec;
+  const Vec shift = Isa::broadcast(whole_shift), least = Isa::broadcast(whole_shift - 126.0f);
+  const bool far = magnitude(max) >= magnitude(near_max);
+  const float reference = far ? even_reference(max) : 0.0f;
+  const Vec by = Isa::broadcast(reference), near = Isa::broadcast(far ? Scalar::sub(max, reference) : max);
+  constexpr int vecs = panel_keys / Isa::lanes, some = vecs < 4 ? vecs : 4;  // side by side
+  for (int k = 0; k < panel_keys; k += some * Isa::lanes) {
+    Vec weight[some], power[some];
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) {
+      const Vec score = Isa::sub(Isa::load(scores + k + i * Isa::lanes), by), shifted = Isa::add(score, shift);
+      weight[i] = Isa::sub(score, Isa::sub(shifted, shift));
+      power[i] = Isa::max(Isa::sub(shifted, near), least);
+    }
+    exp2_fraction<Isa, some>(weight);
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) {
+      const Vec scaled = Isa::mul(Isa::mul(weight[i], Isa::two_to(power[i])), Isa::broadcast(factor));
+      const Vec kept = Isa::where_equal(power[i], least, Isa::zero(), scaled);
+      // Which weights are as good as nothing depends on the maximum, and that on how the call was cut: below this none is left.
+      const Vec bound = Isa::broadcast(0x1p-123f);
+      Isa::store(weights + k + i * Isa::lanes, Isa::where_equal(Isa::max(kept, bound), bound, Isa::zero(), kept));
+    }
+  }
+}
+
+// Scores in base 2, which were kept where the weights shall be, become these.
+//   some  [panel_keys] work memory
+template <class Isa>
+void finish_weights(float* weights, int count, float max, const Denominator& all, float* some) {
+  if (magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
+  int key = 0;
+  for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
+  if (key == count) return;
+  fill_row<Isa>(-__builtin_inff(), panel_keys, some);
+  copy_row<Isa>(weights + key, count - key, some);
+  weights_of<Isa>(some, max, all.output, some);
+  copy_row<Isa>(some, count - key, weights + key);
+}
+
+inline void write_lse(const core::Options& options, int token, int head, const Denominator& all) {
+  if (options.lse.data != nullptr) *element(options.lse, token, head) = log_of(all.sum, all.max);
+}
+
+// Writes a row's output and log-sum-exp. The sums are lost.
+template <class Isa>
+void finish_row(const core::Problem& problem, const core::Options& options, int token, int head, float* sums,
+                const Denominator& all) {
+  write_lse(options, token, head, all);
+  float* const output = problem.output.data;
+  const ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
+  const bool plain = options.output_format == core::Format::float32;
+  float* const to = plain ? output + at : sums;
+  if (magnitude(all.sum) == 0) {
+    fill_row<Isa>(0.0f, problem.value_dim, to);
+  } else {
+    multiply_row<Isa>(sums, problem.value_dim, Isa::broadcast(all.output), to);
+  }
+  if (!plain) narrow_row(options.output_format, sums, problem.value_dim, moved(output, at, options.output_format));
+}
+
+}  // namespace
+}  // namespace attend

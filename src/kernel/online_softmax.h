@@ -1,0 +1,191 @@
+// From scores to weights for the rows of a tile, side by side, with running maxima and running denominators.
+//
+//   for each vector of keys:   the highest score of each row
+//   for each row that rose:    its new maximum, which its sums follow
+//   for each vector of keys:   scores -> weights, and their share of the denominators
+//
+// The rows take each step together: one alone would wait for the cycles of every multiply-add of the polynomial.
+#pragma once
+
+#include "row_softmax.h"
+#include "value_tile.h"
+
+namespace attend {
+namespace {
+
+// Scores may lie this much above a row's maximum before it is raised, so that sums are scaled seldom. Weights are at most 4
+// then, and change in nothing but their exponents.
+constexpr float above_max = 2.0f;
+
+// What turns a row's scores into weights.
+struct RowScale {
+  float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
+  float lowest;  // scores below have weight 0: see scale_by_low_bits
+  float bias;    // likewise
+};
+
+// Far from 0, maximum and scores are brought near it when weights are computed.
+inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
+
+// For a maximum that, brought near 0 if it is far, is the whole number in the low bits of `shifted`.
+inline RowScale row_scale(float max, float shifted) {
+  const unsigned exponent = unsigned(bits_to<int>(shifted)) << 23;
+  return {max, Scalar::sub(shifted, 125.0f), bits_to<float>(int((127u << 23) - exponent))};
+}
+inline RowScale nothing_seen() { return row_scale(lowest_max, whole_shift); }
+
+// For any maximum.
+inline RowScale scale_of_max(float max) {
+  const float near = !is_far(max) ? max : max < even_reference(max) ? -1.0f : 0.0f;
+  return row_scale(max, Scalar::add(whole_shift, max > lowest_max ? near : 0.0f));
+}
+
+// Sets a row's maximum. Sums that have begun follow.
+template <class Isa>
+ATTEND_APART void move_max(float max, RowScale& scale, float* lane_sums, Sums sums) {
+  if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
+    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(scale.max - max));
+    multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
+    multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
+  }
+  scale = scale_of_max(max);
+}
+
+// Raises a row's maximum to that of its scores.
+template <class Isa>
+ATTEND_INSIDE void raise_max(float highest_score, RowScale& scale, float* lane_sums, Sums sums) {
+  if (!sums.begun && magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so
+    const float shifted = Scalar::add(highest_score, whole_shift);
+    scale = row_scale(Scalar::sub(shifted, whole_shift), shifted);
+  } else {
+    move_max<Isa>(round_up(highest_score), scale, lane_sums, sums);
+  }
+}
+
+template <class Isa>
+void bring_near(float* scores, int key_count, float max) {
+  const typename Isa::Vec reference = Isa::broadcast(even_reference(max));
+  for (int k = 0; k < key_count; k += Isa::lanes) Isa::store(scores + k, Isa::sub(Isa::load(scores + k), reference));
+}
+
+// Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
+template <class Isa, int rows, int vecs, int stride = config::score_keys>
+int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, bool begun, float* lane_sums) {
+  using Vec = typename Isa::Vec;
+  constexpr int count = rows * vecs;
+  const Vec shift = Isa::broadcast(whole_shift);
+  const float* coefficients = exp2_coefficients;
+  for (; to - from >= vecs * Isa::lanes; from += vecs * Isa::lanes) {
+    coefficients = hidden(coefficients);
+    float* at[count];
+    Vec shifted[count], weights[count];
+    ATTEND_UNROLL
+    for (int i = 0; i < count; ++i) at[i] = scores + from + i / vecs * stride + i % vecs * Isa::lanes;
+    ATTEND_UNROLL
+    for (int i = 0; i < count; ++i) shifted[i] = Isa::add(Isa::load(at[i]), shift);
+    ATTEND_UNROLL
+    for (int i = 0; i < count; ++i) weights[i] = Isa::sub(Isa::load(at[i]), Isa::sub(shifted[i], shift));
+    exp2_fraction<Isa, count>(weights, coefficients);
+    ATTEND_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const RowScale& row = scale[i / vecs];
+      weights[i] = Isa::scale_by_low_bits(weights[i], shifted[i], Isa::broadcast(row.bias), Isa::broadcast(row.lowest));
+      Isa::store(at[i], weights[i]);
+    }
+    ATTEND_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const int key = from + i % vecs * Isa::lanes;
+      float* const sum = lane_sums + i / vecs * panel_keys + key % panel_keys;
+      Isa::store(sum, begun || key >= panel_keys ? Isa::add(Isa::load(sum), weights[i]) : weights[i]);
+    }
+  }
+  return from;
+}
+
+// The weights of rows, some after others.
+template <class Isa, int rows>
+void weigh_some(float* scores, int key_count, const RowScale* scale, bool begun, float* lane_sums) {
+  constexpr int some = rows < Isa::weigh_rows ? rows : Isa::weigh_rows;
+  constexpr int vecs = some == 1 ? 4 : some == 2 ? 2 : 1;
+  const int done = weigh_side_by_side<Isa, some, vecs>(scores, 0, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1) weigh_side_by_side<Isa, some, 1>(scores, done, key_count, scale, begun, lane_sums);
+  if constexpr (rows > some) {
+    weigh_some<Isa, rows - some>(scores + some * config::score_keys, key_count, scale + some, begun,
+                                 lane_sums + some * panel_keys);
+  }
+}
+
+// The highest scores of a single row, four vectors side by side where there are so many.
+template <class Isa>
+ATTEND_INSIDE typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Isa::Vec highest) {
+  using Vec = typename Isa::Vec;
+  int k = 0;
+  if (key_count >= 4 * Isa::lanes) {
+    Vec others[3] = {highest, highest, highest};
+    for (; key_count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
+      highest = Isa::max(highest, Isa::load(scores + k));
+      ATTEND_UNROLL
+      for (int i = 0; i < 3; ++i) others[i] = Isa::max(others[i], Isa::load(scores + k + (i + 1) * Isa::lanes));
+    }
+    highest = Isa::max(Isa::max(highest, others[0]), Isa::max(others[1], others[2]));
+  }
+  for (; k < key_count; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  return highest;
+}
+
+// What else happens to scores before they count; here nothing. Others have, for row r of some:
+//   Vec highest(int r, float* scores, int count, Vec so_far)   changes whole panels of scores, of which it returns the highest
+struct NoChange {
+  static constexpr bool is_any = false;
+};
+
+// Replaces the scores of rows by their weights relative to their running maxima, raising these where a score is much higher,
+// and adds the weights to the denominators' partial sums.
+//   scores     [rows][score_keys]
+//   visible    [rows], never falling: how many of the keys a row sees. What lies past them, up to whole panels of the last
+//              row's, is given weight 0, whatever it holds
+//   scale      [rows]
+//   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
+template <class Isa, int rows, class Change = NoChange>
+void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_sums, Sums sums, Change change = {}) {
+  using Vec = typename Isa::Vec;
+  const int padded = whole_panels(visible[rows - 1]);
+  if (visible[0] != padded) {
+    for (int r = 0; r < rows; ++r) {
+      fill_row<Isa>(-__builtin_inff(), padded - visible[r], scores + r * config::score_keys + visible[r]);
+    }
+  }
+
+  Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
+  if constexpr (Change::is_any) {
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) highest[r] = change.highest(r, scores + r * config::score_keys, padded, highest[r]);
+  } else if constexpr (rows == 1) {
+    highest[0] = highest_of_row<Isa>(scores, padded, highest[0]);
+  } else {
+    for (int k = 0; k < padded; k += Isa::lanes) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) highest[r] = Isa::max(highest[r], Isa::load(scores + r * config::score_keys + k));
+    }
+  }
+  bool far = false;
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
+    if (Isa::any_above(Isa::sub(highest[r], Isa::broadcast(scale[r].max)), Isa::broadcast(above_max))) {
+      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys,
+                     {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun});
+    }
+    far |= is_far(scale[r].max);
+  }
+  for (int r = 0; far && r < rows; ++r) {
+    if (!is_far(scale[r].max)) continue;
+    bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
+  }
+  weigh_some<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,109 @@
+// Bringing keys into the order in which the tiles read them, and small things that all parts need.
+#pragma once
+
+#include <stddef.h>
+
+#include "../../include/attend/core.h"
+#include "../simd/scalar.h"
+
+namespace attend {
+namespace {
+
+constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
+constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
+constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
+
+// The same pointer, of which the compiler knows nothing: what is read through it is read where it is used, and what was added
+// to it is not computed in advance. Otherwise GCC fills the stack with constants and addresses of unrolled loops.
+template <class T>
+T* hidden(T* pointer) {
+  __asm__("" : "+r"(pointer));
+  return pointer;
+}
+
+// Asks for lines twice: far ahead into the second-level cache, and nearer into the first.
+template <int bytes>
+ATTEND_INSIDE void fetch_lines(const void* near, const void* far) {
+  constexpr int cache_line = 64;
+  ATTEND_UNROLL
+  for (int i = 0; i < bytes; i += cache_line) {
+    __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);
+    __builtin_prefetch(static_cast<const char*>(near) + i, 0, 3);
+  }
+}
+
+// Whether a few rows of a tile, which all read the same keys, wait for memory about as long as they compute, and the
+// instruction set asks too late by itself.
+template <class Isa>
+constexpr bool fetches_for(int rows) {
+  return Isa::fetches_ahead > 0 && rows >= 2 && rows <= 4;
+}
+
+template <class Float>
+Float* element(const core::Tensor<Float>& tensor, int token, int head) {
+  return tensor.data + token * tensor.token_stride + head * tensor.head_stride;
+}
+
+// scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled
+// by this, scores come out in base 2.
+inline float base2_scale(float scale) {
+  constexpr float high = 0x1.715476p+0f, low = 0x1.4ae0cp-26f;
+  return Scalar::fma(scale, high, Scalar::mul(scale, low));
+}
+
+// A panel of up to four keys of an array takes the room of four: sixteen would take longer than all that follows.
+constexpr int few_panel_keys = 4;
+
+// Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], for `width` lanes: panel_keys or few_panel_keys.
+// Lanes past key_count get the last key, so that nothing beyond it is read; what they score is not looked at.
+template <class Isa, int width>
+ATTEND_APART void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
+  constexpr int some = width == few_panel_keys ? width : Isa::transposed;
+  constexpr int columns = width == few_panel_keys ? Isa::columns_of_four : Isa::transposed;
+  for (int lane = 0; lane < width; lane += some, panel += some) {
+    const float* rows[some];
+    ATTEND_UNROLL
+    for (int i = 0; i < some; ++i) rows[i] = hidden(keys + at_most(lane + i, key_count - 1) * key_stride);
+    int d = 0;
+    for (; head_dim - d >= columns; d += columns) {
+      if constexpr (width == few_panel_keys) {
+        Isa::transpose_four(rows, d, panel + d * width);
+      } else {
+        Isa::transpose(rows, d, panel + d * width);
+      }
+    }
+    for (; d < head_dim; ++d) {
+      ATTEND_UNROLL
+      for (int i = 0; i < some; ++i) panel[d * width + i] = rows[i][d];
+    }
+  }
+}
+
+template <class Isa>
+void fill_row(float value, int count, float* to) {
+  const typename Isa::Vec filled = Isa::broadcast(value);
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, filled);
+  if (c < count) Isa::store_first(to + c, filled, count - c);
+}
+
+template <class Isa>
+void copy_row(const float* from, int count, float* to) {
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::load(from + c));
+  if (c < count) Isa::store_first(to + c, Isa::load_first(from + c, count - c), count - c);
+}
+
+// A panel of four, and zeros for what the last vectors of a tile read behind it: whatever else is there could be subnormal, and
+// slow.
+constexpr ptrdiff_t few_panel_floats(int head_dim) {
+  return few_panel_keys * ptrdiff_t(head_dim) + panel_keys - few_panel_keys;
+}
+template <class Isa>
+void pack_few(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
+  if (key_count > 0) pack_panel<Isa, few_panel_keys>(keys, key_stride, key_count, head_dim, panel);
+  fill_row<Isa>(0.0f, panel_keys - few_panel_keys, panel + few_panel_keys * ptrdiff_t(head_dim));
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,56 @@
+// Powers of two, and the weight of a score.
+#pragma once
+
+#include "../../include/attend/config.h"
+#include "../simd/scalar.h"
+
+namespace attend {
+namespace {
+
+// 2^f for f in [-1/2, 1/2] within 0.80 units in the last place, and exactly 1 at 0.
+//
+// The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
+// (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go
+// through it side by side.
+ATTEND_TABLE constexpr float exp2_coefficients[] = {
+    0x1.3fa208p-13f, 0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
+
+template <class Isa, int count>
+ATTEND_INSIDE void exp2_fraction(typename Isa::Vec (&f)[count], const float* coefficients = exp2_coefficients) {
+  typename Isa::Vec g[count];
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) g[v] = Isa::broadcast(coefficients[0]);
+  ATTEND_UNROLL
+  for (int i = 1; i < 7; ++i) {
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) g[v] = Isa::fma(g[v], f[v], Isa::broadcast(coefficients[i]));
+  }
+  ATTEND_UNROLL
+  for (int v = 0; v < count; ++v) f[v] = g[v];
+}
+
+// The smallest whole number that is not below a.
+inline float round_up(float a) {
+  if (magnitude(a) >= magnitude(0x1p23f)) return a;  // no fraction, or NaN
+  const float shift = Scalar::less(a, 0.0f) ? -0x1p23f : 0x1p23f;
+  const float nearest = Scalar::sub(Scalar::add(a, shift), shift);
+  return Scalar::less(nearest, a) ? Scalar::add(nearest, 1.0f) : nearest;
+}
+
+// Scores in base 2 become weights 2^(score - max), for a whole number max >= score with |max| < near_max.
+//
+// The polynomial sees only the score's own fraction, never max, and max only moves the exponent. So whatever max was when a
+// key's turn came, the weight's digits are the same: that is what makes blocks of any size give the same bits.
+// Minus infinity has weight 0; NaN has NaN.
+//
+// Adding 1.5 * 2^23 rounds a score to a whole number and leaves that in the low bits, from where a shift brings it into an
+// exponent. Scores too low for that have weight 0 in any case.
+constexpr float near_max = 0x1p21f;
+constexpr float whole_shift = 0x1.8p23f;
+
+// An even whole number that may be subtracted from scores and max alike where |max| >= near_max. There, scores within reach of
+// max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.
+inline float even_reference(float max) { return Scalar::mul(2.0f, round_up(Scalar::mul(0.5f, max))); }
+
+}  // namespace
+}  // namespace attend

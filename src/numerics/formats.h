@@ -1,0 +1,140 @@
+// Numbers in memory other than floats: made floats exactly, and floats rounded to them.
+//
+// With integers only, so that every target gives the same numbers whatever it flushes, rounds or lacks; hosts widen vectors of
+// them with the instructions of their own, which give the same.
+#pragma once
+
+#include <stdint.h>
+
+#include "../../include/attend/core_options.h"
+#include "bits.h"
+#include "float_rules.h"
+#include "../simd/scalar.h"
+
+namespace attend {
+namespace {
+
+// IEEE binary16.
+struct Half {
+  uint16_t bits;
+};
+
+// The upper half of a float.
+struct Bfloat {
+  uint16_t bits;
+};
+
+inline float widen(float number) { return number; }
+
+inline float widen(Half number) {
+  const uint32_t sign = uint32_t(number.bits & 0x8000u) << 16, size = number.bits & 0x7fffu;
+  constexpr uint32_t one = 1u << 10;  // of the exponent
+  if (size >= 31 * one) return bits_to<float>(sign | 0x7f800000u | (size & 0x3ffu) << 13 | (size > 31 * one ? 0x400000u : 0u));
+  if (size >= one) return bits_to<float>(sign | (size + 112 * one) << 13);
+  if (size == 0) return bits_to<float>(sign);
+  uint32_t digits = size << 13, exponent = 113;  // subnormal: the highest digit moves up to where it is implied
+  for (; digits < 1u << 23; digits <<= 1) --exponent;
+  return bits_to<float>(sign | (((exponent - 1) << 23) + digits));
+}
+
+inline float widen(Bfloat number) { return bits_to<float>(uint32_t(number.bits) << 16); }
+
+// What conversions do, for processors that have none.
+inline float soft_widen(int8_t number) {
+  if (number == 0) return 0.0f;
+  const uint32_t sign = number < 0 ? 0x80000000u : 0u;
+  uint32_t digits = uint32_t(number < 0 ? -number : number) << 16, exponent = 127 + 7;
+  for (; digits < 1u << 23; digits <<= 1) --exponent;
+  return bits_to<float>(sign | (((exponent - 1) << 23) + digits));
+}
+
+inline float widen(int8_t number) {
+#if ATTEND_SOFT_FLOAT
+  return soft_widen(number);
+#else
+  return float(number);
+#endif
+}
+
+// The nearest number there is, ties to even; infinity from half a step beyond the largest one on. NaN becomes a quiet one.
+inline Half to_half(float number) {
+  const uint32_t bits = bits_to<uint32_t>(number), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+  constexpr uint32_t one = 1u << 23;
+  uint32_t rounded = 0x7c00u;
+  if (size > 0x7f800000u) {
+    rounded = 0x7e00u | (size >> 13 & 0x3ffu);
+  } else if (size < 102 * one) {  // below 2^-25
+    rounded = 0;
+  } else if (size < 113 * one) {  // subnormal: units of 2^-24
+    const int shift = 126 - int(size >> 23);
+    const uint32_t digits = (size & (one - 1)) | one;
+    rounded = (digits + (1u << (shift - 1)) - 1 + (digits >> shift & 1)) >> shift;
+  } else if (size < 143 * one) {  // below 2^16
+    rounded = (size - 112 * one + 0xfffu + (size >> 13 & 1)) >> 13;
+  }
+  return {uint16_t(sign | rounded)};
+}
+
+inline Bfloat to_bfloat(float number) {
+  const uint32_t bits = bits_to<uint32_t>(number);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return {uint16_t(bits >> 16 | 0x40u)};
+  return {uint16_t((bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
+}
+
+inline void narrow(float number, float* to) { *to = number; }
+inline void narrow(float number, Half* to) { *to = to_half(number); }
+inline void narrow(float number, Bfloat* to) { *to = to_bfloat(number); }
+
+// Whether an instruction set loads vectors of numbers of other formats.
+template <class Isa>
+constexpr auto loads_halves(int) -> decltype(Isa::load(static_cast<const Half*>(nullptr)), true) {
+  return true;
+}
+template <class Isa>
+constexpr bool loads_halves(...) {
+  return false;
+}
+
+template <class Isa, class Number>
+ATTEND_INSIDE void widen_numbers(const Number* from, int count, float* to) {
+  int i = 0;
+  if constexpr (loads_halves<Isa>(0)) {
+    for (; count - i >= Isa::lanes; i += Isa::lanes) Isa::store(to + i, Isa::load(from + i));
+  }
+  for (; i < count; ++i) to[i] = widen(from[i]);
+}
+
+// A row of numbers as floats.
+template <class Isa>
+ATTEND_APART void widen_row(core::Format format, const void* from, int count, float* to) {
+  switch (format) {
+    case core::Format::float32:
+      return widen_numbers<Isa>(static_cast<const float*>(from), count, to);
+    case core::Format::float16:
+      return widen_numbers<Isa>(static_cast<const Half*>(from), count, to);
+    case core::Format::bfloat16:
+      return widen_numbers<Isa>(static_cast<const Bfloat*>(from), count, to);
+    case core::Format::int8:
+      return widen_numbers<Isa>(static_cast<const int8_t*>(from), count, to);
+  }
+}
+
+// Floats as a row of numbers; not of int8, which needs a scale.
+template <class Number>
+void narrow_numbers(const float* from, int count, Number* to) {
+  for (int i = 0; i < count; ++i) narrow(from[i], to + i);
+}
+
+template <class Isa = Scalar>
+void narrow_row(core::Format format, const float* from, int count, void* to) {
+  if (format == core::Format::float16) {
+    narrow_numbers(from, count, static_cast<Half*>(to));
+  } else if (format == core::Format::bfloat16) {
+    narrow_numbers(from, count, static_cast<Bfloat*>(to));
+  } else {
+    narrow_numbers(from, count, static_cast<float*>(to));
+  }
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,232 @@
+// Arithmetic of floats with integers, for processors without a floating-point unit: correctly rounded, to nearest, ties to
+// even.
+//
+// Half the size of a compiler's own routines, because everything is one multiply-add: a + b = a * 1 + b. The sign of a zero is
+// not kept, and a NaN is some quiet NaN.
+#pragma once
+
+#include <stdint.h>
+
+#include "../../include/attend/config.h"
+#include "bits.h"
+#include "float_rules.h"
+
+namespace attend {
+namespace {
+
+constexpr uint32_t soft_infinity = 0x7f800000u;
+constexpr uint32_t soft_nan = 0x7fc00000u;
+
+// A number of 64 bits. Its halves are kept apart, because pairs of registers are what the smallest processors have too few of,
+// and shifts of 64 bits by a number that is not known are calls there.
+struct Words {
+  uint32_t high, low;
+};
+
+// What is cut off leaves this in the last bit.
+inline uint32_t trace(uint32_t lost) { return lost != 0 ? 1 : 0; }
+
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+
+// There is no product of more than 32 bits: the upper word is the sum of three that fit, the lower one needs no carry.
+inline Words half_product(uint32_t a, uint32_t b) {
+  a >>= 8, b >>= 8;
+  const uint32_t a_high = a >> 8, a_low = uint8_t(a);
+  const uint32_t middle = a_high * uint8_t(b) + (a_low * b >> 8);
+  return {(a_high * (b >> 8) + (middle >> 8)) >> 1, a * b << 15};
+}
+
+// Compilers move pairs of registers about for sums of 64 bits; the carry is all that is wanted.
+inline Words sum_of(Words a, Words b) {
+  __asm__(".syntax unified\n\tadds %0, %0, %2\n\tadcs %1, %1, %3"
+          : "+&l"(a.low), "+&l"(a.high)
+          : "l"(b.low), "l"(b.high)
+          : "cc");
+  return a;
+}
+
+inline Words difference_of(Words a, Words b) {
+  __asm__(".syntax unified\n\tsubs %0, %0, %2\n\tsbcs %1, %1, %3"
+          : "+&l"(a.low), "+&l"(a.high)
+          : "l"(b.low), "l"(b.high)
+          : "cc");
+  return a;
+}
+
+// There is no instruction that counts zeros, and seldom more than two.
+inline int zeros_shifted_out(Words& a) {
+  int zeros = 0;
+  for (; (a.high & 0x40000000u) == 0; ++zeros) {
+    __asm__(".syntax unified\n\tadds %0, %0, %0\n\tadcs %1, %1, %1" : "+l"(a.low), "+l"(a.high) : : "cc");
+  }
+  return zeros;
+}
+
+#else
+
+// a * b / 2, for a and b of 32 bits whose last 8 are zero.
+inline Words half_product(uint32_t a, uint32_t b) {
+  const uint64_t product = uint64_t(a >> 1) * b;
+  return {uint32_t(product >> 32), uint32_t(product)};
+}
+
+inline uint64_t joined(Words a) { return uint64_t(a.high) << 32 | a.low; }
+
+inline Words sum_of(Words a, Words b) {
+  const uint64_t sum = joined(a) + joined(b);
+  return {uint32_t(sum >> 32), uint32_t(sum)};
+}
+
+inline Words difference_of(Words a, Words b) {
+  const uint64_t difference = joined(a) - joined(b);
+  return {uint32_t(difference >> 32), uint32_t(difference)};
+}
+
+// Shifts a, whose upper word has a bit below its last but one or there, until that is set.
+inline int zeros_shifted_out(Words& a) {
+  const int zeros = __builtin_clz(a.high) - 1;
+  a = {a.high << zeros | a.low >> 1 >> (31 - zeros), a.low << zeros};
+  return zeros;
+}
+
+#endif
+
+// a * b + c where one of them is infinite or NaN, or the product is 0.
+ATTEND_APART inline float soft_special(float a, float b, float c) {
+  const uint32_t infinity = soft_infinity, product_sign = (bits_to<uint32_t>(a) ^ bits_to<uint32_t>(b)) & 0x80000000u;
+  const uint32_t a_size = magnitude(a), b_size = magnitude(b), c_size = magnitude(c);
+  const bool infinite = a_size == infinity || b_size == infinity;
+  if (a_size > infinity || b_size > infinity || c_size > infinity || (infinite && (a_size == 0 || b_size == 0)) ||
+      (infinite && c_size == infinity && (bits_to<uint32_t>(c) ^ product_sign) != infinity)) {
+    return bits_to<float>(soft_nan);
+  }
+  return infinite ? bits_to<float>(product_sign | infinity) : c;
+}
+
+// a * b + c
+ATTEND_CODE ATTEND_APART inline float soft_fma(float a, float b, float c) {
+  uint32_t a_bits = bits_to<uint32_t>(a), b_bits = bits_to<uint32_t>(b), c_bits = bits_to<uint32_t>(c);
+  int a_exponent, b_exponent, exponent = int(c_bits << 1 >> 24);
+  for (;;) {
+    a_exponent = int(a_bits << 1 >> 24), b_exponent = int(b_bits << 1 >> 24);
+    if (__builtin_expect(unsigned(a_exponent - 1) < 254 && unsigned(b_exponent - 1) < 254 && exponent != 255, 1)) break;
+    const uint32_t a_size = a_bits << 1, b_size = b_bits << 1;
+    if (a_exponent == 255 || b_exponent == 255 || exponent == 255 || a_size == 0 || b_size == 0) return soft_special(a, b, c);
+    // A subnormal factor takes powers of two from the other one. Where that is small as well, the product is so far below all
+    // floats that any such number does for it.
+    const uint32_t sign = (a_bits ^ b_bits) & 0x80000000u;
+    a_bits = (a_exponent == 0 ? a_size : b_size) >> 1;
+    b_bits = (a_exponent == 0 ? b_size : a_size) >> 1;
+    if (b_bits < 64u << 23) a_bits = b_bits = 32u << 23;
+    for (; a_bits < 1u << 23; a_bits <<= 1) b_bits -= 1u << 23;
+    b_bits |= sign;
+  }
+  // Both terms as 63 bits: the product exact, and 39 zeros below the digits of c. The one with the smaller exponent moves down.
+  uint32_t sign = a_bits ^ b_bits;
+  int apart = a_exponent + b_exponent - 126;
+  Words sum = half_product(a_bits << 8 | 0x80000000u, b_bits << 8 | 0x80000000u);
+  Words other = {c_bits << 8 >> 1, 0};
+  if (exponent != 0) {
+    other.high |= 0x40000000u;
+  } else {  // zero or subnormal: the highest bit is not implied
+    exponent = 1;
+  }
+  apart -= exponent;
+  if (apart >= 0) {
+    exponent += apart;
+    if (apart < 32) {
+      other = {other.high >> apart, other.high << 1 << (31 - apart)};
+    } else {
+      apart -= 32;
+      other = {0, apart < 32 ? other.high >> apart | trace(other.high << 1 << (31 - apart)) : trace(other.high)};
+    }
+  } else {
+    apart = -apart;
+    if (apart >= 32) {
+      apart -= 32;
+      sum = {0, sum.high | trace(sum.low)};
+      if (apart >= 32) sum.low = 1, apart = 0;
+    }
+    const int rest = 31 - apart;
+    sum = {sum.high >> apart, sum.high << 1 << rest | sum.low >> apart | trace(sum.low << 1 << rest)};
+  }
+  if (int32_t(c_bits ^ sign) >= 0) {
+    sum = sum_of(sum, other);
+    if (int32_t(sum.high) < 0) {
+      sum = {sum.high >> 1, sum.low | (sum.high & 1)};  // only whether the lower word is 0 counts from here on
+      ++exponent;
+    }
+  } else {
+    sum = difference_of(sum, other);
+    if (int32_t(sum.high) < 0) {
+      sum = difference_of({0, 0}, sum);
+      sign = c_bits;
+    }
+  }
+  if (sum.high == 0) {
+    if (sum.low == 0) return 0.0f;
+    sum = {sum.low >> 1 | (sum.low & 1), 0};
+    exponent -= 31;
+  }
+
+  // Digits up until the highest one is the last but one of the upper word, and then to the nearest 24.
+  exponent -= zeros_shifted_out(sum) + 1;
+  uint32_t digits = sum.high | trace(sum.low);
+  sign &= 0x80000000u;
+  if (unsigned(exponent) >= 254) {
+    if (exponent >= 0) return bits_to<float>(sign | soft_infinity);
+    const int down = exponent < -31 ? 31 : -exponent;  // subnormal: the digits move down again
+    digits = digits >> down | trace(digits << 1 << (31 - down));
+    exponent = 0;
+  }
+  // The highest digit adds 1 to the exponent; so does a carry out of the digits.
+  return bits_to<float>(sign + (uint32_t(exponent) << 23) + ((digits + 63 + (digits >> 7 & 1)) >> 7));
+}
+
+// 1 / a, digit by digit.
+ATTEND_CODE ATTEND_APART inline float soft_reciprocal(float a) {
+  const uint32_t bits = bits_to<uint32_t>(a), size = bits << 1, sign = bits & 0x80000000u;
+  if (size > soft_infinity << 1) return a;
+  if (size == soft_infinity << 1) return 0.0f;
+  if (size <= 0x200000u << 1) return bits_to<float>(sign | soft_infinity);  // 1 / 2^-128 is too large
+  int exponent = int(size >> 24);
+  uint32_t divisor = (bits & 0x7fffffu) | 0x800000u;
+  if (exponent == 0) {
+    divisor = size >> 1;
+    for (exponent = 1; divisor < 0x800000u; divisor <<= 1) --exponent;
+  }
+  uint32_t quotient = 0, remainder = 0x800000u;
+  for (int digit = 0; digit < 31; ++digit) {
+    quotient <<= 1;
+    if (remainder >= divisor) {
+      remainder -= divisor;
+      quotient |= 1;
+    }
+    remainder <<= 1;
+  }
+  // 2^30 for a power of two, otherwise less, but more than 2^29. No quotient is half way between two floats.
+  exponent = 253 - exponent;
+  if (quotient < 0x40000000u) quotient <<= 1, --exponent;
+  if (exponent < 0) quotient >>= -exponent, exponent = 0;
+  return bits_to<float>(sign + (uint32_t(exponent) << 23) + ((quotient + 64) >> 7));
+}
+
+// a < b; false where one is NaN.
+ATTEND_CODE ATTEND_APART inline bool soft_less(float a, float b) {
+  const int32_t a_bits = bits_to<int32_t>(a), b_bits = bits_to<int32_t>(b);
+  const uint32_t a_size = uint32_t(a_bits) << 1, b_size = uint32_t(b_bits) << 1;
+  if (a_size > soft_infinity << 1 || b_size > soft_infinity << 1 || (a_size | b_size) == 0) return false;
+  return (a_bits & b_bits) < 0 ? a_bits > b_bits : a_bits < b_bits;
+}
+
+// The whole number that is left of a without its fraction; |a| < 2^31. 0 for infinities and NaN.
+inline int32_t soft_truncated(float a) {
+  const uint32_t bits = bits_to<uint32_t>(a);
+  const int shift = 158 - int(bits >> 23 & 255);
+  if (unsigned(shift) > 31) return 0;
+  const int32_t whole = int32_t((0x80000000u | bits << 8) >> shift);
+  return int32_t(bits) < 0 ? -whole : whole;
+}
+
+}  // namespace
+}  // namespace attend
