@@ -25,9 +25,9 @@
 #include "attention/row_block.h"
 #include "simd/avx2.h"
 
-ATTEND_CODE void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem, true); }
-ATTEND_CODE void attend::core::sum_avx2(const Problem& problem) { run_problem<Avx2>(problem, false); }
-ATTEND_CODE void attend::core::add_avx2(const Problem& problem, const float* kept) { add_segments<Avx2>(problem, kept); }
+ATTEND_HOT void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem, true); }
+ATTEND_HOT void attend::core::sum_avx2(const Problem& problem) { run_problem<Avx2>(problem, false); }
+ATTEND_HOT void attend::core::add_avx2(const Problem& problem, const float* kept) { add_segments<Avx2>(problem, kept); }
 
 #if defined(__clang__)
 #pragma clang attribute pop

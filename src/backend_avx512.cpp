@@ -31,9 +31,9 @@
 #include "attention/row_block.h"
 #include "simd/avx512.h"
 
-ATTEND_CODE void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem, true); }
-ATTEND_CODE void attend::core::sum_avx512(const Problem& problem) { run_problem<Avx512>(problem, false); }
-ATTEND_CODE void attend::core::add_avx512(const Problem& problem, const float* kept) { add_segments<Avx512>(problem, kept); }
+ATTEND_HOT void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem, true); }
+ATTEND_HOT void attend::core::sum_avx512(const Problem& problem) { run_problem<Avx512>(problem, false); }
+ATTEND_HOT void attend::core::add_avx512(const Problem& problem, const float* kept) { add_segments<Avx512>(problem, kept); }
 
 #if defined(__clang__)
 #pragma clang attribute pop

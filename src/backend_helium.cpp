@@ -8,10 +8,10 @@
 
 #if ATTEND_HELIUM
 
-#include "simd/helium.h"
 #include "attention/embedded.h"
+#include "simd/helium.h"
 
-ATTEND_CODE void attend::core::run_helium(const Problem& problem) { SmallBlock<Helium>(problem).run<true>(); }
-ATTEND_CODE void attend::core::sum_helium(const Problem& problem) { SmallBlock<Helium>(problem).run<false>(); }
+ATTEND_HOT void attend::core::run_helium(const Problem& problem) { EmbeddedPipeline<Helium>(problem).run<true>(); }
+ATTEND_HOT void attend::core::sum_helium(const Problem& problem) { EmbeddedPipeline<Helium>(problem).run<false>(); }
 
 #endif

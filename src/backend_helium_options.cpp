@@ -12,7 +12,7 @@
 #include "simd/helium.h"
 
 void attend::core::run_options_helium(const Problem& problem, const Options& options) {
-  SmallOptions<Helium>(problem, options).run();
+  EmbeddedOptions<Helium>(problem, options).run();
 }
 
 #endif

@@ -11,8 +11,8 @@
 #include "attention/row_block.h"
 #include "simd/neon.h"
 
-ATTEND_CODE void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem, true); }
-ATTEND_CODE void attend::core::sum_neon(const Problem& problem) { run_problem<Neon>(problem, false); }
-ATTEND_CODE void attend::core::add_neon(const Problem& problem, const float* kept) { add_segments<Neon>(problem, kept); }
+ATTEND_HOT void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem, true); }
+ATTEND_HOT void attend::core::sum_neon(const Problem& problem) { run_problem<Neon>(problem, false); }
+ATTEND_HOT void attend::core::add_neon(const Problem& problem, const float* kept) { add_segments<Neon>(problem, kept); }
 
 #endif

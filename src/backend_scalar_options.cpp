@@ -4,18 +4,18 @@
 #endif
 #define ATTEND_BACKEND_SOURCE
 
-#include "backends.h"
 #include "attention/embedded_options.h"
+#include "backends.h"
 
 // As in backend_scalar.cpp.
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
 #include "simd/vfp.h"
 void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
-  SmallOptions<Vfp>(problem, options).run();
+  EmbeddedOptions<Vfp>(problem, options).run();
 }
 #else
 #include "simd/scalar.h"
 void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
-  SmallOptions<Scalar>(problem, options).run();
+  EmbeddedOptions<Scalar>(problem, options).run();
 }
 #endif

@@ -37,8 +37,8 @@ attend_status check_pages(const attend_problem& problem, const Checked& checked,
       if (!within(table[page], 0, pages.count - 1)) return ATTEND_BAD_PAGE;
     }
   }
-  options.first.slots.pages = pages.table;
-  options.first.slots.page_groups = int(pages.page_keys / panel_keys);
+  options.first.paging.pages = pages.table;
+  options.first.paging.page_groups = int(pages.page_keys / panel_keys);
   options.page_step = step(extent.batch) * ptrdiff_t(sizeof(int32_t));
   return ATTEND_OK;
 }
@@ -82,8 +82,8 @@ void take_cache(const attend_cache& cache, core::Options& options) {
   options.key_scales = memory.key_scales;
   options.value_scales = memory.value_scales;
   options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
-  options.slots = memory.slots;
-  if (cache.ring_groups > 0) options.slots.ring_tokens = cache.most;
+  options.paging = memory.paging;
+  if (cache.ring_groups > 0) options.paging.ring_tokens = cache.most;
 }
 
 }  // namespace

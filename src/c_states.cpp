@@ -17,7 +17,7 @@ core::Options options_of_row(const CheckedOptions& options, ptrdiff_t row) {
   of_row.bias.first = row * options.bias_step;
   move(of_row.key_scales, row * options.key_scale_step);
   move(of_row.value_scales, row * options.value_scale_step);
-  move(of_row.slots.pages, row * options.page_step);
+  move(of_row.paging.pages, row * options.page_step);
   move(of_row.lse.data, row * options.lse_step);
   move(of_row.scores.data, row * options.score_step);
   move(of_row.states.data, row * options.state_step);

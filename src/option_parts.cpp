@@ -1,7 +1,7 @@
 // Calls with options in parts of about the same work.
-#include "backends.h"
 #include "attention/parts.h"
 #include "attention/visibility.h"
+#include "backends.h"
 
 namespace attend {
 namespace core {
@@ -55,8 +55,8 @@ void run_part(const Problem& problem, const Options& options, int part, int part
     return;
   }
   const auto token_work = [&](int token) {
-    const Sight sight = sight_of(problem, options, token);
-    return token_overhead + (sight.end - sight.first) + sight.pinned;
+    const Visibility visibility = visibility_of(problem, options, token);
+    return token_overhead + (visibility.end - visibility.first) + visibility.pinned;
   };
   for_each_piece(problem, part, parts, token_work, [&](int head, int heads, int token, int end) {
     run_piece(token, end - token, head, heads, head * group, heads * group);

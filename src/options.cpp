@@ -1,8 +1,8 @@
 // Calls with options: which backend computes them; what states become.
 #include "backends.h"
 
-#include "kernel/epilogue.h"
 #include "attention/row_state.h"
+#include "kernel/epilogue.h"
 
 namespace attend {
 namespace core {
@@ -39,7 +39,7 @@ void finish(const Problem& problem, const Options& options) {
       const float sum = Scalar::fma(state.total_sum(), factor, add_lanes<Scalar>(lane_sums));
       const float* sink = options.sinks == nullptr ? nullptr : options.sinks + head;
       const Denominator all = denominator_of(sum, state.max(), sink);
-      write_lse(options, token, head, all);
+      epilogue_lse(options, token, head, all);
       ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
       for (int c = 0; c < problem.value_dim; ++c, ++at) {
         const float open = Scalar::add(state.sums()[c], state.chain()[c]);

@@ -1,7 +1,7 @@
 // A problem in parts of about the same work: smaller problems, made by moving pointers.
-#include "backends.h"
 #include "attention/parts.h"
 #include "attention/causal.h"
+#include "backends.h"
 
 namespace attend {
 namespace core {
@@ -62,7 +62,7 @@ void run_part(const Problem& problem, int part, int parts) {
 
 void run_key_part(const Problem& problem, int part, int parts, float* partials) {
   const int segments = seen_segments(problem), units = problem.kv_heads * segments;
-  const int group = problem.query_heads / problem.kv_heads, row_floats = kept_floats(problem.value_dim);
+  const int group = problem.query_heads / problem.kv_heads, row_floats = partial_row_floats(problem.value_dim);
   const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
   const int end = share_of(units, part + 1, parts).whole;
   for (int unit = share_of(units, part, parts).whole; unit < end; ++unit) {

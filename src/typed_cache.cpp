@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "numerics/formats.h"
-#include "kernel/pack.h"
 #include "attention/paging.h"
+#include "kernel/pack.h"
+#include "numerics/formats.h"
 
 namespace attend {
 namespace {
@@ -80,12 +80,12 @@ void put_token(const core::TypedCache& cache, ptrdiff_t slot, const float* key, 
 void attend::core::store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
   for (int token = position; token < position + count; ++token) {
     const int group = token / panel_keys, lane = token % panel_keys;
-    const int slot = slot_group(cache.slots, token + 1, group);
+    const int slot = slot_group(cache.paging, token + 1, group);
     const auto put = [&](int to) {
       put_token(cache, ptrdiff_t(to) * panel_keys + lane, key.data, key.head_stride, value.data, value.head_stride);
     };
     put(slot);
-    if (cache.slots.ring_groups > 0 && group < cache.slots.pinned_groups) put(group);
+    if (cache.paging.ring_groups > 0 && group < cache.paging.pinned_groups) put(group);
     key.data += key.token_stride;
     value.data += value.token_stride;
   }

@@ -137,14 +137,14 @@ variant() { # name flags...
   succeeds "$name: the digests of options" run_image "$folder/options.image"
 }
 
-# What ATTEND_CODE and ATTEND_TABLE say about sections: the entry, the loops that take the time, and their constants go there. GCC 12
+# What ATTEND_HOT and ATTEND_HOT_DATA say about sections: the entry, the loops that take the time, and their constants go there. GCC 12
 # ignores sections for templates, which do the bookkeeping.
 placement() { # flags...
   folder=$build/placed
   succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend_$backend.cpp" "$@" \
     '-DATTEND_CODE=__attribute__((section(".itcm")))' '-DATTEND_TABLE=__attribute__((section(".dtcm")))' || return
   $triplet-objdump -t "$folder/backend_$backend.o" >"$folder/symbols"
-  nothing_in "$(grep -E ' [.]text.*(chain|weigh_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v SmallBlock
+  nothing_in "$(grep -E ' [.]text.*(chain|weights_of_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v EmbeddedPipeline
     [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
     grep -q ' [.]dtcm.*exp2_coefficients' "$folder/symbols" || echo 'no table in .dtcm')" "$target placed: loops and tables lie where told"
 }

@@ -35,7 +35,7 @@ for level in -O0 -O2 -Os; do
   nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_|$guard")" \
     "$level: asks for nothing but memcpy, memset, memmove"
 
-  for object in "$folder"/backend_*.o "$folder"/options_*.o; do
+  for object in "$folder"/backend_*.o; do
     name=$(basename "$object" .o)
     isa=${name#*_}
     nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' | grep -v " attend::core::[a-z0-9_]*_$isa(")" \

@@ -99,7 +99,7 @@ if succeeds "compiles with -Os, links, runs" runs small -std=c++17 -Os; then
 fi
 
 # Files that compile to nothing for this target have no arithmetic to lose.
-for object in "$build"/small/backend_*.o "$build"/small/options*.o "$build"/small/typed_cache.o; do
+for object in "$build"/small/backend_*.o "$build"/small/options.o "$build"/small/typed_cache.o; do
   nm "$object" | grep -q ' [Tt] ' || continue
   source=$vendor/src/$(basename "$object" .o).cpp
   for flag in -ffast-math -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$source" -std=c++17 $flag; done
@@ -117,7 +117,7 @@ else
 fi
 
 # One file that includes two backends would compile the second with the first one's instructions.
-for pair in "backend_avx2 backend_scalar" "options_avx2 options_scalar" "backend_avx2 options_scalar"; do
+for pair in "backend_avx2 backend_scalar" "backend_avx2_options backend_scalar_options" "backend_avx2 backend_scalar_options"; do
   for name in $pair; do printf '#include "%s/%s.cpp"\n' "$(pwd)/src" "$name"; done >"$build/unity.cpp"
   if $cxx -std=c++17 -fsyntax-only "$build/unity.cpp" >"$build/log" 2>&1; then
     fail "a unity build of $pair stops" "it compiles"

@@ -76,7 +76,7 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
   }
 }
 
-inline attend::core::Slots slots_of(const OptionCase& c, const OptionMemory& m) {
+inline attend::core::Paging slots_of(const OptionCase& c, const OptionMemory& m) {
   return {m.pages, c.page_groups, c.place == Place::ring ? c.ring_groups : 0, c.pinned_groups};
 }
 
@@ -129,7 +129,7 @@ inline attend::core::Options options_of(const OptionCase& c, const OptionMemory&
   o.output_format = c.output_format;
   o.key_scales = m.key_scales, o.value_scales = m.value_scales;
   o.key_scale_stride = o.value_scale_stride = places(c);
-  o.slots = slots_of(c, m);
+  o.paging = slots_of(c, m);
   o.origin = c.origin;
   return o;
 }

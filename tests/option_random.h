@@ -101,12 +101,12 @@ class OptionDraw {
   // A ring holds what every token's window reaches.
   void draw_ring() {
     const int groups = (in.s.keys + 15) / 16;
-    in.options.slots.ring_groups = random_.between(1, std::max(1, groups + 1));
-    in.options.slots.pinned_groups = random_.between(0, 3);
-    const int first = std::max(0, (groups - in.options.slots.ring_groups) * 16);
+    in.options.paging.ring_groups = random_.between(1, std::max(1, groups + 1));
+    in.options.paging.pinned_groups = random_.between(0, 3);
+    const int first = std::max(0, (groups - in.options.paging.ring_groups) * 16);
     in.s.offset = std::max(in.s.offset, first);
     in.options.left = std::min(in.options.left < 0 ? in.s.keys : in.options.left, in.s.offset - first);
-    in.options.pinned = std::min(in.options.pinned, in.options.slots.pinned_groups * 16);
+    in.options.pinned = std::min(in.options.pinned, in.options.paging.pinned_groups * 16);
   }
 
   // Strides of a mask, and the number of its elements up to the last.
@@ -173,8 +173,8 @@ class OptionDraw {
     }
     const int groups = (in.s.keys + 15) / 16;
     if (in.has(page_tables)) {
-      in.options.slots.page_groups = one_of({1, 2, 5});
-      const int count = (groups + in.options.slots.page_groups - 1) / in.options.slots.page_groups;
+      in.options.paging.page_groups = one_of({1, 2, 5});
+      const int count = (groups + in.options.paging.page_groups - 1) / in.options.paging.page_groups;
       std::vector<std::int32_t> free;
       for (int page = 0; page < count + 2; ++page) free.push_back(page);
       for (int page = 0; page < count; ++page) {
@@ -182,7 +182,7 @@ class OptionDraw {
         in.pages.push_back(free[next]);
         free.erase(free.begin() + std::ptrdiff_t(next));
       }
-      in.options.slots.pages = in.pages.data();
+      in.options.paging.pages = in.pages.data();
     }
     if (in.has(origins)) in.options.origin = random_.between(0, in.s.keys);
     for (int j = 0; j < in.s.keys; ++j) {

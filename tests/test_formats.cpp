@@ -218,7 +218,8 @@ TEST_CASE("formats: floats become the nearest half or bfloat, ties even") {
   }
   Random random(3);
   for (int i = 0; i < attend_test::rounds(2000000); ++i) check_narrow(float_of(random.bits()), wrong);
-  for (int i = 0; i < attend_test::rounds(2000000); ++i) check_narrow(std::ldexp(random.uniform(), random.between(-27, 17)), wrong);
+  for (int i = 0; i < attend_test::rounds(2000000); ++i)
+    check_narrow(std::ldexp(random.uniform(), random.between(-27, 17)), wrong);
   for (const float number :
        {0.0f, -0.0f, 65519.996f, 65520.0f, -65520.0f, 0x1.fep127f, 0x1.feffffp127f, 0x1.ffp127f, infinity, -infinity}) {
     check_narrow(number, wrong);

@@ -90,7 +90,7 @@ TEST_CASE("options: nothing is read past the last element of a mask, table, page
     if (o.slopes != nullptr) o.slopes = slope_row.as<float>();
     if (o.sinks != nullptr) o.sinks = sink_row.as<float>();
     if (o.relative != nullptr) o.relative = relative.as<float>();
-    if (o.slots.pages != nullptr) o.slots.pages = pages.as<std::int32_t>();
+    if (o.paging.pages != nullptr) o.paging.pages = pages.as<std::int32_t>();
     if (o.key_scales != nullptr) o.key_scales = key_scales.as<float>();
     if (o.value_scales != nullptr) o.value_scales = value_scales.as<float>();
     const std::string problem = in.text();

@@ -120,7 +120,8 @@ TEST_CASE("parts: the typed calls take one after the options, and refuse impossi
     CHECK(std::memcmp(&found, &whole, sizeof whole) == 0);
   }
   found = whole;
-  for (const attend::Part part : {attend::Part{-1, 2}, attend::Part{2, 2}, attend::Part{0, 0}, attend::Part{0, -1}, attend::Part{0, 65536}}) {
+  for (const attend::Part part :
+       {attend::Part{-1, 2}, attend::Part{2, 2}, attend::Part{0, 0}, attend::Part{0, -1}, attend::Part{0, 65536}}) {
     CHECK(attend::attention(query, key, value, found, work, attend::causal(), part) == attend::Status::bad_part);
   }
   CHECK(std::memcmp(&found, &whole, sizeof whole) == 0);

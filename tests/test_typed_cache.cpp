@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "../src/numerics/formats.h"
 #include "../src/attention/paging.h"
+#include "../src/numerics/formats.h"
 #include "random.h"
 
 namespace {
 
 using attend::core::Format;
-using attend::core::Slots;
+using attend::core::Paging;
 using attend_test::Random;
 
 constexpr Format formats[] = {Format::float32, Format::float16, Format::bfloat16, Format::int8};
@@ -21,7 +21,7 @@ constexpr Format formats[] = {Format::float32, Format::float16, Format::bfloat16
 struct World {
   static constexpr int heads = 2;
 
-  World(Format keys, Format values, int head_dim, int value_dim, int capacity, int token_count, Slots slots = {})
+  World(Format keys, Format values, int head_dim, int value_dim, int capacity, int token_count, Paging paging = {})
       : tokens(token_count),
         key_bytes(attend::core::typed_cache_key_bytes(keys, heads, head_dim, capacity), 0x7f),
         value_bytes(attend::core::typed_cache_value_bytes(values, heads, value_dim, capacity), 0x7f),
@@ -39,7 +39,7 @@ struct World {
               head_dim,
               value_dim,
               capacity,
-              slots} {
+              paging} {
     if (keys != Format::int8) cache.key_scales = nullptr;
     if (values != Format::int8) cache.value_scales = nullptr;
     Random random(std::uint64_t(head_dim * 1000 + token_count));
@@ -97,7 +97,7 @@ struct World {
   }
 
   // Of the keys' group, by what the kernels go by.
-  int slot_of(int token, int keys) const { return attend::slot_group(cache.slots, keys, token / 16) * 16 + token % 16; }
+  int slot_of(int token, int keys) const { return attend::slot_group(cache.paging, keys, token / 16) * 16 + token % 16; }
 
   int tokens;
   std::vector<std::uint8_t> key_bytes, value_bytes;  // of vectors: aligned for any number
@@ -146,8 +146,8 @@ TEST_CASE("typed cache: nothing is written but the tokens") {
 TEST_CASE("typed cache: a ring holds the last groups over many rounds, and pinned groups besides") {
   for (const int pinned : {0, 1, 3}) {
     for (const int chunk : {1, 5, 16, 37, 300}) {
-      const Slots slots = {nullptr, 0, 4, pinned};
-      World world(Format::float16, Format::bfloat16, 2, 3, (4 + pinned) * 16, 300, slots);
+      const Paging paging = {nullptr, 0, 4, pinned};
+      World world(Format::float16, Format::bfloat16, 2, 3, (4 + pinned) * 16, 300, paging);
       int wrong = 0;
       for (int position = 0; position < world.tokens; position += chunk) {
         const int end = attend::at_most(position + chunk, world.tokens);
@@ -167,8 +167,8 @@ TEST_CASE("typed cache: a ring holds the last groups over many rounds, and pinne
 
 TEST_CASE("typed cache: pages in any order") {
   const std::int32_t pages[] = {5, 0, 3, 4};
-  const Slots slots = {pages, 2, 0, 0};
-  World world(Format::int8, Format::float32, 4, 4, 6 * 2 * 16, 4 * 2 * 16, slots);
+  const Paging paging = {pages, 2, 0, 0};
+  World world(Format::int8, Format::float32, 4, 4, 6 * 2 * 16, 4 * 2 * 16, paging);
   world.store(0, 3);
   world.store(3, world.tokens - 3);
   int wrong = 0;
@@ -180,21 +180,21 @@ TEST_CASE("typed cache: pages in any order") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("slots: runs are as long as groups lie one after another") {
+TEST_CASE("paging: runs are as long as groups lie one after another") {
   const std::int32_t pages[] = {5, 0, 3, 4, 6};
-  const Slots all[] = {{}, {nullptr, 0, 4, 0}, {nullptr, 0, 4, 3}, {nullptr, 0, 1, 1}, {nullptr, 0, 5, 2}, {pages, 2, 0, 0}};
-  for (const Slots& slots : all) {
+  const Paging all[] = {{}, {nullptr, 0, 4, 0}, {nullptr, 0, 4, 3}, {nullptr, 0, 1, 1}, {nullptr, 0, 5, 2}, {pages, 2, 0, 0}};
+  for (const Paging& paging : all) {
     for (int keys = 1; keys <= 160; ++keys) {
       const int groups = attend::core::panel_count(keys);
       for (int group = 0; group < groups; ++group) {
-        const bool exists = slots.ring_groups == 0 || groups - 1 - group < slots.ring_groups || group < slots.pinned_groups;
+        const bool exists = paging.ring_groups == 0 || groups - 1 - group < paging.ring_groups || group < paging.pinned_groups;
         if (!exists) continue;
         for (int most = 1; most <= groups - group; ++most) {
-          const int length = attend::run_length(slots, keys, group, most);
+          const int length = attend::run_length(paging, keys, group, most);
           REQUIRE(length >= 1);
           REQUIRE(length <= most);
           for (int i = 1; i < length; ++i) {
-            REQUIRE(attend::slot_group(slots, keys, group + i) == attend::slot_group(slots, keys, group) + i);
+            REQUIRE(attend::slot_group(paging, keys, group + i) == attend::slot_group(paging, keys, group) + i);
           }
         }
       }

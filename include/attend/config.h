@@ -35,11 +35,11 @@
 
 // Where a linker script has fast or large memories, these say what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
-#ifndef ATTEND_CODE
-#define ATTEND_CODE  // before functions where the time is spent
+#ifndef ATTEND_HOT
+#define ATTEND_HOT  // before functions where the time is spent
 #endif
-#ifndef ATTEND_TABLE
-#define ATTEND_TABLE  // before constants that those read
+#ifndef ATTEND_HOT_DATA
+#define ATTEND_HOT_DATA  // before constants that those read
 #endif
 #ifndef ATTEND_CACHE
 #define ATTEND_CACHE  // for programs to write before their caches: ATTEND_CACHE static attend::KvCache<Wake> cache;
@@ -69,7 +69,7 @@ inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit 
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
 inline constexpr int row_state = 3;      // floats that say what a row's scores are relative to
-inline constexpr bool small = false;     // no memory for copies of keys, values and sums
+inline constexpr bool embedded = false;  // no memory for copies of keys, values and sums
 inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
 #if ATTEND_X86
@@ -97,7 +97,7 @@ inline constexpr int key_block = chain_keys;
 inline constexpr int score_keys = chain_keys;
 inline constexpr int decode_keys = chain_keys;
 inline constexpr int row_state = 1;
-inline constexpr bool small = true;
+inline constexpr bool embedded = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;

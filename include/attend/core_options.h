@@ -37,7 +37,7 @@ enum class Scores : uint8_t {
 
 // Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
 // array or cache would: g itself, or as a table of pages or a ring says. Where nothing is said of it, slot = g.
-struct Slots {
+struct Paging {
   const int32_t*
       pages;  // null: none. Page of each page_groups groups; slot = pages[g / page_groups] * page_groups + g % page_groups
   int page_groups;
@@ -81,7 +81,7 @@ struct Options {
   ptrdiff_t key_scale_stride = 0;       // from head to head
   ptrdiff_t value_scale_stride = 0;
 
-  Slots slots = {};
+  Paging paging = {};
   int origin = 0;  // arrays: position of the key that data points to; keys before it do not exist. Caches and slots: 0
 
   // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
@@ -100,7 +100,7 @@ constexpr size_t option_scratch_floats(int row_block, int key_block, int head_di
   const size_t rows = size_t(row_block), keys = size_t(key_block), head = size_t(head_dim), value = size_t(value_dim);
   // A row alone, which is on every target: a state, scores, the query, a group of keys and a value.
   const size_t alone = state_floats(value_dim) + size_t(chain_keys) + head + head * size_t(panel_keys) + value;
-  if (config::small) return alone;
+  if (config::embedded) return alone;
   // A block: keys, values and their scales; a group of keys; scores; for each row its query, sums, maxima and its options.
   const size_t tile_rows = rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows);
   const size_t scores = row_block == 1 ? keys : tile_rows * size_t(config::score_keys);
@@ -137,7 +137,7 @@ struct TypedCache {
   int head_dim;
   int value_dim;
   int capacity;  // tokens that there is room for. With slots: of all that they may name
-  Slots slots;
+  Paging paging;
 };
 
 // Sizes of its memory for all heads.

@@ -144,9 +144,9 @@ struct MostQueries {
 
 // Whether a ring still has what the queries see of the first `held` tokens. Later queries see less of what is old.
 inline bool is_in_ring(const OptionCall& call, int held) {
-  const core::Slots& slots = call.options.slots;
-  const int oldest = (held - 1) / panel_keys - slots.ring_groups + 1;  // group
-  if (slots.ring_groups == 0 || oldest <= slots.pinned_groups) return true;
+  const core::Paging& paging = call.options.paging;
+  const int oldest = (held - 1) / panel_keys - paging.ring_groups + 1;  // group
+  if (paging.ring_groups == 0 || oldest <= paging.pinned_groups) return true;
   const int64_t first = int64_t(call.problem.offset) - call.options.left;
   return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
@@ -156,7 +156,7 @@ template <class Shape>
 Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool has_states) {
   core::Problem& problem = call.problem;
   core::Options& more = call.options;
-  const bool ring = more.slots.ring_groups != 0;
+  const bool ring = more.paging.ring_groups != 0;
   const int held = problem.keys, queries = options.valid_queries.or_else(problem.queries);
   const int keys = options.valid_keys.or_else(held);
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
@@ -192,7 +192,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool has_st
   more.right = right;
   more.pinned = pinned;
   if (!is_in_ring(call, held)) return Status::not_in_ring;
-  more.slots.ring_tokens = ring ? held : 0;
+  more.paging.ring_tokens = ring ? held : 0;
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
   more.bias = options.bias.mask;

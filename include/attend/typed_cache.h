@@ -72,9 +72,9 @@ class TypedRows {
   constexpr TypedRows() = default;
 
   // key, value: first elements of arrays of at least so many tokens.
-  void store(int position, int count, const float* key, const float* value, const core::Slots& slots) {
+  void store(int position, int count, const float* key, const float* value, const core::Paging& paging) {
     core::store({keys_.numbers, values_.numbers, keys_.scales(), values_.scales(), FormatOf<KeyFormat>::format,
-                 FormatOf<ValueFormat>::format, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity, slots},
+                 FormatOf<ValueFormat>::format, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity, paging},
                 position, count, {key, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                 {value, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
   }
@@ -165,7 +165,7 @@ class RingCache {
   // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its group.
   static constexpr int ring_groups = core::panel_count(window + tokens_at_once - 2) + 1;
   static constexpr int pinned_groups = core::panel_count(pinned);
-  static constexpr core::Slots slots = {nullptr, 0, ring_groups, pinned_groups};
+  static constexpr core::Paging paging = {nullptr, 0, ring_groups, pinned_groups};
 
  public:
   static constexpr int most_queries = tokens_at_once;
@@ -185,7 +185,7 @@ class RingCache {
     static_assert(tokens <= tokens_at_once,
                   "attend: a RingCache takes at most as many tokens at once as its last parameter says");
     if (count < 0 || count > tokens || count > detail::most_tokens - length_) return false;
-    rows_.store(length_, count, key.data[0][0], value.data[0][0], slots);
+    rows_.store(length_, count, key.data[0][0], value.data[0][0], paging);
     length_ += count;
     return true;
   }
@@ -197,7 +197,7 @@ class RingCache {
 
   void set_keys(detail::OptionCall& call) const {
     rows_.set(call);
-    call.options.slots = slots;
+    call.options.paging = paging;
     call.options.left = window - 1;
     call.options.pinned = pinned;
   }

@@ -22,7 +22,7 @@ constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_k
 inline int seen_segments(const core::Problem& problem) { return segments_with(visible_keys(problem, problem.queries - 1)); }
 
 // The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
-constexpr int kept_floats(int value_dim) { return value_dim + 2; }
+constexpr int partial_row_floats(int value_dim) { return value_dim + 2; }
 
 }  // namespace
 }  // namespace attend

@@ -11,15 +11,15 @@
 
 #include "../../include/attend/core.h"
 #include "../kernel/pack.h"
-#include "causal.h"
 #include "../kernel/row_softmax.h"
+#include "causal.h"
 
 namespace attend {
 namespace {
 
 // Keeps a row as it is after the last key of a segment.
 template <class Isa>
-void keep_row(const float* sums, int value_dim, float denominator, float max, float* to) {
+void store_partial_row(const float* sums, int value_dim, float denominator, float max, float* to) {
   if (sums != to) copy_row<Isa>(sums, value_dim, to);
   to[value_dim] = denominator;
   to[value_dim + 1] = max;
@@ -48,11 +48,11 @@ void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int valu
   divide_row<Isa>(output, value_dim, sum, output);
 }
 
-// The output of a problem; kept: [kv_heads][seen segments][queries][group][kept_floats].
+// The output of a problem; kept: [kv_heads][seen segments][queries][group][partial_row_floats].
 template <class Isa>
 void add_segments(const core::Problem& problem, const float* kept) {
   const int group = problem.query_heads / problem.kv_heads, segments = seen_segments(problem);
-  const ptrdiff_t row_floats = kept_floats(problem.value_dim), apart = row_floats * group * problem.queries;
+  const ptrdiff_t row_floats = partial_row_floats(problem.value_dim), apart = row_floats * group * problem.queries;
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
     for (int token = 0; token < problem.queries; ++token) {
       const int seen = segments_with(visible_keys(problem, token));

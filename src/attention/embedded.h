@@ -10,23 +10,23 @@
 #pragma once
 
 #include "../../include/attend/core.h"
-#include "../simd/chains.h"
 #include "../kernel/pack.h"
-#include "combine.h"
 #include "../kernel/row_softmax.h"
+#include "../simd/chains.h"
+#include "combine.h"
 
 namespace attend {
 namespace {
 
 template <class Isa>
-class SmallBlock {
+class EmbeddedPipeline {
   static constexpr int tile_rows = Isa::tile_rows;
   static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
                 "tiles do not cross panels");
 
  public:
-  ATTEND_INSIDE explicit SmallBlock(const core::Problem& problem) : problem_(problem) {
+  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem) : problem_(problem) {
     rows_ = problem.row_block < tile_rows ? 1 : tile_rows;
     scale_ = base2_scale(problem.scale);
     rows_state_ = problem.scratch + (problem.row_block == 1 ? chain_keys : rows_ * config::score_keys);
@@ -63,7 +63,7 @@ class SmallBlock {
 
  private:
   // Row r is a token of a query head.
-  ATTEND_APART void begin_row(int r, int token, int head) {
+  ATTEND_NOINLINE void begin_row(int r, int token, int head) {
     output_[r] = problem_.output.data + token * problem_.output.token_stride + head * problem_.output.head_stride;
     seen_[r] = problem_.keys;
     if (problem_.causal) {
@@ -102,12 +102,12 @@ class SmallBlock {
     const int end = seen_[count_ - 1];
     for (int key = 0; key < end; key += chain_keys) chain(key, at_most(chain_keys, end - key), key > 0);
     for (int r = 0; r < count_; ++r) {
-      keep_row<Isa>(output_[r], problem_.value_dim, add_lanes<Isa>(lane_sums(r)), max(r), output_[r]);
+      store_partial_row<Isa>(output_[r], problem_.value_dim, add_lanes<Isa>(lane_sums(r)), max(r), output_[r]);
     }
   }
 
   // One chain of keys for all rows. The first of a segment begins its sums; others add to them.
-  ATTEND_CODE ATTEND_APART void chain(int key, int key_count, bool adds) {
+  ATTEND_HOT ATTEND_NOINLINE void chain(int key, int key_count, bool adds) {
     float* rows[tile_rows];
     for (int r = 0; r < count_; ++r) rows[r] = scores(r);
     Chains chains;
@@ -140,7 +140,7 @@ class SmallBlock {
     for (int r = 0; r < count_; ++r) {
       rows[r] = sums(r, key);
       const int visible = at_most(seen_[r] - key, key_count);
-      if (visible > 0) weigh_row<Isa>(scores(r), visible, max(r), lane_sums(r), rows[r], problem_.value_dim);
+      if (visible > 0) online_softmax_row<Isa>(scores(r), visible, max(r), lane_sums(r), rows[r], problem_.value_dim);
     }
 
     if (seen_[0] - key < key_count) chains.rows = 1;
@@ -165,7 +165,7 @@ class SmallBlock {
   }
 
   // Adds the segment's sums to the total, which is in the output: both in the scale of the row's maximum, which only grows.
-  ATTEND_APART void end_segment(int segment) {
+  ATTEND_NOINLINE void end_segment(int segment) {
     for (int r = 0; r < count_; ++r) {
       if (segment > 0 && seen_[r] <= segment) continue;
       float sum = add_lanes<Isa>(lane_sums(r));

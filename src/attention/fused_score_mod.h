@@ -2,15 +2,15 @@
 // own.
 #pragma once
 
-#include "score_mod.h"
 #include "../kernel/online_softmax.h"
+#include "score_mod.h"
 
 namespace attend {
 namespace {
 
 // Changes whole panels of a row's scores, a panel at a time, by call(score, key), and returns the highest.
 template <class Isa, class Call>
-ATTEND_INSIDE typename Isa::Vec highest_changed(float* scores, int count, typename Isa::Vec highest, Call call) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec highest_changed(float* scores, int count, typename Isa::Vec highest, Call call) {
   for (int k = 0; k < count; k += panel_keys) {
     const auto change = call(k);
     ATTEND_UNROLL
@@ -76,33 +76,33 @@ struct CapScores {
 };
 
 // The only thing that options do to scores, if one of these is.
-enum class OnlyChange { none, bias, bytes, bits, cap };
+enum class OnlyScoreMod { none, bias, bytes, bits, cap };
 
-inline OnlyChange only_change(const core::Options& options) {
+inline OnlyScoreMod only_score_mod(const core::Options& options) {
   const bool bias = options.bias.data != nullptr, mask = options.visible.data != nullptr,
              cap = magnitude(options.soft_cap) != 0;
   const bool others = options.scores.data != nullptr || options.slopes != nullptr || options.relative != nullptr ||
                       options.key_scales != nullptr;
-  if (others || bias + mask + cap != 1) return OnlyChange::none;
-  if (mask) return options.visible_bits ? OnlyChange::bits : OnlyChange::bytes;
-  return bias ? OnlyChange::bias : OnlyChange::cap;
+  if (others || bias + mask + cap != 1) return OnlyScoreMod::none;
+  if (mask) return options.visible_bits ? OnlyScoreMod::bits : OnlyScoreMod::bytes;
+  return bias ? OnlyScoreMod::bias : OnlyScoreMod::cap;
 }
 
 // Calls with a change of the scores of rows, for keys from `key` on.
 template <class Isa, class Call>
-ATTEND_INSIDE void with_change(OnlyChange change, const core::Options& options, const OptionRow* rows, int key, float cap,
-                               Call call) {
+ATTEND_ALWAYS_INLINE void with_score_mod(OnlyScoreMod change, const core::Options& options, const OptionRow* rows, int key,
+                                         float cap, Call call) {
   const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
   switch (change) {
-    case OnlyChange::none:
-      return call(NoChange());
-    case OnlyChange::bias:
+    case OnlyScoreMod::none:
+      return call(NoScoreMod());
+    case OnlyScoreMod::bias:
       return call(AddBias<Isa>{rows, static_cast<const float*>(options.bias.data) + key});
-    case OnlyChange::bytes:
+    case OnlyScoreMod::bytes:
       return call(HideByBytes<Isa>{rows, visible + key});
-    case OnlyChange::bits:
+    case OnlyScoreMod::bits:
       return call(HideByBits<Isa>{rows, visible, key});
-    case OnlyChange::cap:
+    case OnlyScoreMod::cap:
       return call(CapScores<Isa>{cap});
   }
 }

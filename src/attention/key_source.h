@@ -2,23 +2,23 @@
 // floats. What is like that and in one piece is read where it lies, the rest is brought to work memory first.
 #pragma once
 
-#include "../numerics/formats.h"
-#include "work_memory.h"
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
-#include "visibility.h"
-#include "paging.h"
 #include "../kernel/typed_tiles.h"
 #include "../kernel/value_tile.h"
+#include "../numerics/formats.h"
+#include "paging.h"
+#include "visibility.h"
+#include "work_memory.h"
 
 namespace attend {
 namespace {
 
 // What a block of rows sees by position: anything that any of its rows does.
-struct BlockSight {
-  Sight earliest;  // of the first row: begins where it does
-  Sight latest;    // of the last row
-  bool all;        // hidden keys count too
+struct BlockVisibility {
+  Visibility earliest;  // of the first row: begins where it does
+  Visibility latest;    // of the last row
+  bool all;             // hidden keys count too
 
   bool has_any(int key, int to) const {
     const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
@@ -75,7 +75,7 @@ class OptionKeys {
   }
 
   // Keys for so many rows. `gathers`: whether it pays to have values side by side that lie apart.
-  Block block(int key, int from, int to, const BlockSight& sight, int rows, bool gathers) {
+  Block block(int key, int from, int to, const BlockVisibility& visibility, int rows, bool gathers) {
     Block made{};
     made.key = key;
     made.from = from;
@@ -83,20 +83,20 @@ class OptionKeys {
     made.gathers = gathers;
     made.finite = -1;
     // A few rows read other formats where they lie, for more it pays to widen them once.
-    const bool few = rows <= typed_rows && in_place(key, from, to, sight);
+    const bool few = rows <= typed_rows && in_place(key, from, to, visibility);
     if (few && problem_.key_panels && options_.key_format != core::Format::float32) {
       made.typed_panels = panels_in_place(key, from);
     } else {
-      made.panels = panels(key, from, to, sight);
+      made.panels = panels(key, from, to, visibility);
     }
     if (few && options_.value_format != core::Format::float32) {
       made.typed_values = values_in_place(key, from);
     } else {
-      made.values = values(key, from, to, sight, gathers);
+      made.values = values(key, from, to, visibility, gathers);
     }
     (made.typed_panels != nullptr ? made.typed_scales : made.key_scales) =
-        scales(key_scales_of_head_, key, from, to, sight, key_scales_);
-    made.value_scales = scales(value_scales_of_head_, key, from, to, sight, value_scales_);
+        scales(key_scales_of_head_, key, from, to, visibility, key_scales_);
+    made.value_scales = scales(value_scales_of_head_, key, from, to, visibility, value_scales_);
     return made;
   }
 
@@ -122,7 +122,7 @@ class OptionKeys {
 
   // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block; without key_scales.
   template <int rows>
-  ATTEND_APART void score(const float* query, const Block& block, int from, int most, float* scores) const {
+  ATTEND_NOINLINE void score(const float* query, const Block& block, int from, int most, float* scores) const {
     if constexpr (rows <= typed_rows) {
       if (block.typed_panels != nullptr) {
         with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
@@ -144,8 +144,8 @@ class OptionKeys {
 
   // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
   template <int rows>
-  ATTEND_APART void add_values(const float* weights, Block& block, const BlockSight& sight, int begin, int end,
-                               const int* in_chain, const Sums& sums) {
+  ATTEND_NOINLINE void add_values(const float* weights, Block& block, const BlockVisibility& visibility, int begin, int end,
+                                  const int* in_chain, const Sums& sums) {
     if constexpr (rows <= typed_rows) {
       if (reads_values_in_place(block) && in_chain[0] == end - begin) {
         with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
@@ -155,20 +155,21 @@ class OptionKeys {
         return;
       }
     }
-    const Values values = values_of(block, sight);
+    const Values values = values_of(block, visibility);
     value_rows<Isa, rows>(weights + begin, {values.data + begin * values.stride, values.stride}, in_chain, sums);
   }
 
   // As floats.
-  Values values_of(Block& block, const BlockSight& sight) {
-    if (block.values.data == nullptr) block.values = values(block.key, block.from, block.to, sight, block.gathers);
+  Values values_of(Block& block, const BlockVisibility& visibility) {
+    if (block.values.data == nullptr) block.values = values(block.key, block.from, block.to, visibility, block.gathers);
     return block.values;
   }
 
   // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
-  bool are_finite(Block& block, const BlockSight& sight) {
+  bool are_finite(Block& block, const BlockVisibility& visibility) {
     if (block.finite < 0)
-      block.finite = options_.value_format == core::Format::int8 ? scales_are_finite(block) : values_are_finite(block, sight);
+      block.finite =
+          options_.value_format == core::Format::int8 ? scales_are_finite(block) : values_are_finite(block, visibility);
     return block.finite > 0;
   }
 
@@ -179,12 +180,12 @@ class OptionKeys {
   // Whether the groups of some keys lie one after another.
   bool in_one_piece(int key, int from, int to) const {
     const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
-    return run_length(options_.slots, keys_taken(options_.slots, problem_.keys), group, groups) >= groups;
+    return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), group, groups) >= groups;
   }
 
   // Whether some keys may be read where they lie. A group that nobody sees may be gone.
-  bool in_place(int key, int from, int to, const BlockSight& sight) const {
-    return in_one_piece(key, from, to) && sight.has_all_groups(key + from, key + to);
+  bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
+    return in_one_piece(key, from, to) && visibility.has_all_groups(key + from, key + to);
   }
 
   // Where the panels of a cache lie; the first is that of position key.
@@ -194,12 +195,13 @@ class OptionKeys {
   }
 
   // Panels of keys from `from` on, at from * head_dim of what is returned.
-  const float* panels(int key, int from, int to, const BlockSight& sight) {
-    if (problem_.key_panels && options_.key_format == core::Format::float32 && in_place(key, from, to, sight)) {
+  const float* panels(int key, int from, int to, const BlockVisibility& visibility) {
+    if (problem_.key_panels && options_.key_format == core::Format::float32 && in_place(key, from, to, visibility)) {
       return panels_in_place(key, from);
     }
     for (int k = from; k < to; k += panel_keys) {
-      if (!sight.has_any(key + k, key + k + panel_keys)) continue;  // scores of what lies there are hidden, whatever they are
+      if (!visibility.has_any(key + k, key + k + panel_keys))
+        continue;  // scores of what lies there are hidden, whatever they are
       pack_group(key + k, at_most(to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
     }
     return panels_;
@@ -212,15 +214,15 @@ class OptionKeys {
   }
 
   // Values of the same keys. `gathers`: whether so many rows read them that it pays to have them side by side.
-  Values values(int key, int from, int to, const BlockSight& sight, bool gathers) {
+  Values values(int key, int from, int to, const BlockVisibility& visibility, bool gathers) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const int dims = problem_.value_dim;
-    if (options_.value_format == core::Format::float32 && in_place(key, from, to, sight) && (!gathers || stride == dims)) {
+    if (options_.value_format == core::Format::float32 && in_place(key, from, to, visibility) && (!gathers || stride == dims)) {
       return {values_in_place(key, from), stride};
     }
     for (int k = from; k < to; k += panel_keys) {
       const int end = at_most(k + panel_keys, to);
-      const bool seen = sight.has_any(key + k, key + k + panel_keys);
+      const bool seen = visibility.has_any(key + k, key + k + panel_keys);
       const ptrdiff_t slot = seen ? slot_of(key + k) - options_.origin : 0;
       for (int i = k; i < end; ++i) {
         float* const row = values_ + ptrdiff_t(i) * dims;
@@ -253,11 +255,11 @@ class OptionKeys {
     return true;
   }
 
-  bool values_are_finite(Block& block, const BlockSight& sight) {
-    const Values values = values_of(block, sight);
+  bool values_are_finite(Block& block, const BlockVisibility& visibility) {
+    const Values values = values_of(block, visibility);
     const int dims = problem_.value_dim;
     typename Isa::Vec zeros = Isa::zero();
-    for (int k = at_least(block.from, sight.earliest.begin - block.key); k < block.to; ++k) {
+    for (int k = at_least(block.from, visibility.earliest.begin - block.key); k < block.to; ++k) {
       const float* value = values.data + k * values.stride;
       int c = 0;
       for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
@@ -273,7 +275,7 @@ class OptionKeys {
     return true;
   }
 
-  int slot_of(int key) const { return attend::slot_of(options_.slots, problem_.keys, key); }
+  int slot_of(int key) const { return attend::slot_of(options_.paging, problem_.keys, key); }
 
   // One panel of floats.
   void pack_group(int key, int count, float* panel) {
@@ -301,14 +303,14 @@ class OptionKeys {
   }
 
   // Scales of keys or values, at [from], for whole panels; null if there are none.
-  const float* scales(const float* of_head, int key, int from, int to, const BlockSight& sight, float* work) const {
+  const float* scales(const float* of_head, int key, int from, int to, const BlockVisibility& visibility, float* work) const {
     if (of_head == nullptr) return nullptr;
-    if (to % panel_keys == 0 && key + from >= options_.origin && in_place(key, from, to, sight)) {
+    if (to % panel_keys == 0 && key + from >= options_.origin && in_place(key, from, to, visibility)) {
       return scales_in_place(of_head, key, from);
     }
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
-      if (!sight.has_any(key + k, key + k + panel_keys)) continue;
+      if (!visibility.has_any(key + k, key + k + panel_keys)) continue;
       const int first = at_least(options_.origin - key - k, 0), end = at_most(to - k, panel_keys);
       copy_row<Isa>(of_head + (slot_of(key + k) + first - options_.origin), end - first, work + k + first);
     }

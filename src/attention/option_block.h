@@ -11,13 +11,13 @@
 #pragma once
 
 #include "../kernel/epilogue.h"
+#include "../kernel/online_softmax.h"
 #include "fused_score_mod.h"
 #include "key_source.h"
-#include "work_memory.h"
-#include "score_mod.h"
 #include "row_sums.h"
 #include "rows.h"
-#include "../kernel/online_softmax.h"
+#include "score_mod.h"
+#include "work_memory.h"
 
 namespace attend {
 namespace {
@@ -30,13 +30,13 @@ class OptionBlock {
   OptionBlock(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
       : problem_(problem),
         options_(options),
-        option_scores_(problem, options),
+        score_mod_(problem, options),
         group_(problem.query_heads / problem.kv_heads),
         dims_(problem.value_dim),
         has_states_(has_states(options)),
-        changes_scores_(changes_scores(options)),
+        modifies_scores_(modifies_scores(options)),
         has_masks_(has_masks(options)),
-        only_change_(only_change(options)),
+        only_score_mod_(only_score_mod(options)),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(at_most(problem.key_block, problem.row_block == 1 ? decode_block(options) : config::score_keys)),
         keys_(problem, options, at),
@@ -59,7 +59,7 @@ class OptionBlock {
   using Block = typename OptionKeys<Isa>::Block;
 
   void begin_rows() {
-    const typename Isa::Vec scale = Isa::broadcast(option_scores_.query_scale());
+    const typename Isa::Vec scale = Isa::broadcast(score_mod_.query_scale());
     sums_.begin_segments();
     for_each_row(rows_, group_, [&](int r, int token, int head) {
       row_[r] = option_row(problem_, options_, token, head);
@@ -71,15 +71,15 @@ class OptionBlock {
         from = query;
       }
       scale_row<Isa>(from, problem_.head_dim, scale, query);
-      option_scores_.begin(token, head);
+      score_mod_.begin(token, head);
       if (has_states_ && !options_.begins) {
         sums_.load(r, RowState(element(options_.states, token, head), dims_));
       } else {
         sums_.begin(r);
       }
     });
-    sight_of_all_ = {row_[0].sight, row_[rows_.count - 1].sight, shows_hidden(options_)};
-    goes_straight_ = !changes_scores_ && keys_.widens_in_registers(rows_.count);
+    visibility_of_all_ = {row_[0].visibility, row_[rows_.count - 1].visibility, shows_hidden(options_)};
+    goes_straight_ = !modifies_scores_ && keys_.widens_in_registers(rows_.count);
   }
 
   void end_rows() {
@@ -92,16 +92,16 @@ class OptionBlock {
       const typename OptionSums<Isa>::Result result = sums_.result(r);
       const Denominator all = denominator_of(result.denominator, sums_.scale[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-        float* const shown = option_scores_.shown(token, head);
+        float* const shown = score_mod_.shown(token, head);
         finish_weights<Isa>(shown, options_.score_keys, sums_.scale[r].max, all, scores_);
       }
-      finish_row<Isa>(problem_, options_, token, head, result.sums, all);
+      epilogue_row<Isa>(problem_, options_, token, head, result.sums, all);
     });
   }
 
   void go_over_all() {
-    const Sight &earliest = sight_of_all_.earliest, &latest = sight_of_all_.latest;
-    const int end = sight_of_all_.all ? problem_.keys : latest.end;
+    const Visibility &earliest = visibility_of_all_.earliest, &latest = visibility_of_all_.latest;
+    const int end = visibility_of_all_.all ? problem_.keys : latest.end;
     int key = earliest.begin & -chain_keys;
     int last = has_states_ ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
     Block block;
@@ -119,7 +119,7 @@ class OptionBlock {
         go_to(last, key);
         go_over(key, at_most(chains, end - key));
         last = key + chains - chain_keys;
-      } else if (!sight_of_all_.has_any(key, key + chain_keys)) {
+      } else if (!visibility_of_all_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (earliest.first & -chain_keys) - key);
       }
       key += chains;
@@ -129,31 +129,32 @@ class OptionBlock {
 
   // Of keys that rows read in their format: how many whole chains, of one segment, they all see, and nothing happens to scores.
   int seen_by_all(int key) const {
-    if (!goes_straight_ || sight_of_all_.earliest.begin > key || sight_of_all_.latest.first > key) return 0;
-    return at_most(at_most(key_block_, segment_keys - key % segment_keys), (sight_of_all_.earliest.end - key) & -chain_keys);
+    if (!goes_straight_ || visibility_of_all_.earliest.begin > key || visibility_of_all_.latest.first > key) return 0;
+    return at_most(at_most(key_block_, segment_keys - key % segment_keys),
+                   (visibility_of_all_.earliest.end - key) & -chain_keys);
   }
 
   // All rows, from scores to weighted values of such keys.
   template <int rows>
-  ATTEND_APART void whole_tile(Block& block) {
+  ATTEND_NOINLINE void whole_tile(Block& block) {
     if constexpr (rows < typed_rows) {
       if (rows_.count > rows) return whole_tile<rows + 1>(block);
     }
     int visible[rows];
     for (int i = 0; i < rows; ++i) visible[i] = block.to;
     keys_.template score<rows>(query_, block, 0, block.to, scores_);
-    weigh_rows<Isa, rows>(scores_, visible, sums_.scale, sums_.lane_sums(0), sums_.of_segment(0));
+    online_softmax<Isa, rows>(scores_, visible, sums_.scale, sums_.lane_sums(0), sums_.of_segment(0));
     if (block.value_scales != nullptr) scale_weights<rows>(scores_, 0, block.to, block.value_scales);
     const int some = keys_.template takes_chains<rows>(block) ? block.to : chain_keys;
     for (int& count : visible) count = some;
     for (int k = 0; k < block.to; k += some) {
-      keys_.template add_values<rows>(scores_, block, sight_of_all_, k, k + some, visible, sums_.of_segment(0));
+      keys_.template add_values<rows>(scores_, block, visibility_of_all_, k, k + some, visible, sums_.of_segment(0));
     }
   }
 
   // Whether any row may see any key of a chain.
   bool is_needed(int key, int end) const {
-    return sight_of_all_.has_any(key, key + chain_keys) &&
+    return visibility_of_all_.has_any(key, key + chain_keys) &&
            (!has_masks_ || lets_any(0, rows_.count, key, 0, at_most(end - key, chain_keys)));
   }
 
@@ -166,11 +167,11 @@ class OptionBlock {
   }
 
   void go_over(int key, int to) {
-    int from = at_least(sight_of_all_.earliest.begin - key, 0) & -panel_keys;
-    while (!sight_of_all_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
-    for (int last; last = (to - 1) & -panel_keys, !sight_of_all_.has_any(key + last, key + to);) to = last;
+    int from = at_least(visibility_of_all_.earliest.begin - key, 0) & -panel_keys;
+    while (!visibility_of_all_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
+    for (int last; last = (to - 1) & -panel_keys, !visibility_of_all_.has_any(key + last, key + to);) to = last;
     const bool gathers = rows_.count > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
-    Block block = keys_.block(key, from, to, sight_of_all_, rows_.count, gathers);
+    Block block = keys_.block(key, from, to, visibility_of_all_, rows_.count, gathers);
     for (int r = 0, rows; r < rows_.count; r += rows) {
       const int left = rows_.count - r;
       rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
@@ -184,7 +185,7 @@ class OptionBlock {
 
   // Whether masks let any of the rows see any of some keys; scores of hidden keys may be wanted all the same.
   bool lets_any(int r, int rows, int key, int from, int to) const {
-    if (!has_masks_ || sight_of_all_.all) return true;
+    if (!has_masks_ || visibility_of_all_.all) return true;
     for (const int end = r + rows; r < end; ++r) {
       if (lets_any_through(options_, row_[r].visible, row_[r].bias, key + from, to - from)) return true;
     }
@@ -201,45 +202,45 @@ class OptionBlock {
 
   // `rows` rows from row r on.
   template <int rows>
-  ATTEND_APART void tile(int r, Block& block) {
-    const BlockSight sight = {row_[r].sight, row_[r + rows - 1].sight, sight_of_all_.all};
-    const int most = sight.all ? block.to : at_most(sight.latest.end - block.key, block.to);
+  ATTEND_NOINLINE void tile(int r, Block& block) {
+    const BlockVisibility visibility = {row_[r].visibility, row_[r + rows - 1].visibility, visibility_of_all_.all};
+    const int most = visibility.all ? block.to : at_most(visibility.latest.end - block.key, block.to);
     int from = block.from;
-    while (from < most && !sight.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
+    while (from < most && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
     keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
-    const bool at_once = rows == Isa::tile_rows && can_change_at_once(r, block, from, most, sight);
-    const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, sight);
+    const bool at_once = rows == Isa::tile_rows && can_change_at_once(r, block, from, most, visibility);
+    const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, visibility);
 
     int visible[rows];  // from `from` on, never falling
     float before[rows];
     for (int i = 0; i < rows; ++i) {
-      visible[i] = at_least(at_most(row_[r + i].sight.end - block.key, block.to) - from, 0);
+      visible[i] = at_least(at_most(row_[r + i].visibility.end - block.key, block.to) - from, 0);
       before[i] = sums_.scale[r + i].max;
     }
     if (visible[rows - 1] == 0) return;
     float* const weights = scores_ + from;
     const auto weigh = [&](auto change) {
-      weigh_rows<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r), change);
+      online_softmax<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r), change);
     };
     if constexpr (rows == Isa::tile_rows) {
-      const OnlyChange change = at_once ? only_change_ : OnlyChange::none;
-      with_change<Isa>(change, options_, row_ + r, block.key + from, option_scores_.cap(), weigh);
+      const OnlyScoreMod change = at_once ? only_score_mod_ : OnlyScoreMod::none;
+      with_score_mod<Isa>(change, options_, row_ + r, block.key + from, score_mod_.cap(), weigh);
     } else {
-      weigh(NoChange());
+      weigh(NoScoreMod());
     }
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
-    const bool by_keys = gaps && !keys_.are_finite(block, sight_of_all_);
+    const bool by_keys = gaps && !keys_.are_finite(block, visibility_of_all_);
     const bool together = visible[0] == visible[rows - 1] && keys_.template takes_chains<rows>(block);
     const bool scales = block.value_scales != nullptr;
     const int last = from + visible[rows - 1];
     const auto is_whole = [&](int k) {
-      return !has_states_ || (block.key + k >= sight.earliest.begin && block.key + k + chain_keys <= stop_);
+      return !has_states_ || (block.key + k >= visibility.earliest.begin && block.key + k + chain_keys <= stop_);
     };
     for (int k = from & -chain_keys, next; k < last; k = next) {
       next = k + chain_keys;
-      const int begin = at_least(k, at_least(from, sight.earliest.begin - block.key));
+      const int begin = at_least(k, at_least(from, visibility.earliest.begin - block.key));
       if (begin >= at_most(next, last)) continue;
       if (is_whole(k) && !by_keys) {
         while (together && next < last && is_whole(next)) next += chain_keys;
@@ -247,7 +248,7 @@ class OptionBlock {
         if (scales) scale_weights<rows>(scores_, begin & -panel_keys, end, block.value_scales);
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
-        keys_.template add_values<rows>(scores_, block, sight_of_all_, begin, end, in_chain, sums_.of_segment(r));
+        keys_.template add_values<rows>(scores_, block, visibility_of_all_, begin, end, in_chain, sums_.of_segment(r));
       } else {
         go_by_keys(r, rows, block, k, begin, at_most(next, last));
       }
@@ -256,22 +257,22 @@ class OptionBlock {
 
   // Whether all that options do is one change that is soon done, to whole panels that all rows see by position. Where rows are
   // few, masks must be looked at for gaps.
-  bool can_change_at_once(int r, const Block& block, int from, int most, const BlockSight& sight) const {
-    if (only_change_ == OnlyChange::none || rows_.count <= 2 * Isa::tile_rows || sight.all) return false;
+  bool can_change_at_once(int r, const Block& block, int from, int most, const BlockVisibility& visibility) const {
+    if (only_score_mod_ == OnlyScoreMod::none || rows_.count <= 2 * Isa::tile_rows || visibility.all) return false;
     const int begin = block.key + from, end = block.key + most;
-    const bool in_sight = sight.latest.first <= begin && sight.latest.begin <= begin && row_[r].sight.end >= end;
-    const core::Mask& mask = only_change_ == OnlyChange::bias ? options_.bias : options_.visible;
-    return in_sight && (!has_masks_ || mask.keys >= end) && (most - from) % panel_keys == 0;
+    const bool in_range = visibility.latest.first <= begin && visibility.latest.begin <= begin && row_[r].visibility.end >= end;
+    const core::Mask& mask = only_score_mod_ == OnlyScoreMod::bias ? options_.bias : options_.visible;
+    return in_range && (!has_masks_ || mask.keys >= end) && (most - from) % panel_keys == 0;
   }
 
   // Returns whether a row may not see a key between others.
   template <int rows>
-  bool apply_options(int r, const Block& block, int from, int most, const BlockSight& sight) {
-    const bool all_in_sight = sight.latest.first <= block.key + from && sight.latest.begin <= block.key + from;
-    if (!changes_scores_ && block.key_scales == nullptr && all_in_sight) return false;
-    option_scores_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_sight);
+  bool apply_options(int r, const Block& block, int from, int most, const BlockVisibility& visibility) {
+    const bool all_in_range = visibility.latest.first <= block.key + from && visibility.latest.begin <= block.key + from;
+    if (!modifies_scores_ && block.key_scales == nullptr && all_in_range) return false;
+    score_mod_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_range);
     // Of many rows, some will not see some key.
-    bool gaps = !all_in_sight || (has_masks_ && rows_.count > 2 * Isa::tile_rows);
+    bool gaps = !all_in_range || (has_masks_ && rows_.count > 2 * Isa::tile_rows);
     for (int i = 0; !gaps && has_masks_ && i < rows; ++i) {
       gaps = any_hidden<Isa>(scores_ + i * config::score_keys + from, whole_panels(most) - from);
     }
@@ -281,7 +282,7 @@ class OptionBlock {
   // Weights that multiply values; the denominators have theirs. Hidden keys have weight 0 and scales that are numbers, or they
   // are not read.
   template <int rows>
-  ATTEND_INSIDE void scale_weights(float* weights, int from, int to, const float* scales) const {
+  ATTEND_ALWAYS_INLINE void scale_weights(float* weights, int from, int to, const float* scales) const {
     for (int i = 0; i < rows; ++i, weights += config::score_keys) {
       for (int k = from; k < to; k += Isa::lanes) {
         Isa::store(weights + k, Isa::mul(Isa::load(weights + k), Isa::load(scales + k)));
@@ -291,15 +292,15 @@ class OptionBlock {
 
   // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain,
   // which began at k, stays open where the next call goes on with it.
-  ATTEND_APART void go_by_keys(int r, int rows, Block& block, int k, int begin, int end) {
-    const Values values = keys_.values_of(block, sight_of_all_);
+  ATTEND_NOINLINE void go_by_keys(int r, int rows, Block& block, int k, int begin, int end) {
+    const Values values = keys_.values_of(block, visibility_of_all_);
     for (int i = 0; i < rows; ++i, ++r) {
       float* const chain = sums_.chain(r);
       const float* weights = scores_ + i * config::score_keys;
       if (!has_states_) fill_row<Isa>(0.0f, dims_, chain);
       for (int j = begin; j < end; ++j) {
         const int key = block.key + j;
-        if (!row_[r].sight.has(key)) continue;
+        if (!row_[r].visibility.has(key)) continue;
         if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, row_[r].token, row_[r].head, key)) continue;
         const float scaled = block.value_scales == nullptr ? weights[j] : weights[j] * block.value_scales[j];
         const typename Isa::Vec weight = Isa::broadcast(scaled);
@@ -311,23 +312,23 @@ class OptionBlock {
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const OptionScores<Isa> option_scores_;
+  const ScoreMod<Isa> score_mod_;
   const int group_;  // query heads that share a key/value head
   const int dims_;   // of a value
   const bool has_states_;
-  const bool changes_scores_;
+  const bool modifies_scores_;
   const bool has_masks_;
-  const OnlyChange only_change_;
+  const OnlyScoreMod only_score_mod_;
   const int stop_;  // where the call stops; past all keys if that is the end
   const int key_block_;
   OptionKeys<Isa> keys_;
   OptionSums<Isa> sums_;
-  OptionRow* row_;           // [rows]
-  Rows rows_;                // at most problem.row_block
-  BlockSight sight_of_all_;  // of these
-  bool goes_straight_;       // whether they may, where they see all keys
-  float* scores_;            // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
-  float* query_;             // [rows][head_dim], scaled queries
+  OptionRow* row_;                     // [rows]
+  Rows rows_;                          // at most problem.row_block
+  BlockVisibility visibility_of_all_;  // of these
+  bool goes_straight_;                 // whether they may, where they see all keys
+  float* scores_;  // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
+  float* query_;   // [rows][head_dim], scaled queries
 };
 
 template <class Isa>

@@ -12,13 +12,13 @@
 #pragma once
 
 #include "../../include/attend/core.h"
-#include "short_decode.h"
-#include "../kernel/pack.h"
-#include "rows.h"
-#include "../kernel/score_tile.h"
-#include "combine.h"
-#include "../kernel/value_tile.h"
 #include "../kernel/online_softmax.h"
+#include "../kernel/pack.h"
+#include "../kernel/score_tile.h"
+#include "../kernel/value_tile.h"
+#include "combine.h"
+#include "rows.h"
+#include "short_decode.h"
 
 namespace attend {
 namespace {
@@ -47,7 +47,7 @@ class RowBlock {
     lane_sums_ = take(panel_keys, rows);
     query_ = take(problem.head_dim, rows);
     sums_ = take(problem.value_dim, rows);
-    scale_ = static_cast<RowScale*>(static_cast<void*>(take(config::row_state, rows)));
+    scale_ = static_cast<SoftmaxState*>(static_cast<void*>(take(config::row_state, rows)));
     total_max_ = take(many_segments_, rows);
     total_sum_ = take(many_segments_, rows);
     key_block_ = rows == 1 ? problem.key_block : at_most(problem.key_block, config::score_keys);
@@ -76,7 +76,7 @@ class RowBlock {
       if (divides) {
         divide_row<Isa>(row, problem_.value_dim, denominator, output);
       } else {
-        keep_row<Isa>(row, problem_.value_dim, denominator, scale_[r].max, output);
+        store_partial_row<Isa>(row, problem_.value_dim, denominator, scale_[r].max, output);
       }
     });
   }
@@ -84,17 +84,17 @@ class RowBlock {
  private:
   // Calls with a row of the block, and its token and query head.
   template <class Call>
-  ATTEND_INSIDE void for_each_row(Call call) const {
+  ATTEND_ALWAYS_INLINE void for_each_row(Call call) const {
     attend::for_each_row(rows_, group_, call);
   }
 
-  ATTEND_APART void begin_rows() {
+  ATTEND_NOINLINE void begin_rows() {
     const typename Isa::Vec scale = Isa::broadcast(query_scale_);
     float* query = query_;
     for_each_row([&](int r, int token, int head) {
       scale_row<Isa>(element(problem_.query, token, head), problem_.head_dim, scale, query);
       query += problem_.head_dim;
-      scale_[r] = nothing_seen();
+      scale_[r] = empty_softmax_state();
     });
   }
 
@@ -170,7 +170,7 @@ class RowBlock {
 
   // `rows` rows from row r on.
   template <int rows>
-  ATTEND_APART void tile(int r, Row first, const Block& block) {
+  ATTEND_NOINLINE void tile(int r, Row first, const Block& block) {
     int visible[rows];  // of these keys, never falling
     // Where the first row sees all of them, it does not matter which token a row belongs to.
     if (group_ == 1 || visible_keys(problem_, first.token) - block.key >= block.keys) {
@@ -191,7 +191,7 @@ class RowBlock {
         score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores_);
       }
       Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
-      weigh_rows<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
+      online_softmax<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
       for (int chain = 0; chain < most; chain += chain_keys) {
         int in_chain[rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
@@ -210,7 +210,7 @@ class RowBlock {
 
   // Divides while the sums are in the first-level cache.
   template <int rows>
-  ATTEND_INSIDE void finish(int r, Row at) {
+  ATTEND_ALWAYS_INLINE void finish(int r, Row at) {
     for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
       divide_row<Isa>(sums(r + i), problem_.value_dim, Isa::sum_lanes(lane_sums_ + (r + i) * panel_keys),
                       element(problem_.output, at.token, rows_.head * group_ + at.head));
@@ -242,21 +242,21 @@ class RowBlock {
   const float query_scale_;
   bool tiles_finish_ = false;  // whether a tile divides its sums when it has seen its last key
   int key_block_;
-  Rows rows_;         // at most problem_.row_block
-  float* panels_;     // [key_block / 16][head_dim][16], packed keys
-  float* values_;     // [key_block][value_dim], gathered values
-  float* scores_;     // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
-  float* lane_sums_;  // [rows][16], denominators
-  float* query_;      // [rows][head_dim], scaled queries
-  float* sums_;       // [rows][value_dim], of the current segment
-  RowScale* scale_;   // [rows]
-  float* total_max_;  // [rows], of the finished segments, when there are many
-  float* total_sum_;  // [rows], likewise
+  Rows rows_;            // at most problem_.row_block
+  float* panels_;        // [key_block / 16][head_dim][16], packed keys
+  float* values_;        // [key_block][value_dim], gathered values
+  float* scores_;        // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
+  float* lane_sums_;     // [rows][16], denominators
+  float* query_;         // [rows][head_dim], scaled queries
+  float* sums_;          // [rows][value_dim], of the current segment
+  SoftmaxState* scale_;  // [rows]
+  float* total_max_;     // [rows], of the finished segments, when there are many
+  float* total_sum_;     // [rows], likewise
 };
 
 template <class Isa>
 void run_problem(const core::Problem& problem, bool divides) {
-  if (has_few_keys(problem)) return run_few_keys<Isa>(problem, divides);
+  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, divides);
   RowBlock<Isa> block(problem);
   for_each_block(problem, [&](const Rows& rows) { block.run(rows, divides); });
 }

@@ -1,9 +1,9 @@
 // The sums of a block's rows, while it goes over its keys (option_block.h): as in a RowState, but each kind side by side.
 #pragma once
 
-#include "work_memory.h"
-#include "row_state.h"
 #include "../kernel/online_softmax.h"
+#include "row_state.h"
+#include "work_memory.h"
 
 namespace attend {
 namespace {
@@ -12,7 +12,7 @@ template <class Isa>
 class OptionSums {
  public:
   OptionSums(float* work, const BlockMemory& at, int value_dim, bool has_states)
-      : scale(static_cast<RowScale*>(static_cast<void*>(work + at.scale))),
+      : scale(static_cast<SoftmaxState*>(static_cast<void*>(work + at.scale))),
         dims_(value_dim),
         has_states_(has_states),
         lane_sums_(work + at.lane_sums),
@@ -22,7 +22,7 @@ class OptionSums {
         total_max_(work + at.total_max),
         total_sum_(work + at.total_sum) {}
 
-  RowScale* const scale;  // [rows]
+  SoftmaxState* const scale;  // [rows]
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
@@ -31,7 +31,7 @@ class OptionSums {
 
   // A row that has seen nothing. What is not read before it is written keeps what it has.
   void begin(int r) const {
-    scale[r] = nothing_seen();
+    scale[r] = empty_softmax_state();
     clear(r);
     if (!has_states_) return;
     total_max_[r] = lowest_max;
@@ -41,7 +41,7 @@ class OptionSums {
   }
 
   void load(int r, const RowState& state) const {
-    scale[r] = scale_of_max(state.max());
+    scale[r] = softmax_state_of(state.max());
     total_max_[r] = state.total_max();
     total_sum_[r] = state.total_sum();
     copy_row<Isa>(state.lane_sums(), panel_keys, lane_sums(r));

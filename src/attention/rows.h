@@ -29,7 +29,7 @@ inline Row row_after(Row at, int rows, int group) {
 
 // Calls with each row, and its token and query head.
 template <class Call>
-ATTEND_INSIDE void for_each_row(const Rows& rows, int group, Call call) {
+ATTEND_ALWAYS_INLINE void for_each_row(const Rows& rows, int group, Call call) {
   int token = rows.first.token, head = rows.first.head;
   for (int r = 0; r < rows.count; ++r) {
     call(r, token, rows.head * group + head);
@@ -42,7 +42,7 @@ ATTEND_INSIDE void for_each_row(const Rows& rows, int group, Call call) {
 
 // Calls with the rows of each block of a problem.
 template <class Call>
-ATTEND_INSIDE void for_each_block(const core::Problem& problem, Call call) {
+ATTEND_ALWAYS_INLINE void for_each_block(const core::Problem& problem, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
   Rows rows{};
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {

@@ -4,15 +4,15 @@
 #pragma once
 
 #include "../../include/attend/core_options.h"
+#include "../kernel/row_softmax.h"
 #include "../numerics/exp2.h"
 #include "visibility.h"
-#include "../kernel/row_softmax.h"
 
 namespace attend {
 namespace {
 
 constexpr float log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
-ATTEND_TABLE constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 // A whole number as a float, rounded to the nearest once. Some targets have no instruction for it.
 inline float whole_to_float(int64_t a) {
@@ -38,7 +38,7 @@ struct ScoreFactors {
 // -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
 // every target, and faster than division where vectors are wide.
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {
   using Vec = typename Isa::Vec;
   const Vec one = Isa::broadcast(1.0f);
   Vec y = Isa::minus_reciprocal_guess(a);
@@ -49,7 +49,7 @@ ATTEND_INSIDE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {
 
 // tanh(y * ln(2) / 2) = (2^y - 1) / (2^y + 1), with 2^y - 1 = 2^n * (2^f - 1) + (2^n - 1), so that small y lose nothing.
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec tanh_half(typename Isa::Vec y) {
   using Vec = typename Isa::Vec;
   const Vec one = Isa::broadcast(1.0f), shift = Isa::broadcast(whole_shift);
   y = Isa::min(Isa::max(y, Isa::broadcast(-32.0f)), Isa::broadcast(32.0f));
@@ -64,7 +64,7 @@ ATTEND_INSIDE typename Isa::Vec tanh_half(typename Isa::Vec y) {
 
 // Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.
 template <class Isa>
-ATTEND_APART typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
+ATTEND_NOINLINE typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
   constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
   const typename Isa::Vec by = Isa::broadcast(cap);
   for (int k = 0; k < count; k += some * Isa::lanes) {
@@ -82,17 +82,17 @@ ATTEND_APART typename Isa::Vec cap_scores(float* scores, int count, float cap, t
 
 // Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
 template <class Isa, class Call>
-ATTEND_INSIDE void for_each_vector(int count, Call call) {
+ATTEND_ALWAYS_INLINE void for_each_vector(int count, Call call) {
   int k = 0;
   for (; count - k >= Isa::lanes; k += Isa::lanes) call(k, Isa::lanes);
   if (k < count) call(k, count - k);
 }
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec load_some(const float* from, int count) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec load_some(const float* from, int count) {
   return count == Isa::lanes ? Isa::load(from) : Isa::load_first(from, count);
 }
 template <class Isa>
-ATTEND_INSIDE void store_some(float* to, typename Isa::Vec a, int count) {
+ATTEND_ALWAYS_INLINE void store_some(float* to, typename Isa::Vec a, int count) {
   if (count == Isa::lanes) {
     Isa::store(to, a);
   } else {
@@ -102,13 +102,13 @@ ATTEND_INSIDE void store_some(float* to, typename Isa::Vec a, int count) {
 
 // A score and its bias, in natural units; -inf where the bias is, whatever the score was.
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
   return Isa::where_equal(bias, lowest, lowest, Isa::fma(bias, Isa::broadcast(log2_e), score));
 }
 
 template <class Isa>
-ATTEND_INSIDE void add_biases(float* scores, const float* bias, int count) {
+ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count) {
   int k = 0;
   for (; count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
     ATTEND_UNROLL
@@ -218,7 +218,7 @@ struct KeySpan {
 };
 
 // Whether a call does anything to scores but for scales of keys and what tokens see by position.
-inline bool changes_scores(const core::Options& options) {
+inline bool modifies_scores(const core::Options& options) {
   return options.scores.data != nullptr || options.visible.data != nullptr || options.bias.data != nullptr ||
          options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0;
 }
@@ -240,20 +240,20 @@ bool any_hidden(const float* scores, int count) {
 struct OptionRow {
   ptrdiff_t bias;
   ptrdiff_t visible;
-  Sight sight;
+  Visibility visibility;
   int token;
   int head;
 };
 
 inline OptionRow option_row(const core::Problem& problem, const core::Options& options, int token, int head) {
-  return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), sight_of(problem, options, token), token,
-          head};
+  return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), visibility_of(problem, options, token),
+          token, head};
 }
 
 template <class Isa>
-class OptionScores {
+class ScoreMod {
  public:
-  OptionScores(const core::Problem& problem, const core::Options& options)
+  ScoreMod(const core::Problem& problem, const core::Options& options)
       : problem_(problem), options_(options), factors_(problem, options) {}
 
   float query_scale() const { return factors_.query; }
@@ -311,8 +311,8 @@ class OptionScores {
     }
     if (by_position) {  // what lies before the call's first key, and between the pinned keys and the window
       for_rows([&](float* row, const OptionRow& at) {
-        hide_between(row, 0, at_most(at.sight.begin - key, keys));
-        hide_between(row, at_least(at.sight.pinned - key, 0), at_most(at.sight.first - key, keys));
+        hide_between(row, 0, at_most(at.visibility.begin - key, keys));
+        hide_between(row, at_least(at.visibility.pinned - key, 0), at_most(at.visibility.first - key, keys));
       });
     }
     if (options_.bias.data != nullptr && (options_.slopes != nullptr || options_.relative != nullptr)) {
@@ -327,7 +327,7 @@ class OptionScores {
     const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
     if (weights || shows(core::Scores::biased)) {
       for_rows([&](float* row, const OptionRow& at) {
-        show(row, at, key, at_most(at.sight.end - key, keys), weights ? 1.0f : ln_2);
+        show(row, at, key, at_most(at.visibility.end - key, keys), weights ? 1.0f : ln_2);
       });
     }
   }
@@ -361,7 +361,7 @@ class OptionScores {
 
   // Copies to the scores that the caller wants to see, of keys that this call goes over.
   void show(const float* row, const OptionRow& at, int key, int count, float factor) const {
-    const int skipped = at_least(at.sight.begin - key, 0);
+    const int skipped = at_least(at.visibility.begin - key, 0);
     if (skipped >= count) return;
     multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown(at.token, at.head) + key + skipped);
   }

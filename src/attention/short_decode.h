@@ -3,24 +3,24 @@
 #pragma once
 
 #include "../../include/attend/core.h"
+#include "../kernel/online_softmax.h"
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
+#include "../kernel/value_tile.h"
 #include "causal.h"
 #include "combine.h"
-#include "../kernel/value_tile.h"
-#include "../kernel/online_softmax.h"
 
 namespace attend {
 namespace {
 
 // Whether that is what a problem is, and its work memory is for that. Query heads that share keys are worth a tile.
-inline bool has_few_keys(const core::Problem& problem) {
+inline bool is_short_decode(const core::Problem& problem) {
   return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.row_block == 1 &&
          problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
 }
 
 // Where the work memory for arrays has packed keys and gathered values first.
-inline float* scores_of_few(const core::Problem& problem) {
+inline float* short_scores(const core::Problem& problem) {
   const int packed = problem.key_panels ? 0 : problem.key_block;
   return problem.scratch + ptrdiff_t(problem.head_dim + problem.value_dim) * packed;
 }
@@ -28,7 +28,7 @@ inline float* scores_of_few(const core::Problem& problem) {
 // Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
 // after two stores to its parts, its next load would wait for both to reach the cache.
 template <class Isa>
-ATTEND_INSIDE void hide_keys(float* scores, int visible, int padded) {
+ATTEND_ALWAYS_INLINE void hide_keys(float* scores, int visible, int padded) {
   const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
   int k = visible / Isa::lanes * Isa::lanes;
   if (k < visible) {
@@ -40,8 +40,8 @@ ATTEND_INSIDE void hide_keys(float* scores, int visible, int padded) {
 
 // The scale of a row of scores, of which `highest` has the highest and that is never NaN.
 template <class Isa>
-ATTEND_INSIDE RowScale scale_of_few(typename Isa::Vec highest, float* scores, int padded) {
-  RowScale scale = nothing_seen();
+ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded) {
+  SoftmaxState scale = empty_softmax_state();
   if (const float highest_score = Isa::highest_lane(highest); highest_score > lowest_max) {
     raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false});
     if (is_far(scale.max)) bring_near<Isa>(scores, padded, scale.max);
@@ -51,7 +51,7 @@ ATTEND_INSIDE RowScale scale_of_few(typename Isa::Vec highest, float* scores, in
 
 // The weighted sums of a head's values, where its output will be.
 template <class Isa>
-ATTEND_INSIDE void add_few_values(const core::Problem& problem, int head, const float* weights, int keys) {
+ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
   const ptrdiff_t stride = problem.value.token_stride;
   for (int chain = 0; chain < keys; chain += chain_keys) {
     const Values values = {element(problem.value, 0, head) + chain * stride, stride};
@@ -66,12 +66,12 @@ ATTEND_INSIDE void add_few_values(const core::Problem& problem, int head, const 
 }
 
 template <class Isa>
-ATTEND_INSIDE void end_few(const core::Problem& problem, int head, float denominator, float max, bool divides) {
+ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, float denominator, float max, bool divides) {
   float* const output = element(problem.output, 0, head);
   if (divides) {
     divide_row<Isa>(output, problem.value_dim, denominator, output);
   } else {
-    keep_row<Isa>(output, problem.value_dim, denominator, max, output);
+    store_partial_row<Isa>(output, problem.value_dim, denominator, max, output);
   }
 }
 
@@ -83,7 +83,7 @@ void run_one_panel(const core::Problem& problem, int keys, int first_head, bool 
   static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
   float* const panel = problem.scratch;
-  float* const scores = scores_of_few(problem);  // [heads][16]
+  float* const scores = short_scores(problem);  // [heads][16]
   float* const query = scores + problem.key_block + panel_keys;
   for (int i = 0; i < heads; ++i) {
     const float* const key = element(problem.key, 0, first_head + i);
@@ -101,39 +101,39 @@ void run_one_panel(const core::Problem& problem, int keys, int first_head, bool 
       score_tile<Isa, 1, vecs>(query, panel, 0, problem.head_dim, row);
     }
   }
-  RowScale scale[heads];
+  SoftmaxState scale[heads];
   for (int i = 0; i < heads; ++i) {
     float* const row = scores + i * panel_keys;
     hide_keys<Isa>(row, keys, panel_keys);
     typename Isa::Vec highest = Isa::broadcast(lowest_max);
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) highest = Isa::max(highest, Isa::load(row + v * Isa::lanes));
-    scale[i] = scale_of_few<Isa>(highest, row, panel_keys);
+    scale[i] = short_state<Isa>(highest, row, panel_keys);
   }
   for (int i = 0; i < heads; i += some) {  // a panel's weights are the partial sums of its denominator
     float* const rows = scores + i * panel_keys;
-    weigh_side_by_side<Isa, some, vecs, some == 1 ? config::score_keys : panel_keys>(rows, 0, panel_keys, scale + i, false,
-                                                                                     rows);
+    weights_side_by_side<Isa, some, vecs, some == 1 ? config::score_keys : panel_keys>(rows, 0, panel_keys, scale + i, false,
+                                                                                       rows);
   }
   for (int i = 0; i < heads; ++i) {
-    add_few_values<Isa>(problem, first_head + i, scores + i * panel_keys, keys);
-    end_few<Isa>(problem, first_head + i, Isa::sum_lanes(scores + i * panel_keys), scale[i].max, divides);
+    short_values<Isa>(problem, first_head + i, scores + i * panel_keys, keys);
+    end_short<Isa>(problem, first_head + i, Isa::sum_lanes(scores + i * panel_keys), scale[i].max, divides);
   }
 }
 
 template <class Isa>
-void run_few_keys(const core::Problem& problem, bool divides) {
+void run_short_decode(const core::Problem& problem, bool divides) {
   const int keys = visible_keys(problem, 0);
   int head = 0;
   if (keys == 0) {
-    for (; head < problem.query_heads; ++head) end_few<Isa>(problem, head, 0.0f, lowest_max, divides);
+    for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
     constexpr int some = chain_keys / panel_keys;
     for (; problem.query_heads - head >= some; head += some) run_one_panel<Isa, some>(problem, keys, head, divides);
     for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, keys, head, divides);
   }
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const scores = scores_of_few(problem);
+  float* const scores = short_scores(problem);
   float* const lane_sums = scores + problem.key_block;
   float* const query = lane_sums + panel_keys;
   for (; head < problem.query_heads; ++head) {
@@ -142,11 +142,11 @@ void run_few_keys(const core::Problem& problem, bool divides) {
     const int padded = whole_panels(keys);
     hide_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));
-    const RowScale scale = scale_of_few<Isa>(highest, scores, padded);
-    const int done = weigh_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums);
-    weigh_side_by_side<Isa, 1, panel_keys / Isa::lanes>(scores, done, padded, &scale, false, lane_sums);
-    add_few_values<Isa>(problem, head, scores, keys);
-    end_few<Isa>(problem, head, Isa::sum_lanes(lane_sums), scale.max, divides);
+    const SoftmaxState scale = short_state<Isa>(highest, scores, padded);
+    const int done = weights_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums);
+    weights_side_by_side<Isa, 1, panel_keys / Isa::lanes>(scores, done, padded, &scale, false, lane_sums);
+    short_values<Isa>(problem, head, scores, keys);
+    end_short<Isa>(problem, head, Isa::sum_lanes(lane_sums), scale.max, divides);
   }
 }
 

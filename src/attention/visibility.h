@@ -4,15 +4,15 @@
 #include <stdint.h>
 
 #include "../../include/attend/core_options.h"
-#include "../numerics/bits.h"
 #include "../kernel/pack.h"
+#include "../numerics/bits.h"
 
 namespace attend {
 namespace {
 
 // By position alone: keys first ... end - 1, and those before `pinned`, which is at most first; of these only from `begin` on,
 // where the call begins. None of them falls from one token to the next.
-struct Sight {
+struct Visibility {
   int begin;
   int first;
   int end;
@@ -39,7 +39,7 @@ inline bool shows_hidden(const core::Options& options) {
          (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
 }
 
-inline Sight sight_of(const core::Problem& problem, const core::Options& options, int token) {
+inline Visibility visibility_of(const core::Problem& problem, const core::Options& options, int token) {
   const int64_t at = int64_t(problem.offset) + token;
   const auto within = [](int64_t a, int low, int high) { return a < low ? low : a > high ? high : int(a); };
   int end = problem.keys;

@@ -1,8 +1,8 @@
 // The work memory of a block of rows with options (option_block.h), and that core::option_scratch_floats counts all of it.
 #pragma once
 
-#include "score_mod.h"
 #include "../kernel/pack.h"
+#include "score_mod.h"
 
 namespace attend {
 namespace {
@@ -47,7 +47,7 @@ constexpr bool fits_block_memory() {
   }
   return true;
 }
-static_assert(config::small || fits_block_memory(), "attend: core::option_scratch_floats must count what a block takes");
+static_assert(config::embedded || fits_block_memory(), "attend: core::option_scratch_floats must count what a block takes");
 
 }  // namespace
 }  // namespace attend

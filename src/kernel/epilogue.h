@@ -3,9 +3,9 @@
 #pragma once
 
 #include "../../include/attend/core_options.h"
+#include "../attention/score_mod.h"
 #include "../numerics/exp2.h"
 #include "../numerics/formats.h"
-#include "../attention/score_mod.h"
 #include "row_softmax.h"
 
 namespace attend {
@@ -13,9 +13,9 @@ namespace {
 
 // ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
 // rounded.
-ATTEND_TABLE constexpr float ln_coefficients[] = {-0x1.383de8p-4f, 0x1.084e2ep-3f,  -0x1.0f3762p-3f,
-                                                  0x1.227094p-3f,  -0x1.542748p-3f, 0x1.99a402p-3f,
-                                                  -0x1.000428p-2f, 0x1.555550p-2f,  -0x1.fffff8p-2f};
+ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0x1.383de8p-4f, 0x1.084e2ep-3f,  -0x1.0f3762p-3f,
+                                                     0x1.227094p-3f,  -0x1.542748p-3f, 0x1.99a402p-3f,
+                                                     -0x1.000428p-2f, 0x1.555550p-2f,  -0x1.fffff8p-2f};
 
 // ln(sum * 2^power) for a whole power; minus infinity for 0.
 inline float log_of(float sum, float power) {
@@ -101,15 +101,15 @@ void finish_weights(float* weights, int count, float max, const Denominator& all
   copy_row<Isa>(some, count - key, weights + key);
 }
 
-inline void write_lse(const core::Options& options, int token, int head, const Denominator& all) {
+inline void epilogue_lse(const core::Options& options, int token, int head, const Denominator& all) {
   if (options.lse.data != nullptr) *element(options.lse, token, head) = log_of(all.sum, all.max);
 }
 
 // Writes a row's output and log-sum-exp. The sums are lost.
 template <class Isa>
-void finish_row(const core::Problem& problem, const core::Options& options, int token, int head, float* sums,
-                const Denominator& all) {
-  write_lse(options, token, head, all);
+void epilogue_row(const core::Problem& problem, const core::Options& options, int token, int head, float* sums,
+                  const Denominator& all) {
+  epilogue_lse(options, token, head, all);
   float* const output = problem.output.data;
   const ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
   const bool plain = options.output_format == core::Format::float32;

@@ -18,7 +18,7 @@ namespace {
 constexpr float above_max = 2.0f;
 
 // What turns a row's scores into weights.
-struct RowScale {
+struct SoftmaxState {
   float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
   float lowest;  // scores below have weight 0: see scale_by_low_bits
   float bias;    // likewise
@@ -28,35 +28,35 @@ struct RowScale {
 inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
 
 // For a maximum that, brought near 0 if it is far, is the whole number in the low bits of `shifted`.
-inline RowScale row_scale(float max, float shifted) {
+inline SoftmaxState softmax_state(float max, float shifted) {
   const unsigned exponent = unsigned(bits_to<int>(shifted)) << 23;
   return {max, Scalar::sub(shifted, 125.0f), bits_to<float>(int((127u << 23) - exponent))};
 }
-inline RowScale nothing_seen() { return row_scale(lowest_max, whole_shift); }
+inline SoftmaxState empty_softmax_state() { return softmax_state(lowest_max, whole_shift); }
 
 // For any maximum.
-inline RowScale scale_of_max(float max) {
+inline SoftmaxState softmax_state_of(float max) {
   const float near = !is_far(max) ? max : max < even_reference(max) ? -1.0f : 0.0f;
-  return row_scale(max, Scalar::add(whole_shift, max > lowest_max ? near : 0.0f));
+  return softmax_state(max, Scalar::add(whole_shift, max > lowest_max ? near : 0.0f));
 }
 
 // Sets a row's maximum. Sums that have begun follow.
 template <class Isa>
-ATTEND_APART void move_max(float max, RowScale& scale, float* lane_sums, Sums sums) {
+ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
     const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(scale.max - max));
     multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
     multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
   }
-  scale = scale_of_max(max);
+  scale = softmax_state_of(max);
 }
 
 // Raises a row's maximum to that of its scores.
 template <class Isa>
-ATTEND_INSIDE void raise_max(float highest_score, RowScale& scale, float* lane_sums, Sums sums) {
+ATTEND_ALWAYS_INLINE void raise_max(float highest_score, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (!sums.begun && magnitude(highest_score) < magnitude(0.5f * near_max)) {  // soon done, because every row begins so
     const float shifted = Scalar::add(highest_score, whole_shift);
-    scale = row_scale(Scalar::sub(shifted, whole_shift), shifted);
+    scale = softmax_state(Scalar::sub(shifted, whole_shift), shifted);
   } else {
     move_max<Isa>(round_up(highest_score), scale, lane_sums, sums);
   }
@@ -70,13 +70,13 @@ void bring_near(float* scores, int key_count, float max) {
 
 // Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
 template <class Isa, int rows, int vecs, int stride = config::score_keys>
-int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, bool begun, float* lane_sums) {
+int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
   const Vec shift = Isa::broadcast(whole_shift);
   const float* coefficients = exp2_coefficients;
   for (; to - from >= vecs * Isa::lanes; from += vecs * Isa::lanes) {
-    coefficients = hidden(coefficients);
+    coefficients = opaque(coefficients);
     float* at[count];
     Vec shifted[count], weights[count];
     ATTEND_UNROLL
@@ -88,7 +88,7 @@ int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, b
     exp2_fraction<Isa, count>(weights, coefficients);
     ATTEND_UNROLL
     for (int i = 0; i < count; ++i) {
-      const RowScale& row = scale[i / vecs];
+      const SoftmaxState& row = scale[i / vecs];
       weights[i] = Isa::scale_by_low_bits(weights[i], shifted[i], Isa::broadcast(row.bias), Isa::broadcast(row.lowest));
       Isa::store(at[i], weights[i]);
     }
@@ -104,20 +104,20 @@ int weigh_side_by_side(float* scores, int from, int to, const RowScale* scale, b
 
 // The weights of rows, some after others.
 template <class Isa, int rows>
-void weigh_some(float* scores, int key_count, const RowScale* scale, bool begun, float* lane_sums) {
-  constexpr int some = rows < Isa::weigh_rows ? rows : Isa::weigh_rows;
+void weights_of_rows(float* scores, int key_count, const SoftmaxState* scale, bool begun, float* lane_sums) {
+  constexpr int some = rows < Isa::softmax_rows ? rows : Isa::softmax_rows;
   constexpr int vecs = some == 1 ? 4 : some == 2 ? 2 : 1;
-  const int done = weigh_side_by_side<Isa, some, vecs>(scores, 0, key_count, scale, begun, lane_sums);
-  if constexpr (vecs > 1) weigh_side_by_side<Isa, some, 1>(scores, done, key_count, scale, begun, lane_sums);
+  const int done = weights_side_by_side<Isa, some, vecs>(scores, 0, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1) weights_side_by_side<Isa, some, 1>(scores, done, key_count, scale, begun, lane_sums);
   if constexpr (rows > some) {
-    weigh_some<Isa, rows - some>(scores + some * config::score_keys, key_count, scale + some, begun,
-                                 lane_sums + some * panel_keys);
+    weights_of_rows<Isa, rows - some>(scores + some * config::score_keys, key_count, scale + some, begun,
+                                      lane_sums + some * panel_keys);
   }
 }
 
 // The highest scores of a single row, four vectors side by side where there are so many.
 template <class Isa>
-ATTEND_INSIDE typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Isa::Vec highest) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int key_count, typename Isa::Vec highest) {
   using Vec = typename Isa::Vec;
   int k = 0;
   if (key_count >= 4 * Isa::lanes) {
@@ -135,7 +135,7 @@ ATTEND_INSIDE typename Isa::Vec highest_of_row(const float* scores, int key_coun
 
 // What else happens to scores before they count; here nothing. Others have, for row r of some:
 //   Vec highest(int r, float* scores, int count, Vec so_far)   changes whole panels of scores, of which it returns the highest
-struct NoChange {
+struct NoScoreMod {
   static constexpr bool is_any = false;
 };
 
@@ -146,8 +146,8 @@ struct NoChange {
 //              row's, is given weight 0, whatever it holds
 //   scale      [rows]
 //   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
-template <class Isa, int rows, class Change = NoChange>
-void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_sums, Sums sums, Change change = {}) {
+template <class Isa, int rows, class Change = NoScoreMod>
+void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change = {}) {
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(visible[rows - 1]);
   if (visible[0] != padded) {
@@ -184,7 +184,7 @@ void weigh_rows(float* scores, const int* visible, RowScale* scale, float* lane_
     if (!is_far(scale[r].max)) continue;
     bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
   }
-  weigh_some<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
+  weights_of_rows<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
 }
 
 }  // namespace

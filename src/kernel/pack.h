@@ -16,14 +16,14 @@ constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_k
 // The same pointer, of which the compiler knows nothing: what is read through it is read where it is used, and what was added
 // to it is not computed in advance. Otherwise GCC fills the stack with constants and addresses of unrolled loops.
 template <class T>
-T* hidden(T* pointer) {
+T* opaque(T* pointer) {
   __asm__("" : "+r"(pointer));
   return pointer;
 }
 
 // Asks for lines twice: far ahead into the second-level cache, and nearer into the first.
 template <int bytes>
-ATTEND_INSIDE void fetch_lines(const void* near, const void* far) {
+ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {
   constexpr int cache_line = 64;
   ATTEND_UNROLL
   for (int i = 0; i < bytes; i += cache_line) {
@@ -35,8 +35,8 @@ ATTEND_INSIDE void fetch_lines(const void* near, const void* far) {
 // Whether a few rows of a tile, which all read the same keys, wait for memory about as long as they compute, and the
 // instruction set asks too late by itself.
 template <class Isa>
-constexpr bool fetches_for(int rows) {
-  return Isa::fetches_ahead > 0 && rows >= 2 && rows <= 4;
+constexpr bool prefetches(int rows) {
+  return Isa::prefetch_ahead > 0 && rows >= 2 && rows <= 4;
 }
 
 template <class Float>
@@ -57,13 +57,13 @@ constexpr int few_panel_keys = 4;
 // Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], for `width` lanes: panel_keys or few_panel_keys.
 // Lanes past key_count get the last key, so that nothing beyond it is read; what they score is not looked at.
 template <class Isa, int width>
-ATTEND_APART void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
+ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
   constexpr int some = width == few_panel_keys ? width : Isa::transposed;
   constexpr int columns = width == few_panel_keys ? Isa::columns_of_four : Isa::transposed;
   for (int lane = 0; lane < width; lane += some, panel += some) {
     const float* rows[some];
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) rows[i] = hidden(keys + at_most(lane + i, key_count - 1) * key_stride);
+    for (int i = 0; i < some; ++i) rows[i] = opaque(keys + at_most(lane + i, key_count - 1) * key_stride);
     int d = 0;
     for (; head_dim - d >= columns; d += columns) {
       if constexpr (width == few_panel_keys) {

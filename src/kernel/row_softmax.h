@@ -13,7 +13,7 @@ constexpr float lowest_max = -0x1.fffffep127f;
 
 // to = from * factor; the two may be the same row. The first is for where it counts.
 template <class Isa>
-ATTEND_INSIDE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
+ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
   if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
@@ -45,7 +45,7 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
 
 // Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums: for
 // instruction sets without an own way.
-ATTEND_CODE inline void weigh_scores(float* scores, int count, float max, float* lane_sums) {
+ATTEND_HOT inline void weights_of_scores(float* scores, int count, float max, float* lane_sums) {
   const int whole_max = Scalar::whole(max);
   const float lowest = bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125);
   for (int k = 0; k < count; ++k) {
@@ -65,7 +65,7 @@ ATTEND_CODE inline void weigh_scores(float* scores, int count, float max, float*
 //   lane_sums   [16] partial sums of the denominator, one for each lane of a panel
 //   output      [value_dim] the weighted sum so far; follows the maximum
 template <class Isa>
-void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
+void online_softmax_row(float* scores, int visible, float& max, float* lane_sums, float* output, int value_dim) {
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(visible);
   int past = visible;
@@ -96,10 +96,10 @@ void weigh_row(float* scores, int visible, float& max, float* lane_sums, float* 
       Isa::store(scores + k, Isa::sub(Isa::load(scores + k), Isa::broadcast(reference)));
     }
   }
-  if constexpr (Isa::own_weights) {
-    Isa::weigh_scores(scores, padded, relative_to, exp2_coefficients, lane_sums);
+  if constexpr (Isa::has_weights) {
+    Isa::weights_of_scores(scores, padded, relative_to, exp2_coefficients, lane_sums);
   } else {
-    weigh_scores(scores, padded, relative_to, lane_sums);
+    weights_of_scores(scores, padded, relative_to, lane_sums);
   }
 }
 

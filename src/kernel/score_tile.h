@@ -14,18 +14,18 @@ namespace {
 //   query   rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
 //   panels  of `width` lanes; from any lane on, where there is less than a panel's worth of them
 template <class Isa, int rows, int vecs, int width>
-ATTEND_INSIDE void score_step(const float* const* query, ptrdiff_t head_dim, const float* const* panels, int d,
-                              typename Isa::Vec (&sums)[rows][vecs]) {
+ATTEND_ALWAYS_INLINE void score_step(const float* const* query, ptrdiff_t head_dim, const float* const* panels, int d,
+                                     typename Isa::Vec (&sums)[rows][vecs]) {
   typename Isa::Vec key[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
     key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   }
-  if constexpr (fetches_for<Isa>(rows) && width == panel_keys) {
+  if constexpr (prefetches<Isa>(rows) && width == panel_keys) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
       const float* const line = panels[v * Isa::lanes / panel_keys] + d * width;
-      fetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
+      prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
     }
   }
   ATTEND_UNROLL
@@ -56,9 +56,9 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
   for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * panel_stride;
   const auto go_on = [&](int steps) {
     ATTEND_UNROLL
-    for (int i = 0; i < three_count; ++i) threes[i] = hidden(threes[i] + steps);
+    for (int i = 0; i < three_count; ++i) threes[i] = opaque(threes[i] + steps);
     ATTEND_UNROLL
-    for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + steps * width);
+    for (int i = 0; i < panel_count; ++i) panels[i] = opaque(panels[i] + steps * width);
   };
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];

@@ -37,7 +37,8 @@ constexpr int typed_score_vecs(int rows) {
 
 // The scores of score_tile for `rows` rows and `vecs` vectors of keys.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_APART void typed_score_tile(const float* query, const Number* keys, int head_dim, const float* scales, float* scores) {
+ATTEND_NOINLINE void typed_score_tile(const float* query, const Number* keys, int head_dim, const float* scales,
+                                      float* scores) {
   using Vec = typename Isa::Vec;
   constexpr int panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys, step = vecs * Isa::lanes;
   constexpr int step_bytes = step * int(sizeof(Number));
@@ -54,7 +55,8 @@ ATTEND_APART void typed_score_tile(const float* query, const Number* keys, int h
     }
     const auto one = [&](int d) {
       if (d * step_bytes % cache_line == 0) {
-        fetch_lines<step_bytes>(near + d * step, near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)) + d * step);
+        prefetch_lines<step_bytes>(near + d * step,
+                                   near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)) + d * step);
       }
       typename Isa::Factor q[rows];
       ATTEND_UNROLL
@@ -68,9 +70,9 @@ ATTEND_APART void typed_score_tile(const float* query, const Number* keys, int h
     };
     const auto go_on = [&](int dims) {
       ATTEND_UNROLL
-      for (int i = 0; i < panel_count; ++i) panels[i] = hidden(panels[i] + dims * panel_keys);
+      for (int i = 0; i < panel_count; ++i) panels[i] = opaque(panels[i] + dims * panel_keys);
       query += dims;
-      near = hidden(near + dims * step);
+      near = opaque(near + dims * step);
     };
     int left = at_most(head_dim - first, chain_dims);
     for (; left >= 4; left -= 4) {
@@ -119,7 +121,7 @@ void typed_scores(const float* query, const Number* panels, int head_dim, int ke
 
 // The first `count` numbers of a vector: nothing behind them is read.
 template <class Isa, class Number>
-ATTEND_INSIDE typename Isa::Vec load_partial(const Number* from, int count) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec load_partial(const Number* from, int count) {
   float wide[Isa::lanes] = {};
   for (int i = 0; i < count; ++i) wide[i] = widen(from[i]);
   return Isa::load(wide);
@@ -128,8 +130,8 @@ ATTEND_INSIDE typename Isa::Vec load_partial(const Number* from, int count) {
 // Chains, sums[r] += sum over k of weights[r][k] * values[k], k ascending, for `vecs` vectors of columns: one of the first
 // `first` keys, then one of each chain_keys. With `partial` the one vector has only its first `columns` lanes.
 template <class Isa, class Number, int rows, int vecs, bool partial>
-ATTEND_APART void typed_value_tile(const float* weights, const Number* value, ptrdiff_t stride, int keys, int first, Sums sums,
-                                   int column) {
+ATTEND_NOINLINE void typed_value_tile(const float* weights, const Number* value, ptrdiff_t stride, int keys, int first,
+                                      Sums sums, int column) {
   using Vec = typename Isa::Vec;
   static_assert(!partial || vecs == 1, "only one vector can be partial");
   const int columns = sums.value_dim - column;
@@ -144,7 +146,7 @@ ATTEND_APART void typed_value_tile(const float* weights, const Number* value, pt
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
     }
     const auto step = [&](int k) {
-      fetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + near, value + far);
+      prefetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(value + near, value + far);
       typename Isa::Factor w[rows];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) w[r] = Isa::factor(weights[r * config::score_keys + k]);
@@ -159,7 +161,7 @@ ATTEND_APART void typed_value_tile(const float* weights, const Number* value, pt
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) chain[r][v] = Isa::fma(w[r], row, chain[r][v]);
       }
-      value = hidden(value + stride);
+      value = opaque(value + stride);
     };
     int k = 0;
     for (; k + 4 <= in_chain; k += 4, weights += 4) {
@@ -208,7 +210,7 @@ constexpr int typed_rows = 4;
 
 // Calls with a pointer to numbers of the format, which is not that of floats.
 template <class Call>
-ATTEND_INSIDE void with_numbers(core::Format format, const void* numbers, Call call) {
+ATTEND_ALWAYS_INLINE void with_numbers(core::Format format, const void* numbers, Call call) {
   if (format == core::Format::float16) {
     call(static_cast<const Half*>(numbers));
   } else if (format == core::Format::bfloat16) {

@@ -26,8 +26,8 @@ struct Sums {
 // One step of a chain: chain[r][v] += weight[r] * value[v], for rows from `first` on.
 // With `partial` the one vector has only its first `columns` lanes; nothing beyond them is read.
 template <class Isa, int rows, int vecs, bool partial>
-ATTEND_INSIDE void value_step(const float* weights, const float* value, int columns, int first,
-                              typename Isa::Vec (&chain)[rows][vecs]) {
+ATTEND_ALWAYS_INLINE void value_step(const float* weights, const float* value, int columns, int first,
+                                     typename Isa::Vec (&chain)[rows][vecs]) {
   typename Isa::Vec row[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) {
@@ -45,13 +45,13 @@ ATTEND_INSIDE void value_step(const float* weights, const float* value, int colu
 // Asks for values ahead, for instruction sets that ask too late by themselves: one row waits for memory more than for
 // arithmetic, a few as long. These come back for the next columns of the same keys, and then for the next chain.
 template <class Isa, int rows, int floats>
-ATTEND_INSIDE void fetch_values(const float* value, ptrdiff_t stride) {
-  if constexpr (fetches_for<Isa>(rows)) {
-    fetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
-  } else if constexpr (rows == 1 && Isa::fetches_ahead > 0) {
+ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
+  if constexpr (prefetches<Isa>(rows)) {
+    prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
+  } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
     constexpr int cache_line = 16;
     ATTEND_UNROLL
-    for (int i = 0; i < floats; i += cache_line) __builtin_prefetch(value + Isa::fetches_ahead + i);
+    for (int i = 0; i < floats; i += cache_line) __builtin_prefetch(value + Isa::prefetch_ahead + i);
   }
 }
 
@@ -90,7 +90,7 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i, value += values.stride) {
       value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, 0, chain);
-      if (!partial && visible[0] == chain_keys) fetch_values<Isa, rows, vecs * Isa::lanes>(value, values.stride);
+      if (!partial && visible[0] == chain_keys) prefetch_values<Isa, rows, vecs * Isa::lanes>(value, values.stride);
     }
   }
   for (; k < visible[0]; ++k, value += values.stride) {

@@ -12,11 +12,11 @@ namespace {
 // The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
 // (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go
 // through it side by side.
-ATTEND_TABLE constexpr float exp2_coefficients[] = {
+ATTEND_HOT_DATA constexpr float exp2_coefficients[] = {
     0x1.3fa208p-13f, 0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
 
 template <class Isa, int count>
-ATTEND_INSIDE void exp2_fraction(typename Isa::Vec (&f)[count], const float* coefficients = exp2_coefficients) {
+ATTEND_ALWAYS_INLINE void exp2_fraction(typename Isa::Vec (&f)[count], const float* coefficients = exp2_coefficients) {
   typename Isa::Vec g[count];
   ATTEND_UNROLL
   for (int v = 0; v < count; ++v) g[v] = Isa::broadcast(coefficients[0]);

@@ -30,14 +30,14 @@
 
 // Keeps a function out of its callers: their registers and stack are free for something else then.
 #if defined(__GNUC__)
-#define ATTEND_APART __attribute__((noinline))
+#define ATTEND_NOINLINE __attribute__((noinline))
 #else
-#define ATTEND_APART
+#define ATTEND_NOINLINE
 #endif
 
 // Puts a function into its callers, however many there are: it works with their registers.
 #if defined(__GNUC__)
-#define ATTEND_INSIDE inline __attribute__((always_inline))
+#define ATTEND_ALWAYS_INLINE inline __attribute__((always_inline))
 #else
-#define ATTEND_INSIDE inline
+#define ATTEND_ALWAYS_INLINE inline
 #endif

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "../../include/attend/core_options.h"
+#include "../simd/scalar.h"
 #include "bits.h"
 #include "float_rules.h"
-#include "../simd/scalar.h"
 
 namespace attend {
 namespace {
@@ -96,7 +96,7 @@ constexpr bool loads_halves(...) {
 }
 
 template <class Isa, class Number>
-ATTEND_INSIDE void widen_numbers(const Number* from, int count, float* to) {
+ATTEND_ALWAYS_INLINE void widen_numbers(const Number* from, int count, float* to) {
   int i = 0;
   if constexpr (loads_halves<Isa>(0)) {
     for (; count - i >= Isa::lanes; i += Isa::lanes) Isa::store(to + i, Isa::load(from + i));
@@ -106,7 +106,7 @@ ATTEND_INSIDE void widen_numbers(const Number* from, int count, float* to) {
 
 // A row of numbers as floats.
 template <class Isa>
-ATTEND_APART void widen_row(core::Format format, const void* from, int count, float* to) {
+ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count, float* to) {
   switch (format) {
     case core::Format::float32:
       return widen_numbers<Isa>(static_cast<const float*>(from), count, to);

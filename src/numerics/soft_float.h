@@ -92,7 +92,7 @@ inline int zeros_shifted_out(Words& a) {
 #endif
 
 // a * b + c where one of them is infinite or NaN, or the product is 0.
-ATTEND_APART inline float soft_special(float a, float b, float c) {
+ATTEND_NOINLINE inline float soft_special(float a, float b, float c) {
   const uint32_t infinity = soft_infinity, product_sign = (bits_to<uint32_t>(a) ^ bits_to<uint32_t>(b)) & 0x80000000u;
   const uint32_t a_size = magnitude(a), b_size = magnitude(b), c_size = magnitude(c);
   const bool infinite = a_size == infinity || b_size == infinity;
@@ -104,7 +104,7 @@ ATTEND_APART inline float soft_special(float a, float b, float c) {
 }
 
 // a * b + c
-ATTEND_CODE ATTEND_APART inline float soft_fma(float a, float b, float c) {
+ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
   uint32_t a_bits = bits_to<uint32_t>(a), b_bits = bits_to<uint32_t>(b), c_bits = bits_to<uint32_t>(c);
   int a_exponent, b_exponent, exponent = int(c_bits << 1 >> 24);
   for (;;) {
@@ -184,7 +184,7 @@ ATTEND_CODE ATTEND_APART inline float soft_fma(float a, float b, float c) {
 }
 
 // 1 / a, digit by digit.
-ATTEND_CODE ATTEND_APART inline float soft_reciprocal(float a) {
+ATTEND_HOT ATTEND_NOINLINE inline float soft_reciprocal(float a) {
   const uint32_t bits = bits_to<uint32_t>(a), size = bits << 1, sign = bits & 0x80000000u;
   if (size > soft_infinity << 1) return a;
   if (size == soft_infinity << 1) return 0.0f;
@@ -212,7 +212,7 @@ ATTEND_CODE ATTEND_APART inline float soft_reciprocal(float a) {
 }
 
 // a < b; false where one is NaN.
-ATTEND_CODE ATTEND_APART inline bool soft_less(float a, float b) {
+ATTEND_HOT ATTEND_NOINLINE inline bool soft_less(float a, float b) {
   const int32_t a_bits = bits_to<int32_t>(a), b_bits = bits_to<int32_t>(b);
   const uint32_t a_size = uint32_t(a_bits) << 1, b_size = uint32_t(b_bits) << 1;
   if (a_size > soft_infinity << 1 || b_size > soft_infinity << 1 || (a_size | b_size) == 0) return false;

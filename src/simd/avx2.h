@@ -21,8 +21,8 @@ struct Avx2 {
   static constexpr int tile_rows = 6;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
-  static constexpr int weigh_rows = 3;       // whose weights are computed side by side
-  static constexpr int fetches_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
+  static constexpr int softmax_rows = 3;      // whose weights are computed side by side
+  static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }

@@ -20,8 +20,8 @@ struct Avx512 {
   static constexpr int tile_rows = 12;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : rows <= 6 ? 4 : 2; }
-  static constexpr int weigh_rows = 6;     // whose weights are computed side by side
-  static constexpr int fetches_ahead = 0;  // of values, for one row
+  static constexpr int softmax_rows = 6;    // whose weights are computed side by side
+  static constexpr int prefetch_ahead = 0;  // of values, for one row
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }

@@ -16,7 +16,7 @@ struct Helium : HeliumChains {
   using Factor = float;  // one number that multiplies vectors
   static constexpr int lanes = 4;
 
-  static constexpr bool own_weights = true;
+  static constexpr bool has_weights = true;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -43,8 +43,8 @@ struct Helium : HeliumChains {
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums:
   // 4 of these at a time, over all panels. The polynomial's step, sum = sum * f + coefficient, takes the coefficient from a
   // general register.
-  ATTEND_CODE ATTEND_APART static void weigh_scores(float* scores, int count, float max, const float* coefficients,
-                                                    float* lane_sums) {
+  ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
+                                                           float* lane_sums) {
     const float shift = 0x1.8p23f;
     const struct {
       float lowest;

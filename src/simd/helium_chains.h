@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 #include "../../include/attend/config.h"
-#include "chains.h"
-#include "../numerics/float_rules.h"
 #include "../kernel/pack.h"
+#include "../numerics/float_rules.h"
+#include "chains.h"
 
 namespace attend {
 namespace {
@@ -16,7 +16,7 @@ struct HeliumChains {
   static constexpr int tile_rows = 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
 
-  ATTEND_CODE static void chains(const Chains& c) {
+  ATTEND_HOT static void chains(const Chains& c) {
     if (c.rows == 1) {
       row(c);
     } else {
@@ -40,7 +40,7 @@ struct HeliumChains {
   // 4 rows and 4 columns at a time: the sums in q0-q3, and 4 steps of the columns in q4-q7, so that one instruction loads a
   // row's factors for all four. Where steps lie side by side, q7 is for addresses, and two steps go together.
   //   r0-r3 rows of a   r4 r5 r6 r8 factors   r9 b   r10 columns left   r11 b_step in bytes   r12 the tile
-  ATTEND_CODE ATTEND_APART static void tile(const Chains& c) {
+  ATTEND_HOT ATTEND_NOINLINE static void tile(const Chains& c) {
     Tile t;
     ATTEND_UNROLL
     for (int r = 0; r < tile_rows; ++r) {
@@ -195,7 +195,7 @@ struct HeliumChains {
 
   // One row: 16 columns with their sums in q0-q3 where they lie side by side, else 4 at a time.
   //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r11 more   r12 columns left
-  ATTEND_CODE ATTEND_APART static void row(const Chains& c) {
+  ATTEND_HOT ATTEND_NOINLINE static void row(const Chains& c) {
     const struct {
       ptrdiff_t stride;
       int adds;

@@ -20,16 +20,16 @@ struct Neon {
   static constexpr int tile_rows = 6;
   static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : 4; }
   static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : 4; }
-  static constexpr int weigh_rows = 6;  // whose weights are computed side by side
+  static constexpr int softmax_rows = 6;  // whose weights are computed side by side
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
   static constexpr int score_vecs(int rows) { return rows <= 2 ? 4 : 2; }
   static constexpr int value_vecs(int rows) { return rows <= 2 ? 4 : 2; }
-  static constexpr int weigh_rows = 4;
+  static constexpr int softmax_rows = 4;
 #endif
 
-  static constexpr int fetches_ahead = 0;  // of values, for one row
+  static constexpr int prefetch_ahead = 0;  // of values, for one row
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "../../include/attend/config.h"
-#include "chains.h"
 #include "../numerics/fma.h"
+#include "chains.h"
 
 namespace attend {
 namespace {
@@ -18,7 +18,7 @@ struct Scalar {
 
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
-  static constexpr bool own_weights = false;  // weights of scores come from softmax.h
+  static constexpr bool has_weights = false;  // weights of scores come from softmax.h
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }
@@ -70,7 +70,7 @@ struct Scalar {
     return mul(a, bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23));
   }
 
-  ATTEND_CODE static void chains(const Chains& c) {
+  ATTEND_HOT static void chains(const Chains& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
       one_by_one(c);
     } else if (c.rows == 1) {

@@ -11,7 +11,7 @@ namespace {
 struct Vfp : Scalar {
   static constexpr int tile_rows = 2;
   static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
-  static constexpr bool own_weights = true;
+  static constexpr bool has_weights = true;
 
 #if __ARM_ARCH >= 8 || (__ARM_FP & 8)  // FPv5, unlike the M4's
   static Vec max(Vec a, Vec b) {
@@ -26,7 +26,7 @@ struct Vfp : Scalar {
     return a;
   }
 
-  ATTEND_CODE static void chains(const Chains& c) {
+  ATTEND_HOT static void chains(const Chains& c) {
     if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
       rest(c);
     } else if (c.b_stride != 1) {
@@ -41,8 +41,8 @@ struct Vfp : Scalar {
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums.
   // Two go through the polynomial side by side; its coefficients are loaded anew for each, because a multiply-add overwrites
   // what it adds to.
-  ATTEND_CODE ATTEND_APART static void weigh_scores(float* scores, int count, float max, const float* coefficients,
-                                                    float* lane_sums) {
+  ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
+                                                           float* lane_sums) {
     const float *const end = scores + count, *const lanes_end = lane_sums + panel_keys;
     const float shift = 0x1.8p23f;
     const int lowest = bits_to<int>(shift) + whole(max) - 125;  // of the shifted scores, as bits
@@ -115,10 +115,10 @@ struct Vfp : Scalar {
   }
 
  private:
-  ATTEND_APART static void rest(const Chains& c) { one_by_one(c); }
+  ATTEND_NOINLINE static void rest(const Chains& c) { one_by_one(c); }
 
   // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor.
-  ATTEND_CODE ATTEND_APART static void chains_1x8(const Chains& c) {
+  ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) {
     const float *a = c.a, *b = c.b;
     int steps = c.steps;
     __asm__ volatile(
@@ -160,7 +160,7 @@ struct Vfp : Scalar {
   }
 
   // 2 rows x 8 columns: 16 sums, 8 numbers of b and 2 factors.
-  ATTEND_CODE ATTEND_APART static void chains_2x8(const Chains& c) {
+  ATTEND_HOT ATTEND_NOINLINE static void chains_2x8(const Chains& c) {
     const float *a0 = c.a, *a1 = a0 + c.a_stride, *b = c.b;
     int steps = c.steps;
     __asm__ volatile(
@@ -226,7 +226,7 @@ struct Vfp : Scalar {
 
   // 2 rows x 4 columns, 4 steps at a time, where steps lie side by side: 8 sums, 4 x 4 numbers of b and 2 x 4 factors. A single
   // row is computed twice.
-  ATTEND_CODE ATTEND_APART static void chains_of_rows_2x4(const Chains& c) {
+  ATTEND_HOT ATTEND_NOINLINE static void chains_of_rows_2x4(const Chains& c) {
     // Registers by name, because without optimisation compilers do not find enough.
     register const float* a0 __asm__("r0") = c.a;
     register const float* a1 __asm__("r1") = a0 + (c.rows - 1) * c.a_stride;

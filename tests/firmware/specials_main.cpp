@@ -1,5 +1,6 @@
-// Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them hidden by the mask: one hash of
-// all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as zero.
+// Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them hidden by the mask: one hash
+// of all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as
+// zero.
 #include <initializer_list>
 
 #include "../../include/attend/core.h"
