@@ -25,9 +25,18 @@
 #include "attention/row_block.h"
 #include "simd/avx2.h"
 
-ATTEND_HOT void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem, true); }
-ATTEND_HOT void attend::core::sum_avx2(const Problem& problem) { run_problem<Avx2>(problem, false); }
-ATTEND_HOT void attend::core::add_avx2(const Problem& problem, const float* kept) { add_segments<Avx2>(problem, kept); }
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::run(const Problem& problem) {
+  run_problem<Avx2>(problem, true);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::sum_segment(const Problem& problem) {
+  run_problem<Avx2>(problem, false);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Avx2>(problem, partials);
+}
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -25,7 +25,8 @@
 #include "attention/option_block.h"
 #include "simd/avx2.h"
 
-void attend::core::run_options_avx2(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::Avx2Backend>::run_options(const Problem& problem, const Options& options) {
   run_with_options<Avx2>(problem, options);
 }
 

@@ -31,9 +31,18 @@
 #include "attention/row_block.h"
 #include "simd/avx512.h"
 
-ATTEND_HOT void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem, true); }
-ATTEND_HOT void attend::core::sum_avx512(const Problem& problem) { run_problem<Avx512>(problem, false); }
-ATTEND_HOT void attend::core::add_avx512(const Problem& problem, const float* kept) { add_segments<Avx512>(problem, kept); }
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::run(const Problem& problem) {
+  run_problem<Avx512>(problem, true);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::sum_segment(const Problem& problem) {
+  run_problem<Avx512>(problem, false);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Avx512>(problem, partials);
+}
 
 #if defined(__clang__)
 #pragma clang attribute pop

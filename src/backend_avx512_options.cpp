@@ -31,7 +31,8 @@
 #include "attention/option_block.h"
 #include "simd/avx512.h"
 
-void attend::core::run_options_avx512(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::Avx512Backend>::run_options(const Problem& problem, const Options& options) {
   run_with_options<Avx512>(problem, options);
 }
 

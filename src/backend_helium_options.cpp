@@ -11,7 +11,8 @@
 #include "attention/embedded_options.h"
 #include "simd/helium.h"
 
-void attend::core::run_options_helium(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::HeliumBackend>::run_options(const Problem& problem, const Options& options) {
   EmbeddedOptions<Helium>(problem, options).run();
 }
 

@@ -11,8 +11,17 @@
 #include "attention/row_block.h"
 #include "simd/neon.h"
 
-ATTEND_HOT void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem, true); }
-ATTEND_HOT void attend::core::sum_neon(const Problem& problem) { run_problem<Neon>(problem, false); }
-ATTEND_HOT void attend::core::add_neon(const Problem& problem, const float* kept) { add_segments<Neon>(problem, kept); }
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::NeonBackend>::run(const Problem& problem) {
+  run_problem<Neon>(problem, true);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::NeonBackend>::sum_segment(const Problem& problem) {
+  run_problem<Neon>(problem, false);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::NeonBackend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Neon>(problem, partials);
+}
 
 #endif

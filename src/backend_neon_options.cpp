@@ -12,7 +12,8 @@
 #include "attention/option_block.h"
 #include "simd/neon.h"
 
-void attend::core::run_options_neon(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::NeonBackend>::run_options(const Problem& problem, const Options& options) {
   run_with_options<Neon>(problem, options);
 }
 

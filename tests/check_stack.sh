@@ -56,7 +56,7 @@ for level in -Os -O2; do
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
   known=$outside most=0 option_most=0
-  for graph in "$folder"/backend_*.ci "$folder"/add_*.ci ; do
+  for graph in "$folder"/backend_*.ci "$folder"/combine_*.ci ; do
     name=$(basename "$graph" .ci)
     entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[^"]*_[^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
     [ -n "$entries" ] || continue

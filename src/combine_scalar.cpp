@@ -3,4 +3,7 @@
 #include "attention/combine.h"
 #include "backends.h"
 
-void attend::core::add_scalar(const Problem& problem, const float* kept) { add_segments<Scalar>(problem, kept); }
+template <>
+void attend::core::Entry<attend::core::ScalarBackend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Scalar>(problem, partials);
+}
