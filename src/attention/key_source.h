@@ -58,7 +58,7 @@ class OptionKeys {
     signed char finite;         // whether all values are; -1: not known yet
     const float* panels;        // null where typed_panels is read
     const float* typed_panels;  // where they lie, of the key format; null if that is not to be read
-    Values values;              // null where typed_values is read, until somebody needs them
+    FloatValues values;         // null where typed_values is read, until somebody needs them
     const float* typed_values;
     const float* typed_scales;  // of typed_panels, which scores take as they are stored
     const float* key_scales;    // of panels
@@ -155,12 +155,12 @@ class OptionKeys {
         return;
       }
     }
-    const Values values = values_of(block, visibility);
+    const FloatValues values = values_of(block, visibility);
     value_rows<Isa, rows>(weights + begin, {values.data + begin * values.stride, values.stride}, in_chain, sums);
   }
 
   // As floats.
-  Values values_of(Block& block, const BlockVisibility& visibility) {
+  FloatValues values_of(Block& block, const BlockVisibility& visibility) {
     if (block.values.data == nullptr) block.values = values(block.key, block.from, block.to, visibility, block.gathers);
     return block.values;
   }
@@ -214,7 +214,7 @@ class OptionKeys {
   }
 
   // Values of the same keys. `gathers`: whether so many rows read them that it pays to have them side by side.
-  Values values(int key, int from, int to, const BlockVisibility& visibility, bool gathers) {
+  FloatValues values(int key, int from, int to, const BlockVisibility& visibility, bool gathers) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const int dims = problem_.value_dim;
     if (options_.value_format == core::Format::float32 && in_place(key, from, to, visibility) && (!gathers || stride == dims)) {
@@ -256,7 +256,7 @@ class OptionKeys {
   }
 
   bool values_are_finite(Block& block, const BlockVisibility& visibility) {
-    const Values values = values_of(block, visibility);
+    const FloatValues values = values_of(block, visibility);
     const int dims = problem_.value_dim;
     typename Isa::Vec zeros = Isa::zero();
     for (int k = at_least(block.from, visibility.earliest.begin - block.key); k < block.to; ++k) {

@@ -293,7 +293,7 @@ class OptionBlock {
   // A chain of the values of keys begin ... end - 1 for rows by themselves, without the keys that they do not see. The chain,
   // which began at k, stays open where the next call goes on with it.
   ATTEND_NOINLINE void go_by_keys(int r, int rows, Block& block, int k, int begin, int end) {
-    const Values values = keys_.values_of(block, visibility_of_all_);
+    const FloatValues values = keys_.values_of(block, visibility_of_all_);
     for (int i = 0; i < rows; ++i, ++r) {
       float* const chain = sums_.chain(r);
       const float* weights = scores_ + i * config::score_keys;

@@ -12,10 +12,8 @@
 #pragma once
 
 #include "../../include/attend/core.h"
-#include "../kernel/online_softmax.h"
 #include "../kernel/pack.h"
-#include "../kernel/score_tile.h"
-#include "../kernel/value_tile.h"
+#include "../kernel/tiles.h"
 #include "combine.h"
 #include "rows.h"
 #include "short_decode.h"
@@ -128,10 +126,11 @@ class RowBlock {
     const ptrdiff_t stride = problem_.value.token_stride;
     const float* from = problem_.value.data + rows_.head * problem_.value.head_stride + key * stride;
     const int several = stride <= 256 ? 12 : 3;
-    if (rows_.count <= several * Isa::tile_rows || problem_.key_panels || stride == problem_.value_dim) return {from, stride};
+    if (rows_.count <= several * Isa::tile_rows || problem_.key_panels || stride == problem_.value_dim)
+      return {from, core::Format::float32, stride, chain_keys};
     for (int k = 0; k < keys; ++k)
       copy_row<Isa>(from + k * stride, problem_.value_dim, values_ + ptrdiff_t(k) * problem_.value_dim);
-    return {values_, problem_.value_dim};
+    return {values_, core::Format::float32, problem_.value_dim, chain_keys};
   }
 
   // `begun`: whether these are not the first keys of a segment.
@@ -139,14 +138,9 @@ class RowBlock {
     const Block block = {key, keys, begun, panels_at(key, keys), values_at(key, keys)};
     Row at = rows_.first;
     for (int r = 0, rows; r < rows_.count; r += rows) {
-      const int left = rows_.count - r;
-      rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
+      rows = next_tile_rows<Isa>(rows_.count - r);
       const Row next = row_after(at, rows);
-      if (rows == 1) {
-        tile<1>(r, at, block);
-      } else {
-        tile_of<Isa::tile_rows>(rows, r, at, block);
-      }
+      tile(rows, r, at, block);
       at = next;
     }
   }
@@ -160,18 +154,9 @@ class RowBlock {
     Values values;
   };
 
-  template <int rows>
-  void tile_of(int wanted, int r, Row at, const Block& block) {
-    if constexpr (rows > 2) {
-      if (wanted != rows) return tile_of<rows - 1>(wanted, r, at, block);
-    }
-    tile<rows>(r, at, block);
-  }
-
   // `rows` rows from row r on.
-  template <int rows>
-  ATTEND_NOINLINE void tile(int r, Row first, const Block& block) {
-    int visible[rows];  // of these keys, never falling
+  void tile(int rows, int r, Row first, const Block& block) {
+    int visible[Isa::tile_rows];  // of these keys, never falling
     // Where the first row sees all of them, it does not matter which token a row belongs to.
     if (group_ == 1 || visible_keys(problem_, first.token) - block.key >= block.keys) {
       for (int i = 0; i < rows; ++i)
@@ -184,33 +169,23 @@ class RowBlock {
     }
     const int most = visible[rows - 1];
     if (most > 0) {
-      const float* const query = query_ + ptrdiff_t(r) * problem_.head_dim;
-      if (has_few_panel()) {
-        score_tile<Isa, rows, 1, few_panel_keys>(query, block.panels, 0, problem_.head_dim, scores_);
-      } else {
-        score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores_);
-      }
-      Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
-      online_softmax<Isa, rows>(scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
-      for (int chain = 0; chain < most; chain += chain_keys) {
-        int in_chain[rows];
-        for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - chain, 0), chain_keys);
-        value_rows<Isa, rows>(scores_ + chain, {block.values.data + chain * block.values.stride, block.values.stride}, in_chain,
-                              sums_of_tile);
-        sums_of_tile.begun = true;
-      }
+      const Panels panels = {block.panels, core::Format::float32, nullptr, problem_.head_dim,
+                             has_few_panel() ? few_panel_keys : panel_keys};
+      const Sums sums_of_tile = {sums(r), problem_.value_dim, block.begun};
+      score_tiles<Isa>(rows, query_ + ptrdiff_t(r) * problem_.head_dim, panels, 0, most, scores_);
+      softmax_tiles<Isa>(rows, scores_, visible, scale_ + r, lane_sums_ + r * panel_keys, sums_of_tile);
+      value_tiles<Isa>(rows, scores_, block.values, visible, sums_of_tile);
     } else if (!block.begun) {
       fill_row<Isa>(0.0f, rows * panel_keys, lane_sums_ + r * panel_keys);
     } else {
       return;
     }
     const int last = visible_keys(problem_, row_after(first, rows - 1).token);
-    if (tiles_finish_ && last <= block.key + block.keys) finish<rows>(r, first);
+    if (tiles_finish_ && last <= block.key + block.keys) finish(rows, r, first);
   }
 
   // Divides while the sums are in the first-level cache.
-  template <int rows>
-  ATTEND_ALWAYS_INLINE void finish(int r, Row at) {
+  ATTEND_ALWAYS_INLINE void finish(int rows, int r, Row at) {
     for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
       divide_row<Isa>(sums(r + i), problem_.value_dim, Isa::sum_lanes(lane_sums_ + (r + i) * panel_keys),
                       element(problem_.output, at.token, rows_.head * group_ + at.head));

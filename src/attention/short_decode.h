@@ -54,7 +54,7 @@ template <class Isa>
 ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
   const ptrdiff_t stride = problem.value.token_stride;
   for (int chain = 0; chain < keys; chain += chain_keys) {
-    const Values values = {element(problem.value, 0, head) + chain * stride, stride};
+    const FloatValues values = {element(problem.value, 0, head) + chain * stride, stride};
     const Sums sums = {element(problem.output, 0, head), problem.value_dim, chain > 0};
     const int in_chain = at_most(keys - chain, chain_keys);
     if (problem.value_dim < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work

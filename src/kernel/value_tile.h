@@ -11,7 +11,7 @@ namespace attend {
 namespace {
 
 // Values of consecutive keys, `stride` floats apart.
-struct Values {
+struct FloatValues {
   const float* data;
   ptrdiff_t stride;
 };
@@ -73,7 +73,7 @@ bool is_triangle(const int* visible) {
 //   weights  [rows][score_keys]
 //   visible  [rows], never falling
 template <class Isa, int rows, int vecs, bool partial, bool ragged>
-void value_tile(const float* weights, Values values, const int* visible, Sums sums, int column) {
+void value_tile(const float* weights, FloatValues values, const int* visible, Sums sums, int column) {
   using Vec = typename Isa::Vec;
   static_assert(!partial || vecs == 1, "only one vector can be partial");
   const int columns = sums.value_dim - column;
@@ -129,7 +129,7 @@ void value_tile(const float* weights, Values values, const int* visible, Sums su
 
 // The same for all columns from `column` on: wide tiles, then narrower ones, then what is left of a vector.
 template <class Isa, int rows, bool ragged, int vecs = Isa::value_vecs(rows)>
-void value_columns(const float* weights, Values values, const int* visible, Sums sums, int column = 0) {
+void value_columns(const float* weights, FloatValues values, const int* visible, Sums sums, int column = 0) {
   for (; sums.value_dim - column >= vecs * Isa::lanes; column += vecs * Isa::lanes) {
     value_tile<Isa, rows, vecs, false, ragged>(weights, values, visible, sums, column);
   }
@@ -141,7 +141,7 @@ void value_columns(const float* weights, Values values, const int* visible, Sums
 }
 
 template <class Isa, int rows>
-void value_rows(const float* weights, Values values, const int* visible, Sums sums) {
+void value_rows(const float* weights, FloatValues values, const int* visible, Sums sums) {
   if (rows == 1 || visible[0] == visible[rows - 1]) {
     value_columns<Isa, rows, false>(weights, values, visible, sums);
   } else {
