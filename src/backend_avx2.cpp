@@ -22,7 +22,7 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-#include "attention/row_block.h"
+#include "attention/host.h"
 #include "simd/avx2.h"
 
 template <>

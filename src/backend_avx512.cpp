@@ -28,7 +28,7 @@
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
 
-#include "attention/row_block.h"
+#include "attention/host.h"
 #include "simd/avx512.h"
 
 template <>

@@ -8,7 +8,7 @@
 
 #if ATTEND_NEON
 
-#include "attention/row_block.h"
+#include "attention/host.h"
 #include "simd/neon.h"
 
 template <>

@@ -9,7 +9,7 @@
 
 #if ATTEND_NEON
 
-#include "attention/option_block.h"
+#include "attention/host.h"
 #include "simd/neon.h"
 
 template <>

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "config.h"
+#include "work_memory.h"
 
 namespace attend {
 namespace core {
@@ -90,14 +91,15 @@ constexpr bool scaled_in_advance(int row_block, bool key_panels) { return row_bl
 // Floats of scratch for Problem::row_block = row_block. On small parts nothing is copied, and sums beside those in the output
 // exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const size_t packed = key_panels || config::embedded ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
+  const bool totals = keys > segment_keys;
+  if (!config::embedded) {
+    return size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, totals}, false).end);
+  }
   const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
-  const size_t query = config::embedded && !scaled_in_advance(row_block, key_panels) ? 0 : size_t(head_dim);
+  const size_t query = scaled_in_advance(row_block, key_panels) ? size_t(head_dim) : 0;
   const size_t row = query + panel_keys + config::row_state;
-  const size_t sums = keys > segment_keys || !config::embedded ? size_t(value_dim) : 0;
-  const size_t totals = keys > segment_keys ? 2 : 0;
-  return packed + scores + size_t(row_block) * (row + sums + totals);
+  return scores + size_t(row_block) * (row + (totals ? size_t(value_dim) + 2 : 0));
 }
 
 // Computes the whole problem with the active backend.

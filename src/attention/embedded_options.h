@@ -117,7 +117,7 @@ class EmbeddedOptions {
 
   // Up to a chain of keys.
   void chain(const RowState& state, int key, int to) {
-    const OptionRow row = option_row(problem_, options_, token_, head_);
+    const QueryRow row = query_row(problem_, options_, token_, head_);
     int from = to;
     for (int k = at_least(visibility_.begin - key, 0) & -panel_keys; k < to; k += panel_keys) {
       if (is_needed(row, key + k, at_most(to - k, panel_keys))) {
@@ -149,7 +149,7 @@ class EmbeddedOptions {
     }
   }
 
-  bool is_needed(const OptionRow& row, int key, int count) const {
+  bool is_needed(const QueryRow& row, int key, int count) const {
     return shows_hidden(options_) ||
            (visibility_.has_any(key, key + count) && lets_any_through(options_, row.visible, row.bias, key, count));
   }

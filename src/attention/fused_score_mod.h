@@ -26,7 +26,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_changed(float* scores, int count,
 template <class Isa>
 struct AddBias {
   static constexpr bool is_any = true;
-  const OptionRow* rows;
+  const QueryRow* rows;
   const float* bias;  // of a row that begins at 0, and the first key
   typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
     const float* const of_row = bias + rows[r].bias;
@@ -39,7 +39,7 @@ struct AddBias {
 template <class Isa>
 struct HideByBytes {
   static constexpr bool is_any = true;
-  const OptionRow* rows;
+  const QueryRow* rows;
   const uint8_t* visible;  // likewise
   typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
     const uint8_t* const of_row = visible + rows[r].visible;
@@ -53,7 +53,7 @@ struct HideByBytes {
 template <class Isa>
 struct HideByBits {
   static constexpr bool is_any = true;
-  const OptionRow* rows;
+  const QueryRow* rows;
   const uint8_t* visible;
   int first;  // the first key's bit, of a row that begins at 0
   typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
@@ -90,7 +90,7 @@ inline OnlyScoreMod only_score_mod(const core::Options& options) {
 
 // Calls with a change of the scores of rows, for keys from `key` on.
 template <class Isa, class Call>
-ATTEND_ALWAYS_INLINE void with_score_mod(OnlyScoreMod change, const core::Options& options, const OptionRow* rows, int key,
+ATTEND_ALWAYS_INLINE void with_score_mod(OnlyScoreMod change, const core::Options& options, const QueryRow* rows, int key,
                                          float cap, Call call) {
   const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
   switch (change) {

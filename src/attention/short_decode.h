@@ -1,8 +1,9 @@
 // One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
-// panel: the steps of row_block.h without its bookkeeping, which would take longer than the work where there are very few.
+// panel: the steps of host.h without its bookkeeping, which would take longer than the work where there are very few.
 #pragma once
 
 #include "../../include/attend/core.h"
+#include "../../include/attend/work_memory.h"
 #include "../kernel/online_softmax.h"
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
@@ -17,12 +18,6 @@ namespace {
 inline bool is_short_decode(const core::Problem& problem) {
   return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.row_block == 1 &&
          problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
-}
-
-// Where the work memory for arrays has packed keys and gathered values first.
-inline float* short_scores(const core::Problem& problem) {
-  const int packed = problem.key_panels ? 0 : problem.key_block;
-  return problem.scratch + ptrdiff_t(problem.head_dim + problem.value_dim) * packed;
 }
 
 // Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
@@ -78,13 +73,13 @@ ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, floa
 // One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step
 // before.
 template <class Isa, int heads>
-void run_one_panel(const core::Problem& problem, int keys, int first_head, bool divides) {
+void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at, int keys, int first_head, bool divides) {
   constexpr int vecs = panel_keys / Isa::lanes, some = heads * vecs <= 4 ? heads : 4 / vecs;
   static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
   float* const panel = problem.scratch;
-  float* const scores = short_scores(problem);  // [heads][16]
-  float* const query = scores + problem.key_block + panel_keys;
+  float* const scores = problem.scratch + at.scores;  // [heads][16]
+  float* const query = problem.scratch + at.query;
   for (int i = 0; i < heads; ++i) {
     const float* const key = element(problem.key, 0, first_head + i);
     float* const row = scores + i * panel_keys;
@@ -122,20 +117,20 @@ void run_one_panel(const core::Problem& problem, int keys, int first_head, bool 
 }
 
 template <class Isa>
-void run_short_decode(const core::Problem& problem, bool divides) {
+void run_short_decode(const core::Problem& problem, const core::HostWorkMemory& at, bool divides) {
   const int keys = visible_keys(problem, 0);
   int head = 0;
   if (keys == 0) {
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
     constexpr int some = chain_keys / panel_keys;
-    for (; problem.query_heads - head >= some; head += some) run_one_panel<Isa, some>(problem, keys, head, divides);
-    for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, keys, head, divides);
+    for (; problem.query_heads - head >= some; head += some) run_one_panel<Isa, some>(problem, at, keys, head, divides);
+    for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
   }
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const scores = short_scores(problem);
-  float* const lane_sums = scores + problem.key_block;
-  float* const query = lane_sums + panel_keys;
+  float* const scores = problem.scratch + at.scores;
+  float* const lane_sums = problem.scratch + at.lane_sums;
+  float* const query = problem.scratch + at.query;
   for (; head < problem.query_heads; ++head) {
     scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
     score_rows<Isa, 1>(query, element(problem.key, 0, head), problem.head_dim, keys, scores);

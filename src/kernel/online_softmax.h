@@ -17,13 +17,6 @@ namespace {
 // then, and change in nothing but their exponents.
 constexpr float above_max = 2.0f;
 
-// What turns a row's scores into weights.
-struct SoftmaxState {
-  float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
-  float lowest;  // scores below have weight 0: see scale_by_low_bits
-  float bias;    // likewise
-};
-
 // Far from 0, maximum and scores are brought near it when weights are computed.
 inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
 

@@ -7,30 +7,13 @@
 
 #include "../../include/attend/core_options.h"
 #include "online_softmax.h"
+#include "operands.h"
 #include "score_tile.h"
 #include "typed_tiles.h"
 #include "value_tile.h"
 
 namespace attend {
 namespace {
-
-// Keys as the tiles read them: panels, [panel][head_dim][width] numbers, and the scales of the keys, if they have any.
-struct Panels {
-  const void* data;
-  core::Format format;
-  const float* scales;  // [keys, whole panels], or null; scores are multiplied by these as they are stored. For other formats
-                        // than float32 only
-  int head_dim;
-  int width;  // panel_keys; few_panel_keys for up to four keys of an array, packed by pack_few
-};
-
-// Values of consecutive keys, `stride` numbers apart.
-struct Values {
-  const void* data;
-  core::Format format;
-  ptrdiff_t stride;
-  int first_chain;  // keys until the first chain ends: 1 to chain_keys
-};
 
 // The rows of the next tile, of `left` rows.
 template <class Isa>

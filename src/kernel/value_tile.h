@@ -5,6 +5,7 @@
 
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
+#include "operands.h"
 #include "pack.h"
 
 namespace attend {
@@ -14,13 +15,6 @@ namespace {
 struct FloatValues {
   const float* data;
   ptrdiff_t stride;
-};
-
-// The weighted sums of rows, [value_dim] each, side by side. Before they have begun they hold nothing.
-struct Sums {
-  float* data;
-  int value_dim;
-  bool begun;
 };
 
 // One step of a chain: chain[r][v] += weight[r] * value[v], for rows from `first` on.
