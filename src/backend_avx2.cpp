@@ -26,12 +26,29 @@
 #include "simd/avx2.h"
 
 template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx2Backend>::score(int rows, const float* query, const Panels& panels,
+                                                                      int from, int to, float* scores) {
+  score_tiles<Avx2>(rows, query, panels, from, to, scores);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx2Backend>::softmax(int rows, float* scores, const int* visible,
+                                                                        SoftmaxState* states, float* lane_sums,
+                                                                        const Sums& sums) {
+  softmax_tiles<Avx2>(rows, scores, visible, states, lane_sums, sums);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx2Backend>::value(int rows, const float* weights, const Values& values,
+                                                                      const int* visible, const Sums& sums) {
+  value_tiles<Avx2>(rows, weights, values, visible, sums);
+}
+
+template <>
 ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::run(const Problem& problem) {
-  run_problem<Avx2>(problem, true);
+  run_problem<Avx2, attend::core::Avx2Backend>(problem, true);
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::sum_segment(const Problem& problem) {
-  run_problem<Avx2>(problem, false);
+  run_problem<Avx2, attend::core::Avx2Backend>(problem, false);
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::combine(const Problem& problem, const float* partials) {

@@ -27,7 +27,7 @@
 
 template <>
 void attend::core::Entry<attend::core::Avx2Backend>::run_options(const Problem& problem, const Options& options) {
-  run_with_options<Avx2>(problem, options);
+  run_with_options<Avx2, attend::core::Avx2Backend>(problem, options);
 }
 
 #if defined(__clang__)

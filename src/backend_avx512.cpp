@@ -32,12 +32,29 @@
 #include "simd/avx512.h"
 
 template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx512Backend>::score(int rows, const float* query, const Panels& panels,
+                                                                        int from, int to, float* scores) {
+  score_tiles<Avx512>(rows, query, panels, from, to, scores);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx512Backend>::softmax(int rows, float* scores, const int* visible,
+                                                                          SoftmaxState* states, float* lane_sums,
+                                                                          const Sums& sums) {
+  softmax_tiles<Avx512>(rows, scores, visible, states, lane_sums, sums);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx512Backend>::value(int rows, const float* weights, const Values& values,
+                                                                        const int* visible, const Sums& sums) {
+  value_tiles<Avx512>(rows, weights, values, visible, sums);
+}
+
+template <>
 ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::run(const Problem& problem) {
-  run_problem<Avx512>(problem, true);
+  run_problem<Avx512, attend::core::Avx512Backend>(problem, true);
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::sum_segment(const Problem& problem) {
-  run_problem<Avx512>(problem, false);
+  run_problem<Avx512, attend::core::Avx512Backend>(problem, false);
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::combine(const Problem& problem, const float* partials) {

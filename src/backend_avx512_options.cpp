@@ -33,7 +33,7 @@
 
 template <>
 void attend::core::Entry<attend::core::Avx512Backend>::run_options(const Problem& problem, const Options& options) {
-  run_with_options<Avx512>(problem, options);
+  run_with_options<Avx512, attend::core::Avx512Backend>(problem, options);
 }
 
 #if defined(__clang__)

@@ -14,7 +14,7 @@
 
 template <>
 void attend::core::Entry<attend::core::NeonBackend>::run_options(const Problem& problem, const Options& options) {
-  run_with_options<Neon>(problem, options);
+  run_with_options<Neon, attend::core::NeonBackend>(problem, options);
 }
 
 #endif

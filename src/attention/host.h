@@ -32,7 +32,7 @@ namespace {
 // Options that a call without features does not have.
 constexpr core::Options no_options = {};
 
-template <class Isa, class Features>
+template <class Isa, class Features, class Backend>
 class HostPipeline {
   static_assert(Isa::tile_rows <= config::tile_rows, "the work memory has room for the scores of this many rows");
 
@@ -75,9 +75,10 @@ class HostPipeline {
 
  private:
   using Block = typename KeySource<Isa, Features>::Block;
+  using Tiles = core::Tiles<Backend>;
 
   // Some rows, from row r on, of which the first is `at`.
-  struct Tile {
+  struct RowTile {
     int r;
     int rows;
     Row at;
@@ -212,13 +213,13 @@ class HostPipeline {
 
   // From scores to weighted values for rows of which each sees the first visible[row] of a block's keys, and nothing else
   // happens to scores.
-  void go_straight(const Tile& tile, const Block& block, const int* visible) {
+  void go_straight(const RowTile& tile, const Block& block, const int* visible) {
     const int rows = tile.rows, most = visible[rows - 1];
     const Sums sums = sums_.of_segment(tile.r, block.begun);
-    score_tiles<Isa>(rows, query(tile.r), block.panels, 0, most, scores_);
-    softmax_tiles<Isa>(rows, scores_, visible, sums_.softmax + tile.r, sums_.lane_sums(tile.r), sums);
+    Tiles::score(rows, query(tile.r), block.panels, 0, most, scores_);
+    Tiles::softmax(rows, scores_, visible, sums_.softmax + tile.r, sums_.lane_sums(tile.r), sums);
     if (Features::sources && block.value_scales != nullptr) scale_weights(rows, 0, most, block.value_scales);
-    value_tiles<Isa>(rows, scores_, block.values, visible, sums);
+    Tiles::value(rows, scores_, block.values, visible, sums);
   }
 
   // Whether any row may see any key of a chain.
@@ -248,7 +249,7 @@ class HostPipeline {
   }
 
   void go_over(Block& block) {
-    Tile tile = {0, 0, rows_.first};
+    RowTile tile = {0, 0, rows_.first};
     for (; tile.r < rows_.count; tile.r += tile.rows) {
       tile.rows = next_tile_rows<Isa>(rows_.count - tile.r);
       if constexpr (Features::any) {
@@ -260,7 +261,7 @@ class HostPipeline {
     }
   }
 
-  ATTEND_NOINLINE void go_over_plain_tile(const Tile& tile, Block& block) {
+  ATTEND_NOINLINE void go_over_plain_tile(const RowTile& tile, Block& block) {
     const int rows = tile.rows, last_token = row_after(tile.at, rows - 1).token;
     int visible[Isa::tile_rows];  // of these keys, never falling
     // Where the first row sees all of them, it does not matter which token a row belongs to.
@@ -285,7 +286,7 @@ class HostPipeline {
   }
 
   // Divides while the sums are in the first-level cache.
-  void divide(const Tile& tile) {
+  void divide(const RowTile& tile) {
     Row at = tile.at;
     for (int r = tile.r; r < tile.r + tile.rows; ++r, at = row_after(at, 1)) {
       float* const output = element(problem_.output, at.token, rows_.head * group_ + at.head);
@@ -299,7 +300,7 @@ class HostPipeline {
     int to;
   };
 
-  ATTEND_NOINLINE void go_over_tile(const Tile& tile, Block& block) {
+  ATTEND_NOINLINE void go_over_tile(const RowTile& tile, Block& block) {
     const int r = tile.r, rows = tile.rows;
     const BlockVisibility visibility = {row_[r].visibility, row_[r + rows - 1].visibility, visibility_of_all_.all};
     Keys keys = {block.from, visibility.all ? block.to : at_most(visibility.latest.end - block.key, block.to)};
@@ -308,7 +309,7 @@ class HostPipeline {
     }
     if (keys.from >= keys.to || !lets_any(tile, block.key, keys.from, keys.to)) return;
 
-    score_tiles<Isa>(rows, query(r), block.panels, keys.from, keys.to, scores_);
+    Tiles::score(rows, query(r), block.panels, keys.from, keys.to, scores_);
     const bool fused = can_fuse_score_mod(tile, block, keys, visibility);
     const bool gaps = fused ? has_masks_ : modify_scores(tile, block, keys, visibility);
 
@@ -328,10 +329,10 @@ class HostPipeline {
   }
 
   // Scores to weights; on the way what can_fuse_score_mod allowed.
-  void weigh(const Tile& tile, int key, float* scores, const int* visible, bool fused) {
+  void weigh(const RowTile& tile, int key, float* scores, const int* visible, bool fused) {
     const int r = tile.r;
     if (!fused) {
-      return softmax_tiles<Isa>(tile.rows, scores, visible, sums_.softmax + r, sums_.lane_sums(r), sums_.of_segment(r, true));
+      return Tiles::softmax(tile.rows, scores, visible, sums_.softmax + r, sums_.lane_sums(r), sums_.of_segment(r, true));
     }
     with_score_mod<Isa>(only_score_mod_, options_, row_ + r, key, score_mod_.cap(), [&](auto mod) {
       online_softmax<Isa, Isa::tile_rows>(scores, visible, sums_.softmax + r, sums_.lane_sums(r), sums_.of_segment(r, true),
@@ -341,7 +342,7 @@ class HostPipeline {
 
   // Whether all that options do is one modification that is soon done, to whole panels that all rows see by position. Where
   // rows are few, masks must be looked at for gaps.
-  bool can_fuse_score_mod(const Tile& tile, const Block& block, const Keys& keys, const BlockVisibility& visibility) const {
+  bool can_fuse_score_mod(const RowTile& tile, const Block& block, const Keys& keys, const BlockVisibility& visibility) const {
     if (tile.rows != Isa::tile_rows || only_score_mod_ == OnlyScoreMod::none || rows_.count <= 2 * Isa::tile_rows ||
         visibility.all) {
       return false;
@@ -354,7 +355,7 @@ class HostPipeline {
   }
 
   // Returns whether a row may not see a key between others.
-  bool modify_scores(const Tile& tile, const Block& block, const Keys& keys, const BlockVisibility& visibility) {
+  bool modify_scores(const RowTile& tile, const Block& block, const Keys& keys, const BlockVisibility& visibility) {
     const int begin = block.key + keys.from;
     const bool all_in_range = visibility.latest.first <= begin && visibility.latest.begin <= begin;
     if (!modifies_scores_ && block.key_scales == nullptr && all_in_range) return false;
@@ -370,7 +371,7 @@ class HostPipeline {
   // Weighted values. Chains that this call does not have from their beginning to their end, and rows that must leave out keys
   // between others, go key by key.
   //   visible  [rows] how many keys a row sees, from keys.from on
-  void add_values(const Tile& tile, Block& block, const Keys& keys, const int* visible, bool by_keys) {
+  void add_values(const RowTile& tile, Block& block, const Keys& keys, const int* visible, bool by_keys) {
     const int call_begin = visibility_of_all_.earliest.begin;
     const auto is_whole = [&](int chain) {
       return !by_keys && (!has_states_ || (block.key + chain >= call_begin && block.key + chain + chain_keys <= stop_));
@@ -391,7 +392,7 @@ class HostPipeline {
       Values values = block.values;
       values.data = moved(static_cast<const float*>(values.data), k * values.stride, values.format);
       values.first_chain = chain + chain_keys - k;
-      value_tiles<Isa>(tile.rows, scores_ + k, values, visible_here, sums_.of_segment(tile.r, true));
+      Tiles::value(tile.rows, scores_ + k, values, visible_here, sums_.of_segment(tile.r, true));
     }
   }
 
@@ -408,7 +409,7 @@ class HostPipeline {
 
   // Values of keys begin ... end - 1, of one chain, for rows by themselves, without the keys that they do not see. The chain
   // stays open where the next call goes on with it.
-  ATTEND_NOINLINE void go_by_keys(const Tile& tile, Block& block, int begin, int end) {
+  ATTEND_NOINLINE void go_by_keys(const RowTile& tile, Block& block, int begin, int end) {
     keys_.widen_values(block, visibility_of_all_);
     const float* const values = static_cast<const float*>(block.values.data);
     const bool ends = !has_states_ || block.key + (begin & -chain_keys) + chain_keys <= stop_;
@@ -429,7 +430,7 @@ class HostPipeline {
   }
 
   // Whether masks let any of the rows see any of some keys; scores of masked keys may be wanted all the same.
-  bool lets_any(const Tile& tile, int key, int from, int to) const {
+  bool lets_any(const RowTile& tile, int key, int from, int to) const {
     if (!has_masks_ || visibility_of_all_.all) return true;
     for (int r = tile.r; r < tile.r + tile.rows; ++r) {
       if (lets_any_through(options_, row_[r].visible, row_[r].bias, key + from, to - from)) return true;
@@ -461,21 +462,21 @@ class HostPipeline {
   bool tiles_finish_ = false;            // whether a tile divides its sums when it has seen its last key
 };
 
-template <class Isa>
+template <class Isa, class Backend>
 void run_problem(const core::Problem& problem, bool divides) {
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim,
                                      !problem.key_panels, problem.keys > segment_keys},
                                     false);
   if (is_short_decode(problem)) return run_short_decode<Isa>(problem, memory, divides);
-  HostPipeline<Isa, NoFeatures> pipeline(problem, no_options, memory);
+  HostPipeline<Isa, NoFeatures, Backend> pipeline(problem, no_options, memory);
   for_each_block(problem, [&](const Rows& rows) { pipeline.run(rows, divides); });
 }
 
-template <class Isa>
+template <class Isa, class Backend>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true, true},
                                     true);
-  HostPipeline<Isa, AllFeatures> pipeline(problem, options, memory);
+  HostPipeline<Isa, AllFeatures, Backend> pipeline(problem, options, memory);
   for_each_block(problem, [&](const Rows& rows) { pipeline.run(rows, true); });
 }
 

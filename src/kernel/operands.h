@@ -40,4 +40,16 @@ struct SoftmaxState {
   float bias;    // likewise
 };
 
+namespace core {
+
+// The micro-kernels of a host's backend, as tiles.h describes them. backend_<isa>.cpp defines them, and calls with options use
+// them from there, so that a program has them once.
+template <class Backend>
+struct Tiles {
+  static void score(int rows, const float* query, const Panels& panels, int from, int to, float* scores);
+  static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, const Sums& sums);
+  static void value(int rows, const float* weights, const Values& values, const int* visible, const Sums& sums);
+};
+
+}  // namespace core
 }  // namespace attend
