@@ -16,7 +16,7 @@ void move_mask(Mask& mask, ptrdiff_t token, ptrdiff_t head) {
   mask.first += token * mask.token_stride + head * mask.head_stride;
 }
 
-// Makes a call one of fewer query heads and tokens. (No constructor: tests/stack.awk does not find its frame.)
+// Makes a call one of fewer query heads and tokens. (No constructor: tests/support/stack.awk does not find its frame.)
 void cut_down(Problem& problem, Options& options, int token, int tokens, int kv_head, int query_head) {
   move_tensor(problem.query, token, query_head, options.query_format);
   move_tensor(problem.output, token, query_head, options.output_format);

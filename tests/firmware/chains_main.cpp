@@ -4,7 +4,7 @@
 
 #include "../../src/backends.h"
 #include "../../src/numerics/fma.h"
-#include "../random.h"
+#include "../support/random.h"
 #include "platform.h"
 
 #if ATTEND_HELIUM

@@ -5,7 +5,7 @@
 // that clock; a loop of known length before tells how many instructions one of its ticks is.
 #include <initializer_list>
 
-#include "../random.h"
+#include "../support/random.h"
 #include "attend/core.h"
 #include "attend/shape.h"
 #include "platform.h"
