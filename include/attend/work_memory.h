@@ -40,7 +40,8 @@ struct HostWorkMemory {
 
   static constexpr int query_row_floats = 10;
 
-  constexpr HostWorkMemory(const WorkExtents& e, bool features)
+  // (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
+  [[gnu::always_inline]] constexpr HostWorkMemory(const WorkExtents& e, bool features)
       : panels(0),
         values(after(panels, e.head_dim, e.copies ? e.keys : 0)),
         group(after(values, e.value_dim, e.copies ? e.keys : 0)),
@@ -60,7 +61,7 @@ struct HostWorkMemory {
         end(after(total_sum, 1, e.totals ? e.rows : 0)) {}
 
  private:
-  static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) { return first + ptrdiff_t(floats) * count; }
+  [[gnu::always_inline]] static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) { return first + ptrdiff_t(floats) * count; }
 };
 
 }  // namespace core
