@@ -77,7 +77,7 @@ rv32() {
   mkdir -p "$work/rv32"
   for program in digests options; do
     # shellcheck disable=SC2086
-    $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/${program}_main.cpp tests/firmware/linux_riscv.cpp \
+    $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/${program}_main.cpp tests/firmware/linux.cpp \
       tests/firmware/memory.cpp -lgcc -o "$work/rv32/$program" || return 1
     timeout 900 qemu-riscv32 "$work/rv32/$program" || return
   done
