@@ -120,7 +120,7 @@ Checkpoint load_checkpoint(const std::string& path) {
   // Not a vector: that would first fill gigabytes with zeros.
   Checkpoint checkpoint{config, {}, std::unique_ptr<float[]>(new (std::nothrow) float[floats])};
   if (checkpoint.storage == nullptr) file.fail("memory for its " + std::to_string(bytes) + " bytes", "too little");
-  file.read(checkpoint.storage.get(), floats * sizeof(float));
+  file.read_floats(checkpoint.storage.get(), floats);
   const float* next = checkpoint.storage.get();
   for (const Part& part : parts) {
     if (part.place != nullptr) checkpoint.weights.*part.place = next;

@@ -1,6 +1,7 @@
 #include "input_file.h"
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -65,6 +66,18 @@ std::int32_t InputFile::read_int32() {
   char bytes[4];
   read(bytes, sizeof bytes);
   return int32_at(bytes);
+}
+
+void InputFile::read_floats(float* destination, std::uint64_t count) {
+  read(destination, count * sizeof(float));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  for (std::uint64_t i = 0; i < count; ++i) {
+    char bytes[4];
+    std::memcpy(bytes, destination + i, sizeof bytes);
+    const std::int32_t bits = int32_at(bytes);
+    std::memcpy(destination + i, &bits, sizeof bits);
+  }
+#endif
 }
 
 void InputFile::fail(const std::string& expected, const std::string& found) const {

@@ -29,6 +29,9 @@ class InputFile {
   // The next 4 bytes as a little-endian number.
   std::int32_t read_int32();
 
+  // The next bytes as so many little-endian floats.
+  void read_floats(float* destination, std::uint64_t count);
+
   [[noreturn]] void fail(const std::string& expected, const std::string& found) const;
 
  private:

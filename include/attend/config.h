@@ -8,6 +8,18 @@
 #error "attend: compile with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
 #endif
 
+#if defined(__SIZEOF_INT__) && __SIZEOF_INT__ != 4
+#error "attend needs an int of 32 bits, which processors of 8 and 16 bits such as AVR do not have: compile for another processor"
+#endif
+
+#if defined(__FLT_MANT_DIG__) && (__FLT_MANT_DIG__ != 24 || __FLT_MAX_EXP__ != 128)
+#error "attend needs a float of 32 bits as IEEE 754 has it: compile for another processor"
+#endif
+
+#if defined(__DBL_MANT_DIG__) && (__DBL_MANT_DIG__ != 53 || __DBL_MAX_EXP__ != 1024)
+#error "attend needs a double of 64 bits as IEEE 754 has it: drop flags that shorten it, such as -m32bit-doubles on RX"
+#endif
+
 #if !defined(__cplusplus) || __cplusplus < 201703L
 #error "attend needs C++17: compile with -std=c++17 or newer"
 #endif
@@ -20,7 +32,7 @@
 
 // Floats are computed by software.
 #if defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
-    defined(__mips_soft_float)
+    defined(__mips_soft_float) || (defined(__m68k__) && !defined(__HAVE_68881__) && !defined(__mcffpu__))
 #define ATTEND_SOFT_FLOAT 1
 #else
 #define ATTEND_SOFT_FLOAT 0
@@ -108,10 +120,11 @@ inline constexpr size_t call_stack_bytes = 224;
 
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 
-// stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
-// what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
-// is at most call_stack_bytes, and decode's work memory; what a Part adds is at most part_stack_bytes. option_stack_bytes is
-// the most that core::run with options, core::finish and core::merge take; run_part takes at most option_part_stack_bytes more.
+// stack_bytes is the most stack that core::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC compiles
+// it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What
+// the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
+// part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
+// takes at most option_part_stack_bytes more.
 
 }  // namespace config
 }  // namespace attend

@@ -15,8 +15,11 @@
 #pragma clang fp reassociate(off)
 #endif
 
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
-#error "attend needs float arithmetic in float: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse (clang-cl: /arch:SSE2)"
+// Where this is not 0, sums keep digits that floats do not have. The floating-point unit of m68k also keeps larger exponents,
+// even on a 68040, for which GCC says 0.
+#if (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16) || \
+    (defined(__m68k__) && defined(__HAVE_68881__))
+#error "attend needs float arithmetic in float and double in double, and here the processor computes with more digits or larger exponents: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse (clang-cl: /arch:SSE2), on m68k with -msoft-float"
 #endif
 
 // Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.

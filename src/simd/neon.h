@@ -67,9 +67,7 @@ struct Neon {
     return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(vld1_u16(reinterpret_cast<const uint16_t*>(from))), 16));
   }
   static Vec load(const int8_t* from) {
-    uint32_t four;  // no more than these may be read
-    __builtin_memcpy(&four, from, sizeof four);
-    const int16x8_t halves = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)));
+    const int16x8_t halves = vmovl_s8(vreinterpret_s8_u8(four_bytes(from)));
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
   }
 
@@ -115,9 +113,7 @@ struct Neon {
 
   // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
-    uint32_t four;  // no more than these may be read
-    __builtin_memcpy(&four, bytes, sizeof four);
-    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)))));
+    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(bytes))));
     return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
   }
   static Vec where_bits(unsigned bits, Vec a, Vec b) {
@@ -153,6 +149,17 @@ struct Neon {
   }
 
  private:
+  // Four bytes in lanes 0 to 3, and once more in 4 to 7; no byte behind them is read. Lane 0 holds the lowest byte of the
+  // integer, which is not the first one in memory where the processor is big-endian.
+  static uint8x8_t four_bytes(const void* from) {
+    uint32_t four;
+    __builtin_memcpy(&four, from, sizeof four);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    four = __builtin_bswap32(four);
+#endif
+    return vreinterpret_u8_u32(vdup_n_u32(four));
+  }
+
   static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {
     const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
     const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));

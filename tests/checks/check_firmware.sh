@@ -88,7 +88,7 @@ link_image() { # image object...
       image=$1
       shift
       # shellcheck disable=SC2086
-      $triplet-g++ $flags -Os -ffreestanding -nostdlib -static "$@" tests/firmware/linux_riscv.cpp tests/firmware/memory.cpp -lgcc \
+      $triplet-g++ $flags -Os -ffreestanding -nostdlib -static "$@" tests/firmware/linux.cpp tests/firmware/memory.cpp -lgcc \
         -o "$image"
       ;;
     *)

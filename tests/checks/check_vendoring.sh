@@ -106,6 +106,18 @@ for object in "$build"/small/backend_*.o "$build"/small/options.o "$build"/small
 done
 for source in $sources; do stops "attend needs C++17" "$source" -std=c++14; done
 
+# Processors on which other bits would come out. Their numbers take the place of this compiler's.
+refuses() { # text macro number
+  stops "$1" "$vendor/src/backend_scalar.cpp" -std=c++17 "-U$2" "-D$2=$3"
+}
+refuses "attend needs an int of 32 bits" __SIZEOF_INT__ 2
+refuses "attend needs a float of 32 bits" __FLT_MANT_DIG__ 16
+refuses "attend needs a float of 32 bits" __FLT_MAX_EXP__ 127
+refuses "attend needs a double of 64 bits" __DBL_MANT_DIG__ 24
+refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
+for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
+stops "on m68k with -msoft-float" "$vendor/src/backend_scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
+
 # A part of -ffast-math, which not every compiler gives away by a macro: refused, or without effect.
 what="-funsafe-math-optimizations stops or changes no bit"
 if runs unsafe -std=c++17 -O2 -funsafe-math-optimizations >"$build/log" 2>&1; then

@@ -2,11 +2,12 @@
 # Every target gives the same bits: tests/checks/targets.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
 # What is missing is skipped, and the table names the package to install; where CI=true, that is a failure. CXX= is the host's
-# compiler, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run at a time, TARGETS= which of
-# them. Each leaves its log in BUILD_DIR/targets.
+# compiler, CLANG= another Clang than clang++, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run
+# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets.
 build=${1:-build}
 work=$build/targets
 cxx=${CXX:-g++}
+clang=${CLANG:-clang++}
 models=${MODELS:-../shared/models}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=tests/firmware/board.sh
@@ -14,11 +15,11 @@ story_tokens=200
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
-targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv32 $boards"
+targets="scalar avx2 avx512 aarch64 armv7-a rv64 s390x aarch64_be rv32 wasm32 $boards"
 for name in cortex-m4 cortex-m7 cortex-m33 cortex-m55; do targets="$targets story/$name"; done
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
-order="armv7-a aarch64 rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
+order="s390x armv7-a aarch64 rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
 
 # Exit statuses of a target. What is not there cannot be installed: another processor, files of someone else.
@@ -39,7 +40,9 @@ what() {
   case $1 in
     scalar | avx2 | avx512) say "specials, digests, options on this machine" ;;
     aarch64 | armv7-a | rv64) say "all unit tests and the stack, user-mode emulation" ;;
-    rv32) say "digests, options without a C library, emulation" ;;
+    s390x) say "unit tests but error bounds, user-mode emulation" ;;
+    rv32 | aarch64_be) say "digests, options without a C library, emulation" ;;
+    wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
     story/*) say "$story_tokens tokens of the story, emulated board" ;;
     *) say "chains, specials, digests, options, emulated board" ;;
@@ -53,34 +56,65 @@ native() {  # backend
   return $status
 }
 
-# The whole suite of another Linux. Extra flags are the vendor's: which vector unit there is.
-unit() {  # triplet emulator extra-flags
+# The suite of another Linux. Extra flags are the vendor's: which vector unit there is. The headers promise no stack for s390x,
+# where every frame holds 160 bytes for the callee.
+unit() {  # triplet emulator extra-flags arguments-of-doctest...
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1
   make -j1 CXX="$1-g++" EXTRA="$3" TEST_OPT=-O1 BUILD="$folder" "$folder/unit" || return 1
-  sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
+  [ "$1" = s390x-linux-gnu ] || sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
   if [ -r "$models/stories260K.bin" ]; then
     export ATTEND_MODEL="$models/stories260K.bin" ATTEND_TOKENIZER="$models/tok512.bin"
     export ATTEND_STORY="$models/stories260K.greedy200.txt"
   fi
-  ATTEND_QUICK=1 timeout 900 "$2" -L "/usr/$1" "$folder/unit" >"$folder/unit.log" 2>&1
+  emulator="$2 -L /usr/$1"
+  shift 3
+  # shellcheck disable=SC2086
+  ATTEND_QUICK=1 timeout 900 $emulator "$folder/unit" "$@" >"$folder/unit.log" 2>&1
   status=$?
   cat "$folder/unit.log"
   sed -n 's/^\[doctest\] test cases: *[0-9]* | *\([0-9]*\) passed | *\([0-9]*\) failed.*/\1 passed, \2 failed/p' "$folder/unit.log"
   return $status
 }
 
-rv32() {
-  compiler=riscv64-unknown-elf-g++
-  needs $compiler gcc-riscv64-unknown-elf qemu-riscv32 qemu-user
-  flags='-march=rv32imac -mabi=ilp32 -Os -std=c++17 -ffreestanding -ffunction-sections -fdata-sections -Iinclude'
-  mkdir -p "$work/rv32"
+# Digests and options without a C library. $link: flags for the linker, and libraries.
+freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
+  folder=$work/$1
+  compile="$2 -std=c++17 -ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -ffunction-sections -fdata-sections -Iinclude"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  for source in src/*.cpp "tests/firmware/$3.cpp" tests/firmware/memory.cpp; do
+    # shellcheck disable=SC2086
+    $compile -c "$source" -o "$folder/$(basename "$source").o" || return 1
+  done
   for program in digests options; do
     # shellcheck disable=SC2086
-    $compiler $flags -nostdlib -static -Wl,--gc-sections src/*.cpp tests/firmware/${program}_main.cpp tests/firmware/linux_riscv.cpp \
-      tests/firmware/memory.cpp -lgcc -o "$work/rv32/$program" || return 1
-    timeout 900 qemu-riscv32 "$work/rv32/$program" || return
+    $compile tests/firmware/${program}_main.cpp "$folder"/*.o -nostdlib -Wl,--gc-sections $link -o "$folder/$program" || return 1
+    timeout 900 $4 "$folder/$program" || return
   done
+}
+
+rv32() {
+  needs riscv64-unknown-elf-g++ gcc-riscv64-unknown-elf qemu-riscv32 qemu-user
+  link='-static -lgcc'
+  freestanding rv32 'riscv64-unknown-elf-g++ -march=rv32imac -mabi=ilp32 -Os' linux qemu-riscv32
+}
+
+# There is no C library for it: the libraries of the cross compiler are little-endian.
+aarch64_be() {
+  needs aarch64-linux-gnu-g++ g++-aarch64-linux-gnu qemu-aarch64_be qemu-user "$clang" clang ld.lld lld
+  link=-static
+  freestanding aarch64_be 'aarch64-linux-gnu-g++ -mbig-endian -O2' linux qemu-aarch64_be || return
+  link='-static -fuse-ld=lld'
+  freestanding aarch64_be-clang "$clang --target=aarch64_be-linux-gnu -O2" linux qemu-aarch64_be
+}
+
+# The stack comes first in memory, so that a program that needs more of it stops.
+wasm32() {
+  needs "$clang" clang wasm-ld lld node nodejs
+  link='-Wl,--no-entry -Wl,--stack-first'
+  freestanding wasm32 "$clang --target=wasm32 -Os" wasm 'node tests/firmware/wasm.mjs' || return
+  freestanding wasm32-simd128 "$clang --target=wasm32 -msimd128 -O2" wasm 'node tests/firmware/wasm.mjs'
 }
 
 on_board() {  # board
@@ -108,7 +142,8 @@ work_on() {  # target
     aarch64) unit aarch64-linux-gnu qemu-aarch64 '' ;;
     armv7-a) unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 ;;
     rv64) unit riscv64-linux-gnu qemu-riscv64 '' ;;
-    rv32) rv32 ;;
+    s390x) unit s390x-linux-gnu qemu-s390x '' --test-case-exclude='errors*,the polynomial*' ;;
+    rv32 | aarch64_be | wasm32) "$1" ;;
     story/*) story "${1#story/}" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;
