@@ -61,7 +61,9 @@ struct HostWorkMemory {
         end(after(total_sum, 1, e.totals ? e.rows : 0)) {}
 
  private:
-  [[gnu::always_inline]] static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) { return first + ptrdiff_t(floats) * count; }
+  [[gnu::always_inline]] static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) {
+    return first + ptrdiff_t(floats) * count;
+  }
 };
 
 }  // namespace core

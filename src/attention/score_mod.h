@@ -218,16 +218,22 @@ struct KeySpan {
   int to;
 };
 
-// Whether a call does anything to scores but for scales of keys and what tokens see by position.
-inline bool modifies_scores(const core::Options& options) {
-  return options.scores.data != nullptr || options.visible.data != nullptr || options.bias.data != nullptr ||
-         options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0;
-}
+// What a call does with scores. All fields by name: one that core::Options gets does not compile here until somebody has said.
+struct ScoreUse {
+  bool modifies;   // anything but scales of keys and what tokens see by position
+  bool has_masks;  // masks may hide keys between others
+};
 
-// Whether masks may hide keys between others.
-inline bool has_masks(const core::Options& options) {
-  return options.visible.data != nullptr || options.bias.data != nullptr || options.relative != nullptr;
+inline ScoreUse score_use(const core::Options& options) {
+  [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
+                                relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
+                                query_format, key_format, value_format, output_format, key_scales, value_scales,
+                                key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
+  const bool has_masks = visible.data != nullptr || bias.data != nullptr || relative != nullptr;
+  return {has_masks || scores.data != nullptr || slopes != nullptr || magnitude(soft_cap) != 0, has_masks};
 }
+inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
+inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }
 
 // Whether any score of whole panels is minus infinity.
 template <class Isa>

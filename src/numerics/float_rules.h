@@ -19,7 +19,8 @@
 // even on a 68040, for which GCC says 0.
 #if (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16) || \
     (defined(__m68k__) && defined(__HAVE_68881__))
-#error "attend needs float arithmetic in float and double in double, and here the processor computes with more digits or larger exponents: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse (clang-cl: /arch:SSE2), on m68k with -msoft-float"
+#error \
+    "attend needs float arithmetic in float and double in double, and here the processor computes with more digits or larger exponents: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse (clang-cl: /arch:SSE2), on m68k with -msoft-float"
 #endif
 
 // Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.
