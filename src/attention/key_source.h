@@ -3,9 +3,7 @@
 #pragma once
 
 #include "../kernel/pack.h"
-#include "../kernel/score_tile.h"
-#include "../kernel/typed_tiles.h"
-#include "../kernel/value_tile.h"
+#include "../kernel/tiles.h"
 #include "../numerics/formats.h"
 #include "paging.h"
 #include "visibility.h"
@@ -36,6 +34,12 @@ struct BlockVisibility {
 inline int decode_block(const core::Options& options) {
   return bytes_of_number(options.key_format) == 2 ? 128 : config::decode_keys;
 }
+
+// Values of consecutive keys, `stride` floats apart.
+struct FloatValues {
+  const float* data;
+  ptrdiff_t stride;
+};
 
 template <class Isa>
 class OptionKeys {
@@ -121,42 +125,28 @@ class OptionKeys {
   }
 
   // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block; without key_scales.
-  template <int rows>
-  ATTEND_NOINLINE void score(const float* query, const Block& block, int from, int most, float* scores) const {
-    if constexpr (rows <= typed_rows) {
-      if (block.typed_panels != nullptr) {
-        with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
-          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from,
-                            block.typed_scales == nullptr ? nullptr : block.typed_scales + from, scores + from);
-        });
-        return;
-      }
-    }
-    score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores, from);
+  void score(int rows, const float* query, const Block& block, int from, int most, float* scores) const {
+    const bool typed = block.typed_panels != nullptr;
+    const Panels panels = {typed ? block.typed_panels : block.panels, typed ? options_.key_format : core::Format::float32,
+                           typed ? block.typed_scales : nullptr, problem_.head_dim, panel_keys};
+    score_tiles<Isa>(rows, query, panels, from, most, scores);
   }
 
-  // Whether add_values takes several chains at a time, where all rows see all keys: in one go over whole rows of values,
-  // because by the next go over other columns the first-level cache would have lost many of them.
-  template <int rows>
-  bool takes_chains(const Block& block) const {
-    return rows <= typed_rows && reads_values_in_place(block) && problem_.value_dim <= typed_value_vecs<Isa>(rows) * Isa::lanes;
-  }
+  // Whether add_values takes several chains at a time, where all rows see all keys.
+  bool takes_chains(int rows, const Block& block) const { return rows <= typed_rows && reads_values_in_place(block); }
 
-  // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
-  template <int rows>
-  ATTEND_NOINLINE void add_values(const float* weights, Block& block, const BlockVisibility& visibility, int begin, int end,
-                                  const int* in_chain, const Sums& sums) {
-    if constexpr (rows <= typed_rows) {
-      if (reads_values_in_place(block) && in_chain[0] == end - begin) {
-        with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
-          const ptrdiff_t stride = problem_.value.token_stride;
-          add_typed<rows>(weights + begin, values + begin * stride, end - begin, chain_keys - begin % chain_keys, sums);
-        });
-        return;
-      }
+  // Chains of the values of keys begin ... end - 1, of which each row sees the first visible[row].
+  void add_values(int rows, const float* weights, Block& block, const BlockVisibility& visibility, int begin, int end,
+                  const int* visible, const Sums& sums) {
+    const int first_chain = chain_keys - begin % chain_keys;
+    if (rows <= typed_rows && reads_values_in_place(block) && visible[0] == end - begin) {
+      const ptrdiff_t stride = problem_.value.token_stride;
+      const void* const data = moved(block.typed_values, begin * stride, options_.value_format);
+      return value_tiles<Isa>(rows, weights + begin, {data, options_.value_format, stride, first_chain}, visible, sums);
     }
     const FloatValues values = values_of(block, visibility);
-    value_rows<Isa, rows>(weights + begin, {values.data + begin * values.stride, values.stride}, in_chain, sums);
+    value_tiles<Isa>(rows, weights + begin,
+                     {values.data + begin * values.stride, core::Format::float32, values.stride, first_chain}, visible, sums);
   }
 
   // As floats.
@@ -237,15 +227,6 @@ class OptionKeys {
       }
     }
     return {values_, dims};
-  }
-
-  template <int rows, class Number>
-  void score_typed(const float* query, const Number* panels, int keys, const float* scales, float* scores) const {
-    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scales, scores);
-  }
-  template <int rows, class Number>
-  void add_typed(const float* weights, const Number* values, int keys, int first, const Sums& sums) const {
-    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, first, sums);
   }
 
   static bool scales_are_finite(const Block& block) {

@@ -110,7 +110,7 @@ class OptionBlock {
       if (const int all = seen_by_all(key); all > 0 && keys_.typed_block(key, all, block)) {
         chains = all;
         go_to(last, key);
-        whole_tile<1>(block);
+        whole_tile(block);
         last = key + chains - chain_keys;
       } else if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
@@ -135,21 +135,14 @@ class OptionBlock {
   }
 
   // All rows, from scores to weighted values of such keys.
-  template <int rows>
   ATTEND_NOINLINE void whole_tile(Block& block) {
-    if constexpr (rows < typed_rows) {
-      if (rows_.count > rows) return whole_tile<rows + 1>(block);
-    }
-    int visible[rows];
+    const int rows = rows_.count;
+    int visible[typed_rows];
     for (int i = 0; i < rows; ++i) visible[i] = block.to;
-    keys_.template score<rows>(query_, block, 0, block.to, scores_);
-    online_softmax<Isa, rows>(scores_, visible, sums_.scale, sums_.lane_sums(0), sums_.of_segment(0));
-    if (block.value_scales != nullptr) scale_weights<rows>(scores_, 0, block.to, block.value_scales);
-    const int some = keys_.template takes_chains<rows>(block) ? block.to : chain_keys;
-    for (int& count : visible) count = some;
-    for (int k = 0; k < block.to; k += some) {
-      keys_.template add_values<rows>(scores_, block, visibility_of_all_, k, k + some, visible, sums_.of_segment(0));
-    }
+    keys_.score(rows, query_, block, 0, block.to, scores_);
+    softmax_tiles<Isa>(rows, scores_, visible, sums_.scale, sums_.lane_sums(0), sums_.of_segment(0));
+    if (block.value_scales != nullptr) scale_weights(rows, scores_, 0, block.to, block.value_scales);
+    keys_.add_values(rows, scores_, block, visibility_of_all_, 0, block.to, visible, sums_.of_segment(0));
   }
 
   // Whether any row may see any key of a chain.
@@ -173,13 +166,8 @@ class OptionBlock {
     const bool gathers = rows_.count > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
     Block block = keys_.block(key, from, to, visibility_of_all_, rows_.count, gathers);
     for (int r = 0, rows; r < rows_.count; r += rows) {
-      const int left = rows_.count - r;
-      rows = left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
-      if (rows == 1) {
-        tile<1>(r, block);
-      } else {
-        tile_of<Isa::tile_rows>(rows, r, block);
-      }
+      rows = next_tile_rows<Isa>(rows_.count - r);
+      tile(rows, r, block);
     }
   }
 
@@ -192,47 +180,36 @@ class OptionBlock {
     return false;
   }
 
-  template <int rows>
-  void tile_of(int wanted, int r, Block& block) {
-    if constexpr (rows > 2) {
-      if (wanted != rows) return tile_of<rows - 1>(wanted, r, block);
-    }
-    tile<rows>(r, block);
-  }
-
   // `rows` rows from row r on.
-  template <int rows>
-  ATTEND_NOINLINE void tile(int r, Block& block) {
+  ATTEND_NOINLINE void tile(int rows, int r, Block& block) {
     const BlockVisibility visibility = {row_[r].visibility, row_[r + rows - 1].visibility, visibility_of_all_.all};
     const int most = visibility.all ? block.to : at_most(visibility.latest.end - block.key, block.to);
     int from = block.from;
     while (from < most && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= most || !lets_any(r, rows, block.key, from, most)) return;
 
-    keys_.template score<rows>(query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
+    keys_.score(rows, query_ + ptrdiff_t(r) * problem_.head_dim, block, from, most, scores_);
     const bool at_once = rows == Isa::tile_rows && can_change_at_once(r, block, from, most, visibility);
-    const bool gaps = at_once ? has_masks_ : apply_options<rows>(r, block, from, most, visibility);
+    const bool gaps = at_once ? has_masks_ : apply_options(rows, r, block, from, most, visibility);
 
-    int visible[rows];  // from `from` on, never falling
-    float before[rows];
+    int visible[Isa::tile_rows];  // from `from` on, never falling
+    float before[Isa::tile_rows];
     for (int i = 0; i < rows; ++i) {
       visible[i] = at_least(at_most(row_[r + i].visibility.end - block.key, block.to) - from, 0);
       before[i] = sums_.scale[r + i].max;
     }
     if (visible[rows - 1] == 0) return;
     float* const weights = scores_ + from;
-    const auto weigh = [&](auto change) {
-      online_softmax<Isa, rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r), change);
-    };
-    if constexpr (rows == Isa::tile_rows) {
-      const OnlyScoreMod change = at_once ? only_score_mod_ : OnlyScoreMod::none;
-      with_score_mod<Isa>(change, options_, row_ + r, block.key + from, score_mod_.cap(), weigh);
+    if (at_once) {
+      with_score_mod<Isa>(only_score_mod_, options_, row_ + r, block.key + from, score_mod_.cap(), [&](auto change) {
+        online_softmax<Isa, Isa::tile_rows>(weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r), change);
+      });
     } else {
-      weigh(NoScoreMod());
+      softmax_tiles<Isa>(rows, weights, visible, sums_.scale + r, sums_.lane_sums(r), sums_.of_segment(r));
     }
     for (int i = 0; i < rows && has_states_; ++i) sums_.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !keys_.are_finite(block, visibility_of_all_);
-    const bool together = visible[0] == visible[rows - 1] && keys_.template takes_chains<rows>(block);
+    const bool together = visible[0] == visible[rows - 1] && keys_.takes_chains(rows, block);
     const bool scales = block.value_scales != nullptr;
     const int last = from + visible[rows - 1];
     const auto is_whole = [&](int k) {
@@ -245,10 +222,10 @@ class OptionBlock {
       if (is_whole(k) && !by_keys) {
         while (together && next < last && is_whole(next)) next += chain_keys;
         const int end = at_most(next, last);
-        if (scales) scale_weights<rows>(scores_, begin & -panel_keys, end, block.value_scales);
-        int in_chain[rows];
+        if (scales) scale_weights(rows, scores_, begin & -panel_keys, end, block.value_scales);
+        int in_chain[Isa::tile_rows];
         for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(from + visible[i] - begin, 0), end - begin);
-        keys_.template add_values<rows>(scores_, block, visibility_of_all_, begin, end, in_chain, sums_.of_segment(r));
+        keys_.add_values(rows, scores_, block, visibility_of_all_, begin, end, in_chain, sums_.of_segment(r));
       } else {
         go_by_keys(r, rows, block, k, begin, at_most(next, last));
       }
@@ -266,8 +243,7 @@ class OptionBlock {
   }
 
   // Returns whether a row may not see a key between others.
-  template <int rows>
-  bool apply_options(int r, const Block& block, int from, int most, const BlockVisibility& visibility) {
+  bool apply_options(int rows, int r, const Block& block, int from, int most, const BlockVisibility& visibility) {
     const bool all_in_range = visibility.latest.first <= block.key + from && visibility.latest.begin <= block.key + from;
     if (!modifies_scores_ && block.key_scales == nullptr && all_in_range) return false;
     score_mod_.apply(scores_, row_ + r, rows, {block.key, from, most}, block.key_scales, !all_in_range);
@@ -281,8 +257,7 @@ class OptionBlock {
 
   // Weights that multiply values; the denominators have theirs. Hidden keys have weight 0 and scales that are numbers, or they
   // are not read.
-  template <int rows>
-  ATTEND_ALWAYS_INLINE void scale_weights(float* weights, int from, int to, const float* scales) const {
+  ATTEND_ALWAYS_INLINE void scale_weights(int rows, float* weights, int from, int to, const float* scales) const {
     for (int i = 0; i < rows; ++i, weights += config::score_keys) {
       for (int k = from; k < to; k += Isa::lanes) {
         Isa::store(weights + k, Isa::mul(Isa::load(weights + k), Isa::load(scales + k)));
