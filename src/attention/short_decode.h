@@ -4,10 +4,8 @@
 
 #include "../../include/attend/core.h"
 #include "../../include/attend/work_memory.h"
-#include "../kernel/online_softmax.h"
 #include "../kernel/pack.h"
-#include "../kernel/score_tile.h"
-#include "../kernel/value_tile.h"
+#include "../kernel/tiles.h"
 #include "causal.h"
 #include "combine.h"
 
@@ -47,17 +45,9 @@ ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* 
 // The weighted sums of a head's values, where its output will be.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
-  const ptrdiff_t stride = problem.value.token_stride;
-  for (int chain = 0; chain < keys; chain += chain_keys) {
-    const FloatValues values = {element(problem.value, 0, head) + chain * stride, stride};
-    const Sums sums = {element(problem.output, 0, head), problem.value_dim, chain > 0};
-    const int in_chain = at_most(keys - chain, chain_keys);
-    if (problem.value_dim < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
-      value_columns<Isa, 1, false, panel_keys / Isa::lanes>(weights + chain, values, &in_chain, sums);
-    } else {
-      value_columns<Isa, 1, false>(weights + chain, values, &in_chain, sums);
-    }
-  }
+  const Values values = {element(problem.value, 0, head), core::Format::float32, problem.value.token_stride, chain_keys};
+  const Sums sums = {element(problem.output, 0, head), problem.value_dim, false};
+  value_tiles<Isa>(1, weights, values, &keys, sums);
 }
 
 template <class Isa>
@@ -85,15 +75,15 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
     float* const row = scores + i * panel_keys;
     scale_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
     if (problem.key_panels) {
-      score_tile<Isa, 1, vecs>(query, key, 0, problem.head_dim, row);
+      score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
     } else if (keys <= few_panel_keys) {
       // Each in a place of its own: what is read behind one was not just written.
       float* const few = panel + i * few_panel_floats(problem.head_dim);
       pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few);
-      score_tile<Isa, 1, 1, few_panel_keys>(query, few, 0, problem.head_dim, row);
+      score_tile<Isa, float, 1, 1, few_panel_keys>(query, few, problem.head_dim, nullptr, row);
     } else {
       pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
-      score_tile<Isa, 1, vecs>(query, panel, 0, problem.head_dim, row);
+      score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);
     }
   }
   SoftmaxState scale[heads];
@@ -133,7 +123,7 @@ void run_short_decode(const core::Problem& problem, const core::HostWorkMemory& 
   float* const query = problem.scratch + at.query;
   for (; head < problem.query_heads; ++head) {
     scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
-    score_rows<Isa, 1>(query, element(problem.key, 0, head), problem.head_dim, keys, scores);
+    score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, 0, keys, scores);
     const int padded = whole_panels(keys);
     hide_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));

@@ -95,17 +95,12 @@ int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* sc
   return from;
 }
 
-// The weights of rows, some after others.
+// The weights of rows side by side.
 template <class Isa, int rows>
 void weights_of_rows(float* scores, int key_count, const SoftmaxState* scale, bool begun, float* lane_sums) {
-  constexpr int some = rows < Isa::softmax_rows ? rows : Isa::softmax_rows;
-  constexpr int vecs = some == 1 ? 4 : some == 2 ? 2 : 1;
-  const int done = weights_side_by_side<Isa, some, vecs>(scores, 0, key_count, scale, begun, lane_sums);
-  if constexpr (vecs > 1) weights_side_by_side<Isa, some, 1>(scores, done, key_count, scale, begun, lane_sums);
-  if constexpr (rows > some) {
-    weights_of_rows<Isa, rows - some>(scores + some * config::score_keys, key_count, scale + some, begun,
-                                      lane_sums + some * panel_keys);
-  }
+  constexpr int vecs = rows == 1 ? 4 : rows == 2 ? 2 : 1;
+  const int done = weights_side_by_side<Isa, rows, vecs>(scores, 0, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1) weights_side_by_side<Isa, rows, 1>(scores, done, key_count, scale, begun, lane_sums);
 }
 
 // The highest scores of a single row, four vectors side by side where there are so many.
@@ -140,9 +135,10 @@ struct NoScoreMod {
 //   scale      [rows]
 //   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
 template <class Isa, int rows, class Change = NoScoreMod>
-void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change = {}) {
+ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums,
+                                          Change change = {}) {
   using Vec = typename Isa::Vec;
-  const int padded = whole_panels(visible[rows - 1]);
+  const int padded = whole_panels(at_least(visible[rows - 1], 1));  // a row may see none of the tile's keys
   if (visible[0] != padded) {
     for (int r = 0; r < rows; ++r) {
       fill_row<Isa>(-__builtin_inff(), padded - visible[r], scores + r * config::score_keys + visible[r]);
@@ -168,8 +164,7 @@ void online_softmax(float* scores, const int* visible, SoftmaxState* scale, floa
   for (int r = 0; r < rows; ++r) {
     // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
     if (Isa::any_above(Isa::sub(highest[r], Isa::broadcast(scale[r].max)), Isa::broadcast(above_max))) {
-      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys,
-                     {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun});
+      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
     }
     far |= is_far(scale[r].max);
   }
@@ -178,6 +173,29 @@ void online_softmax(float* scores, const int* visible, SoftmaxState* scale, floa
     bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
   }
   weights_of_rows<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
+}
+
+// A change, for rows from `first` on.
+template <class Change>
+struct ChangeFrom {
+  static constexpr bool is_any = Change::is_any;
+  Change change;
+  int first;
+  template <class Vec>
+  ATTEND_ALWAYS_INLINE Vec highest(int r, float* scores, int count, Vec so_far) const {
+    return change.highest(first + r, scores, count, so_far);
+  }
+};
+
+// The same for the rows of a whole tile with a change, so many side by side as fill the registers.
+template <class Isa, int rows, class Change>
+void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change) {
+  constexpr int some = Isa::softmax_rows(rows);
+  static_assert(rows % some == 0, "a whole tile");
+  for (int r = 0; r < rows; r += some) {
+    softmax_side_by_side<Isa, some, ChangeFrom<Change>>(scores + r * config::score_keys, visible + r, scale + r,
+                                                        lane_sums + r * panel_keys, sums_from(sums, r), {change, r});
+  }
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "online_softmax.h"
 #include "operands.h"
 #include "score_tile.h"
-#include "typed_tiles.h"
 #include "value_tile.h"
 
 namespace attend {
@@ -21,38 +20,21 @@ int next_tile_rows(int left) {
   return left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
 }
 
-// A number of rows as a type.
-template <int rows>
-struct RowCount {
-  static constexpr int value = rows;
-};
+// Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
+// many keys, and so many columns of a chain's values.
+constexpr int shared_keys = 64, shared_columns = 64;
 
-template <class Isa, int rows, class Number>
-void typed_scores_of(const float* query, const Number* data, const Panels& panels, int from, int to, float* scores) {
-  const ptrdiff_t head_dim = panels.head_dim;
-  typed_scores<Isa, Number, rows>(query, data + from * head_dim, panels.head_dim, to - from,
-                                  panels.scales == nullptr ? nullptr : panels.scales + from, scores + from);
-}
-
-// In one go over all chains where one tile has all columns; see typed_tiles.h.
-template <class Isa, int rows, class Number>
-void typed_values_of(const float* weights, const Number* data, const Values& values, int keys, Sums sums) {
-  if (sums.value_dim <= typed_value_vecs<Isa>(rows) * Isa::lanes) {
-    return typed_values<Isa, Number, rows>(weights, data, values.stride, keys, values.first_chain, sums);
+template <class Isa, class Number>
+void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
+  const Number* const data = static_cast<const Number*>(panels.data);
+  const int head_dim = panels.head_dim, some = Isa::kernel_rows(rows) == rows ? to : shared_keys;
+  for (int end; from < to; from = end) {
+    end = at_most(from + some, to);
+    for_each_kernel<Isa, most_rows<Isa, Number>>(rows, [&](int r, auto count) {
+      score_rows<Isa, Number, decltype(count)::value>(query + r * ptrdiff_t(head_dim), data, head_dim, panels.scales, from, end,
+                                                      scores + r * config::score_keys);
+    });
   }
-  for (int k = 0, chain = at_most(values.first_chain, keys); k < keys; k += chain, chain = at_most(keys - k, chain_keys)) {
-    typed_values<Isa, Number, rows>(weights + k, data + k * values.stride, values.stride, chain, chain, sums);
-    sums.begun = true;
-  }
-}
-
-// Calls with the number of rows as a type.
-template <int most, class Call>
-ATTEND_ALWAYS_INLINE void with_rows(int rows, Call call) {
-  if constexpr (most > 1) {
-    if (rows != most) return with_rows<most - 1>(rows, call);
-  }
-  call(RowCount<most>());
 }
 
 // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
@@ -62,23 +44,22 @@ ATTEND_ALWAYS_INLINE void with_rows(int rows, Call call) {
 //   scores  of key 0: [rows][score_keys], or as many as there are for one row
 template <class Isa>
 void score_tiles(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
-  const int head_dim = panels.head_dim;
-  if (panels.format != core::Format::float32) {
-    with_rows<typed_rows>(rows, [&](auto count) {
-      with_numbers(panels.format, panels.data, [&](const auto* data) {
-        typed_scores_of<Isa, decltype(count)::value>(query, data, panels, from, to, scores);
-      });
-    });
-    return;
+  switch (panels.format) {
+    case core::Format::float16:
+      return score_panels<Isa, Half>(rows, query, panels, from, to, scores);
+    case core::Format::bfloat16:
+      return score_panels<Isa, Bfloat>(rows, query, panels, from, to, scores);
+    case core::Format::int8:
+      return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
+    case core::Format::float32:
+      break;
   }
-  const float* const data = static_cast<const float*>(panels.data);
-  with_rows<Isa::tile_rows>(rows, [&](auto count) {
-    constexpr int some = decltype(count)::value;
-    if (panels.width == few_panel_keys) {
-      score_tile<Isa, some, 1, few_panel_keys>(query, data, 0, head_dim, scores);
-    } else {
-      score_rows<Isa, some>(query, data, head_dim, to, scores, from);
-    }
+  if (panels.width == panel_keys) return score_panels<Isa, float>(rows, query, panels, from, to, scores);
+  const int head_dim = panels.head_dim;
+  for_each_kernel<Isa, most_rows<Isa, float>>(rows, [&](int r, auto count) {
+    score_tile<Isa, float, decltype(count)::value, 1, few_panel_keys>(query + r * ptrdiff_t(head_dim),
+                                                                      static_cast<const float*>(panels.data), head_dim, nullptr,
+                                                                      scores + r * config::score_keys);
   });
 }
 
@@ -91,8 +72,37 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
 //   sums       [rows][value_dim], which follow the maxima; if they have not begun, the lane sums have not either
 template <class Isa>
 void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
-  with_rows<Isa::tile_rows>(
-      rows, [&](auto count) { online_softmax<Isa, decltype(count)::value>(scores, visible, states, lane_sums, sums); });
+  for (int r = 0, some; r < rows; r += some) {
+    some = Isa::softmax_rows(rows - r);
+    with_rows<Isa, Isa::softmax_rows(Isa::tile_rows)>(some, [&](auto count) {
+      softmax_side_by_side<Isa, decltype(count)::value, NoScoreMod>(scores + r * config::score_keys, visible + r, states + r,
+                                                                    lane_sums + r * panel_keys, sums_from(sums, r), {});
+    });
+  }
+}
+
+template <class Isa, class Number>
+void value_chains(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+  constexpr int most = most_rows<Isa, Number>;
+  const Number* const data = static_cast<const Number*>(values.data);
+  const bool alone = Isa::kernel_rows(rows) == rows;
+  const int keys = visible[rows - 1], columns = alone ? sums.value_dim : shared_columns;
+  // All chains in one go over whole rows of values: by the next go, over other columns, the first-level cache would have lost
+  // many of them.
+  const bool at_once = alone && visible[0] == keys && sums.value_dim <= value_vecs<Isa, Number>(rows) * Isa::lanes;
+  int chain = at_once ? keys : at_most(values.first_chain, keys);
+  for (int k = 0; k < keys; k += chain, chain = at_most(keys - k, chain_keys), sums.begun = true) {
+    int in_chain[Isa::tile_rows];
+    for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), chain);
+    const ValueRows<Number> of_chain = {data + k * values.stride, values.stride, at_once ? values.first_chain : chain};
+    for (int column = 0, end; column < sums.value_dim; column = end) {
+      end = at_most(column + columns, sums.value_dim);
+      for_each_kernel<Isa, most>(rows, [&](int r, auto count) {
+        value_columns<Isa, Number, decltype(count)::value>(weights + k + r * config::score_keys, of_chain, in_chain + r,
+                                                           sums_from(sums, r), column, end);
+      });
+    }
+  }
 }
 
 // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one of
@@ -103,23 +113,16 @@ void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* st
 //   sums     [rows][value_dim]
 template <class Isa>
 void value_tiles(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  const int most = visible[rows - 1];
-  if (values.format != core::Format::float32) {
-    with_rows<typed_rows>(rows, [&](auto count) {
-      with_numbers(values.format, values.data,
-                   [&](const auto* data) { typed_values_of<Isa, decltype(count)::value>(weights, data, values, most, sums); });
-    });
-    return;
+  switch (values.format) {
+    case core::Format::float16:
+      return value_chains<Isa, Half>(rows, weights, values, visible, sums);
+    case core::Format::bfloat16:
+      return value_chains<Isa, Bfloat>(rows, weights, values, visible, sums);
+    case core::Format::int8:
+      return value_chains<Isa, int8_t>(rows, weights, values, visible, sums);
+    case core::Format::float32:
+      return value_chains<Isa, float>(rows, weights, values, visible, sums);
   }
-  with_rows<Isa::tile_rows>(rows, [&](auto count) {
-    constexpr int some = decltype(count)::value;
-    const float* const data = static_cast<const float*>(values.data);
-    for (int k = 0, chain = values.first_chain; k < most; k += chain, chain = chain_keys, sums.begun = true) {
-      int in_chain[some];
-      for (int i = 0; i < some; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), chain);
-      value_rows<Isa, some>(weights + k, {data + k * values.stride, values.stride}, in_chain, sums);
-    }
-  });
 }
 
 }  // namespace

@@ -28,33 +28,33 @@ void check_format_kernels(const FormatKernels& kernels);
 }  // namespace attend_test
 
 // What is below is compiled with the instruction set.
-#include "../../src/kernel/typed_tiles.h"
+#include "../../src/kernel/tiles.h"
 
 namespace {
 
-template <class Isa, class Number, int rows>
+template <class Isa, attend::core::Format format, int rows>
 constexpr attend_test::RowKernels row_kernels() {
   return {
       [](const float* query, const void* panels, int head_dim, int key_count, float* scores) {
-        attend::typed_scores<Isa, Number, rows>(query, static_cast<const Number*>(panels), head_dim, key_count, nullptr,
-                                                scores);
+        attend::score_tiles<Isa>(rows, query, {panels, format, nullptr, head_dim, attend::panel_keys}, 0, key_count, scores);
       },
       [](const float* weights, const void* values, std::ptrdiff_t stride, int keys, float* sums, int value_dim, bool begun) {
-        attend::typed_values<Isa, Number, rows>(weights, static_cast<const Number*>(values), stride, keys, attend::chain_keys,
-                                                {sums, value_dim, begun});
+        const int visible[] = {keys, keys, keys, keys};
+        attend::value_tiles<Isa>(rows, weights, {values, format, stride, attend::chain_keys}, visible,
+                                 {sums, value_dim, begun});
       }};
 }
 
 template <class Isa>
 constexpr attend_test::FormatKernels format_kernels() {
-  using attend::Bfloat;
-  using attend::Half;
+  using attend::core::Format;
   return {attend::widen_row<Isa>,
-          {{row_kernels<Isa, Half, 1>(), row_kernels<Isa, Half, 2>(), row_kernels<Isa, Half, 3>(), row_kernels<Isa, Half, 4>()},
-           {row_kernels<Isa, Bfloat, 1>(), row_kernels<Isa, Bfloat, 2>(), row_kernels<Isa, Bfloat, 3>(),
-            row_kernels<Isa, Bfloat, 4>()},
-           {row_kernels<Isa, int8_t, 1>(), row_kernels<Isa, int8_t, 2>(), row_kernels<Isa, int8_t, 3>(),
-            row_kernels<Isa, int8_t, 4>()}}};
+          {{row_kernels<Isa, Format::float16, 1>(), row_kernels<Isa, Format::float16, 2>(),
+            row_kernels<Isa, Format::float16, 3>(), row_kernels<Isa, Format::float16, 4>()},
+           {row_kernels<Isa, Format::bfloat16, 1>(), row_kernels<Isa, Format::bfloat16, 2>(),
+            row_kernels<Isa, Format::bfloat16, 3>(), row_kernels<Isa, Format::bfloat16, 4>()},
+           {row_kernels<Isa, Format::int8, 1>(), row_kernels<Isa, Format::int8, 2>(), row_kernels<Isa, Format::int8, 3>(),
+            row_kernels<Isa, Format::int8, 4>()}}};
 }
 
 }  // namespace
