@@ -104,7 +104,7 @@ build/doctest.ready:
 	@sh tests/support/find_doctest.sh "$(CXX)" build/doctest
 	@touch $@
 
-## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, a story on the boards, builds as vendors make them
+## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, WebAssembly, a story on the boards, builds as vendors make them
 .PHONY: targets
 targets:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/checks/targets.sh $(BUILD)

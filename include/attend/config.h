@@ -9,8 +9,7 @@
 #endif
 
 #if defined(__SIZEOF_INT__) && __SIZEOF_INT__ != 4
-#error \
-    "attend needs an int of 32 bits, which processors of 8 and 16 bits such as AVR do not have: compile for another processor"
+#error "attend needs an int of 32 bits, which AVR and other small processors do not have: compile for another processor"
 #endif
 
 #if defined(__FLT_MANT_DIG__) && (__FLT_MANT_DIG__ != 24 || __FLT_MAX_EXP__ != 128)

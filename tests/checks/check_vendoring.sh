@@ -116,7 +116,7 @@ refuses "attend needs a float of 32 bits" __FLT_MAX_EXP__ 127
 refuses "attend needs a double of 64 bits" __DBL_MANT_DIG__ 24
 refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
 for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
-stops "on m68k with -msoft-float" "$vendor/src/backend_scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
+stops "the FPU of m68k" "$vendor/src/backend_scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
 
 # A part of -ffast-math, which not every compiler gives away by a macro: refused, or without effect.
 what="-funsafe-math-optimizations stops or changes no bit"
