@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "../../include/attend/core_options.h"
-#include "../simd/scalar.h"
 #include "bits.h"
 #include "float_rules.h"
 
@@ -97,11 +96,13 @@ constexpr bool loads_halves(...) {
 
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE void widen_numbers(const Number* from, int count, float* to) {
-  int i = 0;
   if constexpr (loads_halves<Isa>(0)) {
+    int i = 0;
     for (; count - i >= Isa::lanes; i += Isa::lanes) Isa::store(to + i, Isa::load(from + i));
+    for (; i < count; ++i) to[i] = widen(from[i]);
+  } else {
+    Isa::widen(from, count, to);
   }
-  for (; i < count; ++i) to[i] = widen(from[i]);
 }
 
 // A row of numbers as floats.
@@ -125,8 +126,7 @@ void narrow_numbers(const float* from, int count, Number* to) {
   for (int i = 0; i < count; ++i) narrow(from[i], to + i);
 }
 
-template <class Isa = Scalar>
-void narrow_row(core::Format format, const float* from, int count, void* to) {
+inline void narrow_row(core::Format format, const float* from, int count, void* to) {
   if (format == core::Format::float16) {
     narrow_numbers(from, count, static_cast<Half*>(to));
   } else if (format == core::Format::bfloat16) {

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "../../include/attend/config.h"
-#include "helium_chains.h"
+#include "helium_typed.h"
 
 namespace attend {
 namespace {
 
-struct Helium : HeliumChains {
+struct Helium : HeliumTyped {
   using Vec = float32x4_t;
   using Factor = float;  // one number that multiplies vectors
   static constexpr int lanes = 4;
@@ -23,7 +23,6 @@ struct Helium : HeliumChains {
   static Factor factor(float a) { return a; }
   static Vec load(const float* from) { return vld1q_f32(from); }
   static void store(float* to, Vec a) { vst1q_f32(to, a); }
-  static Vec load_first(const float* from, int count) { return vld1q_z_f32(from, vctp32q(uint32_t(count))); }
   static void store_first(float* to, Vec a, int count) { vst1q_p_f32(to, a, vctp32q(uint32_t(count))); }
 
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }

@@ -26,6 +26,12 @@ struct Vfp : Scalar {
     return a;
   }
 
+  // Of other numbers than floats.
+  template <class Number>
+  ATTEND_HOT static void chains(const ChainsOf<Number>& c) {
+    one_by_one(c);
+  }
+
   ATTEND_HOT static void chains(const Chains& c) {
     if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
       rest(c);
