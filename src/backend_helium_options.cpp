@@ -8,11 +8,12 @@
 
 #if ATTEND_HELIUM
 
-#include "attention/embedded_options.h"
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
 #include "simd/helium.h"
 
 void attend::core::run_options_helium(const Problem& problem, const Options& options) {
-  EmbeddedOptions<Helium>(problem, options).run();
+  EmbeddedPipeline<Helium, AllFeatures>(problem, options).run(problem);
 }
 
 #endif

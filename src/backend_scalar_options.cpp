@@ -4,18 +4,19 @@
 #endif
 #define ATTEND_BACKEND_SOURCE
 
-#include "attention/embedded_options.h"
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
 #include "backends.h"
 
 // As in backend_scalar.cpp.
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
 #include "simd/vfp.h"
 void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
-  EmbeddedOptions<Vfp>(problem, options).run();
+  EmbeddedPipeline<Vfp, AllFeatures>(problem, options).run(problem);
 }
 #else
 #include "simd/scalar.h"
 void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
-  EmbeddedOptions<Scalar>(problem, options).run();
+  EmbeddedPipeline<Scalar, AllFeatures>(problem, options).run(problem);
 }
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "config.h"
+#include "work_memory.h"
 
 namespace attend {
 namespace core {
@@ -83,21 +84,20 @@ struct Problem {
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
-// memory, and no time to speak of unless floats are computed by software.
-constexpr bool scaled_in_advance(int row_block, bool key_panels) { return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT; }
-
 // Floats of scratch for Problem::row_block = row_block. On small parts nothing is copied, and sums beside those in the output
 // exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const size_t packed = key_panels || config::embedded ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
-  const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
+  const bool many_segments = keys > segment_keys;
+  const int tile_rows = smaller_of(row_block, config::tile_rows);
+  if (config::embedded) {
+    const bool scaled = scaled_in_advance(row_block, key_panels);
+    return size_t(EmbeddedMemory(row_block, tile_rows, head_dim, value_dim, scaled, many_segments).end);
+  }
+  const size_t packed = key_panels ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
-  const size_t query = config::embedded && !scaled_in_advance(row_block, key_panels) ? 0 : size_t(head_dim);
-  const size_t row = query + panel_keys + config::row_state;
-  const size_t sums = keys > segment_keys || !config::embedded ? size_t(value_dim) : 0;
-  const size_t totals = keys > segment_keys ? 2 : 0;
-  return packed + scores + size_t(row_block) * (row + sums + totals);
+  const size_t row = size_t(head_dim) + panel_keys + config::row_state;
+  const size_t totals = many_segments ? 2 : 0;
+  return packed + scores + size_t(row_block) * (row + size_t(value_dim) + totals);
 }
 
 // Computes the whole problem with the active backend.

@@ -12,10 +12,18 @@
 #include "../../include/attend/core.h"
 #include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
-#include "causal.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {
+
+// Adds sums, a denominator and a row, to earlier ones, which are multiplied by `factor` first: rescale_factor of the two
+// maxima, where the earlier one is not above the other. Exact but for the additions.
+template <class Isa>
+void rescale_and_add(float& sum, float* row, typename Isa::Vec factor, float added_sum, const float* added, int value_dim) {
+  sum = Scalar::fma(sum, Isa::highest_lane(factor), added_sum);
+  multiply_add_row<Isa>(row, value_dim, factor, added, row);
+}
 
 // Keeps a row as it is after the last key of a segment.
 template <class Isa>
@@ -34,11 +42,9 @@ void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int valu
     kept += apart;
     const float segment_sum = kept[value_dim], segment_max = kept[value_dim + 1];
     const bool higher = Scalar::less(max, segment_max);
-    const float lowered = higher ? Scalar::sub(max, segment_max) : Scalar::sub(segment_max, max);
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(lowered));
+    const typename Isa::Vec factor = higher ? rescale_factor<Isa>(max, segment_max) : rescale_factor<Isa>(segment_max, max);
     if (higher) {
-      sum = Scalar::fma(sum, Isa::highest_lane(factor), segment_sum);
-      multiply_add_row<Isa>(output, value_dim, factor, kept, output);
+      rescale_and_add<Isa>(sum, output, factor, segment_sum, kept, value_dim);
       max = segment_max;
     } else {
       sum = Scalar::fma(segment_sum, Isa::highest_lane(factor), sum);

@@ -1,6 +1,6 @@
 // The algorithm for parts that are short of memory: as in row_block.h, which is for hosts, with less code and no copies.
 //
-//   for each block of rows: as many as a tile has, or one
+//   for each block of rows: as many as a tile has, or one; with options any number
 //     for each chain of keys:  scores -> weights -> weighted sum of values
 //     at the end of a segment: add its sums to the sums of the segments before it
 //     divide by the denominator
@@ -9,68 +9,43 @@
 // chain's keys when it comes to values: a hidden value is never touched.
 #pragma once
 
-#include "../../include/attend/core.h"
-#include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
-#include "../simd/chains.h"
 #include "combine.h"
+#include "embedded_tiles.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {
 
+// A block of rows of calls without options: those of a tile, or one. Sums grow in the output.
 template <class Isa>
-class EmbeddedPipeline {
+class EmbeddedTileBlock {
   static constexpr int tile_rows = Isa::tile_rows;
   static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
                 "tiles do not cross panels");
 
  public:
-  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem) : problem_(problem) {
+  ATTEND_ALWAYS_INLINE explicit EmbeddedTileBlock(const core::Problem& problem) : problem_(problem) {
     rows_ = problem.row_block < tile_rows ? 1 : tile_rows;
     scale_ = base2_scale(problem.scale);
-    rows_state_ = problem.scratch + (problem.row_block == 1 ? chain_keys : rows_ * config::score_keys);
-  }
-
-  // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
-  template <bool divides>
-  void run() {
-    int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
-    for (int heads = problem_.query_heads; heads > 0; heads -= problem_.kv_heads) ++group;
+    rows_state_ = problem.scratch + layout().sums;
     keys_ = problem_.key.data;
     values_ = problem_.value.data;
-    for (int first_head = 0; first_head < problem_.query_heads; first_head += group) {
-      int token = 0, head = 0;
-      for (int left = group * problem_.queries; left > 0; left -= count_) {
-        count_ = left < rows_ ? 1 : rows_;
-        for (int r = 0; r < count_; ++r) {
-          begin_row(r, token, first_head + head);
-          if (++head == group) {
-            head = 0;
-            ++token;
-          }
-        }
-        if constexpr (divides) {
-          go_over();
-        } else {
-          keep_segment();
-        }
-      }
-      keys_ += problem_.key.head_stride;
-      values_ += problem_.value.head_stride;
-    }
   }
 
- private:
+  // How many rows the next block has, of those that are left.
+  int rows_of(int left) const { return left < rows_ ? 1 : rows_; }
+
+  ATTEND_ALWAYS_INLINE void next_head() {
+    keys_ += problem_.key.head_stride;
+    values_ += problem_.value.head_stride;
+  }
+
   // Row r is a token of a query head.
   ATTEND_NOINLINE void begin_row(int r, int token, int head) {
     output_[r] = problem_.output.data + token * problem_.output.token_stride + head * problem_.output.head_stride;
-    seen_[r] = problem_.keys;
-    if (problem_.causal) {
-      // The same keys are seen with an offset beyond these, and the sum cannot overflow.
-      const int offset = at_most(at_least(problem_.offset, -problem_.queries), problem_.keys);
-      seen_[r] = at_most(at_least(offset + token + 1, 0), problem_.keys);
-    }
+    seen_[r] = visible_keys(problem_, token);
     max(r) = lowest_max;
     queries_ = problem_.query.data + token * problem_.query.token_stride + head * problem_.query.head_stride;
     if (scaled()) {
@@ -80,7 +55,19 @@ class EmbeddedPipeline {
     }
   }
 
-  // All keys, for the rows that were begun.
+  // All keys, for so many rows, which were begun. Either the output is what it should be, or it takes the sums of one segment
+  // (combine.h).
+  template <bool divides>
+  ATTEND_ALWAYS_INLINE void run(int count) {
+    count_ = count;
+    if constexpr (divides) {
+      go_over();
+    } else {
+      keep_segment();
+    }
+  }
+
+ private:
   void go_over() {
     int segment = 0;
     do {
@@ -117,25 +104,7 @@ class EmbeddedPipeline {
     chains.a_scale = scaled() ? 1.0f : scale_;
     chains.b_step = problem_.key_panels ? panel_keys : 1;
     chains.b_stride = problem_.key_panels ? 1 : problem_.key.token_stride;
-    int wide = Isa::columns(count_, !problem_.key_panels);
-    for (chains.column = 0; chains.column < key_count; chains.column += wide) {
-      chains.a = queries_;
-      chains.b = keys_ + chains.b_stride * (key + chains.column);
-      chains.columns = at_most(key_count - chains.column, wide);
-      if (problem_.key_panels) {
-        // A panel is whole, whatever key_count is.
-        const int panel = (key + chains.column) & -panel_keys;
-        chains.b += panel * ptrdiff_t(problem_.head_dim - 1);
-        chains.columns = wide;
-      }
-      for (int left = problem_.head_dim; left > 0; left -= chain_dims) {
-        chains.adds = left != problem_.head_dim;
-        chains.steps = at_most(left, chain_dims);
-        Isa::chains(chains);
-        chains.a += chain_dims;
-        chains.b += chain_dims * chains.b_step;
-      }
-    }
+    score_tile<Isa>(chains, problem_, queries_, keys_, key, 0, key_count);
 
     for (int r = 0; r < count_; ++r) {
       rows[r] = sums(r, key);
@@ -149,18 +118,14 @@ class EmbeddedPipeline {
     chains.b_step = problem_.value.token_stride;
     chains.b_stride = 1;
     chains.adds = adds;
-    wide = Isa::columns(chains.rows, false);
+    const int wide = Isa::columns(chains.rows, false);
     for (int r = 0; r < count_; r += chains.rows) {
       chains.steps = at_most(seen_[r] - key, key_count);
       if (chains.steps <= 0) continue;
       chains.a = scores(r);
       chains.b = values_ + key * chains.b_step;
       chains.to = rows + r;
-      for (chains.column = 0; chains.column < problem_.value_dim; chains.column += wide) {
-        chains.columns = at_most(problem_.value_dim - chains.column, wide);
-        Isa::chains(chains);
-        chains.b += wide;
-      }
+      value_tile<Isa>(chains, wide, 0, problem_.value_dim);
     }
   }
 
@@ -168,34 +133,30 @@ class EmbeddedPipeline {
   ATTEND_NOINLINE void end_segment(int segment) {
     for (int r = 0; r < count_; ++r) {
       if (segment > 0 && seen_[r] <= segment) continue;
-      float sum = add_lanes<Isa>(lane_sums(r));
+      const float sum = add_lanes<Isa>(lane_sums(r));
       float* const before = total(r);
       if (segment > 0) {
-        const typename Isa::Vec factor =
-            Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(before[1], max(r))));
-        sum = Scalar::fma(before[0], Isa::highest_lane(factor), sum);
-        multiply_add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r, segment), output_[r]);
+        rescale_and_add<Isa>(before[0], output_[r], rescale_factor<Isa>(before[1], max(r)), sum, sums(r, segment),
+                             problem_.value_dim);
+      } else {
+        before[0] = sum;
       }
-      before[0] = sum;
       before[1] = max(r);
     }
   }
 
+  core::EmbeddedMemory layout() const {
+    return {problem_.row_block, rows_, problem_.head_dim, problem_.value_dim, scaled(), many_segments()};
+  }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
   bool many_segments() const { return problem_.keys > segment_keys; }
 
-  // The scratch: scores, and then weights, [rows][score_keys];
   float* scores(int r) const { return problem_.scratch + r * config::score_keys; }
-  // [rows]: 16 partial sums of the denominator and the maximum;
-  float* lane_sums(int r) const { return rows_state_ + r * (panel_keys + 1); }
+  float* lane_sums(int r) const { return rows_state_ + r * core::EmbeddedMemory::row_sums; }
   float& max(int r) const { return lane_sums(r)[panel_keys]; }
-  // scaled queries [rows][head_dim], if they are scaled in advance;
-  float* after_state() const { return lane_sums(rows_); }
-  // where there are many segments [rows]: denominator and maximum of the finished ones, and sums of the current one,
-  // [value_dim]. Those of the first grow in the output.
-  float* total(int r) const {
-    return after_state() + ptrdiff_t(rows_) * (scaled() ? problem_.head_dim : 0) + r * ptrdiff_t(problem_.value_dim + 2);
-  }
+  float* after_state() const { return rows_state_ + (layout().queries - layout().sums); }
+  // Denominator and maximum of the segments before, and the sums of the current one. Those of the first grow in the output.
+  float* total(int r) const { return rows_state_ + (layout().totals - layout().sums) + r * ptrdiff_t(problem_.value_dim + 2); }
   float* sums(int r, int key) const { return key < segment_keys ? output_[r] : total(r) + 2; }
 
   const core::Problem& problem_;
@@ -208,6 +169,45 @@ class EmbeddedPipeline {
   float* rows_state_;
   float* output_[tile_rows];
   int seen_[tile_rows];  // how many keys each row sees: they are the first ones
+};
+
+// What a call can have, at compile time: its blocks of rows do that, and the rest is not there.
+struct NoFeatures {
+  template <class Isa>
+  using Block = EmbeddedTileBlock<Isa>;
+};
+
+// The whole of a problem, block by block. What the block takes besides, such as options, follows.
+template <class Isa, class Features>
+class EmbeddedPipeline {
+ public:
+  template <class... More>
+  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem, const More&... more)
+      : block_(problem, more...) {}
+
+  template <bool divides = true>
+  void run(const core::Problem& problem) {
+    int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
+    for (int heads = problem.query_heads; heads > 0; heads -= problem.kv_heads) ++group;
+    for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
+      int token = 0, head = 0, count;
+      for (int left = group * problem.queries; left > 0; left -= count) {
+        count = block_.rows_of(left);
+        for (int r = 0; r < count; ++r) {
+          block_.begin_row(r, token, first_head + head);
+          if (++head == group) {
+            head = 0;
+            ++token;
+          }
+        }
+        block_.template run<divides>(count);
+      }
+      block_.next_head();
+    }
+  }
+
+ private:
+  typename Features::template Block<Isa> block_;
 };
 
 }  // namespace

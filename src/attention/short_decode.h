@@ -7,7 +7,7 @@
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
 #include "../kernel/value_tile.h"
-#include "causal.h"
+#include "visibility.h"
 #include "combine.h"
 
 namespace attend {

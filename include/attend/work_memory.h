@@ -1,0 +1,72 @@
+// The layout of work memory: where each array lies, in floats from the beginning, and where the last one ends. The functions
+// that say how much a call needs (core::scratch_floats, core::option_scratch_floats) and the code that uses it both read it
+// here.
+//
+// Always inlined: at -O0 they would be functions that backends with other instructions share.
+#pragma once
+
+#include <stddef.h>
+
+#include "config.h"
+
+namespace attend {
+namespace core {
+
+__attribute__((always_inline)) constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
+
+// Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
+// memory, and no time to speak of unless floats are computed by software.
+__attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, bool key_panels) {
+  return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT;
+}
+
+// Small parts (attention/embedded.h), a call without options:
+//   scores   [rows][score_keys], and of a single row one chain of keys
+//   sums     [rows]: 16 partial sums of the denominator, and the maximum
+//   queries  [rows][head_dim], scaled, if they are scaled in advance
+//   totals   [rows], where there are many segments: denominator and maximum of the finished ones; sums of the current one,
+//            [value_dim]
+struct EmbeddedMemory {
+  static constexpr int row_sums = panel_keys + 1;
+  ptrdiff_t sums, queries, totals, end;
+
+  __attribute__((always_inline)) constexpr EmbeddedMemory(int row_block, int rows, int head_dim, int value_dim, bool scaled,
+                                                          bool many_segments)
+      : sums(row_block == 1 ? chain_keys : rows * config::score_keys),
+        queries(sums + rows * row_sums),
+        totals(queries + ptrdiff_t(rows) * (scaled ? head_dim : 0)),
+        end(totals + (many_segments ? rows * ptrdiff_t(value_dim + 2) : 0)) {}
+};
+
+// The same with options, for a block of so many rows:
+//   rows     [rows] what is noted of each row
+//   sums     [rows] maximum and denominators, [4 + panel_keys], then sums of the open segment and of those before, [value_dim]
+//            each: a state without its chain. Not used with states, which have their own
+//   chain    [value_dim] the sums of an open chain
+//   scores   [rows][chain_keys]
+//   queries  [rows][head_dim]
+//   numbers  a group of keys, or some columns of a chain's values, widened or brought together
+struct EmbeddedOptionMemory {
+  static constexpr int most_rows = 16;
+  static constexpr int row_floats = sizeof(void*) == 8 ? 16 : 12;
+  ptrdiff_t sums, chain, scores, queries, numbers, end;
+
+  __attribute__((always_inline)) constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
+      : sums(ptrdiff_t(smaller_of(row_block, most_rows)) * row_floats),
+        chain(sums + smaller_of(row_block, most_rows) * (4 + panel_keys + 2 * ptrdiff_t(value_dim))),
+        scores(chain + value_dim),
+        queries(scores + ptrdiff_t(smaller_of(row_block, most_rows)) * chain_keys),
+        numbers(queries + smaller_of(row_block, most_rows) * ptrdiff_t(head_dim)),
+        end(numbers + most_numbers(head_dim)) {}
+
+  // Of `numbers`: as many values of a chain as the widest tile without vectors has columns, at least.
+  __attribute__((always_inline)) static constexpr ptrdiff_t most_numbers(int head_dim) {
+    return panel_keys * ptrdiff_t(head_dim < least_columns ? least_columns : head_dim);
+  }
+
+ private:
+  static constexpr int least_columns = 8 * chain_keys / panel_keys;
+};
+
+}  // namespace core
+}  // namespace attend

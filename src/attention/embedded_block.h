@@ -1,0 +1,311 @@
+// A block of rows of the embedded pipeline with options: many rows of a few tiles, or one.
+//
+//   for each chain of 64 keys that any row sees some of by position:
+//     for each piece of keys that lie together:  scores of all rows, a tile at a time
+//     for each row:    score modifications, masks -> online softmax -> weights
+//     for each tile:   sums += weights * values
+//   at the end of a segment: add its sums to those before
+//
+// Rows that do not see a key between others that they see go key by key when it comes to values: a masked value is never
+// touched. So do rows of a chain that a call with states begins or leaves in its middle.
+#pragma once
+
+#include "embedded_keys.h"
+#include "embedded_rows.h"
+#include "embedded_tiles.h"
+
+namespace attend {
+namespace {
+
+template <class Isa>
+class EmbeddedBlock {
+ public:
+  EmbeddedBlock(const core::Problem& problem, const core::Options& options)
+      : problem_(problem),
+        options_(options),
+        keys_(problem, options),
+        rows_(problem, options),
+        has_states_(has_states(options)),
+        modifies_scores_(modifies_scores(options)),
+        has_masks_(has_masks(options)),
+        shows_all_(shows_hidden(options)) {}
+
+  // How many rows the next block has, of those that are left.
+  int rows_of(int left) const { return at_most(left, at_most(problem_.row_block, core::EmbeddedOptionMemory::most_rows)); }
+
+  void next_head() { keys_.next_head(); }
+  void begin_row(int r, int token, int head) const { rows_.begin(r, token, head); }
+
+  // All keys, for so many rows, which were begun.
+  template <bool>
+  void run(int count) {
+    count_ = count;
+    const Visibility earliest = rows_.row(0).at.visibility;
+    const int end = shows_all_ ? problem_.keys : rows_.row(count - 1).at.visibility.end;
+    open_ = has_states_ ? options_.first_key & -chain_keys : -1;
+    has_total_ = false;
+    for (int key = earliest.begin & -chain_keys; key < end;) {
+      if (look_at(key)) {
+        go_to(key);
+        chain(key);
+        key += chain_keys;
+      } else {
+        key = at_least(key + chain_keys, earliest.first & -chain_keys);
+      }
+    }
+    if (has_states_) {
+      go_to(problem_.keys);
+    } else {
+      if (has_total_) end_segments();
+      for (int r = 0; r < count; ++r) rows_.finish(r, has_total_);
+    }
+  }
+
+ private:
+  static constexpr int tile_rows = Isa::tile_rows;
+
+  // What rows see of the chain of a key; whether there is anything to do.
+  bool look_at(int key) {
+    const int count = at_most(problem_.keys - key, chain_keys);
+    from_ = count;
+    to_ = 0;
+    by_groups_ = has_masks_;
+    for (int r = 0; r < count_; ++r) {
+      EmbeddedRow& row = rows_.row(r);
+      row.sees = range_in_chain(row.at.visibility, key, count);
+      if (row.sees.from >= row.sees.to) continue;
+      from_ = at_most(from_, row.sees.from);
+      to_ = at_least(to_, row.sees.to);
+      by_groups_ = by_groups_ || row.sees.gap;
+    }
+    if (shows_all_) {
+      from_ = at_least(rows_.row(0).at.visibility.begin - key, 0);
+      to_ = count;
+      by_groups_ = false;
+    }
+    return from_ < to_;
+  }
+
+  // Whether a call with states begins or leaves a chain in its middle.
+  bool is_cut(int key) const { return has_states_ && (key < options_.first_key || key + chain_keys > problem_.keys); }
+
+  // Closes chains and segments that end before the chain of a key.
+  void go_to(int key) {
+    if (open_ >= 0 && key / chain_keys != open_ / chain_keys && is_cut(open_)) {
+      for (int r = 0; r < count_; ++r) rows_.state(r).template end_chain<Isa>();
+    }
+    if (open_ >= 0 && key / segment_keys != open_ / segment_keys) end_segments();
+    open_ = key;
+  }
+
+  void end_segments() {
+    for (int r = 0; r < count_; ++r) rows_.state(r).template end_segment<Isa>();
+    has_total_ = true;
+  }
+
+  ATTEND_HOT ATTEND_NOINLINE void chain(int key) {
+    for (int k = from_ & -panel_keys; k < to_;) {
+      const int count = by_groups_ ? at_most(to_ - k, panel_keys) : to_ - k;
+      if (!by_groups_ || is_needed(key + k, count)) {
+        keys_.for_each_piece(key, at_least(k, from_), k + count,
+                             [&](int first, int begin, int end) { score_piece(first, begin, end); });
+      } else {
+        for (int r = 0; r < count_; ++r) fill_row<Isa>(-__builtin_inff(), panel_keys, rows_.scores(r) + k);
+      }
+      k += count;
+    }
+    for (int r = 0; r < count_; ++r) weigh(r, key);
+    const bool any_gap = [&] {
+      if (has_masks_) return true;
+      for (int r = 0; r < count_; ++r) {
+        if (rows_.row(r).sees.gap) return true;
+      }
+      return false;
+    }();
+    if (any_gap || is_cut(key)) {
+      for (int r = 0; r < count_; ++r) add_by_keys(r, key);
+    } else {
+      add_values(key);
+    }
+  }
+
+  // Whether any row sees any of a group's keys.
+  bool is_needed(int key, int count) const {
+    for (int r = 0; r < count_; ++r) {
+      const OptionRow& at = rows_.row(r).at;
+      if (at.visibility.has_any(key, key + count) && lets_any_through(options_, at.visible, at.bias, key, count)) return true;
+    }
+    return false;
+  }
+
+  bool in_registers(core::Format format) const { return format == core::Format::float32 || count_ <= tile_rows; }
+
+  void score_piece(int first, int begin, int end) {
+    const bool panels = problem_.key_panels;
+    if (panels) begin &= -panel_keys;
+    if (options_.key_format == core::Format::float32) {
+      score_tiles<float>(keys_.keys, first, begin, end, problem_.key.token_stride);
+    } else if (!panels || !in_registers(options_.key_format)) {
+      for (int k = begin & -panel_keys; k < end; k += panel_keys) {
+        const int from = at_least(begin, k), to = at_most(end, k + panel_keys);
+        keys_.widen_group(first + from, to - from, rows_.numbers());
+        score_tiles<float>(rows_.numbers(), -from, from, to, problem_.head_dim);
+      }
+    } else if (options_.key_format == core::Format::float16) {
+      score_tiles<Half>(numbers_of<Half>(keys_.keys), first, begin, end, 0);
+    } else if (options_.key_format == core::Format::bfloat16) {
+      score_tiles<Bfloat>(numbers_of<Bfloat>(keys_.keys), first, begin, end, 0);
+    } else {
+      score_tiles<int8_t>(numbers_of<int8_t>(keys_.keys), first, begin, end, 0);
+    }
+    if (keys_.key_scales == nullptr) return;
+    for (int r = 0; r < count_; ++r)
+      multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.key_scales + (first + begin));
+  }
+
+  template <class Number>
+  void score_tiles(const Number* keys, int first, int begin, int end, ptrdiff_t stride) {
+    float* to[tile_rows];
+    ChainsOf<Number> chains;
+    chains.to = to;
+    chains.a_stride = problem_.head_dim;
+    chains.a_scale = 1.0f;
+    chains.b_step = problem_.key_panels ? panel_keys : 1;
+    chains.b_stride = problem_.key_panels ? 1 : stride;
+    for (int r = 0; r < count_; r += chains.rows) {
+      chains.rows = count_ - r < tile_rows ? 1 : tile_rows;
+      for (int i = 0; i < chains.rows; ++i) to[i] = rows_.scores(r + i);
+      score_tile<Isa>(chains, problem_, rows_.query(r), keys, first, begin, end);
+    }
+  }
+
+  // Scores of a row to weights.
+  void weigh(int r, int key) {
+    const EmbeddedRow& row = rows_.row(r);
+    const ChainRange sees = row.sees;
+    float* const scores = rows_.scores(r);
+    if (modifies_scores_) {
+      const int to = shows_all_ ? to_ : sees.to;
+      if (sees.from < to || shows_all_) {
+        rows_.score_mod().apply(scores, &row.at, 1, {key, (shows_all_ ? from_ : sees.from) & -panel_keys, to}, nullptr, true);
+      }
+    }
+    const int from = sees.from & -panel_keys;
+    if (sees.from >= sees.to) return;
+    if (!modifies_scores_) {
+      fill_row<Isa>(-__builtin_inff(), sees.from - from, scores + from);
+      if (sees.gap) {
+        const int pinned = row.at.visibility.pinned - key;
+        fill_row<Isa>(-__builtin_inff(), row.at.visibility.first - key - pinned, scores + pinned);
+      }
+    }
+    const RowState state = rows_.state(r);
+    const bool cut = is_cut(key);  // then the chain has sums too, before those of the segment
+    online_softmax_row<Isa>(scores + from, sees.to - from, state.max(), state.lane_sums(), cut ? state.chain() : state.sums(),
+                            cut ? 2 * problem_.value_dim : problem_.value_dim);
+  }
+
+  // The chain's values, for rows without gaps.
+  void add_values(int key) {
+    if (keys_.value_scales != nullptr) {
+      keys_.for_each_piece(key, from_, to_, [&](int first, int begin, int end) {
+        for (int r = 0; r < count_; ++r) {
+          multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.value_scales + (first + begin));
+        }
+      });
+    }
+    const int start = from_ & -panel_keys;
+    const typename EmbeddedKeys<Isa>::Piece piece = keys_.piece(key + start, to_ - start);
+    const int first = piece.place - start;
+    const ptrdiff_t step = problem_.value.token_stride;
+    if (piece.count < to_ - start || !in_registers(options_.value_format)) {
+      const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.head_dim) / chain_keys);
+      for (int column = 0; column < problem_.value_dim; column += most) {
+        const int columns = at_most(problem_.value_dim - column, most);
+        keys_.for_each_piece(key, from_, to_, [&](int place, int begin, int end) {
+          keys_.widen_values(place + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
+        });
+        value_tiles<float>(rows_.numbers(), 0, columns, column, columns);
+      }
+    } else if (options_.value_format == core::Format::float32) {
+      value_tiles<float>(keys_.values, first, step, 0, problem_.value_dim);
+    } else if (options_.value_format == core::Format::float16) {
+      value_tiles<Half>(numbers_of<Half>(keys_.values), first, step, 0, problem_.value_dim);
+    } else if (options_.value_format == core::Format::bfloat16) {
+      value_tiles<Bfloat>(numbers_of<Bfloat>(keys_.values), first, step, 0, problem_.value_dim);
+    } else {
+      value_tiles<int8_t>(numbers_of<int8_t>(keys_.values), first, step, 0, problem_.value_dim);
+    }
+  }
+
+  // sums[column ...] += weights * values of `columns` columns: the chain's keys are values `first` + k, so far apart.
+  template <class Number>
+  void value_tiles(const Number* values, int first, ptrdiff_t step, int column, int columns) {
+    float* to[tile_rows];
+    ChainsOf<Number> chains;
+    chains.to = to;
+    chains.a_stride = chain_keys;
+    chains.a_scale = 1.0f;
+    chains.b_step = step;
+    chains.b_stride = 1;
+    chains.adds = true;
+    for (int r = 0; r < count_; r += chains.rows) {
+      const ChainRange sees = rows_.row(r).sees;
+      chains.rows = is_tile(r) ? tile_rows : 1;
+      chains.steps = sees.to - sees.from;
+      if (chains.steps <= 0) continue;
+      for (int i = 0; i < chains.rows; ++i) to[i] = rows_.state(r + i).sums();
+      chains.a = rows_.scores(r) + sees.from;
+      chains.b = values + (first + sees.from) * step;
+      value_tile<Isa>(chains, Isa::columns(chains.rows, false), column, column + columns);
+    }
+  }
+
+  // Whether the rows from r on are a tile that sees the same of the chain.
+  bool is_tile(int r) const {
+    if (count_ - r < tile_rows) return false;
+    const ChainRange &a = rows_.row(r).sees, &b = rows_.row(r + tile_rows - 1).sees;
+    return a.from == b.from && a.to == b.to;
+  }
+
+  // The values that a row sees, one by one.
+  ATTEND_NOINLINE void add_by_keys(int r, int key) {
+    const EmbeddedRow& row = rows_.row(r);
+    const RowState state = rows_.state(r);
+    for (int k = row.sees.from; k < row.sees.to; ++k) {
+      const int at = key + k;
+      float weight = rows_.scores(r)[k];
+      if (!row.at.visibility.has(at) ||
+          (magnitude(weight) == 0 && !is_let_through(problem_, options_, row.at.token, row.at.head, at)))
+        continue;
+      const int place = keys_.piece(at & -panel_keys, panel_keys).place + at % panel_keys;
+      if (keys_.value_scales != nullptr) weight = Scalar::mul(weight, keys_.value_scales[place]);
+      const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.head_dim));
+      for (int column = 0; column < problem_.value_dim; column += most) {
+        const int columns = at_most(problem_.value_dim - column, most);
+        keys_.widen_values(place, 1, column, columns, rows_.numbers());
+        multiply_add_row<Isa>(rows_.numbers(), columns, Isa::broadcast(weight), state.chain() + column, state.chain() + column);
+      }
+    }
+    if (!is_cut(key)) state.template end_chain<Isa>();
+  }
+
+  const core::Problem& problem_;
+  const core::Options& options_;
+  EmbeddedKeys<Isa> keys_;
+  const EmbeddedRows<Isa> rows_;
+  const bool has_states_, modifies_scores_, has_masks_, shows_all_;
+  int count_ = 0;           // of rows
+  int from_ = 0, to_ = 0;   // what any row sees of the chain
+  bool by_groups_ = false;  // whether rows do not see some keys between others
+  bool has_total_ = false;  // whether a segment has ended
+  int open_ = 0;            // the chain whose sums are open
+};
+
+struct AllFeatures {
+  template <class Isa>
+  using Block = EmbeddedBlock<Isa>;
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,103 @@
+// Where the keys and values of the embedded pipeline lie with options: anywhere in groups of 16, in any number format.
+//
+// A piece is a run of keys of a chain whose groups lie one after another. Rows of one tile read numbers where they lie, and
+// widen them in registers. For more rows, a group of keys or some columns of a chain's values are widened once, in work memory;
+// and values are brought together there where a chain is of several pieces.
+#pragma once
+
+#include "../numerics/formats.h"
+#include "paging.h"
+#include "visibility.h"
+
+namespace attend {
+namespace {
+
+template <class Number>
+const Number* numbers_of(const float* data) {
+  return static_cast<const Number*>(static_cast<const void*>(data));
+}
+
+// row[i] *= by[i]
+template <class Isa>
+void multiply_rows(float* row, int count, const float* by) {
+  int k = 0;
+  for (; count - k >= Isa::lanes; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
+  for (; k < count; ++k) row[k] = Scalar::mul(row[k], by[k]);
+}
+
+template <class Isa>
+class EmbeddedKeys {
+ public:
+  EmbeddedKeys(const core::Problem& problem, const core::Options& options)
+      : problem_(problem),
+        options_(options),
+        keys(problem.key.data),
+        values(problem.value.data),
+        key_scales(options.key_scales),
+        value_scales(options.value_scales) {}
+
+  // To the next key/value head.
+  void next_head() {
+    keys = moved(keys, problem_.key.head_stride, options_.key_format);
+    values = moved(values, problem_.value.head_stride, options_.value_format);
+    if (key_scales != nullptr) key_scales += options_.key_scale_stride;
+    if (value_scales != nullptr) value_scales += options_.value_scale_stride;
+  }
+
+  struct Piece {
+    int place;  // of the first key: how many keys of memory lie before it
+    int count;  // of keys
+  };
+
+  // Of `count` keys from a group's first on: the first piece.
+  Piece piece(int key, int count) const {
+    const core::Paging& paging = options_.paging;
+    const int group = key / panel_keys, taken = keys_taken(paging, problem_.keys);
+    const Piece all = {slot_group(paging, taken, group) * panel_keys - options_.origin, count};
+    if (paging.pages == nullptr && paging.ring_groups == 0) return all;
+    return {all.place, at_most(run_length(paging, taken, group, whole_panels(count) / panel_keys) * panel_keys, count)};
+  }
+
+  // Calls with each piece of a chain's keys from ... to - 1, counted from the chain's first: its keys begin ... end - 1, and
+  // the place of key 0 if it were in the same piece.
+  template <class Call>
+  ATTEND_ALWAYS_INLINE void for_each_piece(int key, int from, int to, Call call) const {
+    for (int k = from & -panel_keys; k < to;) {
+      const Piece next = piece(key + k, to - k);
+      call(next.place - k, at_least(k, from), k + next.count);
+      k += next.count;
+    }
+  }
+
+  // A group of keys as floats: of a cache its panel, of arrays keys begin ... end - 1.
+  void widen_group(int place, int count, float* to) const {
+    const int dims = problem_.head_dim;
+    if (problem_.key_panels) {
+      widen_row<Isa>(options_.key_format, moved(keys, place * ptrdiff_t(dims), options_.key_format), panel_keys * dims, to);
+      return;
+    }
+    for (int i = 0; i < count; ++i) {
+      const ptrdiff_t at = (place + i) * problem_.key.token_stride;
+      widen_row<Isa>(options_.key_format, moved(keys, at, options_.key_format), dims, to + ptrdiff_t(i) * dims);
+    }
+  }
+
+  // Columns of values as floats, side by side.
+  void widen_values(int place, int count, int column, int columns, float* to) const {
+    for (int i = 0; i < count; ++i) {
+      const ptrdiff_t at = (place + i) * problem_.value.token_stride + column;
+      widen_row<Isa>(options_.value_format, moved(values, at, options_.value_format), columns, to + ptrdiff_t(i) * columns);
+    }
+  }
+
+ private:
+  const core::Problem& problem_;
+  const core::Options& options_;
+
+ public:
+  const float *keys, *values;  // of the key/value head
+  const float *key_scales, *value_scales;
+};
+
+}  // namespace
+}  // namespace attend
