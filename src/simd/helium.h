@@ -23,6 +23,7 @@ struct Helium : HeliumTyped {
   static Factor factor(float a) { return a; }
   static Vec load(const float* from) { return vld1q_f32(from); }
   static void store(float* to, Vec a) { vst1q_f32(to, a); }
+  static Vec load_first(const float* from, int count) { return vld1q_z_f32(from, vctp32q(uint32_t(count))); }
   static void store_first(float* to, Vec a, int count) { vst1q_p_f32(to, a, vctp32q(uint32_t(count))); }
 
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "../../include/attend/config.h"
-#include "scalar.h"
+#include "vfp_typed.h"
 
 namespace attend {
 namespace {
 
-struct Vfp : Scalar {
+struct Vfp : VfpTyped {
   static constexpr int tile_rows = 2;
   static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
   static constexpr bool has_weights = true;
@@ -26,12 +26,7 @@ struct Vfp : Scalar {
     return a;
   }
 
-  // Of other numbers than floats.
-  template <class Number>
-  ATTEND_HOT static void chains(const ChainsOf<Number>& c) {
-    one_by_one(c);
-  }
-
+  using VfpTyped::chains;
   ATTEND_HOT static void chains(const Chains& c) {
     if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
       rest(c);
@@ -121,7 +116,7 @@ struct Vfp : Scalar {
   }
 
  private:
-  ATTEND_NOINLINE static void rest(const Chains& c) { one_by_one(c); }
+  ATTEND_NOINLINE static void rest(const Chains& c) { one_by_one<Scalar>(c); }
 
   // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) {
