@@ -11,11 +11,7 @@
 #include "attention/embedded.h"
 #include "simd/helium.h"
 
-ATTEND_HOT void attend::core::run_helium(const Problem& problem) {
-  EmbeddedPipeline<Helium, NoFeatures>(problem).run<true>(problem);
-}
-ATTEND_HOT void attend::core::sum_helium(const Problem& problem) {
-  EmbeddedPipeline<Helium, NoFeatures>(problem).run<false>(problem);
-}
+ATTEND_HOT void attend::core::run_helium(const Problem& problem) { EmbeddedPipeline<Helium, NoFeatures>(problem).run<true>(); }
+ATTEND_HOT void attend::core::sum_helium(const Problem& problem) { EmbeddedPipeline<Helium, NoFeatures>(problem).run<false>(); }
 
 #endif

@@ -13,7 +13,7 @@
 #include "simd/helium.h"
 
 void attend::core::run_options_helium(const Problem& problem, const Options& options) {
-  EmbeddedPipeline<Helium, AllFeatures>(problem, options).run(problem);
+  EmbeddedPipeline<Helium, AllFeatures>(problem, options).run<true>();
 }
 
 #endif

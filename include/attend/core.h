@@ -90,8 +90,8 @@ constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int 
   const bool many_segments = keys > segment_keys;
   const int tile_rows = smaller_of(row_block, config::tile_rows);
   if (config::embedded) {
-    const bool scaled = scaled_in_advance(row_block, key_panels);
-    return size_t(EmbeddedMemory(row_block, tile_rows, head_dim, value_dim, scaled, many_segments).end);
+    const EmbeddedMemory memory = {row_block, tile_rows, scaled_in_advance(row_block, key_panels)};
+    return size_t(memory.end(head_dim, value_dim, many_segments));
   }
   const size_t packed = key_panels ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
   const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);

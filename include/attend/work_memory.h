@@ -28,14 +28,20 @@ __attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, b
 //            [value_dim]
 struct EmbeddedMemory {
   static constexpr int row_sums = panel_keys + 1;
-  ptrdiff_t sums, queries, totals, end;
+  int row_block, rows;
+  bool scaled;
 
-  __attribute__((always_inline)) constexpr EmbeddedMemory(int row_block, int rows, int head_dim, int value_dim, bool scaled,
-                                                          bool many_segments)
-      : sums(row_block == 1 ? chain_keys : rows * config::score_keys),
-        queries(sums + rows * row_sums),
-        totals(queries + ptrdiff_t(rows) * (scaled ? head_dim : 0)),
-        end(totals + (many_segments ? rows * ptrdiff_t(value_dim + 2) : 0)) {}
+  // Where each of these begins, in floats from the one before it.
+  __attribute__((always_inline)) constexpr int sums() const { return row_block == 1 ? chain_keys : rows * config::score_keys; }
+  __attribute__((always_inline)) constexpr int queries() const { return rows * row_sums; }
+  __attribute__((always_inline)) constexpr ptrdiff_t totals(int head_dim) const {
+    return ptrdiff_t(rows) * (scaled ? head_dim : 0);
+  }
+  __attribute__((always_inline)) static constexpr ptrdiff_t row_total(int value_dim) { return ptrdiff_t(value_dim) + 2; }
+
+  __attribute__((always_inline)) constexpr ptrdiff_t end(int head_dim, int value_dim, bool many_segments) const {
+    return sums() + queries() + totals(head_dim) + (many_segments ? rows * row_total(value_dim) : 0);
+  }
 };
 
 // The same with options, for a block of so many rows:

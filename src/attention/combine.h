@@ -17,12 +17,13 @@
 namespace attend {
 namespace {
 
-// Adds sums, a denominator and a row, to earlier ones, which are multiplied by `factor` first: rescale_factor of the two
-// maxima, where the earlier one is not above the other. Exact but for the additions.
+// Adds sums to a row, which is multiplied by `factor` first: rescale_factor of the two maxima, where the row's is not above the
+// other. The same with their denominators, of which it returns the new one. Exact but for the additions.
 template <class Isa>
-void rescale_and_add(float& sum, float* row, typename Isa::Vec factor, float added_sum, const float* added, int value_dim) {
-  sum = Scalar::fma(sum, Isa::highest_lane(factor), added_sum);
+float rescale_and_add(float* row, float denominator, typename Isa::Vec factor, const float* added, float added_denominator,
+                      int value_dim) {
   multiply_add_row<Isa>(row, value_dim, factor, added, row);
+  return Scalar::fma(denominator, Isa::highest_lane(factor), added_denominator);
 }
 
 // Keeps a row as it is after the last key of a segment.
@@ -44,7 +45,7 @@ void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int valu
     const bool higher = Scalar::less(max, segment_max);
     const typename Isa::Vec factor = higher ? rescale_factor<Isa>(max, segment_max) : rescale_factor<Isa>(segment_max, max);
     if (higher) {
-      rescale_and_add<Isa>(sum, output, factor, segment_sum, kept, value_dim);
+      sum = rescale_and_add<Isa>(output, sum, factor, kept, segment_sum, value_dim);
       max = segment_max;
     } else {
       sum = Scalar::fma(segment_sum, Isa::highest_lane(factor), sum);

@@ -29,7 +29,10 @@ class EmbeddedTileBlock {
   ATTEND_ALWAYS_INLINE explicit EmbeddedTileBlock(const core::Problem& problem) : problem_(problem) {
     rows_ = problem.row_block < tile_rows ? 1 : tile_rows;
     scale_ = base2_scale(problem.scale);
-    rows_state_ = problem.scratch + layout().sums;
+    rows_state_ = problem.scratch + memory().sums();
+  }
+
+  ATTEND_ALWAYS_INLINE void begin_heads() {
     keys_ = problem_.key.data;
     values_ = problem_.value.data;
   }
@@ -55,20 +58,22 @@ class EmbeddedTileBlock {
     }
   }
 
-  // All keys, for so many rows, which were begun. Either the output is what it should be, or it takes the sums of one segment
-  // (combine.h).
   template <bool divides>
-  ATTEND_ALWAYS_INLINE void run(int count) {
-    count_ = count;
+  ATTEND_ALWAYS_INLINE void go_over() {
     if constexpr (divides) {
-      go_over();
+      go_over_segments();
     } else {
       keep_segment();
     }
   }
 
+  const core::Problem& problem_;
+  int rows_;   // of a block: those of a tile, or 1
+  int count_;  // of this block: the same, or 1
+
  private:
-  void go_over() {
+  // All keys, for the rows that were begun.
+  void go_over_segments() {
     int segment = 0;
     do {
       for (int r = 0; r < count_; ++r) fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
@@ -133,35 +138,31 @@ class EmbeddedTileBlock {
   ATTEND_NOINLINE void end_segment(int segment) {
     for (int r = 0; r < count_; ++r) {
       if (segment > 0 && seen_[r] <= segment) continue;
-      const float sum = add_lanes<Isa>(lane_sums(r));
+      float sum = add_lanes<Isa>(lane_sums(r));
       float* const before = total(r);
       if (segment > 0) {
-        rescale_and_add<Isa>(before[0], output_[r], rescale_factor<Isa>(before[1], max(r)), sum, sums(r, segment),
-                             problem_.value_dim);
-      } else {
-        before[0] = sum;
+        const typename Isa::Vec factor = rescale_factor<Isa>(before[1], max(r));
+        sum = rescale_and_add<Isa>(output_[r], before[0], factor, sums(r, segment), sum, problem_.value_dim);
       }
+      before[0] = sum;
       before[1] = max(r);
     }
   }
 
-  core::EmbeddedMemory layout() const {
-    return {problem_.row_block, rows_, problem_.head_dim, problem_.value_dim, scaled(), many_segments()};
-  }
+  ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {problem_.row_block, rows_, scaled()}; }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
   bool many_segments() const { return problem_.keys > segment_keys; }
 
   float* scores(int r) const { return problem_.scratch + r * config::score_keys; }
   float* lane_sums(int r) const { return rows_state_ + r * core::EmbeddedMemory::row_sums; }
   float& max(int r) const { return lane_sums(r)[panel_keys]; }
-  float* after_state() const { return rows_state_ + (layout().queries - layout().sums); }
+  float* after_state() const { return rows_state_ + memory().queries(); }
   // Denominator and maximum of the segments before, and the sums of the current one. Those of the first grow in the output.
-  float* total(int r) const { return rows_state_ + (layout().totals - layout().sums) + r * ptrdiff_t(problem_.value_dim + 2); }
+  float* total(int r) const {
+    return after_state() + memory().totals(problem_.head_dim) + r * memory().row_total(problem_.value_dim);
+  }
   float* sums(int r, int key) const { return key < segment_keys ? output_[r] : total(r) + 2; }
 
-  const core::Problem& problem_;
-  int rows_;              // of a block: those of a tile, or 1
-  int count_;             // of this block: the same, or 1
   const float* keys_;     // of the key/value head
   const float* values_;   // likewise
   const float* queries_;  // [rows][head_dim]
@@ -179,35 +180,36 @@ struct NoFeatures {
 
 // The whole of a problem, block by block. What the block takes besides, such as options, follows.
 template <class Isa, class Features>
-class EmbeddedPipeline {
+class EmbeddedPipeline : Features::template Block<Isa> {
+  using Block = typename Features::template Block<Isa>;
+  using Block::count_, Block::problem_;
+
  public:
   template <class... More>
-  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem, const More&... more)
-      : block_(problem, more...) {}
+  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem, const More&... more) : Block(problem, more...) {}
 
-  template <bool divides = true>
-  void run(const core::Problem& problem) {
+  // Divides: the output is what it should be. Otherwise it takes the sums of one segment (combine.h).
+  template <bool divides>
+  void run() {
     int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
-    for (int heads = problem.query_heads; heads > 0; heads -= problem.kv_heads) ++group;
-    for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
-      int token = 0, head = 0, count;
-      for (int left = group * problem.queries; left > 0; left -= count) {
-        count = block_.rows_of(left);
-        for (int r = 0; r < count; ++r) {
-          block_.begin_row(r, token, first_head + head);
+    for (int heads = problem_.query_heads; heads > 0; heads -= problem_.kv_heads) ++group;
+    Block::begin_heads();
+    for (int first_head = 0; first_head < problem_.query_heads; first_head += group) {
+      int token = 0, head = 0;
+      for (int left = group * problem_.queries; left > 0; left -= count_) {
+        count_ = Block::rows_of(left);
+        for (int r = 0; r < count_; ++r) {
+          Block::begin_row(r, token, first_head + head);
           if (++head == group) {
             head = 0;
             ++token;
           }
         }
-        block_.template run<divides>(count);
+        Block::template go_over<divides>();
       }
-      block_.next_head();
+      Block::next_head();
     }
   }
-
- private:
-  typename Features::template Block<Isa> block_;
 };
 
 }  // namespace

@@ -33,15 +33,15 @@ class EmbeddedBlock {
   // How many rows the next block has, of those that are left.
   int rows_of(int left) const { return at_most(left, at_most(problem_.row_block, core::EmbeddedOptionMemory::most_rows)); }
 
+  void begin_heads() {}
   void next_head() { keys_.next_head(); }
   void begin_row(int r, int token, int head) const { rows_.begin(r, token, head); }
 
-  // All keys, for so many rows, which were begun.
+  // All keys, for the rows that were begun.
   template <bool>
-  void run(int count) {
-    count_ = count;
+  void go_over() {
     const Visibility earliest = rows_.row(0).at.visibility;
-    const int end = shows_all_ ? problem_.keys : rows_.row(count - 1).at.visibility.end;
+    const int end = shows_all_ ? problem_.keys : rows_.row(count_ - 1).at.visibility.end;
     open_ = has_states_ ? options_.first_key & -chain_keys : -1;
     has_total_ = false;
     for (int key = earliest.begin & -chain_keys; key < end;) {
@@ -57,9 +57,12 @@ class EmbeddedBlock {
       go_to(problem_.keys);
     } else {
       if (has_total_) end_segments();
-      for (int r = 0; r < count; ++r) rows_.finish(r, has_total_);
+      for (int r = 0; r < count_; ++r) rows_.finish(r, has_total_);
     }
   }
+
+  const core::Problem& problem_;
+  int count_ = 0;  // of rows
 
  private:
   static constexpr int tile_rows = Isa::tile_rows;
@@ -290,12 +293,10 @@ class EmbeddedBlock {
     if (!is_cut(key)) state.template end_chain<Isa>();
   }
 
-  const core::Problem& problem_;
   const core::Options& options_;
   EmbeddedKeys<Isa> keys_;
   const EmbeddedRows<Isa> rows_;
   const bool has_states_, modifies_scores_, has_masks_, shows_all_;
-  int count_ = 0;           // of rows
   int from_ = 0, to_ = 0;   // what any row sees of the chain
   bool by_groups_ = false;  // whether rows do not see some keys between others
   bool has_total_ = false;  // whether a segment has ended

@@ -46,7 +46,7 @@ class RowState {
   template <class Isa>
   void end_segment() const {
     const typename Isa::Vec factor = rescale_factor<Isa>(total_max(), max());
-    rescale_and_add<Isa>(total_sum(), total(), factor, add_lanes<Scalar>(lane_sums()), sums(), value_dim_);
+    total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Scalar>(lane_sums()), value_dim_);
     total_max() = max();
     fill_row<Isa>(0.0f, panel_keys, lane_sums());
     fill_row<Isa>(0.0f, value_dim_, sums());
