@@ -46,32 +46,34 @@ struct EmbeddedMemory {
 
 // The same with options, for a block of so many rows:
 //   rows     [rows] what is noted of each row
-//   sums     [rows] maximum and denominators, [4 + panel_keys], then sums of the open segment and of those before, [value_dim]
-//            each: a state without its chain. Not used with states, which have their own
+//   states   [rows] states without their chains, [state_floats]. Not used with states, which have their own
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
 //   queries  [rows][head_dim]
-//   numbers  a group of keys, or some columns of a chain's values, widened or brought together
+//   numbers  a group of keys, or some columns of a chain's values, widened or brought together; as many columns as the widest
+//            tile without vectors has, at least, and more where it is done for many rows
 struct EmbeddedOptionMemory {
   static constexpr int most_rows = 16;
-  static constexpr int row_floats = sizeof(void*) == 8 ? 16 : 12;
-  ptrdiff_t sums, chain, scores, queries, numbers, end;
+  static constexpr int row_floats = sizeof(void*) == 8 ? 18 : 13;
+  ptrdiff_t states, chain, scores, queries, numbers, end;
 
   __attribute__((always_inline)) constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
-      : sums(ptrdiff_t(smaller_of(row_block, most_rows)) * row_floats),
-        chain(sums + smaller_of(row_block, most_rows) * (4 + panel_keys + 2 * ptrdiff_t(value_dim))),
+      : states(ptrdiff_t(smaller_of(row_block, most_rows)) * row_floats),
+        chain(states + smaller_of(row_block, most_rows) * state_floats(value_dim)),
         scores(chain + value_dim),
         queries(scores + ptrdiff_t(smaller_of(row_block, most_rows)) * chain_keys),
         numbers(queries + smaller_of(row_block, most_rows) * ptrdiff_t(head_dim)),
-        end(numbers + most_numbers(head_dim)) {}
+        end(numbers + most_numbers(row_block, head_dim)) {}
 
-  // Of `numbers`: as many values of a chain as the widest tile without vectors has columns, at least.
-  __attribute__((always_inline)) static constexpr ptrdiff_t most_numbers(int head_dim) {
-    return panel_keys * ptrdiff_t(head_dim < least_columns ? least_columns : head_dim);
+  __attribute__((always_inline)) static constexpr ptrdiff_t state_floats(int value_dim) {
+    return 4 + panel_keys + 2 * ptrdiff_t(value_dim);
   }
-
- private:
-  static constexpr int least_columns = 8 * chain_keys / panel_keys;
+  __attribute__((always_inline)) static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
+    return panel_keys * ptrdiff_t(head_dim < least_dims(row_block) ? least_dims(row_block) : head_dim);
+  }
+  __attribute__((always_inline)) static constexpr int least_dims(int row_block) {
+    return (row_block == 1 ? 8 : 16) * chain_keys / panel_keys;
+  }
 };
 
 }  // namespace core

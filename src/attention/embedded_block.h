@@ -17,7 +17,7 @@
 namespace attend {
 namespace {
 
-template <class Isa>
+template <class Isa, class Features>
 class EmbeddedBlock {
  public:
   EmbeddedBlock(const core::Problem& problem, const core::Options& options)
@@ -40,10 +40,10 @@ class EmbeddedBlock {
   // All keys, for the rows that were begun.
   template <bool>
   void go_over() {
-    const Visibility earliest = rows_.row(0).at.visibility;
-    const int end = shows_all_ ? problem_.keys : rows_.row(count_ - 1).at.visibility.end;
-    open_ = has_states_ ? options_.first_key & -chain_keys : -1;
-    has_total_ = false;
+    const Visibility& earliest = rows_.row(0).at.visibility;
+    const int end = shows_all() ? problem_.keys : rows_.row(count_ - 1).at.visibility.end;
+    open_ = states() ? options_.first_key & -chain_keys : -1;
+    has_total_ = states();
     for (int key = earliest.begin & -chain_keys; key < end;) {
       if (look_at(key)) {
         go_to(key);
@@ -53,12 +53,9 @@ class EmbeddedBlock {
         key = at_least(key + chain_keys, earliest.first & -chain_keys);
       }
     }
-    if (has_states_) {
-      go_to(problem_.keys);
-    } else {
-      if (has_total_) end_segments();
-      for (int r = 0; r < count_; ++r) rows_.finish(r, has_total_);
-    }
+    if (states()) return go_to(problem_.keys);
+    if (has_total_) end_segments();
+    for (int r = 0; r < count_; ++r) rows_.finish(r, has_total_);
   }
 
   const core::Problem& problem_;
@@ -67,30 +64,34 @@ class EmbeddedBlock {
  private:
   static constexpr int tile_rows = Isa::tile_rows;
 
+  bool states() const { return Features::states && has_states_; }
+  bool modifies() const { return Features::score_mods && modifies_scores_; }
+  bool masks() const { return Features::score_mods && has_masks_; }
+  bool shows_all() const { return Features::score_mods && shows_all_; }
+
   // What rows see of the chain of a key; whether there is anything to do.
   bool look_at(int key) {
     const int count = at_most(problem_.keys - key, chain_keys);
     from_ = count;
     to_ = 0;
-    by_groups_ = has_masks_;
+    has_gaps_ = false;
     for (int r = 0; r < count_; ++r) {
       EmbeddedRow& row = rows_.row(r);
       row.sees = range_in_chain(row.at.visibility, key, count);
       if (row.sees.from >= row.sees.to) continue;
       from_ = at_most(from_, row.sees.from);
       to_ = at_least(to_, row.sees.to);
-      by_groups_ = by_groups_ || row.sees.gap;
+      has_gaps_ = has_gaps_ || row.sees.gap;
     }
-    if (shows_all_) {
+    if (shows_all()) {
       from_ = at_least(rows_.row(0).at.visibility.begin - key, 0);
       to_ = count;
-      by_groups_ = false;
     }
     return from_ < to_;
   }
 
   // Whether a call with states begins or leaves a chain in its middle.
-  bool is_cut(int key) const { return has_states_ && (key < options_.first_key || key + chain_keys > problem_.keys); }
+  bool is_cut(int key) const { return states() && (key < options_.first_key || key + chain_keys > problem_.keys); }
 
   // Closes chains and segments that end before the chain of a key.
   void go_to(int key) {
@@ -101,34 +102,60 @@ class EmbeddedBlock {
     open_ = key;
   }
 
-  void end_segments() {
-    for (int r = 0; r < count_; ++r) rows_.state(r).template end_segment<Isa>();
+  ATTEND_NOINLINE void end_segments() {
+    for (int r = 0; r < count_; ++r) {
+      const RowState state = rows_.state(r);
+      if (!has_total_) state.template begin_total<Isa>();
+      state.template end_segment<Isa>();
+    }
     has_total_ = true;
   }
 
   ATTEND_HOT ATTEND_NOINLINE void chain(int key) {
+    const int start = from_ & -panel_keys;
+    const EmbeddedPiece piece = keys_.piece(key + start, to_ - start);
+    const bool whole = piece.count == to_ - start;
+    const int first = piece.place - start;
+    if (whole && !masks() && !has_gaps_) {
+      score_piece(first, from_, to_);
+    } else {
+      score_groups(key);
+    }
+    const bool cut = is_cut(key);
+    for (int r = 0; r < count_; ++r) {
+      if (modifies()) modify(r, key);
+      weigh(r, key, cut);
+    }
+    if (masks() || has_gaps_ || cut) {
+      for (int r = 0; r < count_; ++r) add_by_keys(r, key);
+      return;
+    }
+    if (keys_.value_scales != nullptr) scale_weights(key);
+    if (!whole || !reads_in_place(options_.value_format)) {
+      add_widened(key);
+    } else if (options_.value_format == core::Format::float32) {
+      value_tiles<float>(keys_.values, first, problem_.value.token_stride, 0, problem_.value_dim);
+    } else {
+      add_typed(first);
+    }
+  }
+
+  // Numbers of other formats are widened in registers where each of them is read once.
+  bool reads_in_place(core::Format format) const { return format == core::Format::float32 || count_ <= tile_rows; }
+
+  // Scores of the chain's keys group by group, those that any row sees.
+  ATTEND_NOINLINE void score_groups(int key) {
+    const bool by_groups = !shows_all() && (masks() || has_gaps_);
     for (int k = from_ & -panel_keys; k < to_;) {
-      const int count = by_groups_ ? at_most(to_ - k, panel_keys) : to_ - k;
-      if (!by_groups_ || is_needed(key + k, count)) {
-        keys_.for_each_piece(key, at_least(k, from_), k + count,
-                             [&](int first, int begin, int end) { score_piece(first, begin, end); });
+      const int count = by_groups ? at_most(to_ - k, panel_keys) : to_ - k;
+      if (!by_groups || is_needed(key + k, count)) {
+        const EmbeddedPiece piece = keys_.piece(key + k, count);
+        score_piece(piece.place - k, at_least(k, from_), k + piece.count);
+        k += piece.count;
       } else {
         for (int r = 0; r < count_; ++r) fill_row<Isa>(-__builtin_inff(), panel_keys, rows_.scores(r) + k);
+        k += panel_keys;
       }
-      k += count;
-    }
-    for (int r = 0; r < count_; ++r) weigh(r, key);
-    const bool any_gap = [&] {
-      if (has_masks_) return true;
-      for (int r = 0; r < count_; ++r) {
-        if (rows_.row(r).sees.gap) return true;
-      }
-      return false;
-    }();
-    if (any_gap || is_cut(key)) {
-      for (int r = 0; r < count_; ++r) add_by_keys(r, key);
-    } else {
-      add_values(key);
     }
   }
 
@@ -136,19 +163,27 @@ class EmbeddedBlock {
   bool is_needed(int key, int count) const {
     for (int r = 0; r < count_; ++r) {
       const OptionRow& at = rows_.row(r).at;
-      if (at.visibility.has_any(key, key + count) && lets_any_through(options_, at.visible, at.bias, key, count)) return true;
+      if (!at.visibility.has_any(key, key + count)) continue;
+      if (!masks() || lets_any_through(options_, at.visible, at.bias, key, count)) return true;
     }
     return false;
   }
 
-  bool in_registers(core::Format format) const { return format == core::Format::float32 || count_ <= tile_rows; }
-
+  // Scores of the chain's keys begin ... end - 1, which lie together: of a chain that began there, key 0 would be at `first`.
   void score_piece(int first, int begin, int end) {
-    const bool panels = problem_.key_panels;
-    if (panels) begin &= -panel_keys;
+    if (problem_.key_panels) begin &= -panel_keys;
     if (options_.key_format == core::Format::float32) {
       score_tiles<float>(keys_.keys, first, begin, end, problem_.key.token_stride);
-    } else if (!panels || !in_registers(options_.key_format)) {
+    } else {
+      score_typed(first, begin, end);
+    }
+    if (keys_.key_scales == nullptr) return;
+    for (int r = 0; r < count_; ++r)
+      multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.key_scales + (first + begin));
+  }
+
+  ATTEND_NOINLINE void score_typed(int first, int begin, int end) {
+    if (!problem_.key_panels || !reads_in_place(options_.key_format)) {
       for (int k = begin & -panel_keys; k < end; k += panel_keys) {
         const int from = at_least(begin, k), to = at_most(end, k + panel_keys);
         keys_.widen_group(first + from, to - from, rows_.numbers());
@@ -161,9 +196,6 @@ class EmbeddedBlock {
     } else {
       score_tiles<int8_t>(numbers_of<int8_t>(keys_.keys), first, begin, end, 0);
     }
-    if (keys_.key_scales == nullptr) return;
-    for (int r = 0; r < count_; ++r)
-      multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.key_scales + (first + begin));
   }
 
   template <class Number>
@@ -182,57 +214,54 @@ class EmbeddedBlock {
     }
   }
 
-  // Scores of a row to weights.
-  void weigh(int r, int key) {
+  ATTEND_NOINLINE void modify(int r, int key) {
+    const EmbeddedRow& row = rows_.row(r);
+    const int from = shows_all() ? from_ : row.sees.from, to = shows_all() ? to_ : row.sees.to;
+    if (from < to) rows_.score_mod().apply(rows_.scores(r), &row.at, 1, {key, from & -panel_keys, to}, nullptr, true);
+  }
+
+  // Scores of a row to weights. A chain that is cut has sums too, before those of the segment.
+  void weigh(int r, int key, bool cut) {
     const EmbeddedRow& row = rows_.row(r);
     const ChainRange sees = row.sees;
-    float* const scores = rows_.scores(r);
-    if (modifies_scores_) {
-      const int to = shows_all_ ? to_ : sees.to;
-      if (sees.from < to || shows_all_) {
-        rows_.score_mod().apply(scores, &row.at, 1, {key, (shows_all_ ? from_ : sees.from) & -panel_keys, to}, nullptr, true);
-      }
-    }
-    const int from = sees.from & -panel_keys;
     if (sees.from >= sees.to) return;
-    if (!modifies_scores_) {
-      fill_row<Isa>(-__builtin_inff(), sees.from - from, scores + from);
+    const int from = sees.from & -panel_keys;
+    float* const scores = rows_.scores(r) + from;
+    if (!modifies()) {
+      for (int k = 0; k < sees.from - from; ++k) scores[k] = -__builtin_inff();
       if (sees.gap) {
-        const int pinned = row.at.visibility.pinned - key;
-        fill_row<Isa>(-__builtin_inff(), row.at.visibility.first - key - pinned, scores + pinned);
+        for (int k = row.at.visibility.pinned - key; k < row.at.visibility.first - key; ++k)
+          scores[k - from] = -__builtin_inff();
       }
     }
-    const RowState state = rows_.state(r);
-    const bool cut = is_cut(key);  // then the chain has sums too, before those of the segment
-    online_softmax_row<Isa>(scores + from, sees.to - from, state.max(), state.lane_sums(), cut ? state.chain() : state.sums(),
+    const RowState state(row.state, problem_.value_dim);
+    online_softmax_row<Isa>(scores, sees.to - from, state.max(), state.lane_sums(), cut ? state.chain() : row.sums,
                             cut ? 2 * problem_.value_dim : problem_.value_dim);
   }
 
-  // The chain's values, for rows without gaps.
-  void add_values(int key) {
-    if (keys_.value_scales != nullptr) {
-      keys_.for_each_piece(key, from_, to_, [&](int first, int begin, int end) {
-        for (int r = 0; r < count_; ++r) {
-          multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.value_scales + (first + begin));
-        }
-      });
-    }
-    const int start = from_ & -panel_keys;
-    const typename EmbeddedKeys<Isa>::Piece piece = keys_.piece(key + start, to_ - start);
-    const int first = piece.place - start;
-    const ptrdiff_t step = problem_.value.token_stride;
-    if (piece.count < to_ - start || !in_registers(options_.value_format)) {
-      const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.head_dim) / chain_keys);
-      for (int column = 0; column < problem_.value_dim; column += most) {
-        const int columns = at_most(problem_.value_dim - column, most);
-        keys_.for_each_piece(key, from_, to_, [&](int place, int begin, int end) {
-          keys_.widen_values(place + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
-        });
-        value_tiles<float>(rows_.numbers(), 0, columns, column, columns);
+  ATTEND_NOINLINE void scale_weights(int key) {
+    keys_.for_each_piece(key, from_, to_, [&](int first, int begin, int end) {
+      for (int r = 0; r < count_; ++r) {
+        multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.value_scales + (first + begin));
       }
-    } else if (options_.value_format == core::Format::float32) {
-      value_tiles<float>(keys_.values, first, step, 0, problem_.value_dim);
-    } else if (options_.value_format == core::Format::float16) {
+    });
+  }
+
+  // The chain's values as floats in work memory, some columns at a time.
+  ATTEND_NOINLINE void add_widened(int key) {
+    const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.row_block, problem_.head_dim) / chain_keys);
+    for (int column = 0; column < problem_.value_dim; column += most) {
+      const int columns = at_most(problem_.value_dim - column, most);
+      keys_.for_each_piece(key, from_, to_, [&](int first, int begin, int end) {
+        keys_.widen_values(first + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
+      });
+      value_tiles<float>(rows_.numbers(), 0, columns, column, columns);
+    }
+  }
+
+  ATTEND_NOINLINE void add_typed(int first) {
+    const ptrdiff_t step = problem_.value.token_stride;
+    if (options_.value_format == core::Format::float16) {
       value_tiles<Half>(numbers_of<Half>(keys_.values), first, step, 0, problem_.value_dim);
     } else if (options_.value_format == core::Format::bfloat16) {
       value_tiles<Bfloat>(numbers_of<Bfloat>(keys_.values), first, step, 0, problem_.value_dim);
@@ -253,11 +282,11 @@ class EmbeddedBlock {
     chains.b_stride = 1;
     chains.adds = true;
     for (int r = 0; r < count_; r += chains.rows) {
-      const ChainRange sees = rows_.row(r).sees;
+      const ChainRange& sees = rows_.row(r).sees;
       chains.rows = is_tile(r) ? tile_rows : 1;
       chains.steps = sees.to - sees.from;
       if (chains.steps <= 0) continue;
-      for (int i = 0; i < chains.rows; ++i) to[i] = rows_.state(r + i).sums();
+      for (int i = 0; i < chains.rows; ++i) to[i] = rows_.row(r + i).sums;
       chains.a = rows_.scores(r) + sees.from;
       chains.b = values + (first + sees.from) * step;
       value_tile<Isa>(chains, Isa::columns(chains.rows, false), column, column + columns);
@@ -275,15 +304,15 @@ class EmbeddedBlock {
   ATTEND_NOINLINE void add_by_keys(int r, int key) {
     const EmbeddedRow& row = rows_.row(r);
     const RowState state = rows_.state(r);
+    if (!is_cut(key)) fill_row<Isa>(0.0f, problem_.value_dim, state.chain());
     for (int k = row.sees.from; k < row.sees.to; ++k) {
       const int at = key + k;
       float weight = rows_.scores(r)[k];
-      if (!row.at.visibility.has(at) ||
-          (magnitude(weight) == 0 && !is_let_through(problem_, options_, row.at.token, row.at.head, at)))
-        continue;
+      if (!row.at.visibility.has(at)) continue;
+      if (masks() && magnitude(weight) == 0 && !is_let_through(problem_, options_, row.at.token, row.at.head, at)) continue;
       const int place = keys_.piece(at & -panel_keys, panel_keys).place + at % panel_keys;
       if (keys_.value_scales != nullptr) weight = Scalar::mul(weight, keys_.value_scales[place]);
-      const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.head_dim));
+      const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.row_block, problem_.head_dim));
       for (int column = 0; column < problem_.value_dim; column += most) {
         const int columns = at_most(problem_.value_dim - column, most);
         keys_.widen_values(place, 1, column, columns, rows_.numbers());
@@ -295,17 +324,20 @@ class EmbeddedBlock {
 
   const core::Options& options_;
   EmbeddedKeys<Isa> keys_;
-  const EmbeddedRows<Isa> rows_;
+  const EmbeddedRows<Isa, Features> rows_;
   const bool has_states_, modifies_scores_, has_masks_, shows_all_;
   int from_ = 0, to_ = 0;   // what any row sees of the chain
-  bool by_groups_ = false;  // whether rows do not see some keys between others
+  bool has_gaps_ = false;   // whether rows do not see some keys between others, by position
   bool has_total_ = false;  // whether a segment has ended
   int open_ = 0;            // the chain whose sums are open
 };
 
+// All that options can ask for.
 struct AllFeatures {
+  static constexpr bool score_mods = true;  // masks, biases, caps, sinks; other results; formats of queries and outputs
+  static constexpr bool states = true;
   template <class Isa>
-  using Block = EmbeddedBlock<Isa>;
+  using Block = EmbeddedBlock<Isa, AllFeatures>;
 };
 
 }  // namespace

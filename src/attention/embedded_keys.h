@@ -25,6 +25,11 @@ void multiply_rows(float* row, int count, const float* by) {
   for (; k < count; ++k) row[k] = Scalar::mul(row[k], by[k]);
 }
 
+struct EmbeddedPiece {
+  int place;  // of the first key: how many keys of memory lie before it
+  int count;  // of keys
+};
+
 template <class Isa>
 class EmbeddedKeys {
  public:
@@ -44,18 +49,10 @@ class EmbeddedKeys {
     if (value_scales != nullptr) value_scales += options_.value_scale_stride;
   }
 
-  struct Piece {
-    int place;  // of the first key: how many keys of memory lie before it
-    int count;  // of keys
-  };
-
   // Of `count` keys from a group's first on: the first piece.
-  Piece piece(int key, int count) const {
-    const core::Paging& paging = options_.paging;
-    const int group = key / panel_keys, taken = keys_taken(paging, problem_.keys);
-    const Piece all = {slot_group(paging, taken, group) * panel_keys - options_.origin, count};
-    if (paging.pages == nullptr && paging.ring_groups == 0) return all;
-    return {all.place, at_most(run_length(paging, taken, group, whole_panels(count) / panel_keys) * panel_keys, count)};
+  EmbeddedPiece piece(int key, int count) const {
+    if (options_.paging.pages == nullptr && options_.paging.ring_groups == 0) return {key - options_.origin, count};
+    return paged_piece(key, count);
   }
 
   // Calls with each piece of a chain's keys from ... to - 1, counted from the chain's first: its keys begin ... end - 1, and
@@ -63,7 +60,7 @@ class EmbeddedKeys {
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_piece(int key, int from, int to, Call call) const {
     for (int k = from & -panel_keys; k < to;) {
-      const Piece next = piece(key + k, to - k);
+      const EmbeddedPiece next = piece(key + k, to - k);
       call(next.place - k, at_least(k, from), k + next.count);
       k += next.count;
     }
@@ -83,14 +80,37 @@ class EmbeddedKeys {
   }
 
   // Columns of values as floats, side by side.
-  void widen_values(int place, int count, int column, int columns, float* to) const {
-    for (int i = 0; i < count; ++i) {
-      const ptrdiff_t at = (place + i) * problem_.value.token_stride + column;
-      widen_row<Isa>(options_.value_format, moved(values, at, options_.value_format), columns, to + ptrdiff_t(i) * columns);
+  ATTEND_NOINLINE void widen_values(int place, int count, int column, int columns, float* to) const {
+    const ptrdiff_t at = place * problem_.value.token_stride + column;
+    switch (options_.value_format) {
+      case core::Format::float32:
+        return widen_rows(values + at, count, columns, to);
+      case core::Format::float16:
+        return widen_rows(numbers_of<Half>(values) + at, count, columns, to);
+      case core::Format::bfloat16:
+        return widen_rows(numbers_of<Bfloat>(values) + at, count, columns, to);
+      case core::Format::int8:
+        return widen_rows(numbers_of<int8_t>(values) + at, count, columns, to);
     }
   }
 
  private:
+  template <class Number>
+  void widen_rows(const Number* from, int count, int columns, float* to) const {
+    for (; count > 0; --count) {
+      Isa::widen(from, columns, to);
+      from += problem_.value.token_stride;
+      to += columns;
+    }
+  }
+
+  ATTEND_NOINLINE EmbeddedPiece paged_piece(int key, int count) const {
+    const core::Paging& paging = options_.paging;
+    const int group = key / panel_keys, taken = keys_taken(paging, problem_.keys);
+    return {slot_group(paging, taken, group) * panel_keys - options_.origin,
+            at_most(run_length(paging, taken, group, whole_panels(count) / panel_keys) * panel_keys, count)};
+  }
+
   const core::Problem& problem_;
   const core::Options& options_;
 

@@ -32,12 +32,13 @@ inline ChainRange range_in_chain(const Visibility& visibility, int key, int coun
 
 struct EmbeddedRow {
   OptionRow at;
-  float* sums;  // a state, or one without its chain
+  float* state;  // the caller's, or one whose chain lies apart
+  float* sums;   // of the state: those of the open segment
   ChainRange sees;
 };
 static_assert(sizeof(EmbeddedRow) <= sizeof(float) * core::EmbeddedOptionMemory::row_floats, "the work memory has room for it");
 
-template <class Isa>
+template <class Isa, class Features>
 class EmbeddedRows {
  public:
   EmbeddedRows(const core::Problem& problem, const core::Options& options)
@@ -45,12 +46,11 @@ class EmbeddedRows {
     const core::EmbeddedOptionMemory at(problem.row_block, problem.head_dim, problem.value_dim);
     float* const work = problem.scratch;
     rows_ = static_cast<EmbeddedRow*>(static_cast<void*>(work));
-    sums_ = work + at.sums;
+    states_ = work + at.states;
     chain_ = work + at.chain;
     scores_ = work + at.scores;
     queries_ = work + at.queries;
     numbers_ = work + at.numbers;
-    fill_row<Isa>(0.0f, problem.value_dim, chain_);
   }
 
   EmbeddedRow& row(int r) const { return rows_[r]; }
@@ -58,48 +58,61 @@ class EmbeddedRows {
   float* query(int r) const { return queries_ + ptrdiff_t(r) * problem_.head_dim; }
   float* numbers() const { return numbers_; }
   const ScoreMod<Scalar>& score_mod() const { return score_mod_; }
+  bool has_states() const { return Features::states && attend::has_states(options_); }
 
   RowState state(int r) const {
-    return has_states(options_) ? RowState(rows_[r].sums, problem_.value_dim)
-                                : RowState(rows_[r].sums, chain_, problem_.value_dim);
+    float* const data = rows_[r].state;
+    return has_states() ? RowState(data, problem_.value_dim) : RowState(data, chain_, problem_.value_dim);
   }
 
   // Row r is a token of a query head.
   void begin(int r, int token, int head) const {
-    rows_[r].at = option_row(problem_, options_, token, head);
+    EmbeddedRow& row = rows_[r];
+    row.at = option_row(problem_, options_, token, head);
     const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
-    const float* from = moved(problem_.query.data, at, options_.query_format);
-    if (options_.query_format != core::Format::float32) {
-      widen_row<Isa>(options_.query_format, from, problem_.head_dim, query(r));
+    const float* from = moved(problem_.query.data, at, query_format());
+    if (query_format() != core::Format::float32) {
+      widen_row<Isa>(query_format(), from, problem_.head_dim, query(r));
       from = query(r);
     }
     multiply_row<Isa>(from, problem_.head_dim, Isa::broadcast(score_mod_.query_scale()), query(r));
-    const bool states = has_states(options_);
-    rows_[r].sums = states ? element(options_.states, token, head)
-                           : sums_ + r * (ptrdiff_t(core::state_floats(problem_.value_dim)) - problem_.value_dim);
-    if (!states || options_.begins) state(r).template begin<Isa>();
-    score_mod_.begin(token, head);
+    if (has_states()) {
+      row.state = element(options_.states, token, head);
+      if (options_.begins) state(r).template begin<Isa>();
+    } else {
+      row.state = states_ + r * core::EmbeddedOptionMemory::state_floats(problem_.value_dim);
+      state(r).template begin_segment<Isa>();
+    }
+    row.sums = state(r).sums();
+    if constexpr (Features::score_mods) score_mod_.begin(token, head);
   }
 
   // Writes what the caller wants of row r. Without a total, all keys were of one segment, which is still open.
   void finish(int r, bool has_total) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head;
     const RowState all = state(r);
-    const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
     const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
-    const Denominator denominator = denominator_of(sum, all.max(), sink);
-    if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-      finish_weights<Scalar>(score_mod_.shown(token, head), options_.score_keys, all.max(), denominator, scores_);
+    float* const sums = has_total ? all.total() : all.sums();
+    if constexpr (Features::score_mods) {
+      const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
+      const Denominator denominator = denominator_of(sum, all.max(), sink);
+      if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
+        finish_weights<Scalar>(score_mod_.shown(token, head), options_.score_keys, all.max(), denominator, scores_);
+      }
+      epilogue_row<Isa>(problem_, options_, token, head, sums, denominator);
+    } else {
+      divide_row<Isa>(sums, problem_.value_dim, sum, element(problem_.output, token, head));
     }
-    epilogue_row<Isa>(problem_, options_, token, head, has_total ? all.total() : all.sums(), denominator);
   }
 
  private:
+  core::Format query_format() const { return Features::score_mods ? options_.query_format : core::Format::float32; }
+
   const core::Problem& problem_;
   const core::Options& options_;
   const ScoreMod<Scalar> score_mod_;
   EmbeddedRow* rows_;
-  float *sums_, *chain_, *scores_, *queries_, *numbers_;
+  float *states_, *chain_, *scores_, *queries_, *numbers_;
 };
 
 }  // namespace

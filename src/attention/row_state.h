@@ -28,11 +28,27 @@ class RowState {
   float* sums() const { return sums_; }
   float* total() const { return sums_ + value_dim_; }
 
-  // Not the chain, where that lies apart.
   template <class Isa>
   void begin() const {
-    fill_row<Isa>(0.0f, int(sums_ - data_) + 2 * value_dim_, data_);
-    max() = total_max() = lowest_max;
+    fill_row<Isa>(0.0f, value_dim_, chain());
+    spare() = 0.0f;
+    begin_total<Isa>();
+    begin_segment<Isa>();
+  }
+
+  // The first segment, without chain and total.
+  template <class Isa>
+  void begin_segment() const {
+    max() = lowest_max;
+    clear<Isa>();
+  }
+
+  // No segment has ended.
+  template <class Isa>
+  void begin_total() const {
+    total_max() = lowest_max;
+    total_sum() = 0.0f;
+    fill_row<Isa>(0.0f, value_dim_, total());
   }
 
   // The open chain ends.
@@ -48,11 +64,16 @@ class RowState {
     const typename Isa::Vec factor = rescale_factor<Isa>(total_max(), max());
     total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Scalar>(lane_sums()), value_dim_);
     total_max() = max();
+    clear<Isa>();
+  }
+
+ private:
+  template <class Isa>
+  void clear() const {
     fill_row<Isa>(0.0f, panel_keys, lane_sums());
     fill_row<Isa>(0.0f, value_dim_, sums());
   }
 
- private:
   float* data_;
   float* chain_;
   float* sums_;
