@@ -40,12 +40,12 @@ class EmbeddedBlock {
   // All keys, for the rows that were begun.
   template <bool>
   void go_over() {
-    const Visibility& earliest = rows_.row(0).at.visibility;
-    const int end = shows_all() ? problem_.keys : rows_.row(count_ - 1).at.visibility.end;
+    const Visibility &earliest = rows_.row(0).at.visibility, &latest = rows_.row(count_ - 1).at.visibility;
+    const int end = shows_all() ? problem_.keys : latest.end;
     open_ = states() ? options_.first_key & -chain_keys : -1;
     has_total_ = states();
     for (int key = earliest.begin & -chain_keys; key < end;) {
-      if (look_at(key)) {
+      if (look_at(key, earliest, latest)) {
         go_to(key);
         chain(key);
         key += chain_keys;
@@ -70,7 +70,18 @@ class EmbeddedBlock {
   bool shows_all() const { return Features::score_mods && shows_all_; }
 
   // What rows see of the chain of a key; whether there is anything to do.
-  bool look_at(int key) {
+  bool look_at(int key, const Visibility& earliest, const Visibility& latest) {
+    if (key >= at_least(latest.first, latest.begin) && key + chain_keys <= earliest.end) {  // all rows see all of it
+      for (int r = 0; r < count_; ++r) rows_.row(r).sees = {0, chain_keys, false};
+      from_ = 0;
+      to_ = chain_keys;
+      has_gaps_ = false;
+      return true;
+    }
+    return look_closely(key);
+  }
+
+  ATTEND_NOINLINE bool look_closely(int key) {
     const int count = at_most(problem_.keys - key, chain_keys);
     from_ = count;
     to_ = 0;
@@ -93,13 +104,15 @@ class EmbeddedBlock {
   // Whether a call with states begins or leaves a chain in its middle.
   bool is_cut(int key) const { return states() && (key < options_.first_key || key + chain_keys > problem_.keys); }
 
-  // Closes chains and segments that end before the chain of a key.
+  // Closes the chain and the segment that end before the chain of a key, if they do.
   void go_to(int key) {
-    if (open_ >= 0 && key / chain_keys != open_ / chain_keys && is_cut(open_)) {
-      for (int r = 0; r < count_; ++r) rows_.state(r).template end_chain<Isa>();
+    if (open_ >= 0) {
+      if (states() && is_cut(open_) && (key & -chain_keys) != open_) {
+        for (int r = 0; r < count_; ++r) rows_.state(r).template end_chain<Isa>();
+      }
+      if (((key ^ open_) & -segment_keys) != 0) end_segments();
     }
-    if (open_ >= 0 && key / segment_keys != open_ / segment_keys) end_segments();
-    open_ = key;
+    open_ = key & -chain_keys;
   }
 
   ATTEND_NOINLINE void end_segments() {
@@ -179,7 +192,7 @@ class EmbeddedBlock {
     }
     if (keys_.key_scales == nullptr) return;
     for (int r = 0; r < count_; ++r)
-      multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.key_scales + (first + begin));
+      Isa::multiply_rows(rows_.scores(r) + begin, keys_.key_scales + (first + begin), end - begin);
   }
 
   ATTEND_NOINLINE void score_typed(int first, int begin, int end) {
@@ -242,7 +255,7 @@ class EmbeddedBlock {
   ATTEND_NOINLINE void scale_weights(int key) {
     keys_.for_each_piece(key, from_, to_, [&](int first, int begin, int end) {
       for (int r = 0; r < count_; ++r) {
-        multiply_rows<Isa>(rows_.scores(r) + begin, end - begin, keys_.value_scales + (first + begin));
+        Isa::multiply_rows(rows_.scores(r) + begin, keys_.value_scales + (first + begin), end - begin);
       }
     });
   }

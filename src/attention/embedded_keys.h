@@ -17,14 +17,6 @@ const Number* numbers_of(const float* data) {
   return static_cast<const Number*>(static_cast<const void*>(data));
 }
 
-// row[i] *= by[i]
-template <class Isa>
-void multiply_rows(float* row, int count, const float* by) {
-  int k = 0;
-  for (; count - k >= Isa::lanes; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
-  for (; k < count; ++k) row[k] = Scalar::mul(row[k], by[k]);
-}
-
 struct EmbeddedPiece {
   int place;  // of the first key: how many keys of memory lie before it
   int count;  // of keys

@@ -81,6 +81,11 @@ struct Scalar {
     for (int i = 0; i < count; ++i) to[i] = attend::widen(from[i]);
   }
 
+  // row[i] *= by[i]
+  static void multiply_rows(float* row, const float* by, int count) {
+    for (int i = 0; i < count; ++i) row[i] = mul(row[i], by[i]);
+  }
+
   template <class Number>
   static void chains(const ChainsOf<Number>& c) {
     any_chains(c);

@@ -24,7 +24,39 @@ struct VfpTyped : Scalar {
   static float widen(Bfloat number) { return attend::widen(number); }
   static float widen(int8_t number) { return attend::widen(number); }
 
-  static void widen(const float* from, int count, float* to) { Scalar::widen(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const float* from, int count, float* to) {
+    for (; count >= 8; count -= 8) {
+      __asm__ volatile(
+          "vldmia %[from]!, {s0-s7}\n"
+          "vstmia %[to]!, {s0-s7}\n"
+          : [from] "+r"(from), [to] "+r"(to)
+          :
+          : "d0", "d1", "d2", "d3", "memory");
+    }
+    for (; count > 0; --count) *to++ = *from++;
+  }
+
+  // row[i] *= by[i]
+  ATTEND_HOT ATTEND_NOINLINE static void multiply_rows(float* row, const float* by, int count) {
+    for (; count >= 8; count -= 8) {
+      __asm__ volatile(
+          "vldmia %[row], {s0-s7}\n"
+          "vldmia %[by]!, {s8-s15}\n"
+          "vmul.f32 s0, s0, s8\n"
+          "vmul.f32 s1, s1, s9\n"
+          "vmul.f32 s2, s2, s10\n"
+          "vmul.f32 s3, s3, s11\n"
+          "vmul.f32 s4, s4, s12\n"
+          "vmul.f32 s5, s5, s13\n"
+          "vmul.f32 s6, s6, s14\n"
+          "vmul.f32 s7, s7, s15\n"
+          "vstmia %[row]!, {s0-s7}\n"
+          : [row] "+r"(row), [by] "+r"(by)
+          :
+          : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "memory");
+    }
+    for (; count > 0; --count, ++row) *row *= *by++;
+  }
 
   // 8 numbers a round, and those before the first whole word and behind the last round one by one.
   ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) {
