@@ -14,6 +14,8 @@ namespace attend {
 namespace {
 
 struct HeliumTyped : HeliumChains {
+  static constexpr int typed_columns = 16;
+
   using HeliumChains::chains;
   ATTEND_HOT ATTEND_NOINLINE static void chains(const ChainsOf<Half>& c) { rows<half>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void chains(const ChainsOf<Bfloat>& c) { rows<bfloat>(c); }
