@@ -17,7 +17,8 @@ namespace {
 // beyond these.
 //
 // The numbers of b are floats, or those of another format (numerics/formats.h), which are widened in registers: exactly, so the
-// sums are those over widened numbers. Then the columns lie side by side, and b is aligned as its numbers are, not as words.
+// sums are those over widened numbers. Then columns lie side by side, at most Isa::typed_columns, and b is aligned as its
+// numbers are, not as words. A single row of a is what these loops are made for: with more, each widens the numbers anew.
 template <class Number>
 struct ChainsOf {
   int rows;  // Isa::tile_rows, or 1

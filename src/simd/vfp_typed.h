@@ -155,129 +155,169 @@ struct VfpTyped : Scalar {
     for (count &= 7; count > 0; --count) *to++ = widen(*from++);
   }
 
-  ATTEND_HOT static void chains(const ChainsOf<Half>& c) { c.columns == 8 && has_words(c) ? rows_half(c) : rest(c); }
-  ATTEND_HOT static void chains(const ChainsOf<Bfloat>& c) { c.columns == 8 && has_words(c) ? rows_bfloat(c) : rest(c); }
-  ATTEND_HOT static void chains(const ChainsOf<int8_t>& c) { c.columns == 8 ? rows_int8(c) : rest(c); }
+  static constexpr int typed_columns = 16;
+
+  ATTEND_HOT static void chains(const ChainsOf<Half>& c) { is_word(c.b) && c.b_step % 2 == 0 ? half_rows(c) : rest(c, 0); }
+  ATTEND_HOT static void chains(const ChainsOf<Bfloat>& c) { is_word(c.b) && c.b_step % 2 == 0 ? bfloat_rows(c) : rest(c, 0); }
+  ATTEND_HOT static void chains(const ChainsOf<int8_t>& c) { byte_rows(c); }
 
  private:
+  enum Format { half, bfloat, byte };
+
   static bool is_word(const void* address) { return reinterpret_cast<uintptr_t>(address) % 4 == 0; }
 
-  // Whether 8 columns of each step begin at a word.
-  template <class Number>
-  static bool has_words(const ChainsOf<Number>& c) {
-    return is_word(c.b) && c.b_step % 2 == 0;
+  // Not templates, because GCC ignores sections of these.
+  ATTEND_HOT ATTEND_NOINLINE static void half_rows(const ChainsOf<Half>& c) { rows<half>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void bfloat_rows(const ChainsOf<Bfloat>& c) { rows<bfloat>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void byte_rows(const ChainsOf<int8_t>& c) { rows<byte>(c); }
+
+  template <Format format, class Number>
+  ATTEND_ALWAYS_INLINE static void rows(const ChainsOf<Number>& c) {
+    if (c.columns >= 8) {
+      for (int r = 0; r < c.rows; ++r) row<format>(c, r);
+    }
+    if (c.columns % 8 != 0) rest(c, c.columns & -8);
   }
 
+  // The columns from `first` on, one by one.
   template <class Number>
-  ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c) {
+  ATTEND_NOINLINE static void rest(ChainsOf<Number> c, int first) {
+    c.b += first;
+    c.column += first;
+    c.columns -= first;
     one_by_one<VfpTyped>(c);
   }
 
-  // Not templates, because GCC ignores sections of these.
-  ATTEND_HOT ATTEND_NOINLINE static void rows_half(const ChainsOf<Half>& c) { rows<half>(c); }
-  ATTEND_HOT ATTEND_NOINLINE static void rows_bfloat(const ChainsOf<Bfloat>& c) { rows<bfloat>(c); }
-  ATTEND_HOT ATTEND_NOINLINE static void rows_int8(const ChainsOf<int8_t>& c) { rows<byte>(c); }
-
-  // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. The assembler chooses by the format how these become floats.
-  enum Format { half, bfloat, byte };
+  // 1 row x 16 columns, or 8: as many sums, 8 numbers of b and a factor. The assembler chooses by the format how numbers become
+  // floats.
   template <Format format, class Number>
-  ATTEND_ALWAYS_INLINE static void rows(const ChainsOf<Number>& c) {
+  ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {
     const float scale = c.rows == 1 ? c.a_scale : 1.0f;
-    for (int r = 0; r < c.rows; ++r) {
-      register const float* a __asm__("r5") = c.a + r * c.a_stride;
-      register const Number* b __asm__("r6") = c.b;
-      register int steps __asm__("r8") = c.steps;
-      register ptrdiff_t b_step __asm__("r10") = ptrdiff_t(sizeof(Number)) * c.b_step;
-      register float* to __asm__("r11") = c.to[r] + c.column;
-      register int adds __asm__("r12") = c.adds;
-      __asm__ volatile(
-          "movs r0, #0\n"
-          "vmov d0, r0, r0\n"
-          "vmov d1, r0, r0\n"
-          "vmov d2, r0, r0\n"
-          "vmov d3, r0, r0\n"
-          "1:\n"
-          ".if %c[format] == %c[half]\n"
-          "vldmia %[b], {s17-s20}\n"
-          "vldmia %[a]!, {s16}\n"
-          "add %[b], %[b], %[b_step]\n"
-          "vcvtb.f32.f16 s8, s17\n"
-          "vcvtt.f32.f16 s9, s17\n"
-          "vcvtb.f32.f16 s10, s18\n"
-          "vcvtt.f32.f16 s11, s18\n"
-          "vcvtb.f32.f16 s12, s19\n"
-          "vcvtt.f32.f16 s13, s19\n"
-          "vcvtb.f32.f16 s14, s20\n"
-          "vcvtt.f32.f16 s15, s20\n"
-          ".elseif %c[format] == %c[bfloat]\n"
-          "ldmia %[b], {r0, r1, r2, r3}\n"
-          "vldmia %[a]!, {s16}\n"
-          "add %[b], %[b], %[b_step]\n"
-          "lsl r4, r0, #16\n"
-          "bfc r0, #0, #16\n"
-          "vmov s8, s9, r4, r0\n"
-          "lsl r4, r1, #16\n"
-          "bfc r1, #0, #16\n"
-          "vmov s10, s11, r4, r1\n"
-          "lsl r4, r2, #16\n"
-          "bfc r2, #0, #16\n"
-          "vmov s12, s13, r4, r2\n"
-          "lsl r4, r3, #16\n"
-          "bfc r3, #0, #16\n"
-          "vmov s14, s15, r4, r3\n"
-          ".else\n"
-          "ldrsb r0, [%[b]]\n"
-          "ldrsb r1, [%[b], #1]\n"
-          "ldrsb r2, [%[b], #2]\n"
-          "ldrsb r3, [%[b], #3]\n"
-          "vmov s8, s9, r0, r1\n"
-          "vmov s10, s11, r2, r3\n"
-          "ldrsb r0, [%[b], #4]\n"
-          "ldrsb r1, [%[b], #5]\n"
-          "ldrsb r2, [%[b], #6]\n"
-          "ldrsb r3, [%[b], #7]\n"
-          "vmov s12, s13, r0, r1\n"
-          "vmov s14, s15, r2, r3\n"
-          "vldmia %[a]!, {s16}\n"
-          "add %[b], %[b], %[b_step]\n"
-          "vcvt.f32.s32 s8, s8\n"
-          "vcvt.f32.s32 s9, s9\n"
-          "vcvt.f32.s32 s10, s10\n"
-          "vcvt.f32.s32 s11, s11\n"
-          "vcvt.f32.s32 s12, s12\n"
-          "vcvt.f32.s32 s13, s13\n"
-          "vcvt.f32.s32 s14, s14\n"
-          "vcvt.f32.s32 s15, s15\n"
-          ".endif\n"
-          "vmul.f32 s16, s16, %[scale]\n"
-          "subs %[steps], %[steps], #1\n"
-          "vfma.f32 s0, s16, s8\n"
-          "vfma.f32 s1, s16, s9\n"
-          "vfma.f32 s2, s16, s10\n"
-          "vfma.f32 s3, s16, s11\n"
-          "vfma.f32 s4, s16, s12\n"
-          "vfma.f32 s5, s16, s13\n"
-          "vfma.f32 s6, s16, s14\n"
-          "vfma.f32 s7, s16, s15\n"
-          "bne 1b\n"
-          "cmp %[adds], #0\n"
-          "beq 2f\n"
-          "vldmia %[to], {s8-s15}\n"
-          "vadd.f32 s0, s0, s8\n"
-          "vadd.f32 s1, s1, s9\n"
-          "vadd.f32 s2, s2, s10\n"
-          "vadd.f32 s3, s3, s11\n"
-          "vadd.f32 s4, s4, s12\n"
-          "vadd.f32 s5, s5, s13\n"
-          "vadd.f32 s6, s6, s14\n"
-          "vadd.f32 s7, s7, s15\n"
-          "2:\n"
-          "vstmia %[to], {s0-s7}\n"
-          : [a] "+r"(a), [b] "+r"(b), [steps] "+r"(steps)
-          : [b_step] "r"(b_step), [to] "r"(to), [adds] "r"(adds), [scale] "t"(scale), [format] "i"(int(format)),
-            [half] "i"(int(half)), [bfloat] "i"(int(bfloat))
-          : "r0", "r1", "r2", "r3", "r4", "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "cc", "memory");
-    }
+    // Registers by name, because without optimisation compilers do not find enough.
+    register int has_sixteen __asm__("r4") = c.columns == 16;
+    register const float* a __asm__("r5") = c.a + r * c.a_stride;
+    register const Number* b __asm__("r6") = c.b;
+    register int steps __asm__("r8") = c.steps;
+    register ptrdiff_t b_step __asm__("r10") = ptrdiff_t(sizeof(Number)) * c.b_step - (format == byte ? 0 : 16);
+    register float* to __asm__("r11") = c.to[r] + c.column;
+    register int adds __asm__("r12") = c.adds;
+    __asm__ volatile(
+        "movs r0, #0\n"
+        ".irp sums, d0, d1, d2, d3, d4, d5, d6, d7\n"
+        "vmov \\sums, r0, r0\n"
+        ".endr\n"
+        "1:\n"
+        "vldmia r5!, {s16}\n"
+        "vmul.f32 s16, s16, %[scale]\n"
+        ".irp half, 0, 1\n"
+        ".if %c[format] == %c[byte]\n"
+        "ldrsb r0, [r6, #8 * \\half]\n"
+        "ldrsb r1, [r6, #8 * \\half + 1]\n"
+        "ldrsb r2, [r6, #8 * \\half + 2]\n"
+        "ldrsb r3, [r6, #8 * \\half + 3]\n"
+        "vmov s17, s18, r0, r1\n"
+        "vmov s19, s20, r2, r3\n"
+        "ldrsb r0, [r6, #8 * \\half + 4]\n"
+        "ldrsb r1, [r6, #8 * \\half + 5]\n"
+        "ldrsb r2, [r6, #8 * \\half + 6]\n"
+        "ldrsb r3, [r6, #8 * \\half + 7]\n"
+        "vmov s21, s22, r0, r1\n"
+        "vmov s23, s24, r2, r3\n"
+        ".irp number, s17, s18, s19, s20, s21, s22, s23, s24\n"
+        "vcvt.f32.s32 \\number, \\number\n"
+        ".endr\n"
+        ".else\n"
+        ".if %c[format] == %c[bfloat]\n"
+        ".if \\half == 0\n"
+        "ldm r6!, {r0, r1, r2, r3}\n"
+        ".else\n"
+        "ldm r6, {r0, r1, r2, r3}\n"
+        ".endif\n"
+        "lsl lr, r0, #16\n"
+        "bfc r0, #0, #16\n"
+        "vmov s17, s18, lr, r0\n"
+        "lsl lr, r1, #16\n"
+        "bfc r1, #0, #16\n"
+        "vmov s19, s20, lr, r1\n"
+        "lsl lr, r2, #16\n"
+        "bfc r2, #0, #16\n"
+        "vmov s21, s22, lr, r2\n"
+        "lsl lr, r3, #16\n"
+        "bfc r3, #0, #16\n"
+        "vmov s23, s24, lr, r3\n"
+        ".else\n"
+        ".if \\half == 0\n"
+        "vldmia r6!, {s21-s24}\n"
+        ".else\n"
+        "vldmia r6, {s21-s24}\n"
+        ".endif\n"
+        "vcvtb.f32.f16 s17, s21\n"
+        "vcvtt.f32.f16 s18, s21\n"
+        "vcvtb.f32.f16 s19, s22\n"
+        "vcvtt.f32.f16 s20, s22\n"
+        "vcvtb.f32.f16 s21, s23\n"
+        "vcvtt.f32.f16 s22, s23\n"
+        "vcvtb.f32.f16 s23, s24\n"
+        "vcvtt.f32.f16 s24, s24\n"
+        ".endif\n"
+        ".endif\n"
+        ".if \\half == 0\n"
+        "vfma.f32 s0, s16, s17\n"
+        "vfma.f32 s1, s16, s18\n"
+        "vfma.f32 s2, s16, s19\n"
+        "vfma.f32 s3, s16, s20\n"
+        "vfma.f32 s4, s16, s21\n"
+        "vfma.f32 s5, s16, s22\n"
+        "vfma.f32 s6, s16, s23\n"
+        "vfma.f32 s7, s16, s24\n"
+        "cbz r4, 2f\n"
+        ".else\n"
+        "vfma.f32 s8, s16, s17\n"
+        "vfma.f32 s9, s16, s18\n"
+        "vfma.f32 s10, s16, s19\n"
+        "vfma.f32 s11, s16, s20\n"
+        "vfma.f32 s12, s16, s21\n"
+        "vfma.f32 s13, s16, s22\n"
+        "vfma.f32 s14, s16, s23\n"
+        "vfma.f32 s15, s16, s24\n"
+        ".endif\n"
+        ".endr\n"
+        "2:\n"
+        "add r6, r6, r10\n"
+        "subs r8, r8, #1\n"
+        "bne 1b\n"
+        "cmp r12, #0\n"
+        "beq 3f\n"
+        "vldmia r11, {s16-s23}\n"
+        "vadd.f32 s0, s0, s16\n"
+        "vadd.f32 s1, s1, s17\n"
+        "vadd.f32 s2, s2, s18\n"
+        "vadd.f32 s3, s3, s19\n"
+        "vadd.f32 s4, s4, s20\n"
+        "vadd.f32 s5, s5, s21\n"
+        "vadd.f32 s6, s6, s22\n"
+        "vadd.f32 s7, s7, s23\n"
+        "cbz r4, 3f\n"
+        "add r0, r11, #32\n"
+        "vldmia r0, {s16-s23}\n"
+        "vadd.f32 s8, s8, s16\n"
+        "vadd.f32 s9, s9, s17\n"
+        "vadd.f32 s10, s10, s18\n"
+        "vadd.f32 s11, s11, s19\n"
+        "vadd.f32 s12, s12, s20\n"
+        "vadd.f32 s13, s13, s21\n"
+        "vadd.f32 s14, s14, s22\n"
+        "vadd.f32 s15, s15, s23\n"
+        "3:\n"
+        "vstmia r11!, {s0-s7}\n"
+        "cbz r4, 4f\n"
+        "vstmia r11!, {s8-s15}\n"
+        "4:\n"
+        : "+r"(a), "+r"(b), "+r"(steps), "+r"(to)
+        : "r"(has_sixteen), "r"(b_step), "r"(adds), [scale] "t"(scale), [format] "i"(int(format)), [half] "i"(int(half)),
+          [bfloat] "i"(int(bfloat)), [byte] "i"(int(byte))
+        : "r0", "r1", "r2", "r3", "lr", "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "cc",
+          "memory");
   }
 };
 
