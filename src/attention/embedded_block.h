@@ -302,7 +302,7 @@ class EmbeddedBlock {
       for (int i = 0; i < chains.rows; ++i) to[i] = rows_.row(r + i).sums;
       chains.a = rows_.scores(r) + sees.from;
       chains.b = values + (first + sees.from) * step;
-      value_tile<Isa>(chains, Isa::columns(chains.rows, false), column, column + columns);
+      value_tile<Isa>(chains, chain_columns<Isa>(chains, false), column, column + columns);
     }
   }
 

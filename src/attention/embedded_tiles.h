@@ -7,13 +7,23 @@
 namespace attend {
 namespace {
 
+// How many columns one call of Isa::chains takes.
+template <class Isa, class Number>
+constexpr int chain_columns(const ChainsOf<Number>&, bool /*apart*/) {
+  return Isa::typed_columns;
+}
+template <class Isa>
+ATTEND_ALWAYS_INLINE constexpr int chain_columns(const Chains& chains, bool apart) {
+  return Isa::columns(chains.rows, apart);
+}
+
 // Scores of a tile: to[r][column] for the columns begin ... end - 1 of a chain, whose keys are `first` + column of an array or
 // of panels. Of chains, rows, to, a_stride, a_scale, b_step and b_stride say how.
 //   queries  [rows][head_dim]
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* queries,
                                      const Number* keys, int first, int begin, int end) {
-  const int wide = Isa::columns(chains.rows, !problem.key_panels);
+  const int wide = chain_columns<Isa>(chains, !problem.key_panels);
   for (chains.column = begin; chains.column < end; chains.column += wide) {
     chains.a = queries;
     chains.b = keys + chains.b_stride * (first + chains.column);
