@@ -6,8 +6,8 @@
 //     for each tile:   sums += weights * values
 //   at the end of a segment: add its sums to those before
 //
-// Rows that do not see a key between others that they see go key by key when it comes to values: a masked value is never
-// touched. So do rows of a chain that a call with states begins or leaves in its middle.
+// Rows that do not see a key between others that they see go by runs of keys when it comes to values: a masked value is never
+// touched. So do rows of a chain that a call with states begins or leaves in its middle, and few rows where a ring wraps.
 #pragma once
 
 #include "embedded_keys.h"
@@ -139,8 +139,8 @@ class EmbeddedBlock {
       if (modifies()) modify(r, key);
       weigh(r, key, cut);
     }
-    if (masks() || has_gaps_ || cut) {
-      for (int r = 0; r < count_; ++r) add_by_keys(r, key);
+    if (masks() || has_gaps_ || cut || (!whole && count_ <= tile_rows)) {
+      for (int r = 0; r < count_; ++r) add_runs(r, key, cut);
       return;
     }
     if (keys_.value_scales != nullptr) scale_weights(key);
@@ -313,26 +313,71 @@ class EmbeddedBlock {
     return a.from == b.from && a.to == b.to;
   }
 
-  // The values that a row sees, one by one.
-  ATTEND_NOINLINE void add_by_keys(int r, int key) {
+  // The values that a row sees, in runs of keys that lie together: masked values are never touched.
+  ATTEND_NOINLINE void add_runs(int r, int key, bool cut) {
     const EmbeddedRow& row = rows_.row(r);
     const RowState state = rows_.state(r);
-    if (!is_cut(key)) fill_row<Isa>(0.0f, problem_.value_dim, state.chain());
-    for (int k = row.sees.from; k < row.sees.to; ++k) {
-      const int at = key + k;
-      float weight = rows_.scores(r)[k];
-      if (!row.at.visibility.has(at)) continue;
-      if (masks() && magnitude(weight) == 0 && !is_let_through(problem_, options_, row.at.token, row.at.head, at)) continue;
-      const int place = keys_.piece(at & -panel_keys, panel_keys).place + at % panel_keys;
-      if (keys_.value_scales != nullptr) weight = Scalar::mul(weight, keys_.value_scales[place]);
-      const int most = int(core::EmbeddedOptionMemory::most_numbers(problem_.row_block, problem_.head_dim));
-      for (int column = 0; column < problem_.value_dim; column += most) {
-        const int columns = at_most(problem_.value_dim - column, most);
-        keys_.widen_values(place, 1, column, columns, rows_.numbers());
-        multiply_add_row<Isa>(rows_.numbers(), columns, Isa::broadcast(weight), state.chain() + column, state.chain() + column);
+    if (!cut) fill_row<Isa>(0.0f, problem_.value_dim, state.chain());
+    float* const weights = rows_.scores(r);
+    const bool all = !masks() && !row.sees.gap;
+    for (int k = row.sees.from; k < row.sees.to;) {
+      if (!all && !sees(row.at, key + k, weights[k])) {
+        ++k;
+        continue;
       }
+      const int start = k & -panel_keys;
+      const EmbeddedPiece piece = keys_.piece(key + start, row.sees.to - start);
+      int end = k + 1;
+      if (all) {
+        end = start + piece.count;
+      } else {
+        while (end < start + piece.count && sees(row.at, key + end, weights[end])) ++end;
+      }
+      const int place = piece.place + k - start;
+      if (keys_.value_scales != nullptr) Isa::multiply_rows(weights + k, keys_.value_scales + place, end - k);
+      add_run(state, weights + k, place, end - k);
+      k = end;
     }
-    if (!is_cut(key)) state.template end_chain<Isa>();
+    if (!cut) state.template end_chain<Isa>();
+  }
+
+  // Whether a row sees a key of this weight.
+  bool sees(const OptionRow& row, int key, float weight) const {
+    if (!row.visibility.has(key)) return false;
+    return !masks() || magnitude(weight) != 0 || is_let_through(problem_, options_, row.token, row.head, key);
+  }
+
+  // Goes on with a row's chain: values that lie together. Numbers that are not floats become floats first, a few at a time.
+  void add_run(const RowState& state, const float* weights, int place, int count) {
+    const bool floats = options_.value_format == core::Format::float32;
+    const int room = int(core::EmbeddedOptionMemory::most_numbers(problem_.row_block, problem_.head_dim));
+    float* const to = state.chain();
+    Chains chains;
+    chains.rows = 1;
+    chains.to = &to;
+    chains.a_scale = 1.0f;
+    chains.b_stride = 1;
+    chains.adds = false;
+    for (int column = 0; column < problem_.value_dim;) {
+      const int columns = floats ? problem_.value_dim : at_most(problem_.value_dim - column, room / panel_keys);
+      for (int k = 0; k < count; k += chains.steps) {
+        chains.steps = floats ? count : at_most(count - k, panel_keys);
+        chains.a = weights + k;
+        chains.b_step = floats ? problem_.value.token_stride : columns;
+        chains.b = rows_.numbers();
+        if (floats) {
+          chains.b = keys_.values + place * problem_.value.token_stride;
+        } else {
+          keys_.widen_values(place + k, chains.steps, column, columns, rows_.numbers());
+        }
+        for (chains.column = column; chains.column < column + columns; chains.column += chains.columns) {
+          chains.columns = at_most(column + columns - chains.column, Isa::columns(1, false));
+          Isa::continue_chains(chains);
+          chains.b += chains.columns;
+        }
+      }
+      column += columns;
+    }
   }
 
   const core::Options& options_;

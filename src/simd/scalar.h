@@ -94,6 +94,14 @@ struct Scalar {
 
   ATTEND_HOT static void chains(const Chains& c) { any_chains(c); }
 
+  // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
+  static void continue_chains(const Chains& c) {
+    for (int column = 0; column < c.columns; ++column) {
+      float& sum = c.to[0][c.column + column];
+      for (int step = 0; step < c.steps; ++step) sum = fma(c.a[step], c.b[step * c.b_step + column], sum);
+    }
+  }
+
  protected:
   template <class Number>
   ATTEND_ALWAYS_INLINE static void any_chains(const ChainsOf<Number>& c) {
