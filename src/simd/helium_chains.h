@@ -16,6 +16,9 @@ struct HeliumChains {
   static constexpr int tile_rows = 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
 
+  // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
+  ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 16 ? continue_row(c) : Scalar::continue_chains(c); }
+
   ATTEND_HOT static void chains(const Chains& c) {
     if (c.rows == 1) {
       row(c);
