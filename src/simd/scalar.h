@@ -73,11 +73,6 @@ struct Scalar {
   }
 
   template <class Number>
-  static float widen(Number number) {
-    return attend::widen(number);
-  }
-
-  template <class Number>
   static void widen(const Number* from, int count, float* to) {
     for (int i = 0; i < count; ++i) to[i] = attend::widen(from[i]);
   }
@@ -106,7 +101,7 @@ struct Scalar {
   template <class Number>
   ATTEND_ALWAYS_INLINE static void any_chains(const ChainsOf<Number>& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
-      one_by_one<Scalar>(c);
+      one_by_one(c);
     } else if (c.rows == 1) {
       side_by_side<1, 4>(c);
     } else {
@@ -138,8 +133,7 @@ struct Scalar {
     }
   }
 
-  // Whose: the instruction set that widens numbers.
-  template <class Whose, class Number>
+  template <class Number>
   static void one_by_one(const ChainsOf<Number>& c) {
     for (int r = 0; r < c.rows; ++r) {
       const float* a = c.a + r * c.a_stride;
@@ -147,7 +141,7 @@ struct Scalar {
         const Number* b = c.b + column * c.b_stride;
         float sum = 0.0f;
         for (int step = 0; step < c.steps; ++step) {
-          sum = fma(c.rows == 1 && !ATTEND_SOFT_FLOAT ? mul(a[step], c.a_scale) : a[step], Whose::widen(*b), sum);
+          sum = fma(c.rows == 1 && !ATTEND_SOFT_FLOAT ? mul(a[step], c.a_scale) : a[step], attend::widen(*b), sum);
           b += c.b_step;
         }
         float& to = c.to[r][c.column + column];

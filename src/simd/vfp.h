@@ -118,7 +118,7 @@ struct Vfp : VfpTyped {
   }
 
  private:
-  ATTEND_NOINLINE static void rest(const Chains& c) { one_by_one<Scalar>(c); }
+  ATTEND_NOINLINE static void rest(const Chains& c) { one_by_one(c); }
 
   // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) { row_1x8<false>(c); }

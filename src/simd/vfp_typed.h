@@ -179,20 +179,32 @@ struct VfpTyped : Scalar {
     if (c.columns % 8 != 0) rest(c, c.columns & -8);
   }
 
+  static float scale_of(float a_scale, int row_count) { return row_count == 1 ? a_scale : 1.0f; }
+
   // The columns from `first` on, one by one.
   template <class Number>
-  ATTEND_NOINLINE static void rest(ChainsOf<Number> c, int first) {
-    c.b += first;
-    c.column += first;
-    c.columns -= first;
-    one_by_one<VfpTyped>(c);
+  ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
+    const float scale = scale_of(c.a_scale, c.rows);
+    for (int r = 0; r < c.rows; ++r) {
+      for (int column = first; column < c.columns; ++column) {
+        const float* a = c.a + r * c.a_stride;
+        const Number* b = c.b + column;
+        float sum = 0.0f;
+        for (int left = c.steps; left > 0; --left) {
+          sum = fma(mul(*a++, scale), widen(*b), sum);
+          b += c.b_step;
+        }
+        float& to = c.to[r][c.column + column];
+        to = c.adds ? add(to, sum) : sum;
+      }
+    }
   }
 
   // 1 row x 16 columns, or 8: as many sums, 8 numbers of b and a factor. The assembler chooses by the format how numbers become
   // floats.
   template <Format format, class Number>
   ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {
-    const float scale = c.rows == 1 ? c.a_scale : 1.0f;
+    const float scale = scale_of(c.a_scale, c.rows);
     // Registers by name, because without optimisation compilers do not find enough.
     register int has_sixteen __asm__("r4") = c.columns == 16;
     register const float* a __asm__("r5") = c.a + r * c.a_stride;
