@@ -13,11 +13,11 @@
 
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::HeliumBackend>::run(const Problem& problem) {
-  EmbeddedPipeline<Helium>(problem).run<true>();
+  EmbeddedPipeline<Helium, NoFeatures>(problem).run<true>();
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::HeliumBackend>::sum_segment(const Problem& problem) {
-  EmbeddedPipeline<Helium>(problem).run<false>();
+  EmbeddedPipeline<Helium, NoFeatures>(problem).run<false>();
 }
 
 #endif

@@ -8,12 +8,13 @@
 
 #if ATTEND_HELIUM
 
-#include "attention/embedded_options.h"
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
 #include "simd/helium.h"
 
 template <>
 void attend::core::Entry<attend::core::HeliumBackend>::run_options(const Problem& problem, const Options& options) {
-  EmbeddedOptions<Helium>(problem, options).run();
+  EmbeddedPipeline<Helium, AllFeatures>(problem, options).run<true>();
 }
 
 #endif

@@ -12,20 +12,20 @@
 #include "simd/vfp.h"
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::run(const Problem& problem) {
-  EmbeddedPipeline<Vfp>(problem).run<true>();
+  EmbeddedPipeline<Vfp, NoFeatures>(problem).run<true>();
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::sum_segment(const Problem& problem) {
-  EmbeddedPipeline<Vfp>(problem).run<false>();
+  EmbeddedPipeline<Vfp, NoFeatures>(problem).run<false>();
 }
 #else
 #include "simd/scalar.h"
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::run(const Problem& problem) {
-  EmbeddedPipeline<Scalar>(problem).run<true>();
+  EmbeddedPipeline<Scalar, NoFeatures>(problem).run<true>();
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::sum_segment(const Problem& problem) {
-  EmbeddedPipeline<Scalar>(problem).run<false>();
+  EmbeddedPipeline<Scalar, NoFeatures>(problem).run<false>();
 }
 #endif

@@ -4,7 +4,8 @@
 #endif
 #define ATTEND_BACKEND_SOURCE
 
-#include "attention/embedded_options.h"
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
 #include "backends.h"
 
 // As in backend_scalar.cpp.
@@ -12,12 +13,12 @@
 #include "simd/vfp.h"
 template <>
 void attend::core::Entry<attend::core::ScalarBackend>::run_options(const Problem& problem, const Options& options) {
-  EmbeddedOptions<Vfp>(problem, options).run();
+  EmbeddedPipeline<Vfp, AllFeatures>(problem, options).run<true>();
 }
 #else
 #include "simd/scalar.h"
 template <>
 void attend::core::Entry<attend::core::ScalarBackend>::run_options(const Problem& problem, const Options& options) {
-  EmbeddedOptions<Scalar>(problem, options).run();
+  EmbeddedPipeline<Scalar, AllFeatures>(problem, options).run<true>();
 }
 #endif

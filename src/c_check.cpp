@@ -100,7 +100,7 @@ void plan(core::Problem& problem, int most_keys, bool plain, size_t& workspace_b
                ? core::scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, most_keys, problem.key_panels)
                : core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim);
   };
-  problem.row_block = smaller(rows, config::row_block);
+  problem.row_block = smaller(rows, plain ? config::row_block : config::option_row_block);
   problem.key_block = problem.row_block == 1 ? one_row_block : smaller(chains, config::key_block);
   const size_t one_row = floats(1, one_row_block), needed = floats(problem.row_block, problem.key_block);
   workspace_bytes = (one_row < needed ? needed : one_row) * sizeof(float);

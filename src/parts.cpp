@@ -1,6 +1,6 @@
 // A problem in parts of about the same work: smaller problems, made by moving pointers.
 #include "attention/parts.h"
-#include "attention/causal.h"
+#include "attention/visibility.h"
 #include "backends.h"
 
 namespace attend {

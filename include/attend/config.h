@@ -75,8 +75,9 @@ namespace config {
 
 // Work memory grows with these; results do not depend on them.
 #if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
-inline constexpr int row_block = 384;    // query rows that share one pass over the keys
-inline constexpr int key_block = 64;     // keys that one pass takes at a time, a multiple of chain_keys
+inline constexpr int row_block = 384;               // query rows that share one pass over the keys
+inline constexpr int option_row_block = row_block;  // the same of calls with options
+inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
@@ -105,6 +106,7 @@ inline constexpr int tile_rows = 1;
 inline constexpr int tile_rows = 4;
 #endif
 inline constexpr int row_block = tile_rows;
+inline constexpr int option_row_block = 16;
 inline constexpr int key_block = chain_keys;
 inline constexpr int score_keys = chain_keys;
 inline constexpr int decode_keys = chain_keys;

@@ -84,22 +84,16 @@ struct Problem {
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 
-// Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
-// memory, and no time to speak of unless floats are computed by software.
-constexpr bool scaled_in_advance(int row_block, bool key_panels) { return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT; }
-
 // Floats of scratch for Problem::row_block = row_block. On small parts nothing is copied, and sums beside those in the output
 // exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const bool totals = keys > segment_keys;
-  if (!config::embedded) {
-    return size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, totals}, false).end);
+  const bool many_segments = keys > segment_keys;
+  if (config::embedded) {
+    const EmbeddedMemory memory = {row_block, smaller_of(row_block, config::tile_rows),
+                                   scaled_in_advance(row_block, key_panels)};
+    return size_t(memory.end(head_dim, value_dim, many_segments));
   }
-  const int tile_rows = row_block < config::tile_rows ? row_block : config::tile_rows;
-  const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
-  const size_t query = scaled_in_advance(row_block, key_panels) ? size_t(head_dim) : 0;
-  const size_t row = query + panel_keys + config::row_state;
-  return scores + size_t(row_block) * (row + (totals ? size_t(value_dim) + 2 : 0));
+  return size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, many_segments}, false).end);
 }
 
 // Computes the whole problem with the active backend.

@@ -97,12 +97,11 @@ constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options.
 constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
-  const size_t head = size_t(head_dim), value = size_t(value_dim);
-  // A row alone, which is on every target: a state, scores, the query, a group of keys and a value.
-  const size_t alone = state_floats(value_dim) + size_t(chain_keys) + head + head * size_t(panel_keys) + value;
-  if (config::embedded) return alone;
-  const size_t block = size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end);
-  return alone > block ? alone : block;
+  // A block of the embedded form, which the scalar backend is on every target; and of the host's.
+  const size_t embedded = size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end);
+  if (config::embedded) return embedded;
+  const size_t host = size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end);
+  return embedded > host ? embedded : host;
 }
 
 // As run and run_part.

@@ -54,7 +54,7 @@ struct OptionPlan {
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
-  static constexpr int row_block = smaller(rows, config::row_block);
+  static constexpr int row_block = smaller(rows, config::option_row_block);
   static constexpr int key_block = config::key_block;
   static constexpr size_t floats = core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim);
 };

@@ -1,5 +1,8 @@
-// Where a pipeline keeps what in its work memory. The same structs tell the pipelines their pointers and the headers how much
-// memory a shape needs, so that the two cannot differ.
+// The layout of work memory: where each array lies, in floats from the beginning, and where the last one ends. The functions
+// that say how much a call needs (core::scratch_floats, core::option_scratch_floats) and the code that uses it both read it
+// here.
+//
+// Always inlined: at -O0 they would be functions that backends with other instructions share.
 #pragma once
 
 #include <stddef.h>
@@ -8,6 +11,70 @@
 
 namespace attend {
 namespace core {
+
+__attribute__((always_inline)) constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
+
+// Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
+// memory, and no time to speak of unless floats are computed by software.
+__attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, bool key_panels) {
+  return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT;
+}
+
+// Small parts (attention/embedded.h), a call without options:
+//   scores   [rows][score_keys], and of a single row one chain of keys
+//   sums     [rows]: 16 partial sums of the denominator, and the maximum
+//   queries  [rows][head_dim], scaled, if they are scaled in advance
+//   totals   [rows], where there are many segments: denominator and maximum of the finished ones; sums of the current one,
+//            [value_dim]
+struct EmbeddedMemory {
+  static constexpr int row_sums = panel_keys + 1;
+  int row_block, rows;
+  bool scaled;
+
+  // Where each of these begins, in floats from the one before it.
+  __attribute__((always_inline)) constexpr int sums() const { return row_block == 1 ? chain_keys : rows * config::score_keys; }
+  __attribute__((always_inline)) constexpr int queries() const { return rows * row_sums; }
+  __attribute__((always_inline)) constexpr ptrdiff_t totals(int head_dim) const {
+    return ptrdiff_t(rows) * (scaled ? head_dim : 0);
+  }
+  __attribute__((always_inline)) static constexpr ptrdiff_t row_total(int value_dim) { return ptrdiff_t(value_dim) + 2; }
+
+  __attribute__((always_inline)) constexpr ptrdiff_t end(int head_dim, int value_dim, bool many_segments) const {
+    return sums() + queries() + totals(head_dim) + (many_segments ? rows * row_total(value_dim) : 0);
+  }
+};
+
+// The same with options, for a block of so many rows:
+//   rows     [rows] what is noted of each row
+//   states   [rows] states without their chains, [state_floats]. Not used with states, which have their own
+//   chain    [value_dim] the sums of an open chain
+//   scores   [rows][chain_keys]
+//   queries  [rows][head_dim]
+//   numbers  a group of keys, or some columns of a chain's values, widened or brought together; as many columns as the widest
+//            tile without vectors has, at least, and more where it is done for many rows
+struct EmbeddedOptionMemory {
+  static constexpr int most_rows = 16;
+  static constexpr int row_floats = sizeof(void*) == 8 ? 18 : 13;
+  ptrdiff_t states, chain, scores, queries, numbers, end;
+
+  __attribute__((always_inline)) constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
+      : states(ptrdiff_t(smaller_of(row_block, most_rows)) * row_floats),
+        chain(states + smaller_of(row_block, most_rows) * state_floats(value_dim)),
+        scores(chain + value_dim),
+        queries(scores + ptrdiff_t(smaller_of(row_block, most_rows)) * chain_keys),
+        numbers(queries + smaller_of(row_block, most_rows) * ptrdiff_t(head_dim)),
+        end(numbers + most_numbers(row_block, head_dim)) {}
+
+  __attribute__((always_inline)) static constexpr ptrdiff_t state_floats(int value_dim) {
+    return 4 + panel_keys + 2 * ptrdiff_t(value_dim);
+  }
+  __attribute__((always_inline)) static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
+    return panel_keys * ptrdiff_t(head_dim < least_dims(row_block) ? least_dims(row_block) : head_dim);
+  }
+  __attribute__((always_inline)) static constexpr int least_dims(int row_block) {
+    return (row_block == 1 ? 8 : 16) * chain_keys / panel_keys;
+  }
+};
 
 // What the size of work memory depends on.
 struct WorkExtents {

@@ -12,10 +12,19 @@
 #include "../../include/attend/core.h"
 #include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
-#include "causal.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {
+
+// Adds sums to a row, which is multiplied by `factor` first: rescale_factor of the two maxima, where the row's is not above the
+// other. The same with their denominators, of which it returns the new one. Exact but for the additions.
+template <class Isa>
+float rescale_and_add(float* row, float denominator, typename Isa::Vec factor, const float* added, float added_denominator,
+                      int value_dim) {
+  multiply_add_row<Isa>(row, value_dim, factor, added, row);
+  return Scalar::fma(denominator, Isa::highest_lane(factor), added_denominator);
+}
 
 // Keeps a row as it is after the last key of a segment.
 template <class Isa>
@@ -34,11 +43,9 @@ void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int valu
     kept += apart;
     const float segment_sum = kept[value_dim], segment_max = kept[value_dim + 1];
     const bool higher = Scalar::less(max, segment_max);
-    const float lowered = higher ? Scalar::sub(max, segment_max) : Scalar::sub(segment_max, max);
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(lowered));
+    const typename Isa::Vec factor = higher ? rescale_factor<Isa>(max, segment_max) : rescale_factor<Isa>(segment_max, max);
     if (higher) {
-      sum = Scalar::fma(sum, Isa::highest_lane(factor), segment_sum);
-      multiply_add_row<Isa>(output, value_dim, factor, kept, output);
+      sum = rescale_and_add<Isa>(output, sum, factor, kept, segment_sum, value_dim);
       max = segment_max;
     } else {
       sum = Scalar::fma(segment_sum, Isa::highest_lane(factor), sum);

@@ -1,6 +1,6 @@
 // The algorithm for parts that are short of memory: as in row_block.h, which is for hosts, with less code and no copies.
 //
-//   for each block of rows: as many as a tile has, or one
+//   for each block of rows: as many as a tile has, or one; with options any number
 //     for each chain of keys:  scores -> weights -> weighted sum of values
 //     at the end of a segment: add its sums to the sums of the segments before it
 //     divide by the denominator
@@ -9,68 +9,47 @@
 // chain's keys when it comes to values: a hidden value is never touched.
 #pragma once
 
-#include "../../include/attend/core.h"
-#include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
-#include "../simd/chains.h"
 #include "combine.h"
+#include "embedded_tiles.h"
+#include "features.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {
 
+// A block of rows of calls without options: those of a tile, or one. Sums grow in the output.
 template <class Isa>
-class EmbeddedPipeline {
+class EmbeddedTileBlock {
   static constexpr int tile_rows = Isa::tile_rows;
   static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
                 "tiles do not cross panels");
 
  public:
-  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem) : problem_(problem) {
+  ATTEND_ALWAYS_INLINE explicit EmbeddedTileBlock(const core::Problem& problem) : problem_(problem) {
     rows_ = problem.row_block < tile_rows ? 1 : tile_rows;
     scale_ = base2_scale(problem.scale);
-    rows_state_ = problem.scratch + (problem.row_block == 1 ? chain_keys : rows_ * config::score_keys);
+    rows_state_ = problem.scratch + memory().sums();
   }
 
-  // divides: the output is what it should be; otherwise it takes the sums of one segment (segments.h).
-  template <bool divides>
-  void run() {
-    int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
-    for (int heads = problem_.query_heads; heads > 0; heads -= problem_.kv_heads) ++group;
+  ATTEND_ALWAYS_INLINE void begin_heads() {
     keys_ = problem_.key.data;
     values_ = problem_.value.data;
-    for (int first_head = 0; first_head < problem_.query_heads; first_head += group) {
-      int token = 0, head = 0;
-      for (int left = group * problem_.queries; left > 0; left -= count_) {
-        count_ = left < rows_ ? 1 : rows_;
-        for (int r = 0; r < count_; ++r) {
-          begin_row(r, token, first_head + head);
-          if (++head == group) {
-            head = 0;
-            ++token;
-          }
-        }
-        if constexpr (divides) {
-          go_over();
-        } else {
-          keep_segment();
-        }
-      }
-      keys_ += problem_.key.head_stride;
-      values_ += problem_.value.head_stride;
-    }
   }
 
- private:
+  // How many rows the next block has, of those that are left.
+  int rows_of(int left) const { return left < rows_ ? 1 : rows_; }
+
+  ATTEND_ALWAYS_INLINE void next_head() {
+    keys_ += problem_.key.head_stride;
+    values_ += problem_.value.head_stride;
+  }
+
   // Row r is a token of a query head.
   ATTEND_NOINLINE void begin_row(int r, int token, int head) {
     output_[r] = problem_.output.data + token * problem_.output.token_stride + head * problem_.output.head_stride;
-    seen_[r] = problem_.keys;
-    if (problem_.causal) {
-      // The same keys are seen with an offset beyond these, and the sum cannot overflow.
-      const int offset = at_most(at_least(problem_.offset, -problem_.queries), problem_.keys);
-      seen_[r] = at_most(at_least(offset + token + 1, 0), problem_.keys);
-    }
+    seen_[r] = visible_keys(problem_, token);
     max(r) = lowest_max;
     queries_ = problem_.query.data + token * problem_.query.token_stride + head * problem_.query.head_stride;
     if (scaled()) {
@@ -80,8 +59,22 @@ class EmbeddedPipeline {
     }
   }
 
+  template <bool divides>
+  ATTEND_ALWAYS_INLINE void go_over() {
+    if constexpr (divides) {
+      go_over_segments();
+    } else {
+      keep_segment();
+    }
+  }
+
+  const core::Problem& problem_;
+  int rows_;   // of a block: those of a tile, or 1
+  int count_;  // of this block: the same, or 1
+
+ private:
   // All keys, for the rows that were begun.
-  void go_over() {
+  void go_over_segments() {
     int segment = 0;
     do {
       for (int r = 0; r < count_; ++r) fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
@@ -117,25 +110,7 @@ class EmbeddedPipeline {
     chains.a_scale = scaled() ? 1.0f : scale_;
     chains.b_step = problem_.key_panels ? panel_keys : 1;
     chains.b_stride = problem_.key_panels ? 1 : problem_.key.token_stride;
-    int wide = Isa::columns(count_, !problem_.key_panels);
-    for (chains.column = 0; chains.column < key_count; chains.column += wide) {
-      chains.a = queries_;
-      chains.b = keys_ + chains.b_stride * (key + chains.column);
-      chains.columns = at_most(key_count - chains.column, wide);
-      if (problem_.key_panels) {
-        // A panel is whole, whatever key_count is.
-        const int panel = (key + chains.column) & -panel_keys;
-        chains.b += panel * ptrdiff_t(problem_.head_dim - 1);
-        chains.columns = wide;
-      }
-      for (int left = problem_.head_dim; left > 0; left -= chain_dims) {
-        chains.adds = left != problem_.head_dim;
-        chains.steps = at_most(left, chain_dims);
-        Isa::chains(chains);
-        chains.a += chain_dims;
-        chains.b += chain_dims * chains.b_step;
-      }
-    }
+    score_tile<Isa>(chains, problem_, queries_, keys_, key, 0, key_count);
 
     for (int r = 0; r < count_; ++r) {
       rows[r] = sums(r, key);
@@ -149,18 +124,14 @@ class EmbeddedPipeline {
     chains.b_step = problem_.value.token_stride;
     chains.b_stride = 1;
     chains.adds = adds;
-    wide = Isa::columns(chains.rows, false);
+    const int wide = Isa::columns(chains.rows, false);
     for (int r = 0; r < count_; r += chains.rows) {
       chains.steps = at_most(seen_[r] - key, key_count);
       if (chains.steps <= 0) continue;
       chains.a = scores(r);
       chains.b = values_ + key * chains.b_step;
       chains.to = rows + r;
-      for (chains.column = 0; chains.column < problem_.value_dim; chains.column += wide) {
-        chains.columns = at_most(problem_.value_dim - chains.column, wide);
-        Isa::chains(chains);
-        chains.b += wide;
-      }
+      value_tile<Isa>(chains, wide, 0, problem_.value_dim);
     }
   }
 
@@ -171,36 +142,28 @@ class EmbeddedPipeline {
       float sum = add_lanes<Isa>(lane_sums(r));
       float* const before = total(r);
       if (segment > 0) {
-        const typename Isa::Vec factor =
-            Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(before[1], max(r))));
-        sum = Scalar::fma(before[0], Isa::highest_lane(factor), sum);
-        multiply_add_row<Isa>(output_[r], problem_.value_dim, factor, sums(r, segment), output_[r]);
+        const typename Isa::Vec factor = rescale_factor<Isa>(before[1], max(r));
+        sum = rescale_and_add<Isa>(output_[r], before[0], factor, sums(r, segment), sum, problem_.value_dim);
       }
       before[0] = sum;
       before[1] = max(r);
     }
   }
 
+  ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {problem_.row_block, rows_, scaled()}; }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
   bool many_segments() const { return problem_.keys > segment_keys; }
 
-  // The scratch: scores, and then weights, [rows][score_keys];
   float* scores(int r) const { return problem_.scratch + r * config::score_keys; }
-  // [rows]: 16 partial sums of the denominator and the maximum;
-  float* lane_sums(int r) const { return rows_state_ + r * (panel_keys + 1); }
+  float* lane_sums(int r) const { return rows_state_ + r * core::EmbeddedMemory::row_sums; }
   float& max(int r) const { return lane_sums(r)[panel_keys]; }
-  // scaled queries [rows][head_dim], if they are scaled in advance;
-  float* after_state() const { return lane_sums(rows_); }
-  // where there are many segments [rows]: denominator and maximum of the finished ones, and sums of the current one,
-  // [value_dim]. Those of the first grow in the output.
+  float* after_state() const { return rows_state_ + memory().queries(); }
+  // Denominator and maximum of the segments before, and the sums of the current one. Those of the first grow in the output.
   float* total(int r) const {
-    return after_state() + ptrdiff_t(rows_) * (scaled() ? problem_.head_dim : 0) + r * ptrdiff_t(problem_.value_dim + 2);
+    return after_state() + memory().totals(problem_.head_dim) + r * memory().row_total(problem_.value_dim);
   }
   float* sums(int r, int key) const { return key < segment_keys ? output_[r] : total(r) + 2; }
 
-  const core::Problem& problem_;
-  int rows_;              // of a block: those of a tile, or 1
-  int count_;             // of this block: the same, or 1
   const float* keys_;     // of the key/value head
   const float* values_;   // likewise
   const float* queries_;  // [rows][head_dim]
@@ -208,6 +171,48 @@ class EmbeddedPipeline {
   float* rows_state_;
   float* output_[tile_rows];
   int seen_[tile_rows];  // how many keys each row sees: they are the first ones
+};
+
+// Which block of rows has a set of features; that of AllFeatures is in embedded_block.h.
+template <class Isa, class Features>
+struct EmbeddedBlockOf;
+template <class Isa>
+struct EmbeddedBlockOf<Isa, NoFeatures> {
+  using Block = EmbeddedTileBlock<Isa>;
+};
+
+// The whole of a problem, block by block. What the block takes besides, such as options, follows.
+template <class Isa, class Features>
+class EmbeddedPipeline : EmbeddedBlockOf<Isa, Features>::Block {
+  using Block = typename EmbeddedBlockOf<Isa, Features>::Block;
+  using Block::count_, Block::problem_;
+
+ public:
+  template <class... More>
+  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem, const More&... more) : Block(problem, more...) {}
+
+  // Divides: the output is what it should be. Otherwise it takes the sums of one segment (combine.h).
+  template <bool divides>
+  void run() {
+    int group = 0;  // query heads that share a key/value head; without a division, which some processors lack
+    for (int heads = problem_.query_heads; heads > 0; heads -= problem_.kv_heads) ++group;
+    Block::begin_heads();
+    for (int first_head = 0; first_head < problem_.query_heads; first_head += group) {
+      int token = 0, head = 0;
+      for (int left = group * problem_.queries; left > 0; left -= count_) {
+        count_ = Block::rows_of(left);
+        for (int r = 0; r < count_; ++r) {
+          Block::begin_row(r, token, first_head + head);
+          if (++head == group) {
+            head = 0;
+            ++token;
+          }
+        }
+        Block::template go_over<divides>();
+      }
+      Block::next_head();
+    }
+  }
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "../../include/attend/core_options.h"
 #include "../kernel/row_softmax.h"
+#include "combine.h"
 
 namespace attend {
 namespace {
@@ -10,24 +11,44 @@ namespace {
 // Where a call stops that closes everything.
 constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
-// A row's state, as it lies in memory: core::state_floats(value_dim) floats.
+// A row's state as it lies in memory, core::state_floats(value_dim) floats; or with its chain apart from the rest.
 class RowState {
  public:
-  RowState(float* data, int value_dim) : data_(data), value_dim_(value_dim) {}
+  RowState(float* data, int value_dim)
+      : data_(data), chain_(data + 4 + panel_keys), sums_(chain_ + value_dim), value_dim_(value_dim) {}
+  RowState(float* data, float* chain, int value_dim)
+      : data_(data), chain_(chain), sums_(data + 4 + panel_keys), value_dim_(value_dim) {}
 
   float& max() const { return data_[0]; }        // that the open chain and segment are relative to
   float& total_max() const { return data_[1]; }  // the same of the segments before
   float& total_sum() const { return data_[2]; }  // their denominator
   float& spare() const { return data_[3]; }
   float* lane_sums() const { return data_ + 4; }
-  float* chain() const { return lane_sums() + panel_keys; }
-  float* sums() const { return chain() + value_dim_; }
-  float* total() const { return sums() + value_dim_; }
+  float* chain() const { return chain_; }
+  float* sums() const { return sums_; }
+  float* total() const { return sums_ + value_dim_; }
 
   template <class Isa>
   void begin() const {
-    fill_row<Isa>(0.0f, int(core::state_floats(value_dim_)), data_);
-    max() = total_max() = lowest_max;
+    fill_row<Isa>(0.0f, value_dim_, chain());
+    spare() = 0.0f;
+    begin_total<Isa>();
+    begin_segment<Isa>();
+  }
+
+  // The first segment, without chain and total.
+  template <class Isa>
+  void begin_segment() const {
+    max() = lowest_max;
+    clear<Isa>();
+  }
+
+  // No segment has ended.
+  template <class Isa>
+  void begin_total() const {
+    total_max() = lowest_max;
+    total_sum() = 0.0f;
+    fill_row<Isa>(0.0f, value_dim_, total());
   }
 
   // The open chain ends.
@@ -40,16 +61,22 @@ class RowState {
   // The open segment ends. Its maximum is the running one, which only grows.
   template <class Isa>
   void end_segment() const {
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(total_max(), max())));
-    total_sum() = Scalar::fma(total_sum(), Isa::highest_lane(factor), add_lanes<Scalar>(lane_sums()));
-    multiply_add_row<Isa>(total(), value_dim_, factor, sums(), total());
+    const typename Isa::Vec factor = rescale_factor<Isa>(total_max(), max());
+    total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Scalar>(lane_sums()), value_dim_);
     total_max() = max();
+    clear<Isa>();
+  }
+
+ private:
+  template <class Isa>
+  void clear() const {
     fill_row<Isa>(0.0f, panel_keys, lane_sums());
     fill_row<Isa>(0.0f, value_dim_, sums());
   }
 
- private:
   float* data_;
+  float* chain_;
+  float* sums_;
   int value_dim_;
 };
 

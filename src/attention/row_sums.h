@@ -3,7 +3,7 @@
 
 #include "../../include/attend/work_memory.h"
 #include "../kernel/online_softmax.h"
-#include "../kernel/rescale.h"
+#include "combine.h"
 #include "features.h"
 #include "row_state.h"
 
@@ -76,7 +76,7 @@ class RowSums {
   void move_chain(int r, float before) const {
     const float max = softmax[r].max;
     if (!(before < max)) return;
-    multiply_row<Isa>(chain(r), dims_, rescaling<Isa>(before, max), chain(r));
+    multiply_row<Isa>(chain(r), dims_, rescale_factor<Isa>(before, max), chain(r));
   }
 
   void end_chain(int r) const {
@@ -88,9 +88,8 @@ class RowSums {
   void end_segment(int r, float* total) const {
     const float sum = denominator(r);
     if (has_total_) {
-      const typename Isa::Vec factor = rescaling<Isa>(total_max_[r], softmax[r].max);
-      total_sum_[r] = Scalar::fma(total_sum_[r], Isa::highest_lane(factor), sum);
-      multiply_add_row<Isa>(total, dims_, factor, sums(r), total);
+      const typename Isa::Vec factor = rescale_factor<Isa>(total_max_[r], softmax[r].max);
+      total_sum_[r] = rescale_and_add<Isa>(total, total_sum_[r], factor, sums(r), sum, dims_);
     } else {
       total_sum_[r] = sum;
       copy_row<Isa>(sums(r), dims_, total);

@@ -6,8 +6,8 @@
 #include "../../include/attend/work_memory.h"
 #include "../kernel/pack.h"
 #include "../kernel/tiles.h"
-#include "causal.h"
 #include "combine.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {

@@ -1,4 +1,4 @@
-// What a token sees of the keys when there are options.
+// Who sees whom: what a token sees of the keys, by position and by masks; and what of segments cutting and adding up agree on.
 #pragma once
 
 #include <stdint.h>
@@ -9,6 +9,24 @@
 
 namespace attend {
 namespace {
+
+// How many keys a token sees where there are no options: they are 0 … visible_keys - 1.
+inline int visible_keys(const core::Problem& problem, int token) {
+  if (!problem.causal) return problem.keys;
+  // The same keys are seen with an offset beyond these, and the sum cannot overflow.
+  const int seen = (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
+  if (seen > problem.keys) return problem.keys;
+  return seen > 0 ? seen : 0;
+}
+
+// Segments with so many keys; one with none. As core::segment_count, which at -O0 would be a function that objects share.
+constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
+
+// Segments of which any token sees something; the first, if none does.
+inline int seen_segments(const core::Problem& problem) { return segments_with(visible_keys(problem, problem.queries - 1)); }
+
+// The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
+constexpr int partial_row_floats(int value_dim) { return value_dim + 2; }
 
 // By position alone: keys first ... end - 1, and those before `pinned`, which is at most first; of these only from `begin` on,
 // where the call begins. None of them falls from one token to the next.
@@ -58,8 +76,7 @@ inline bool shows_hidden(const core::Options& options) {
 inline Visibility visibility_of(const core::Problem& problem, const core::Options& options, int token) {
   const int64_t at = int64_t(problem.offset) + token;
   const auto within = [](int64_t a, int low, int high) { return a < low ? low : a > high ? high : int(a); };
-  int end = problem.keys;
-  if (problem.causal) end = within(at + 1, 0, end);
+  int end = visible_keys(problem, token);
   if (options.right >= 0) end = within(at + options.right + 1, 0, end);
   const int begin = first_key(options);
   const int first = options.left < 0 ? 0 : within(at - options.left, 0, end);

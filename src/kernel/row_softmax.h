@@ -43,6 +43,13 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
   }
 }
 
+// What sums relative to the maximum `from` are multiplied by when a higher one, `to`, takes its place: a power of two, in every
+// lane.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec rescale_factor(float from, float to) {
+  return Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(from, to)));
+}
+
 // Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums: for
 // instruction sets without an own way.
 ATTEND_HOT inline void weights_of_scores(float* scores, int count, float max, float* lane_sums) {
@@ -81,7 +88,7 @@ void online_softmax_row(float* scores, int visible, float& max, float* lane_sums
   if (const float highest_score = Isa::highest_lane(highest); Scalar::less(max, highest_score)) {
     const float block_max = round_up(highest_score);
     if (Scalar::less(lowest_max, max)) {  // otherwise the sums are zero
-      const Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(max, block_max)));
+      const Vec factor = rescale_factor<Isa>(max, block_max);
       multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
       multiply_row<Isa>(output, value_dim, factor, output);
     }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "../../include/attend/core_options.h"
-#include "../simd/scalar.h"
 #include "bits.h"
 #include "float_rules.h"
 
@@ -27,25 +26,33 @@ struct Bfloat {
 inline float widen(float number) { return number; }
 
 inline float widen(Half number) {
-  const uint32_t sign = uint32_t(number.bits & 0x8000u) << 16, size = number.bits & 0x7fffu;
-  constexpr uint32_t one = 1u << 10;  // of the exponent
-  if (size >= 31 * one) return bits_to<float>(sign | 0x7f800000u | (size & 0x3ffu) << 13 | (size > 31 * one ? 0x400000u : 0u));
-  if (size >= one) return bits_to<float>(sign | (size + 112 * one) << 13);
+  constexpr uint32_t one = 1u << 23;  // of the exponent
+  const uint32_t sign = uint32_t(number.bits & 0x8000u) << 16, size = uint32_t(number.bits & 0x7fffu) << 13;
+  if (size - one < 30 * one) return bits_to<float>(sign | (size + 112 * one));
+  if (size >= 31 * one) return bits_to<float>(sign | 0x7f800000u | size | (size > 31 * one ? 0x400000u : 0u));
   if (size == 0) return bits_to<float>(sign);
-  uint32_t digits = size << 13, exponent = 113;  // subnormal: the highest digit moves up to where it is implied
-  for (; digits < 1u << 23; digits <<= 1) --exponent;
-  return bits_to<float>(sign | (((exponent - 1) << 23) + digits));
+  uint32_t digits = size, exponent = 113;  // subnormal: the highest digit moves up to where it is implied
+  for (; digits < one; digits <<= 1) --exponent;
+  return bits_to<float>(sign | ((exponent - 1) * one + digits));
 }
 
 inline float widen(Bfloat number) { return bits_to<float>(uint32_t(number.bits) << 16); }
 
-// What conversions do, for processors that have none.
+// What conversions do, for processors that have none: the highest digit moves up to where it is implied, the lowest bit of the
+// exponent, and raises that by one.
 inline float soft_widen(int8_t number) {
   if (number == 0) return 0.0f;
-  const uint32_t sign = number < 0 ? 0x80000000u : 0u;
-  uint32_t digits = uint32_t(number < 0 ? -number : number) << 16, exponent = 127 + 7;
-  for (; digits < 1u << 23; digits <<= 1) --exponent;
-  return bits_to<float>(sign | (((exponent - 1) << 23) + digits));
+  uint32_t bits = number < 0 ? 0x80000000u : 0u, digits = uint32_t(number < 0 ? -number : number);
+#if defined(__ARM_FEATURE_CLZ)
+  const int zeros = __builtin_clz(digits);
+  digits <<= zeros;
+  bits += uint32_t(127 + 30 - zeros) << 23;
+#else
+  digits <<= 24;
+  bits += uint32_t(127 + 6) << 23;
+  for (; int32_t(digits) > 0; digits <<= 1) bits -= 1u << 23;
+#endif
+  return bits_to<float>(bits + (digits >> 8));
 }
 
 inline float widen(int8_t number) {
@@ -97,11 +104,13 @@ constexpr bool loads_halves(...) {
 
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE void widen_numbers(const Number* from, int count, float* to) {
-  int i = 0;
   if constexpr (loads_halves<Isa>(0)) {
+    int i = 0;
     for (; count - i >= Isa::lanes; i += Isa::lanes) Isa::store(to + i, Isa::load(from + i));
+    for (; i < count; ++i) to[i] = widen(from[i]);
+  } else {
+    Isa::widen(from, count, to);
   }
-  for (; i < count; ++i) to[i] = widen(from[i]);
 }
 
 // A row of numbers as floats.
@@ -125,8 +134,7 @@ void narrow_numbers(const float* from, int count, Number* to) {
   for (int i = 0; i < count; ++i) narrow(from[i], to + i);
 }
 
-template <class Isa = Scalar>
-void narrow_row(core::Format format, const float* from, int count, void* to) {
+inline void narrow_row(core::Format format, const float* from, int count, void* to) {
   if (format == core::Format::float16) {
     narrow_numbers(from, count, static_cast<Half*>(to));
   } else if (format == core::Format::bfloat16) {

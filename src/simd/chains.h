@@ -1,4 +1,4 @@
-// What small_block.h asks of an instruction set.
+// The inner loops of small parts: what attention/embedded.h asks of an instruction set.
 #pragma once
 
 #include <stddef.h>
@@ -15,20 +15,26 @@ namespace {
 //
 // Isa::chains computes the first `columns` columns, at most Isa::columns(rows, whether they lie apart), and reads nothing of b
 // beyond these.
-struct Chains {
+//
+// The numbers of b are floats, or those of another format (numerics/formats.h), which are widened in registers: exactly, so the
+// sums are those over widened numbers. Then columns lie side by side, at most Isa::typed_columns, and b is aligned as its
+// numbers are, not as words. A single row of a is what these loops are made for: with more, each widens the numbers anew.
+template <class Number>
+struct ChainsOf {
   int rows;  // Isa::tile_rows, or 1
   int columns;
   int steps;  // >= 1
   const float* a;
   ptrdiff_t a_stride;
   float a_scale;
-  const float* b;
+  const Number* b;
   ptrdiff_t b_step;
   ptrdiff_t b_stride;
   float* const* to;
   int column;
   bool adds;
 };
+using Chains = ChainsOf<float>;
 
 }  // namespace
 }  // namespace attend

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "../../include/attend/config.h"
-#include "helium_chains.h"
+#include "helium_typed.h"
 
 namespace attend {
 namespace {
 
-struct Helium : HeliumChains {
+struct Helium : HeliumTyped {
   using Vec = float32x4_t;
   using Factor = float;  // one number that multiplies vectors
   static constexpr int lanes = 4;
@@ -33,6 +33,12 @@ struct Helium : HeliumChains {
   static Vec fma(Factor a, Vec b, Vec c) { return vfmaq_n_f32(c, b, a); }
   static Vec max(Vec a, Vec b) { return vmaxnmq_f32(a, b); }  // the number where one is NaN
   static float highest_lane(Vec a) { return vmaxnmvq_f32(vgetq_lane_f32(a, 0), a); }
+
+  // row[i] *= by[i]
+  static void multiply_rows(float* row, const float* by, int count) {
+    for (; count >= 4; count -= 4, row += 4, by += 4) store(row, mul(load(row), load(by)));
+    if (count > 0) store_first(row, mul(load_first(row, count), load_first(by, count)), count);
+  }
 
   static Vec scale_by_power(Vec a, Vec n) {
     const int32x4_t exponent = vaddq_n_s32(vcvtq_s32_f32(n), 127);

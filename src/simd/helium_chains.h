@@ -16,6 +16,9 @@ struct HeliumChains {
   static constexpr int tile_rows = 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
 
+  // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
+  ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 16 ? continue_row(c) : Scalar::continue_chains(c); }
+
   ATTEND_HOT static void chains(const Chains& c) {
     if (c.rows == 1) {
       row(c);
@@ -195,7 +198,10 @@ struct HeliumChains {
 
   // One row: 16 columns with their sums in q0-q3 where they lie side by side, else 4 at a time.
   //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r11 more   r12 columns left
-  ATTEND_HOT ATTEND_NOINLINE static void row(const Chains& c) {
+  ATTEND_HOT ATTEND_NOINLINE static void row(const Chains& c) { row_of<false>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void continue_row(const Chains& c) { row_of<true>(c); }  // of 16 columns
+  template <bool goes_on>
+  ATTEND_ALWAYS_INLINE static void row_of(const Chains& c) {
     const struct {
       ptrdiff_t stride;
       int adds;
@@ -208,12 +214,19 @@ struct HeliumChains {
     register float* to __asm__("r10") = c.to[0] + c.column;
     register const void* number __asm__("r11") = &numbers;
     register int left __asm__("r12") = c.columns;
-    if (left == 16 && c.b_stride == 1) {
+    if (goes_on || (left == 16 && c.b_stride == 1)) {
       __asm__ volatile(
+          ".if %c[goes_on]\n"
+          "vldrw.u32 q0, [r10, #0]\n"
+          "vldrw.u32 q1, [r10, #16]\n"
+          "vldrw.u32 q2, [r10, #32]\n"
+          "vldrw.u32 q3, [r10, #48]\n"
+          ".else\n"
           "vmov.i32 q0, #0\n"
           "vmov.i32 q1, #0\n"
           "vmov.i32 q2, #0\n"
           "vmov.i32 q3, #0\n"
+          ".endif\n"
           "lsr r0, r9, #2\n"
           "wls lr, r0, 2f\n"
           "1:\n"
@@ -252,6 +265,7 @@ struct HeliumChains {
           "vfma.f32 q3, q7, r0\n"
           "le lr, 3b\n"
           "4:\n"
+          ".if !%c[goes_on]\n"
           "ldr r0, [r11, #4]\n"
           "cbz r0, 5f\n"
           "vldrw.u32 q4, [r10, #0]\n"
@@ -262,13 +276,14 @@ struct HeliumChains {
           "vadd.f32 q1, q1, q5\n"
           "vadd.f32 q2, q2, q6\n"
           "vadd.f32 q3, q3, q7\n"
+          ".endif\n"
           "5:\n"
           "vstrw.32 q0, [r10, #0]\n"
           "vstrw.32 q1, [r10, #16]\n"
           "vstrw.32 q2, [r10, #32]\n"
           "vstrw.32 q3, [r10, #48]\n"
           : "+r"(a), "+r"(b)
-          : "r"(step), "r"(scale), "r"(steps), "r"(to), "r"(number)
+          : "r"(step), "r"(scale), "r"(steps), "r"(to), "r"(number), [goes_on] "i"(int(goes_on))
           : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
       return;
     }

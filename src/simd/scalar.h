@@ -6,6 +6,7 @@
 
 #include "../../include/attend/config.h"
 #include "../numerics/fma.h"
+#include "../numerics/formats.h"
 #include "chains.h"
 
 namespace attend {
@@ -18,6 +19,7 @@ struct Scalar {
 
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
+  static constexpr int typed_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
   static constexpr bool has_weights = false;  // weights of scores come from softmax.h
 
   static Vec zero() { return 0.0f; }
@@ -70,7 +72,34 @@ struct Scalar {
     return mul(a, bits_to<float>((bits_to<uint32_t>(n) + uint32_t(bias)) << 23));
   }
 
-  ATTEND_HOT static void chains(const Chains& c) {
+  template <class Number>
+  static void widen(const Number* from, int count, float* to) {
+    for (int i = 0; i < count; ++i) to[i] = attend::widen(from[i]);
+  }
+
+  // row[i] *= by[i]
+  static void multiply_rows(float* row, const float* by, int count) {
+    for (int i = 0; i < count; ++i) row[i] = mul(row[i], by[i]);
+  }
+
+  template <class Number>
+  static void chains(const ChainsOf<Number>& c) {
+    any_chains(c);
+  }
+
+  ATTEND_HOT static void chains(const Chains& c) { any_chains(c); }
+
+  // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
+  static void continue_chains(const Chains& c) {
+    for (int column = 0; column < c.columns; ++column) {
+      float& sum = c.to[0][c.column + column];
+      for (int step = 0; step < c.steps; ++step) sum = fma(c.a[step], c.b[step * c.b_step + column], sum);
+    }
+  }
+
+ protected:
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void any_chains(const ChainsOf<Number>& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
       one_by_one(c);
     } else if (c.rows == 1) {
@@ -80,18 +109,18 @@ struct Scalar {
     }
   }
 
- protected:
-  template <int rows, int columns>
-  static void side_by_side(const Chains& c) {
+  template <int rows, int columns, class Number>
+  static void side_by_side(const ChainsOf<Number>& c) {
     float sums[rows][columns] = {};
-    const float *a = c.a, *b = c.b;
+    const float* a = c.a;
+    const Number* b = c.b;
     for (int step = 0; step < c.steps; ++step) {
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
         const float factor = rows == 1 ? mul(a[step], c.a_scale) : a[r * c.a_stride + step];
         ATTEND_UNROLL
         for (int column = 0; column < columns; ++column) {
-          sums[r][column] = fma(factor, b[column * c.b_stride], sums[r][column]);
+          sums[r][column] = fma(factor, attend::widen(b[column * c.b_stride]), sums[r][column]);
         }
       }
       b += c.b_step;
@@ -104,14 +133,15 @@ struct Scalar {
     }
   }
 
-  static void one_by_one(const Chains& c) {
+  template <class Number>
+  static void one_by_one(const ChainsOf<Number>& c) {
     for (int r = 0; r < c.rows; ++r) {
       const float* a = c.a + r * c.a_stride;
       for (int column = 0; column < c.columns; ++column) {
-        const float* b = c.b + column * c.b_stride;
+        const Number* b = c.b + column * c.b_stride;
         float sum = 0.0f;
         for (int step = 0; step < c.steps; ++step) {
-          sum = fma(c.rows == 1 && !ATTEND_SOFT_FLOAT ? mul(a[step], c.a_scale) : a[step], *b, sum);
+          sum = fma(c.rows == 1 && !ATTEND_SOFT_FLOAT ? mul(a[step], c.a_scale) : a[step], attend::widen(*b), sum);
           b += c.b_step;
         }
         float& to = c.to[r][c.column + column];

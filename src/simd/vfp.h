@@ -3,12 +3,12 @@
 #pragma once
 
 #include "../../include/attend/config.h"
-#include "scalar.h"
+#include "vfp_typed.h"
 
 namespace attend {
 namespace {
 
-struct Vfp : Scalar {
+struct Vfp : VfpTyped {
   static constexpr int tile_rows = 2;
   static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
   static constexpr bool has_weights = true;
@@ -26,6 +26,7 @@ struct Vfp : Scalar {
     return a;
   }
 
+  using VfpTyped::chains;
   ATTEND_HOT static void chains(const Chains& c) {
     if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
       rest(c);
@@ -37,6 +38,8 @@ struct Vfp : Scalar {
       chains_2x8(c);
     }
   }
+
+  ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 8 ? continue_1x8(c) : Scalar::continue_chains(c); }
 
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums.
   // Two go through the polynomial side by side; its coefficients are loaded anew for each, because a multiply-add overwrites
@@ -117,15 +120,22 @@ struct Vfp : Scalar {
  private:
   ATTEND_NOINLINE static void rest(const Chains& c) { one_by_one(c); }
 
-  // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor.
-  ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) {
+  // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
+  ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) { row_1x8<false>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void continue_1x8(const Chains& c) { row_1x8<true>(c); }
+  template <bool goes_on>
+  ATTEND_ALWAYS_INLINE static void row_1x8(const Chains& c) {
     const float *a = c.a, *b = c.b;
     int steps = c.steps;
     __asm__ volatile(
+        ".if %c[goes_on]\n"
+        "vldmia %[to], {s0-s7}\n"
+        ".else\n"
         "vmov d0, %[zero], %[zero]\n"
         "vmov d1, %[zero], %[zero]\n"
         "vmov d2, %[zero], %[zero]\n"
         "vmov d3, %[zero], %[zero]\n"
+        ".endif\n"
         "1:\n"
         "vldmia %[a]!, {s8}\n"
         "vldmia %[b], {s9-s16}\n"
@@ -141,6 +151,7 @@ struct Vfp : Scalar {
         "vfma.f32 s7, s8, s16\n"
         "subs %[steps], %[steps], #1\n"
         "bne 1b\n"
+        ".if !%c[goes_on]\n"
         "cmp %[adds], #0\n"
         "beq 2f\n"
         "vldmia %[to], {s8-s15}\n"
@@ -152,10 +163,12 @@ struct Vfp : Scalar {
         "vadd.f32 s5, s5, s13\n"
         "vadd.f32 s6, s6, s14\n"
         "vadd.f32 s7, s7, s15\n"
+        ".endif\n"
         "2:\n"
         "vstmia %[to], {s0-s7}\n"
         : [a] "+r"(a), [b] "+r"(b), [steps] "+r"(steps)
-        : [b_step] "r"(c.b_step), [to] "r"(c.to[0] + c.column), [zero] "r"(0), [adds] "r"(c.adds), [scale] "t"(c.a_scale)
+        : [b_step] "r"(c.b_step), [to] "r"(c.to[0] + c.column), [zero] "r"(0), [adds] "r"(c.adds), [scale] "t"(c.a_scale),
+          [goes_on] "i"(int(goes_on))
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "cc", "memory");
   }
 

@@ -7,11 +7,14 @@
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
 #   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh boards
+#   tests/firmware/board.sh kinds
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
 # Arguments of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 cxx=${ARM_CXX:-arm-none-eabi-g++}
+# Calls that size.sh measures beside the plain ones.
+kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8'
 boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55'
 
 fail() { echo "board.sh: $*" >&2; exit 1; }
@@ -119,7 +122,7 @@ size() {  # board folder
   extra='-fno-exceptions -fcallgraph-info=su'
   compile src/*.cpp "$here/size_main.cpp"
   stack_size=0
-  for program in nothing prefill decode both options; do link "$work/$program" -Wl,-e,begin_$program; done
+  for program in nothing prefill decode both options $kinds; do link "$work/$program" -Wl,-e,begin_$program; done
   # The same without the run-time helpers of compiler and C library, which tells how much of it they are.
   link "$work/alone" -Wl,-e,begin_both -nodefaultlibs -Wl,--unresolved-symbols=ignore-all
   stack_size=0x4000 extra='-fno-exceptions -Wall -Wextra -Wshadow'
@@ -153,5 +156,6 @@ case ${1:-} in
   count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
   flags) [ $# -eq 2 ] || fail 'expected flags BOARD'; describe "$2"; echo "$flags" ;;
   boards) echo "$boards" ;;
-  *) fail 'expected build, link, run, count, size, flags or boards' ;;
+  kinds) echo "$kinds" ;;
+  *) fail 'expected build, link, run, count, size, flags, boards or kinds' ;;
 esac

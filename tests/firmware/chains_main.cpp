@@ -1,9 +1,11 @@
-// Compares the chains of this processor's instruction set, which are in assembly, with their definition in src/chains.h: random
-// shapes, bit by bit. Whatever may not be read is NaN, and whatever may not be written must stay.
+// Compares the chains of this processor's instruction set, which are in assembly, with their definition in src/simd/chains.h:
+// random shapes, bit by bit, over floats and over numbers of other formats; and the widening of a run of numbers with that of
+// one. Whatever may not be read is NaN or lies beyond the end of memory, and whatever may not be written must stay.
 #include <initializer_list>
 
 #include "../../src/backends.h"
 #include "../../src/numerics/fma.h"
+#include "../../src/numerics/formats.h"
 #include "../support/random.h"
 #include "platform.h"
 
@@ -29,14 +31,15 @@ float product(float x, float y) {
   return rounded;
 }
 
-void define(const attend::Chains& c, int columns) {
+template <class Number>
+void define(const attend::ChainsOf<Number>& c, int columns) {
   for (int r = 0; r < c.rows; ++r) {
     for (int column = 0; column < columns; ++column) {
       float sum = 0.0f;
       for (int step = 0; step < c.steps; ++step) {
         const float factor = c.a[r * c.a_stride + step];
         sum = attend::fused_multiply_add(c.rows == 1 ? product(factor, c.a_scale) : factor,
-                                         c.b[step * c.b_step + column * c.b_stride], sum);
+                                         attend::widen(c.b[step * c.b_step + column * c.b_stride]), sum);
       }
       float& to = expected[r][c.column + column];
       to = c.adds ? to + sum : sum;
@@ -114,6 +117,125 @@ bool check_alone(int rows) {
   return right;
 }
 
+// The end of memory: reading past it is a fault.
+template <class Number>
+Number* end_of_memory() {
+  const firmware::Memory memory = firmware::free_memory();
+  return reinterpret_cast<Number*>(memory.floats + memory.count);
+}
+
+uint32_t random_number(attend_test::Random& random, const attend::Half*) { return random.bits() & 0xffffu; }
+uint32_t random_number(attend_test::Random& random, const int8_t*) { return random.bits() & 0xffu; }
+uint32_t random_number(attend_test::Random& random, const attend::Bfloat*) {
+  const uint32_t bits = random.bits() & 0xffffu;
+  // Sums and products of the largest and smallest are not for processors that flush subnormals.
+  return (bits & 0x7f80u) == 0x7f80u ? bits : (bits & 0x80ffu) | 0x3f00u;
+}
+
+template <class Number>
+void fill_numbers(attend_test::Random& random, Number* numbers, int count) {
+  for (int i = 0; i < count; ++i) {
+    const uint32_t any = random_number(random, numbers);
+    __builtin_memcpy(static_cast<void*>(numbers + i), &any, sizeof(Number));
+    const uint32_t size = attend::magnitude(attend::widen(numbers[i]));
+    // A NaN or an infinity in a sum hides what else is wrong with it.
+    if (size >= 0x7f800000u && random.between(0, 31) != 0) numbers[i] = Number{};
+  }
+}
+
+// Apart from what a NaN carries.
+bool same(const float* x, const float* y, int count) {
+  for (int i = 0; i < count; ++i) {
+    const bool both_nan = attend::magnitude(x[i]) > 0x7f800000u && attend::magnitude(y[i]) > 0x7f800000u;
+    if (!both_nan && attend::bits_to<uint32_t>(x[i]) != attend::bits_to<uint32_t>(y[i])) return false;
+  }
+  return true;
+}
+
+void print_numbers(const char* name, std::initializer_list<int> numbers) {
+  firmware::print(name);
+  for (const int number : numbers) {
+    firmware::print(" ");
+    firmware::print_number(uint64_t(number));
+  }
+}
+
+template <class Number>
+bool check_typed(attend_test::Random& random, const char* name) {
+  attend::ChainsOf<Number> c;
+  c.rows = random.between(0, 2) == 0 ? Isa::tile_rows : 1;
+  const int most = Isa::typed_columns;
+  c.columns = random.between(0, 1) == 0 ? most : random.between(1, most);
+  c.steps = random.between(1, most_steps);
+  c.a_stride = c.steps + random.between(0, 15);
+  c.a_scale = c.rows == 1 && !ATTEND_SOFT_FLOAT && random.between(0, 1) != 0 ? 0.37f : 1.0f;
+  c.b_step = random.between(0, 1) == 0 ? 16 : c.columns + random.between(0, 40);
+  c.b_stride = 1;
+  c.column = random.between(0, 20);
+  c.adds = random.between(0, 1) != 0;
+
+  for (float& x : a) x = __builtin_nanf("");
+  for (int r = 0; r < c.rows; ++r) random.fill(a + r * c.a_stride, size_t(c.steps));
+  // A step's columns end where memory does, or a few numbers before: their addresses are whole words, or not.
+  Number* const first = end_of_memory<Number>() - random.between(0, 8) - c.columns - (c.steps - 1) * c.b_step;
+  fill_numbers(random, first, int(end_of_memory<Number>() - first));
+  float* to[4];
+  for (int r = 0; r < 4; ++r) {
+    to[r] = found[r];
+    random.fill(found[r], width);
+    __builtin_memcpy(expected[r], found[r], sizeof found[r]);
+  }
+  c.a = a;
+  c.b = first;
+  c.to = to;
+  define(c, c.columns);
+  Isa::chains(c);
+  if (same(found[0], expected[0], 4 * width)) return true;
+  print_numbers(name, {c.rows, c.columns, c.steps, int(c.b_step), int(c.adds), int(reinterpret_cast<uintptr_t>(first) & 3)});
+  firmware::print(" (rows, columns, steps, b_step, adds, b modulo 4): other bits than chains.h defines\n");
+  return false;
+}
+
+template <class Number>
+bool check_widen(attend_test::Random& random, const char* name) {
+  const int count = random.between(0, 150);
+  Number* const from = end_of_memory<Number>() - random.between(0, 8) - count;
+  for (int i = 0; i < count; ++i) {
+    const uint32_t any = random.bits();
+    __builtin_memcpy(static_cast<void*>(from + i), &any, sizeof(Number));
+  }
+  float* const to = b + random.between(0, 3);
+  for (float& x : b) x = 0.125f;
+  Isa::widen(from, count, to);
+  bool right = true;
+  for (int i = -1; i <= count; ++i) {
+    const float wide = i >= 0 && i < count ? attend::widen(from[i]) : 0.125f;
+    if (to + i >= b) right = right && same(to + i, &wide, 1);
+  }
+  if (right) return true;
+  print_numbers(name, {count, int(reinterpret_cast<uintptr_t>(from) & 3)});
+  firmware::print(" (numbers, address modulo 4): widened to other floats\n");
+  return false;
+}
+
+// Every number of the format.
+template <class Number>
+bool check_all(const char* name) {
+  constexpr int count = 1 << 8 * sizeof(Number);
+  float* const to = firmware::free_memory().floats;
+  Number* const from = reinterpret_cast<Number*>(to + count);
+  for (int i = 0; i < count; ++i) __builtin_memcpy(static_cast<void*>(from + i), &i, sizeof(Number));
+  Isa::widen(from, count, to);
+  for (int i = 0; i < count; ++i) {
+    const float wide = attend::widen(from[i]);
+    if (same(to + i, &wide, 1)) continue;
+    print_numbers(name, {i});
+    firmware::print(": widened to another float\n");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int firmware::run() {
@@ -121,6 +243,20 @@ int firmware::run() {
   int passed = 0, failed = 0;
   for (const int rows : {1, Isa::tile_rows}) ++(check_alone(rows) ? passed : failed);
   while (passed + failed < 10000 && failed < 10) ++(check(random) ? passed : failed);
+  ++(check_all<attend::Half>("float16") ? passed : failed);
+  ++(check_all<attend::Bfloat>("bfloat16") ? passed : failed);
+  ++(check_all<int8_t>("int8") ? passed : failed);
+  for (int i = 0; i < 1000 && failed < 10; ++i) {
+    ++(check_widen<float>(random, "float32") ? passed : failed);
+    ++(check_widen<attend::Half>(random, "float16") ? passed : failed);
+    ++(check_widen<attend::Bfloat>(random, "bfloat16") ? passed : failed);
+    ++(check_widen<int8_t>(random, "int8") ? passed : failed);
+  }
+  for (int i = 0; i < 3000 && failed < 10; ++i) {
+    ++(check_typed<attend::Half>(random, "float16") ? passed : failed);
+    ++(check_typed<attend::Bfloat>(random, "bfloat16") ? passed : failed);
+    ++(check_typed<int8_t>(random, "int8") ? passed : failed);
+  }
   print_number(uint64_t(passed));
   print(" shapes passed, ");
   print_number(uint64_t(failed));

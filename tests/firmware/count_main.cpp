@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "../support/random.h"
-#include "attend/core.h"
+#include "attend/core_options.h"
 #include "attend/shape.h"
 #include "platform.h"
 
@@ -60,16 +60,34 @@ uint64_t count_instructions(Work work) {
 
 int smaller(int a, int b) { return a < b ? a : b; }
 
+// Memory for arrays, from its beginning on.
+class Memory {
+ public:
+  float* take(size_t floats) {
+    float* const taken = next_;
+    next_ += (floats + 3) / 4 * 4;
+    return taken;
+  }
+
+ private:
+  float* next_ = firmware::free_memory().floats;
+};
+
+void report(uint64_t instructions, uint64_t multiply_accumulates) {
+  const uint64_t hundredths = (instructions * 100 + multiply_accumulates / 2) / multiply_accumulates;
+  firmware::print_number(hundredths / 100);
+  firmware::print(".");
+  firmware::print_number(hundredths % 100, 10, 2);
+  firmware::print(" instructions per multiply-accumulate, ");
+  firmware::print_number(instructions);
+  firmware::print(" in all\n");
+}
+
 void count(int tokens, int head_dim, bool cache) {
   using namespace attend;
-  float* memory = firmware::free_memory().floats;
-  const auto take = [&memory](size_t floats) {
-    float* const taken = memory;
-    memory += floats;
-    return taken;
-  };
+  Memory memory;
   const size_t floats = size_t(tokens) * size_t(head_dim);
-  float *query = take(floats), *key = take(floats), *value = take(floats), *output = take(floats);
+  float *query = memory.take(floats), *key = memory.take(floats), *value = memory.take(floats), *output = memory.take(floats);
   attend_test::Random random(1);
   for (float* array : {query, key, value}) random.fill(array, floats);
 
@@ -79,8 +97,8 @@ void count(int tokens, int head_dim, bool cache) {
   problem.key = {key, head_dim, 0};
   problem.value = {value, head_dim, 0};
   if (cache) {
-    const core::Cache panels{take(core::cache_key_floats(1, head_dim, tokens)),
-                             take(core::cache_value_floats(1, head_dim, tokens)),
+    const core::Cache panels{memory.take(core::cache_key_floats(1, head_dim, tokens)),
+                             memory.take(core::cache_value_floats(1, head_dim, tokens)),
                              1,
                              head_dim,
                              head_dim,
@@ -96,21 +114,98 @@ void count(int tokens, int head_dim, bool cache) {
   problem.scale = default_scale(head_dim);
   problem.row_block = smaller(tokens, config::row_block);
   problem.key_block = smaller(core::whole_chains(tokens), config::key_block);
-  problem.scratch = memory;
+  problem.scratch = memory.take(0);
   const uint64_t instructions = count_instructions([&problem] { core::run(problem); });
-
-  const uint64_t multiply_accumulates = 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim);
-  const uint64_t hundredths = (instructions * 100 + multiply_accumulates / 2) / multiply_accumulates;
   firmware::print_number(uint64_t(tokens));
   firmware::print("x");
   firmware::print_number(uint64_t(head_dim));
   firmware::print(cache ? " cache  " : " arrays ");
-  firmware::print_number(hundredths / 100);
-  firmware::print(".");
-  firmware::print_number(hundredths % 100, 10, 2);
-  firmware::print(" instructions per multiply-accumulate, ");
-  firmware::print_number(instructions);
-  firmware::print(" in all\n");
+  report(instructions, 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim));
+}
+
+// A call over a cache of 256 tokens with 32 dimensions.
+struct Call {
+  const char* name;
+  bool plain;
+  int left;  // of the window, or -1
+  bool ring;
+  attend::core::Format format;
+};
+
+constexpr int cached = 256, dims = 32, window = 200;
+constexpr Call calls[] = {
+    {"plain", true, -1, false, attend::core::Format::float32},
+    {"options", false, -1, false, attend::core::Format::float32},
+    {"window", false, window - 1, false, attend::core::Format::float32},
+    {"ring", false, window - 1, true, attend::core::Format::float32},
+    {"float16", false, -1, false, attend::core::Format::float16},
+    {"bfloat16", false, -1, false, attend::core::Format::bfloat16},
+    {"int8", false, -1, false, attend::core::Format::int8},
+};
+
+// The last tokens of the cache are the queries; they are causal.
+void count_call(const Call& call, int queries) {
+  using namespace attend;
+  Memory memory;
+  constexpr size_t floats = size_t(cached) * dims;
+  float *query = memory.take(floats), *key = memory.take(floats), *value = memory.take(floats), *output = memory.take(floats);
+  attend_test::Random random(1);
+  for (float* array : {query, key, value}) random.fill(array, floats);
+
+  core::Paging paging{};
+  if (call.ring) paging.ring_groups = core::panel_count(window + queries - 2) + 1;
+  const size_t rows = core::typed_cache_scale_floats(1, cached);
+  const core::TypedCache cache{memory.take(floats),
+                               memory.take(floats),
+                               memory.take(rows),
+                               memory.take(rows),
+                               call.format,
+                               call.format,
+                               1,
+                               dims,
+                               dims,
+                               cached,
+                               paging};
+  core::store(cache, 0, cached, {key, dims, 0}, {value, dims, 0});
+
+  core::Problem problem{};
+  problem.query = {query, dims, 0};
+  problem.output = {output, dims, 0};
+  problem.key = {static_cast<const float*>(cache.keys), 0, 0};
+  problem.value = {static_cast<const float*>(cache.values), dims, 0};
+  problem.key_panels = true;
+  problem.query_heads = problem.kv_heads = 1;
+  problem.head_dim = problem.value_dim = dims;
+  problem.queries = queries;
+  problem.keys = cached;
+  problem.offset = cached - queries;
+  problem.causal = true;
+  problem.scale = default_scale(dims);
+  problem.row_block = smaller(queries, call.plain ? config::row_block : config::option_row_block);
+  problem.key_block = config::key_block;
+  problem.scratch = memory.take(0);
+  core::Options options;
+  options.left = call.left;
+  options.key_format = options.value_format = call.format;
+  if (call.format == core::Format::int8) {
+    options.key_scales = cache.key_scales;
+    options.value_scales = cache.value_scales;
+  }
+  options.paging = paging;
+  const uint64_t instructions = count_instructions([&] {
+    if (call.plain) {
+      core::run(problem);
+    } else {
+      core::run(problem, options);
+    }
+  });
+
+  uint64_t visible = 0;
+  for (int at = problem.offset; at < cached; ++at) visible += uint64_t(call.left < 0 ? at + 1 : smaller(at, call.left) + 1);
+  firmware::print(queries == 1 ? "decode " : "prefill ");
+  firmware::print(call.name);
+  firmware::print(" ");
+  report(instructions, 2 * visible * dims);
 }
 
 }  // namespace
@@ -127,5 +222,8 @@ int firmware::run() {
   }
   for (const bool cache : {false, true}) count(64, 32, cache);
   for (const bool cache : {false, true}) count(128, 64, cache);
+  for (const int queries : {1, 64}) {
+    for (const Call& call : calls) count_call(call, queries);
+  }
   return 0;
 }

@@ -13,6 +13,7 @@ tools=${cxx%g++}
 at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 levels='-Os -O2'
 all=$(sh "$board" boards)
+kinds=$(sh "$board" kinds)
 targets=''
 for name in ${TARGETS:-$all}; do targets="$targets cortex-${name#cortex-}"; done
 . tests/support/check.sh
@@ -50,18 +51,20 @@ measure() {  # board level
   "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
   awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/support/stack.awk \
     "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
-  "${tools}objdump" -d --no-show-raw-insn "$folder/options" >"$folder/options.text" || return 1
-  awk -v roots=call_options -f tests/support/stack.awk "$folder"/*.ci "$folder/options.text" >"$folder/option_stack.text" || return 1
+  for program in options $kinds; do
+    "${tools}objdump" -d --no-show-raw-insn "$folder/$program" >"$folder/$program.text" || return 1
+    awk -v roots="call_$program" -f tests/support/stack.awk "$folder"/*.ci "$folder/$program.text" || return 1
+  done >"$folder/option_stack.text"
   sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
   sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return
   nothing=$(flash "$folder/nothing")
   {
-    for program in prefill decode both options; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
+    for program in prefill decode both options $kinds; do echo "flash_$program $(($(flash "$folder/$program") - nothing))"; done
     echo "helpers $(($(flash "$folder/both") - $(flash "$folder/alone")))"
     echo "ram $(($(ram "$folder/both") - $(symbols "$folder/both" '[bBdD]' size_program)))"
     sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
-    sed -n 's/^stack call_\([a-z]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
+    sed -n 's/^stack call_\([a-z0-9_]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
     for call in core prefill decode options; do
       echo "promised_$call $(symbols "$folder/tests_firmware_size_main.cpp.o" . "^${call}_stack\$")"
     done

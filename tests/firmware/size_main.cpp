@@ -1,5 +1,5 @@
 // What size.sh links and measures. There is no start-up code: the linker is told where the program begins, and drops everything
-// that cannot be reached from there. So one object is four programs, and all that is in an image is what the calls bring along.
+// that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
 #include "size_program.h"
 
 namespace size_program {
@@ -24,6 +24,32 @@ __attribute__((noinline)) void append_prompt() { cache.append(prompt.key, prompt
 __attribute__((noinline)) void call_prefill() { attend::prefill(prompt.query, cache, prompt.output, work); }
 __attribute__((noinline)) void append_token() { cache.append(token.key, token.value); }
 __attribute__((noinline)) void call_decode() { attend::decode(token.query, cache, token.output); }
+
+// Decode with a window, and over caches of other kinds; prefill likewise.
+using Ring = attend::RingCache<Shape, 48>;
+using RingOfBytes = attend::RingCache<Shape, 48, 0, attend::int8>;
+using Halves = attend::FormatCache<Shape, attend::float16>;
+using Bytes = attend::FormatCache<Shape, attend::int8>;
+Ring ring;
+RingOfBytes ring_of_bytes;
+Halves halves;
+Bytes bytes;
+attend::OptionWorkspace<Shape> decode_work;
+attend::OptionWorkspace<Shape, prompt_tokens> prefill_work;
+attend::ScoreOptions<Shape> window_options;
+__attribute__((noinline)) void call_decode_window() {
+  attend::decode(token.query, cache, token.output, decode_work, window_options);
+}
+__attribute__((noinline)) void call_decode_ring() { attend::decode(token.query, ring, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_float16() { attend::decode(token.query, halves, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_int8() { attend::decode(token.query, bytes, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_ring_int8() {
+  attend::decode(token.query, ring_of_bytes, token.output, decode_work);
+}
+__attribute__((noinline)) void call_prefill_window() {
+  attend::prefill(prompt.query, cache, prompt.output, prefill_work, window_options);
+}
+__attribute__((noinline)) void call_prefill_int8() { attend::prefill(prompt.query, bytes, prompt.output, prefill_work); }
 
 // A problem over the prompt's arrays, with options that only the program running knows.
 __attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
@@ -52,6 +78,34 @@ void begin_both() {
   begin_decode();
 }
 void begin_options() { call_options(); }
+void begin_decode_window() {
+  append_token();
+  call_decode_window();
+}
+void begin_decode_ring() {
+  ring.append(token.key, token.value);
+  call_decode_ring();
+}
+void begin_decode_float16() {
+  halves.append(token.key, token.value);
+  call_decode_float16();
+}
+void begin_decode_int8() {
+  bytes.append(token.key, token.value);
+  call_decode_int8();
+}
+void begin_decode_ring_int8() {
+  ring_of_bytes.append(token.key, token.value);
+  call_decode_ring_int8();
+}
+void begin_prefill_window() {
+  append_prompt();
+  call_prefill_window();
+}
+void begin_prefill_int8() {
+  bytes.append(prompt.key, prompt.value);
+  call_prefill_int8();
+}
 
 // What the headers promise, as sizes of objects: those can be read without running anything.
 extern const char core_stack[attend::config::stack_bytes];

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <attend/attend.h>
-#include <attend/core_options.h>
+#include <attend/typed_cache.h>
 
 namespace size_program {
 

@@ -1,0 +1,59 @@
+// Tiles of the embedded pipeline: a few rows over keys that lie one after another, by the chains of an instruction set.
+#pragma once
+
+#include "../kernel/pack.h"
+#include "../simd/chains.h"
+
+namespace attend {
+namespace {
+
+// How many columns one call of Isa::chains takes.
+template <class Isa, class Number>
+constexpr int chain_columns(const ChainsOf<Number>&, bool /*apart*/) {
+  return Isa::typed_columns;
+}
+template <class Isa>
+ATTEND_ALWAYS_INLINE constexpr int chain_columns(const Chains& chains, bool apart) {
+  return Isa::columns(chains.rows, apart);
+}
+
+// Scores of a tile: to[r][column] for the columns begin ... end - 1 of a chain, whose keys are `first` + column of an array or
+// of panels. Of chains, rows, to, a_stride, a_scale, b_step and b_stride say how.
+//   queries  [rows][head_dim]
+template <class Isa, class Number>
+ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* queries,
+                                     const Number* keys, int first, int begin, int end) {
+  const int wide = chain_columns<Isa>(chains, !problem.key_panels);
+  for (chains.column = begin; chains.column < end; chains.column += wide) {
+    chains.a = queries;
+    chains.b = keys + chains.b_stride * (first + chains.column);
+    chains.columns = at_most(end - chains.column, wide);
+    if (problem.key_panels) {
+      // A panel is whole, whatever `end` is.
+      const int panel = (first + chains.column) & -panel_keys;
+      chains.b += panel * ptrdiff_t(problem.head_dim - 1);
+      chains.columns = wide;
+    }
+    for (int left = problem.head_dim; left > 0; left -= chain_dims) {
+      chains.adds = left != problem.head_dim;
+      chains.steps = at_most(left, chain_dims);
+      Isa::chains(chains);
+      chains.a += chain_dims;
+      chains.b += chain_dims * chains.b_step;
+    }
+  }
+}
+
+// Weighted sums of a tile: to[r][column] for the columns begin ... end - 1 of the values from chains.b on, of which b's first
+// is number `begin`. Of chains, all but columns says how.
+template <class Isa, class Number>
+ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int wide, int begin, int end) {
+  for (chains.column = begin; chains.column < end; chains.column += wide) {
+    chains.columns = at_most(end - chains.column, wide);
+    Isa::chains(chains);
+    chains.b += wide;
+  }
+}
+
+}  // namespace
+}  // namespace attend
