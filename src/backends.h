@@ -17,6 +17,12 @@
 #else
 #define ATTEND_HELIUM 0
 #endif
+// Clang from 19 on has what simd/rvv.h is made of; other compilers' RISC-V takes the scalar backend.
+#if defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19
+#define ATTEND_RVV 1
+#else
+#define ATTEND_RVV 0
+#endif
 
 namespace attend {
 namespace core {
@@ -31,6 +37,11 @@ void add_scalar(const Problem& problem, const float* kept);
 void run_neon(const Problem& problem);
 void sum_neon(const Problem& problem);
 void add_neon(const Problem& problem, const float* kept);
+#endif
+#if ATTEND_RVV
+void run_rvv(const Problem& problem);
+void sum_rvv(const Problem& problem);
+void add_rvv(const Problem& problem, const float* kept);
 #endif
 #if ATTEND_HELIUM
 void run_helium(const Problem& problem);
@@ -52,6 +63,9 @@ void sum_segment(const Problem& problem);
 void run_options_scalar(const Problem& problem, const Options& options);
 #if ATTEND_NEON
 void run_options_neon(const Problem& problem, const Options& options);
+#endif
+#if ATTEND_RVV
+void run_options_rvv(const Problem& problem, const Options& options);
 #endif
 #if ATTEND_HELIUM
 void run_options_helium(const Problem& problem, const Options& options);

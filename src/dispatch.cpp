@@ -59,6 +59,8 @@ bool has_avx512() { return has(1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 
 constexpr Backend backends[] = {
 #if ATTEND_NEON
     {"neon", core::run_neon, core::sum_neon, core::add_neon, always},
+#elif ATTEND_RVV
+    {"rvv", core::run_rvv, core::sum_rvv, core::add_rvv, always},
 #elif ATTEND_HELIUM
     {"helium", core::run_helium, core::sum_helium, core::add_scalar, always},
 #else

@@ -14,6 +14,8 @@ using RunOptions = void (*)(const Problem&, const Options&);
 constexpr RunOptions run_options[] = {
 #if ATTEND_NEON
     run_options_neon,
+#elif ATTEND_RVV
+    run_options_rvv,
 #elif ATTEND_HELIUM
     run_options_helium,
 #else

@@ -62,7 +62,7 @@ inline constexpr int chain_keys = 64;  // in an output, counted by absolute posi
 namespace config {
 
 // Work memory grows with these; results do not depend on them.
-#if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 inline constexpr int row_block = 384;    // query rows that share one pass over the keys
 inline constexpr int key_block = 64;     // keys that one pass takes at a time, a multiple of chain_keys
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
