@@ -17,6 +17,7 @@
 #include "option_scores.h"
 #include "option_sums.h"
 #include "rows.h"
+#include "simd/contract.h"
 #include "weigh_rows.h"
 
 namespace attend {
@@ -24,7 +25,7 @@ namespace {
 
 template <class Isa>
 class OptionBlock {
-  static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for it");
+  static_assert(has_host_operations<Isa>(), "");
 
  public:
   OptionBlock(const core::Problem& problem, const core::Options& options, const BlockMemory& at)

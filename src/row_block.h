@@ -17,6 +17,7 @@
 #include "rows.h"
 #include "score_tile.h"
 #include "segments.h"
+#include "simd/contract.h"
 #include "value_tile.h"
 #include "weigh_rows.h"
 
@@ -25,7 +26,7 @@ namespace {
 
 template <class Isa>
 class RowBlock {
-  static_assert(Isa::tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
+  static_assert(has_host_operations<Isa>(), "");
 
  public:
   explicit RowBlock(const core::Problem& problem)

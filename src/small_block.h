@@ -13,6 +13,7 @@
 #include "chains.h"
 #include "pack.h"
 #include "segments.h"
+#include "simd/contract.h"
 #include "softmax.h"
 
 namespace attend {
@@ -21,7 +22,7 @@ namespace {
 template <class Isa>
 class SmallBlock {
   static constexpr int tile_rows = Isa::tile_rows;
-  static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
+  static_assert(has_small_operations<Isa>(), "");
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
                 "tiles do not cross panels");
 
