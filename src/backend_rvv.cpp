@@ -1,4 +1,5 @@
-// The RVV backend: RISC-V where the compiler, Clang 19 or later, is told of the vector extension. Compiles to nothing elsewhere.
+// The RVV backend: RISC-V where the compiler, Clang 19 or later, is told of the vector extension. Compiles to nothing
+// elsewhere.
 #ifdef ATTEND_BACKEND_SOURCE
 #error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
 #endif

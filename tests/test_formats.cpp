@@ -14,6 +14,9 @@
 #if ATTEND_NEON
 #include "../src/simd/neon.h"
 #endif
+#if ATTEND_RVV
+#include "../src/simd/rvv.h"
+#endif
 #include "format_kernels.h"
 #include "rounds.h"
 
@@ -218,7 +221,8 @@ TEST_CASE("formats: floats become the nearest half or bfloat, ties even") {
   }
   Random random(3);
   for (int i = 0; i < attend_test::rounds(2000000); ++i) check_narrow(float_of(random.bits()), wrong);
-  for (int i = 0; i < attend_test::rounds(2000000); ++i) check_narrow(std::ldexp(random.uniform(), random.between(-27, 17)), wrong);
+  for (int i = 0; i < attend_test::rounds(2000000); ++i)
+    check_narrow(std::ldexp(random.uniform(), random.between(-27, 17)), wrong);
   for (const float number :
        {0.0f, -0.0f, 65519.996f, 65520.0f, -65520.0f, 0x1.fep127f, 0x1.feffffp127f, 0x1.ffp127f, infinity, -infinity}) {
     check_narrow(number, wrong);
@@ -245,5 +249,11 @@ TEST_CASE("formats: rows") {
 #if ATTEND_NEON
 TEST_CASE("formats: vectors of NEON widen to the same floats, in rows of scores and sums too") {
   attend_test::check_format_kernels(format_kernels<attend::Neon>());
+}
+#endif
+
+#if ATTEND_RVV
+TEST_CASE("formats: vectors of RVV widen to the same floats, in rows of scores and sums too") {
+  attend_test::check_format_kernels(format_kernels<attend::Rvv>());
 }
 #endif

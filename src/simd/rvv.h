@@ -1,5 +1,5 @@
-// The vector extension of RISC-V (version 1.0), as Clang 19 or later compiles it: 4, 8 or 16 lanes, 32 registers; a factor stays
-// in a floating-point register.
+// The vector extension of RISC-V (version 1.0), as Clang 19 or later compiles it: 4, 8 or 16 lanes, 32 registers; a factor
+// stays in a floating-point register.
 //
 // Vectors have a fixed length: as many bits as -mrvv-vector-bits or the architecture (Zvl256b, Zvl512b) says that a register
 // has, and 128, which every processor with the extension has, otherwise. They are generic vectors of the compiler, because
@@ -66,9 +66,7 @@ struct Rvv {
   static Vec load(const Bfloat* from) {
     return Vec(__builtin_convertvector(*reinterpret_cast<const ShortsInMemory*>(from), Ints) << 16);
   }
-  static Vec load(const int8_t* from) {
-    return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec);
-  }
+  static Vec load(const int8_t* from) { return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec); }
 
   // to[16 i + j] = rows[j][column + i] for this many rows and columns.
   static constexpr int transposed = lanes;
