@@ -80,6 +80,7 @@ run_unit() {  # folder emulator doctest-arguments
 
 # RISC-V with vectors, which need Clang: the suite with registers of 128 bits, but for slow tests of scalar functions, which rv64
 # runs; the same program where registers are longer; and the digests by a library that makes use of longer ones.
+# shellcheck disable=SC2086
 rv64v() {
   needs clang++-19 clang-19 riscv64-linux-gnu-g++ g++-riscv64-linux-gnu qemu-riscv64 qemu-user
   compiler='clang++-19 --target=riscv64-linux-gnu'
@@ -98,6 +99,7 @@ vectors() {  # build-folder flags
   make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_OPT=-O1 TEST_BUILD="$folder" BUILD="$1" "$1/unit"
 }
 
+# shellcheck disable=SC2086
 wider() {  # bits. Tests of the instruction set are compiled for them, all others are those of the suite.
   $compiler -march=rv64gcv_zvl$1b -std=c++17 -O1 -Iinclude -isystem build/doctest/usr/include tests/test_operations.cpp \
     "$folder/tests/main.o" "$folder/$1/libattend.a" -o "$folder/$1/operations" || return 1

@@ -87,19 +87,34 @@ constexpr bool has_common_operations() {
   return true;
 }
 
+// Whether a power of two is given for 1 to tile_rows rows.
+template <class Isa>
+constexpr bool gives_powers_of_two(int (*vecs)(int rows)) {
+  for (int rows = 1; rows <= Isa::tile_rows; ++rows) {
+    if (vecs(rows) < 1 || (vecs(rows) & (vecs(rows) - 1)) != 0) return false;
+  }
+  return true;
+}
+
 // What the instruction sets of hosts have besides: row_block.h, option_block.h.
 template <class Isa>
 constexpr bool has_host_operations() {
   using Vec = typename Isa::Vec;
   static_assert(has_common_operations<Isa>(), "");
+  static_assert(Isa::lanes >= 4, "attend: lanes: at least 4 on hosts");
+  static_assert(Isa::tile_rows >= 2, "attend: tile_rows: at least 2 on hosts");
   constexpr bool has_score_vecs =
       has<Isa>([](auto isa) -> decltype(static_cast<int (*)(int)>(&decltype(isa)::score_vecs)) { return {}; });
   static_assert(has_score_vecs,
                 "attend: int score_vecs(int rows): vectors of keys in a tile of scores with so many rows, a power of two");
+  static_assert(gives_powers_of_two<Isa>(Isa::score_vecs),
+                "attend: int score_vecs(int rows): a power of two for all rows of tiles");
   constexpr bool has_value_vecs =
       has<Isa>([](auto isa) -> decltype(static_cast<int (*)(int)>(&decltype(isa)::value_vecs)) { return {}; });
   static_assert(has_value_vecs,
                 "attend: int value_vecs(int rows): vectors of columns in a tile of values with so many rows, a power of two");
+  static_assert(gives_powers_of_two<Isa>(Isa::value_vecs),
+                "attend: int value_vecs(int rows): a power of two for all rows of tiles");
   constexpr bool has_weigh_rows = has<Isa>([](auto isa) -> decltype(int(decltype(isa)::weigh_rows)) { return 0; });
   static_assert(has_weigh_rows, "attend: int weigh_rows: how many rows' weights are computed side by side");
   constexpr bool has_fetches_ahead = has<Isa>([](auto isa) -> decltype(int(decltype(isa)::fetches_ahead)) { return 0; });
@@ -117,6 +132,7 @@ constexpr bool has_host_operations() {
                 "attend: Vec load(const int8_t* from): lanes bytes, widened exactly; no byte behind them is read");
   constexpr bool has_transposed = has<Isa>([](auto isa) -> decltype(int(decltype(isa)::transposed)) { return 0; });
   static_assert(has_transposed, "attend: int transposed: how many rows and columns transpose takes, a divisor of 16");
+  static_assert(panel_keys % Isa::transposed == 0, "attend: int transposed: a divisor of 16");
   constexpr bool has_transpose =
       has<Isa>([](auto isa) -> decltype(static_cast<void (*)(const float* const*, int, float*)>(&decltype(isa)::transpose)) {
         return {};
