@@ -17,6 +17,12 @@
 #else
 #define ATTEND_HELIUM 0
 #endif
+// Clang from 19 on has what simd/rvv.h is made of; other compilers' RISC-V takes the scalar backend.
+#if defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19
+#define ATTEND_RVV 1
+#else
+#define ATTEND_RVV 0
+#endif
 
 namespace attend {
 namespace core {
@@ -46,6 +52,10 @@ struct NeonBackend {
   static constexpr const char* name = "neon";
   using Combining = NeonBackend;
 };
+struct RvvBackend {
+  static constexpr const char* name = "rvv";
+  using Combining = RvvBackend;
+};
 struct HeliumBackend {
   static constexpr const char* name = "helium";
   using Combining = ScalarBackend;
@@ -68,6 +78,8 @@ struct BackendList {};
 // The backends of this target, fastest first. Only x86 has a choice to make.
 #if ATTEND_NEON
 using Backends = BackendList<NeonBackend>;
+#elif ATTEND_RVV
+using Backends = BackendList<RvvBackend>;
 #elif ATTEND_HELIUM
 using Backends = BackendList<HeliumBackend>;
 #elif ATTEND_X86

@@ -74,7 +74,7 @@ inline constexpr int chain_keys = 64;  // in an output, counted by absolute posi
 namespace config {
 
 // Work memory grows with these; results do not depend on them.
-#if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 inline constexpr int row_block = 384;               // query rows that share one pass over the keys
 inline constexpr int option_row_block = row_block;  // the same of calls with options
 inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
@@ -91,6 +91,9 @@ inline constexpr size_t option_stack_bytes = 3072;
 #elif defined(__aarch64__)
 inline constexpr size_t stack_bytes = 1664;
 inline constexpr size_t option_stack_bytes = 2560;
+#elif defined(__riscv_v)  // as Clang compiles it, with registers of at most 1,024 bits
+inline constexpr size_t stack_bytes = 3072;
+inline constexpr size_t option_stack_bytes = 4096;
 #else
 inline constexpr size_t stack_bytes = 1536;
 inline constexpr size_t option_stack_bytes = 4096;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "../kernel/row_softmax.h"
+#include "../simd/contract.h"
 #include "combine.h"
 #include "embedded_tiles.h"
 #include "features.h"
@@ -22,7 +23,7 @@ namespace {
 template <class Isa>
 class EmbeddedTileBlock {
   static constexpr int tile_rows = Isa::tile_rows;
-  static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
+  static_assert(has_embedded_operations<Isa>(), "");
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
                 "tiles do not cross panels");
 

@@ -17,6 +17,7 @@
 
 #include "../kernel/epilogue.h"
 #include "../kernel/tiles.h"
+#include "../simd/contract.h"
 #include "combine.h"
 #include "features.h"
 #include "fused_score_mod.h"
@@ -34,7 +35,7 @@ constexpr core::Options no_options = {};
 
 template <class Isa, class Features, class Backend>
 class HostPipeline {
-  static_assert(Isa::tile_rows <= config::tile_rows, "the work memory has room for the scores of this many rows");
+  static_assert(has_host_operations<Isa>(), "");
 
  public:
   HostPipeline(const core::Problem& problem, const core::Options& options, const core::HostWorkMemory& at)

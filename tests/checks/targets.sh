@@ -15,11 +15,11 @@ story_tokens=200
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
-targets="scalar avx2 avx512 aarch64 armv7-a rv64 s390x aarch64_be rv32 wasm32 $boards"
+targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be rv32 wasm32 $boards"
 for name in cortex-m4 cortex-m7 cortex-m33 cortex-m55; do targets="$targets story/$name"; done
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
-order="s390x armv7-a aarch64 rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
+order="s390x armv7-a aarch64 rv64v rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
 
 # Exit statuses of a target. What is not there cannot be installed: another processor, files of someone else.
@@ -43,6 +43,7 @@ what() {
     s390x) say "unit tests but error bounds, user-mode emulation" ;;
     rv32 | aarch64_be) say "digests, options without a C library, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
+    rv64v) say "unit tests but 6 slow ones; digests of 256 bits" ;;
     vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
     story/*) say "$story_tokens tokens of the story, emulated board" ;;
     *) say "chains, specials, digests, options, emulated board" ;;
@@ -63,19 +64,57 @@ unit() {  # triplet emulator extra-flags arguments-of-doctest...
   folder=$work/$1
   make -j1 CXX="$1-g++" EXTRA="$3" TEST_OPT=-O1 BUILD="$folder" "$folder/unit" || return 1
   [ "$1" = s390x-linux-gnu ] || sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
+  emulator="$2 -L /usr/$1"
+  shift 3
+  run_unit "$folder" "$emulator" "$@"
+}
+
+run_unit() {  # folder emulator arguments-of-doctest...
+  folder=$1 emulator=$2
+  shift 2
   if [ -r "$models/stories260K.bin" ]; then
     export ATTEND_MODEL="$models/stories260K.bin" ATTEND_TOKENIZER="$models/tok512.bin"
     export ATTEND_STORY="$models/stories260K.greedy200.txt"
   fi
-  emulator="$2 -L /usr/$1"
-  shift 3
   # shellcheck disable=SC2086
-  ATTEND_QUICK=1 timeout 900 $emulator "$folder/unit" "$@" >"$folder/unit.log" 2>&1
+  emulated $emulator "$folder/unit" "$@" >"$folder/unit.log" 2>&1
   status=$?
   cat "$folder/unit.log"
   sed -n 's/^\[doctest\] test cases: *[0-9]* | *\([0-9]*\) passed | *\([0-9]*\) failed.*/\1 passed, \2 failed/p' "$folder/unit.log"
   return $status
 }
+
+# RISC-V with vectors, which need Clang: the suite with registers of 128 bits, the same program where registers are longer, and
+# what makes use of longer ones. Slow tests are left out: those of scalar functions, which rv64 runs, and those of errors, which
+# are the same where the bits are.
+# shellcheck disable=SC2086
+rv64v() {
+  needs clang++-19 clang-19 riscv64-linux-gnu-g++ g++-riscv64-linux-gnu qemu-riscv64 qemu-user
+  compiler='clang++-19 --target=riscv64-linux-gnu'
+  emulator='qemu-riscv64 -L /usr/riscv64-linux-gnu -cpu rv64,v=true,vext_spec=v1.0,vlen'
+  folder=$work/rv64v
+  vectors "$folder" -march=rv64gcv && emulated $emulator=1024 "$folder/unit" --test-case='committed digests*,operations*' || return 1
+  vectors "$folder/256" '-march=rv64gcv_zvl256b -mrvv-vector-bits=zvl' &&
+    emulated $emulator=256 "$folder/256/unit" --test-case='*digests*,*random shapes*' || return 1
+  operations 256 && operations 512 || return 1
+  run_unit "$folder" "$emulator=128" \
+    --test-case-exclude='the polynomial*,the software fused*,scale * log2*,formats: floats become*,errors *'
+}
+
+# Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
+# warning with that compiler.
+vectors() {  # build-folder flags
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_OPT=-O1 TEST_BUILD="$folder" BUILD="$1" "$1/unit"
+}
+
+# shellcheck disable=SC2086
+operations() {  # bits
+  mkdir -p "$folder/$1"
+  $compiler -march=rv64gcv_zvl$1b -std=c++17 -O1 -Iinclude -isystem build/doctest/usr/include tests/unit/test_operations.cpp \
+    "$folder/tests/support/main.o" "$folder/libattend.a" -o "$folder/$1/operations" && emulated $emulator=$1 "$folder/$1/operations"
+}
+
+emulated() { ATTEND_QUICK=1 timeout 900 "$@"; }
 
 # Digests and options without a C library. $link: flags for the linker, and libraries.
 freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
@@ -143,7 +182,7 @@ work_on() {  # target
     armv7-a) unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 ;;
     rv64) unit riscv64-linux-gnu qemu-riscv64 '' ;;
     s390x) unit s390x-linux-gnu qemu-s390x '' --test-case-exclude='errors*,the polynomial*' ;;
-    rv32 | aarch64_be | wasm32) "$1" ;;
+    rv32 | rv64v | aarch64_be | wasm32) "$1" ;;
     story/*) story "${1#story/}" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;

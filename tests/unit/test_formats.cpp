@@ -14,6 +14,9 @@
 #if ATTEND_NEON
 #include "../../src/simd/neon.h"
 #endif
+#if ATTEND_RVV
+#include "../../src/simd/rvv.h"
+#endif
 #include "../support/rounds.h"
 #include "format_kernels.h"
 
@@ -246,5 +249,11 @@ TEST_CASE("formats: rows") {
 #if ATTEND_NEON
 TEST_CASE("formats: vectors of NEON widen to the same floats, in rows of scores and sums too") {
   attend_test::check_format_kernels(format_kernels<attend::Neon>());
+}
+#endif
+
+#if ATTEND_RVV
+TEST_CASE("formats: vectors of RVV widen to the same floats, in rows of scores and sums too") {
+  attend_test::check_format_kernels(format_kernels<attend::Rvv>());
 }
 #endif

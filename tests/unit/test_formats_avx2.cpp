@@ -23,10 +23,12 @@
 
 #include "../../src/simd/avx2.h"
 #include "format_kernels.h"
+#include "operations.h"
 
 namespace {
 constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx2>();
-}
+constexpr auto first_wrong = Operations<attend::Avx2>::first_wrong;
+}  // namespace
 
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -38,6 +40,13 @@ TEST_CASE("formats: vectors of AVX2 widen to the same floats, in rows of scores 
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (std::string(attend::backend_name(i)) == "avx2" && attend::backend_available(i))
       attend_test::check_format_kernels(kernels);
+  }
+}
+
+TEST_CASE("operations of AVX2 do what they must") {
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (std::string(attend::backend_name(i)) == "avx2" && attend::backend_available(i))
+      attend_test::check_operations(first_wrong);
   }
 }
 

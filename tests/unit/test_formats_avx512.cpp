@@ -29,10 +29,12 @@
 
 #include "../../src/simd/avx512.h"
 #include "format_kernels.h"
+#include "operations.h"
 
 namespace {
 constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx512>();
-}
+constexpr auto first_wrong = Operations<attend::Avx512>::first_wrong;
+}  // namespace
 
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -45,6 +47,13 @@ TEST_CASE("formats: vectors of AVX-512 widen to the same floats, in rows of scor
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (std::string(attend::backend_name(i)) == "avx512" && attend::backend_available(i))
       attend_test::check_format_kernels(kernels);
+  }
+}
+
+TEST_CASE("operations of AVX-512 do what they must") {
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (std::string(attend::backend_name(i)) == "avx512" && attend::backend_available(i))
+      attend_test::check_operations(first_wrong);
   }
 }
 
