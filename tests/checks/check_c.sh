@@ -66,7 +66,7 @@ fi
 
 # Sanitizers watch the surface, the scalar backend and what is common to all. The vector backends are the library's: they take
 # minutes to compile with sanitizers, which is done for the unit tests as a whole.
-vectors='_\(avx\|neon\|helium\|rvv\|rvv\)'
+vectors='_\(avx\|neon\|helium\|rvv\)'
 backends=$(printf '%s\n' "$libraries"/src/*.o | grep "$vectors")
 sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
 sanitizers=address,undefined
