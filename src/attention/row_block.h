@@ -157,10 +157,8 @@ class RowBlock {
   // `rows` rows from row r on.
   void tile(int rows, int r, Row first, const Block& block) {
     int visible[Isa::tile_rows];  // of these keys, never falling
-    // Where the first row sees all of them, it does not matter which token a row belongs to.
-    if (group_ == 1 || visible_keys(problem_, first.token) - block.key >= block.keys) {
-      for (int i = 0; i < rows; ++i)
-        visible[i] = at_most(at_least(visible_keys(problem_, first.token + i) - block.key, 0), block.keys);
+    if (visible_keys(problem_, first.token) - block.key >= block.keys) {
+      for (int i = 0; i < rows; ++i) visible[i] = block.keys;
     } else {
       Row at = first;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
