@@ -45,9 +45,15 @@ ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* 
 // The weighted sums of a head's values, where its output will be.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
-  const Values values = {element(problem.value, 0, head), core::Format::float32, problem.value.token_stride, chain_keys};
-  const Sums sums = {element(problem.output, 0, head), problem.value_dim, false};
-  value_tiles<Isa>(1, weights, values, &keys, sums);
+  const ptrdiff_t stride = problem.value.token_stride;
+  const float* const data = element(problem.value, 0, head);
+  const int dims = problem.value_dim;
+  const Sums sums = {element(problem.output, 0, head), dims, false};
+  if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
+    value_columns<Isa, float, 1, panel_keys / Isa::lanes>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
+  } else {
+    value_tiles<Isa>(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
+  }
 }
 
 template <class Isa>

@@ -149,7 +149,7 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
     score_tile<Isa, Number, rows, vecs>(query, keys, head_dim, scales == nullptr ? nullptr : scales + from, scores + from);
   }
   if constexpr (wide > panel_keys) {
-    constexpr int less = narrower<Number>(vecs, at_least(panel_keys / Isa::lanes, 1));
+    constexpr int less = widens<Number> ? panel_keys / Isa::lanes : vecs / 2;
     if (from < padded) score_rows<Isa, Number, rows, less>(query, panels, head_dim, scales, from, to, scores);
   }
 }

@@ -18,10 +18,11 @@ template <class Isa, class Number>
 constexpr int most_rows = widens<Number>&& typed_rows < Isa::kernel_rows(Isa::tile_rows) ? typed_rows
                                                                                          : Isa::kernel_rows(Isa::tile_rows);
 
-// Vectors of the tile that goes on where one of `vecs` is too wide; `least` is the narrowest.
-template <class Number>
-constexpr int narrower(int vecs, int least) {
-  return !widens<Number> ? vecs / 2 : vecs > 4 ? 4 : least;
+// The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: a kernel more for each format is
+// not worth it.
+template <class Isa, class Number>
+constexpr int kernel_rows(int left) {
+  return widens<Number> && left == 3 ? 2 : Isa::kernel_rows(left);
 }
 
 // A number of rows as a type.
@@ -31,20 +32,21 @@ struct RowCount {
 };
 
 // Calls with a number of rows as a type: one for which there are kernels, at most `most`.
-template <class Isa, int most, class Call>
+template <class Isa, class Number, int most, class Call>
 ATTEND_ALWAYS_INLINE void with_rows(int rows, Call call) {
+  constexpr bool is_kernel = kernel_rows<Isa, Number>(most) == most;
   if constexpr (most > 1) {
-    if (Isa::kernel_rows(most) != most || rows != most) return with_rows<Isa, most - 1>(rows, call);
+    if (!is_kernel || rows != most) return with_rows<Isa, Number, most - 1>(rows, call);
   }
-  if constexpr (Isa::kernel_rows(most) == most) call(RowCount<most>());
+  if constexpr (is_kernel) call(RowCount<most>());
 }
 
 // Calls with the first row and the number of rows, as a type, of each kernel that `rows` rows take.
-template <class Isa, int most, class Call>
+template <class Isa, class Number, class Call>
 ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, Call call) {
   for (int r = 0, some; r < rows; r += some) {
-    some = Isa::kernel_rows(rows - r);
-    with_rows<Isa, most>(some, [&](auto count) { call(r, count); });
+    some = kernel_rows<Isa, Number>(rows - r);
+    with_rows<Isa, Number, most_rows<Isa, Number>>(some, [&](auto count) { call(r, count); });
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 // The rows of the next tile, of `left` rows.
 template <class Isa>
 int next_tile_rows(int left) {
-  return left < 2 * Isa::tile_rows && left > Isa::tile_rows ? (left + 1) / 2 : at_most(left, Isa::tile_rows);
+  return at_most(left, Isa::tile_rows);
 }
 
 // Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
@@ -27,10 +27,10 @@ constexpr int shared_keys = 64, shared_columns = 64;
 template <class Isa, class Number>
 void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
   const Number* const data = static_cast<const Number*>(panels.data);
-  const int head_dim = panels.head_dim, some = Isa::kernel_rows(rows) == rows ? to : shared_keys;
+  const int head_dim = panels.head_dim, some = kernel_rows<Isa, Number>(rows) == rows ? to : shared_keys;
   for (int end; from < to; from = end) {
     end = at_most(from + some, to);
-    for_each_kernel<Isa, most_rows<Isa, Number>>(rows, [&](int r, auto count) {
+    for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
       score_rows<Isa, Number, decltype(count)::value>(query + r * ptrdiff_t(head_dim), data, head_dim, panels.scales, from, end,
                                                       scores + r * config::score_keys);
     });
@@ -56,7 +56,7 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
   }
   if (panels.width == panel_keys) return score_panels<Isa, float>(rows, query, panels, from, to, scores);
   const int head_dim = panels.head_dim;
-  for_each_kernel<Isa, most_rows<Isa, float>>(rows, [&](int r, auto count) {
+  for_each_kernel<Isa, float>(rows, [&](int r, auto count) {
     score_tile<Isa, float, decltype(count)::value, 1, few_panel_keys>(query + r * ptrdiff_t(head_dim),
                                                                       static_cast<const float*>(panels.data), head_dim, nullptr,
                                                                       scores + r * config::score_keys);
@@ -74,7 +74,7 @@ template <class Isa>
 void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
   for (int r = 0, some; r < rows; r += some) {
     some = Isa::softmax_rows(rows - r);
-    with_rows<Isa, Isa::softmax_rows(Isa::tile_rows)>(some, [&](auto count) {
+    with_rows<Isa, float, Isa::softmax_rows(Isa::tile_rows)>(some, [&](auto count) {
       softmax_side_by_side<Isa, decltype(count)::value, NoScoreMod>(scores + r * config::score_keys, visible + r, states + r,
                                                                     lane_sums + r * panel_keys, sums_from(sums, r), {});
     });
@@ -83,25 +83,29 @@ void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* st
 
 template <class Isa, class Number>
 void value_chains(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  constexpr int most = most_rows<Isa, Number>;
-  const Number* const data = static_cast<const Number*>(values.data);
-  const bool alone = Isa::kernel_rows(rows) == rows;
-  const int keys = visible[rows - 1], columns = alone ? sums.value_dim : shared_columns;
+  const int keys = visible[rows - 1], dims = sums.value_dim;
+  const bool alone = kernel_rows<Isa, Number>(rows) == rows;
   // All chains in one go over whole rows of values: by the next go, over other columns, the first-level cache would have lost
   // many of them.
-  const bool at_once = alone && visible[0] == keys && sums.value_dim <= value_vecs<Isa, Number>(rows) * Isa::lanes;
-  int chain = at_once ? keys : at_most(values.first_chain, keys);
-  for (int k = 0; k < keys; k += chain, chain = at_most(keys - k, chain_keys), sums.begun = true) {
-    int in_chain[Isa::tile_rows];
-    for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), chain);
-    const ValueRows<Number> of_chain = {data + k * values.stride, values.stride, at_once ? values.first_chain : chain};
-    for (int column = 0, end; column < sums.value_dim; column = end) {
-      end = at_most(column + columns, sums.value_dim);
-      for_each_kernel<Isa, most>(rows, [&](int r, auto count) {
-        value_columns<Isa, Number, decltype(count)::value>(weights + k + r * config::score_keys, of_chain, in_chain + r,
-                                                           sums_from(sums, r), column, end);
+  const bool at_once = (rows == 1 || widens<Number>)&&alone && dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
+  ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
+  int in_chain[Isa::tile_rows];
+  for (int k = 0, end; k < keys; k = end) {
+    end = at_once ? keys : at_most(k + chain.first_chain, keys);
+    const int* seen = visible;
+    if (end - k < keys) {
+      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
+      seen = in_chain;
+    }
+    for (int column = 0, last; column < dims; column = last) {
+      last = alone ? dims : at_most(column + shared_columns, dims);
+      for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
+        value_columns<Isa, Number, decltype(count)::value>(weights + k + r * config::score_keys, chain, seen + r,
+                                                           sums_from(sums, r), column, last);
       });
     }
+    chain = {chain.data + (end - k) * chain.stride, chain.stride, chain_keys};
+    sums.begun = true;
   }
 }
 

@@ -26,17 +26,22 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
 
-// Prefetches values behind some that are read, for instruction sets whose processors ask too late by themselves: one row waits
-// for memory more than for arithmetic, a few as long. Floats come back for the next columns of the same keys, and then for the
-// next chain.
+// Prefetches values behind four that are read next, for instruction sets whose processors ask too late by themselves: one row
+// waits for memory more than for arithmetic, a few as long. Floats come back for the next columns of the same keys, and then
+// for the next chain.
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
-  if constexpr (prefetches<Isa>(rows)) {
-    prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
-  } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
-    constexpr int line_floats = 16;
-    ATTEND_UNROLL
-    for (int i = 0; i < floats; i += line_floats) __builtin_prefetch(value + Isa::prefetch_ahead + i);
+  ATTEND_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (prefetches<Isa>(rows)) {
+      value += stride;
+      prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
+    } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
+      constexpr int line_floats = 16;
+      value += stride;
+      ATTEND_UNROLL
+      for (int c = 0; c < floats; c += line_floats) __builtin_prefetch(value + Isa::prefetch_ahead + c);
+    }
   }
 }
 
@@ -87,18 +92,20 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
 // Ends a chain: sums[r] += chain[r].
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs], Sums sums, int column, int columns) {
+  // Masked only where they must be: a masked store is not forwarded to the load of a whole vector.
+  const bool whole = vecs > 1 || columns == Isa::lanes;
   float* to = sums.data + column;
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       float* const at = to + v * Isa::lanes;
-      const auto before = !sums.begun ? Isa::zero() : vecs == 1 ? Isa::load_first(at, columns) : Isa::load(at);
+      const auto before = !sums.begun ? Isa::zero() : whole ? Isa::load(at) : Isa::load_first(at, columns);
       const auto sum = Isa::add(before, chain[r][v]);
-      if (vecs == 1) {
-        Isa::store_first(at, sum, columns);
-      } else {
+      if (whole) {
         Isa::store(at, sum);
+      } else {
+        Isa::store_first(at, sum, columns);
       }
     }
     to += sums.value_dim;
@@ -129,7 +136,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, ValueRows<Number> values, 
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
     }
-    const bool is_whole = in_chain == chain_keys;
+    [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
     const auto step = [&](int k) {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
@@ -138,19 +145,23 @@ ATTEND_NOINLINE void value_tile(const float* weights, ValueRows<Number> values, 
       } else {
         value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);
         value += values.stride;
-        if (vecs > 1 && is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
       }
     };
     // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.
     int k = 0;
-    for (; k + 4 <= in_chain; k += 4, weights += 4) {
+    constexpr int unrolled = widens<Number> && vecs == 1 ? 1 : 4;
+    for (; k + unrolled <= in_chain; k += unrolled) {
+      if constexpr (vecs > 1 && !widens<Number>) {
+        if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
+      }
       ATTEND_UNROLL
-      for (int i = 0; i < 4; ++i) step(i);
+      for (int i = 0; i < unrolled; ++i) step(k + i);
     }
-    for (; k < in_chain; ++k, ++weights) step(0);
+    for (; k < in_chain; ++k) step(k);
+    weights += in_chain;
     left -= in_chain;
     if constexpr (rows > 1 && !widens<Number>) {
-      if (left == 0) {
+      if (visible[rows - 1] > visible[0]) {
         k = visible[0];
         ATTEND_UNROLL
         for (int first = 1; first < rows; ++first) {
@@ -163,7 +174,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, ValueRows<Number> values, 
     add_chain<Isa>(chain, sums, column, columns);
     sums.begun = true;
     in_chain = at_most(left, chain_keys);
-  } while (left > 0);
+  } while ((rows == 1 || widens<Number>)&&left > 0);
 }
 
 // Vectors of columns of the widest tile.
@@ -173,14 +184,21 @@ constexpr int value_vecs(int rows) {
 }
 
 // The same for columns from `column` to `end`, the last of a row or a whole number of vectors: wide tiles, then narrower ones.
+// What is less than a tile of other formats is seldom, and goes a row at a time.
 template <class Isa, class Number, int rows, int vecs = value_vecs<Isa, Number>(rows)>
 void value_columns(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column, int end) {
   constexpr int wide = vecs * Isa::lanes;
   for (; vecs > 1 ? end - column >= wide : column < end; column += wide) {
     value_tile<Isa, Number, rows, vecs>(weights, values, visible, sums, column);
   }
-  if constexpr (vecs > 1) {
-    if (column < end) value_columns<Isa, Number, rows, narrower<Number>(vecs, 1)>(weights, values, visible, sums, column, end);
+  if (vecs == 1 || column == end) return;
+  if constexpr (!widens<Number>) {
+    value_columns<Isa, Number, rows, at_least(vecs / 2, 1)>(weights, values, visible, sums, column, end);
+  } else {
+    for (int r = 0; r < rows; ++r) {
+      value_columns<Isa, Number, 1, vecs == 8 ? 4 : 1>(weights + r * config::score_keys, values, visible + r,
+                                                       sums_from(sums, r), column, end);
+    }
   }
 }
 
