@@ -265,9 +265,8 @@ class HostPipeline {
   ATTEND_NOINLINE void go_over_plain_tile(const RowTile& tile, Block& block) {
     const int rows = tile.rows, last_token = row_after(tile.at, rows - 1).token;
     int visible[Isa::tile_rows];  // of these keys, never falling
-    // Where the first row sees all of them, it does not matter which token a row belongs to.
-    if (group_ == 1 || visible_keys(problem_, tile.at.token) - block.key >= block.to) {
-      for (int i = 0; i < rows; ++i) visible[i] = visible_of_block(tile.at.token + i, block);
+    if (visible_keys(problem_, tile.at.token) - block.key >= block.to) {
+      for (int i = 0; i < rows; ++i) visible[i] = block.to;
     } else {
       Row at = tile.at;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) visible[i] = visible_of_block(at.token, block);
