@@ -159,6 +159,9 @@ class RowBlock {
     int visible[Isa::tile_rows];  // of these keys, never falling
     if (visible_keys(problem_, first.token) - block.key >= block.keys) {
       for (int i = 0; i < rows; ++i) visible[i] = block.keys;
+    } else if (group_ == 1) {
+      for (int i = 0; i < rows; ++i)
+        visible[i] = at_most(at_least(visible_keys(problem_, first.token + i) - block.key, 0), block.keys);
     } else {
       Row at = first;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) {
