@@ -267,6 +267,8 @@ class HostPipeline {
     int visible[Isa::tile_rows];  // of these keys, never falling
     if (visible_keys(problem_, tile.at.token) - block.key >= block.to) {
       for (int i = 0; i < rows; ++i) visible[i] = block.to;
+    } else if (group_ == 1) {
+      for (int i = 0; i < rows; ++i) visible[i] = visible_of_block(tile.at.token + i, block);
     } else {
       Row at = tile.at;
       for (int i = 0; i < rows; ++i, at = row_after(at, 1)) visible[i] = visible_of_block(at.token, block);

@@ -129,7 +129,7 @@ void run_short_decode(const core::Problem& problem, const core::HostWorkMemory& 
   float* const query = problem.scratch + at.query;
   for (; head < problem.query_heads; ++head) {
     scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
-    score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, 0, keys, scores);
+    score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
     const int padded = whole_panels(keys);
     hide_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));

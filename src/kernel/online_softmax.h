@@ -175,26 +175,32 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   weights_of_rows<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
 }
 
-// A change, for rows from `first` on.
-template <class Change>
-struct ChangeFrom {
-  static constexpr bool is_any = Change::is_any;
-  Change change;
-  int first;
-  template <class Vec>
-  ATTEND_ALWAYS_INLINE Vec highest(int r, float* scores, int count, Vec so_far) const {
-    return change.highest(first + r, scores, count, so_far);
-  }
+// What has happened already: the highest score of each row.
+template <class Isa>
+struct FoundHighest {
+  static constexpr bool is_any = true;
+  const typename Isa::Vec* found;
+  typename Isa::Vec highest(int r, float* /*scores*/, int /*count*/, typename Isa::Vec /*so_far*/) const { return found[r]; }
 };
 
-// The same for the rows of a whole tile with a change, so many side by side as fill the registers.
+// The same for the rows of a whole tile, which see the same whole panels of keys, with a change. First all rows are changed,
+// because what that reads may have to come from memory; then they are weighed, so many side by side as fill the registers.
 template <class Isa, int rows, class Change>
 void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change) {
   constexpr int some = Isa::softmax_rows(rows);
   static_assert(rows % some == 0, "a whole tile");
+  typename Isa::Vec highest[rows];
+  for (int r = 0; r < rows; ++r) {
+    highest[r] = Isa::broadcast(scale[r].max);
+    if constexpr (Change::is_any) {
+      highest[r] = change.highest(r, scores + r * config::score_keys, visible[0], highest[r]);
+    } else {
+      highest[r] = highest_of_row<Isa>(scores + r * config::score_keys, visible[0], highest[r]);
+    }
+  }
   for (int r = 0; r < rows; r += some) {
-    softmax_side_by_side<Isa, some, ChangeFrom<Change>>(scores + r * config::score_keys, visible + r, scale + r,
-                                                        lane_sums + r * panel_keys, sums_from(sums, r), {change, r});
+    softmax_side_by_side<Isa, some, FoundHighest<Isa>>(scores + r * config::score_keys, visible + r, scale + r,
+                                                       lane_sums + r * panel_keys, sums_from(sums, r), {highest + r});
   }
 }
 

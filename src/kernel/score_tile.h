@@ -137,20 +137,24 @@ constexpr int score_vecs(int rows) {
   return widens<Number> ? at_most(64 / Isa::lanes, Isa::widening_vecs(rows)) : Isa::tile_vecs(rows);
 }
 
-// Scores of `rows` rows against panels of keys, for the panels of keys from ... to - 1: wide tiles, then narrower ones.
-//   panels, scales, scores  of key 0
+// Scores of `rows` rows against panels of key_count keys: wide tiles, then narrower ones.
 template <class Isa, class Number, int rows, int vecs = score_vecs<Isa, Number>(rows)>
-void score_rows(const float* query, const Number* panels, int head_dim, const float* scales, int from, int to, float* scores) {
+void score_rows(const float* query, const Number* panels, int head_dim, const float* scales, int key_count, float* scores) {
   constexpr int wide = vecs * Isa::lanes;
   static_assert(wide % panel_keys == 0 || panel_keys % wide == 0, "a tile is whole panels, or panels are whole tiles");
-  const int padded = whole_panels(to);
-  for (; padded - from >= wide; from += wide) {
-    const Number* keys = panels + ptrdiff_t(from & -panel_keys) * head_dim + from % panel_keys;
-    score_tile<Isa, Number, rows, vecs>(query, keys, head_dim, scales == nullptr ? nullptr : scales + from, scores + from);
+  const int padded = whole_panels(key_count);
+  int key = 0;
+  const auto scales_of = [&](int from) { return widens<Number> && scales != nullptr ? scales + from : nullptr; };
+  for (; padded - key >= wide; key += wide) {
+    const int lane = key % panel_keys;  // of a tile that is less than a panel
+    score_tile<Isa, Number, rows, vecs>(query, panels + lane, head_dim, scales_of(key), scores + key);
+    if (lane + wide >= panel_keys) panels += ptrdiff_t(at_least(wide, panel_keys)) * head_dim;
   }
   if constexpr (wide > panel_keys) {
     constexpr int less = widens<Number> ? panel_keys / Isa::lanes : vecs / 2;
-    if (from < padded) score_rows<Isa, Number, rows, less>(query, panels, head_dim, scales, from, to, scores);
+    if (key < padded) {
+      score_rows<Isa, Number, rows, less>(query, panels, head_dim, scales_of(key), padded - key, scores + key);
+    }
   }
 }
 

@@ -1,5 +1,10 @@
-// Which kernels there are: a tile of rows is done by kernels of a few numbers of rows, and each of these goes over keys or
-// columns by wide tiles, then by narrower ones.
+// Which kernels there are. An instruction set names them once:
+//
+//   tile_rows            the most rows that share one pass over keys
+//   kernel_rows(left)    the rows of the next kernel, of `left` rows; there are kernels for the numbers that it gives
+//   tile_vecs(rows)      vectors of keys or columns of the widest tile of so many rows; narrower ones, by halves, follow
+//   widening_vecs(rows)  the same where numbers are widened in registers
+//   softmax_rows(left)   the rows of the next softmax, some of the same numbers
 #pragma once
 
 #include "../numerics/float_rules.h"

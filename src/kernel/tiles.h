@@ -27,12 +27,13 @@ constexpr int shared_keys = 64, shared_columns = 64;
 template <class Isa, class Number>
 void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
   const Number* const data = static_cast<const Number*>(panels.data);
-  const int head_dim = panels.head_dim, some = kernel_rows<Isa, Number>(rows) == rows ? to : shared_keys;
-  for (int end; from < to; from = end) {
-    end = at_most(from + some, to);
+  const ptrdiff_t head_dim = panels.head_dim;
+  const int some = kernel_rows<Isa, Number>(rows) == rows ? to : shared_keys;
+  for (; from < to; from += some) {
+    const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
     for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-      score_rows<Isa, Number, decltype(count)::value>(query + r * ptrdiff_t(head_dim), data, head_dim, panels.scales, from, end,
-                                                      scores + r * config::score_keys);
+      score_rows<Isa, Number, decltype(count)::value>(query + r * head_dim, data + from * head_dim, panels.head_dim, scales,
+                                                      at_most(to - from, some), scores + r * config::score_keys + from);
     });
   }
 }

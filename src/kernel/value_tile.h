@@ -121,7 +121,8 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs]
 //   weights  [rows][score_keys]
 //   visible  [rows], never falling; the same for all rows if numbers are widened. What only some see is of one chain
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_NOINLINE void value_tile(const float* weights, ValueRows<Number> values, const int* visible, Sums sums, int column) {
+ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums,
+                                int column) {
   using Vec = typename Isa::Vec;
   constexpr int floats = vecs * Isa::lanes;
   const int columns = at_most(sums.value_dim - column, floats);
@@ -162,11 +163,14 @@ ATTEND_NOINLINE void value_tile(const float* weights, ValueRows<Number> values, 
     left -= in_chain;
     if constexpr (rows > 1 && !widens<Number>) {
       if (visible[rows - 1] > visible[0]) {
+        value = opaque(value);  // or GCC spills a sum in the loop above
+        weights = opaque(weights);
         k = visible[0];
         ATTEND_UNROLL
         for (int first = 1; first < rows; ++first) {
-          for (; k < visible[first]; ++k, ++weights, value += values.stride) {
+          for (; k < visible[first]; ++k, ++weights) {
             value_step<Isa, Number, rows, vecs>(weights, value, columns, first, chain);
+            value = opaque(value + values.stride);
           }
         }
       }
