@@ -33,6 +33,23 @@ namespace {
 // Options that a call without features does not have.
 constexpr core::Options no_options = {};
 
+// What happens to scores; in plain calls nothing.
+struct PlainScores {
+  PlainScores(const core::Problem& problem, const core::Options&) : query_scale_(base2_scale(problem.scale)) {}
+  float query_scale() const { return query_scale_; }
+
+ private:
+  float query_scale_;
+};
+template <class Isa, bool modifies>
+struct ScoreModOf {
+  using Type = ScoreMod<Isa>;
+};
+template <class Isa>
+struct ScoreModOf<Isa, false> {
+  using Type = PlainScores;
+};
+
 template <class Isa, class Features, class Backend>
 class HostPipeline {
   static_assert(has_host_operations<Isa>(), "");
@@ -444,7 +461,7 @@ class HostPipeline {
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const ScoreMod<Isa> score_mod_;
+  const typename ScoreModOf<Isa, Features::any>::Type score_mod_;
   const int group_;  // query heads that share a key/value head
   const int dims_;   // of a value
   const bool has_states_;
