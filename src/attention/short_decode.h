@@ -51,6 +51,8 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   const Sums sums = {element(problem.output, 0, head), dims, false};
   if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
     value_columns<Isa, float, 1, panel_keys / Isa::lanes>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
+  } else if (dims <= value_vecs<Isa, float>(1) * Isa::lanes) {
+    value_columns<Isa, float, 1>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
   } else {
     value_tiles<Isa>(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
   }
