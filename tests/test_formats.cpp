@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../src/backends.h"
+#include "../src/simd/scalar.h"
 #include "random.h"
 #if ATTEND_NEON
 #include "../src/simd/neon.h"
@@ -241,6 +242,51 @@ TEST_CASE("formats: rows") {
   for (int i = 0; i < 7; ++i) CHECK(wide[i] == as_bfloat[i]);
   attend::narrow_row(Format::float32, numbers, 7, wide);
   for (int i = 0; i < 7; ++i) CHECK(wide[i] == numbers[i]);
+}
+
+namespace {
+
+template <class Number>
+int wrong_chains(Random& random) {
+  using attend::Scalar;
+  constexpr int most_steps = 20, b_step = 7;
+  Number narrow[most_steps * b_step];
+  float wide[most_steps * b_step], a[4 * most_steps], sums[2][4][8];
+  for (int i = 0; i < most_steps * b_step; ++i) {
+    const std::uint32_t bits = random.bits();
+    std::memcpy(static_cast<void*>(narrow + i), &bits, sizeof(Number));
+    if (!std::isfinite(attend::widen(narrow[i]))) narrow[i] = Number{};
+    wide[i] = attend::widen(narrow[i]);
+  }
+  random.fill(a, 4 * most_steps);
+  random.fill(sums[0][0], 32);
+  std::memcpy(sums[1], sums[0], sizeof sums[0]);
+  const int rows = random.between(0, 1) == 0 ? 1 : Scalar::tile_rows, columns = random.between(1, Scalar::typed_columns);
+  const int steps = random.between(1, most_steps), column = random.between(0, 4);
+  const float scale = rows == 1 ? 0.37f : 1.0f;
+  const bool adds = random.between(0, 1) != 0;
+  float* const typed_to[] = {sums[0][0], sums[0][1], sums[0][2], sums[0][3]};
+  float* const float_to[] = {sums[1][0], sums[1][1], sums[1][2], sums[1][3]};
+  Scalar::chains(
+      attend::ChainsOf<Number>{rows, columns, steps, a, most_steps, scale, narrow, b_step, 1, typed_to, column, adds});
+  Scalar::chains(attend::Chains{rows, columns, steps, a, most_steps, scale, wide, b_step, 1, float_to, column, adds});
+  int wrong = 0;
+  for (int i = 0; i < 32; ++i) {
+    const float x = sums[0][i / 8][i % 8], y = sums[1][i / 8][i % 8];
+    wrong += !same(x, y) && !(std::isnan(x) && std::isnan(y));
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("formats: chains over numbers of small parts, in plain C++, are those over the floats that these are") {
+  Random random(5);
+  int wrong = 0;
+  for (int i = 0; i < attend_test::rounds(20000); ++i) {
+    wrong += wrong_chains<Half>(random) + wrong_chains<Bfloat>(random) + wrong_chains<std::int8_t>(random);
+  }
+  CHECK(wrong == 0);
 }
 
 #if ATTEND_NEON
