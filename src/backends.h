@@ -62,5 +62,17 @@ void run_options_avx512(const Problem& problem, const Options& options);
 #endif
 int active_index();
 
+// Calls over caches with a window, of the backends of small parts.
+void run_float32_cache_scalar(const Problem& problem, const Options& options);
+void run_float16_cache_scalar(const Problem& problem, const Options& options);
+void run_bfloat16_cache_scalar(const Problem& problem, const Options& options);
+void run_int8_cache_scalar(const Problem& problem, const Options& options);
+#if ATTEND_HELIUM
+void run_float32_cache_helium(const Problem& problem, const Options& options);
+void run_float16_cache_helium(const Problem& problem, const Options& options);
+void run_bfloat16_cache_helium(const Problem& problem, const Options& options);
+void run_int8_cache_helium(const Problem& problem, const Options& options);
+#endif
+
 }  // namespace core
 }  // namespace attend

@@ -63,9 +63,9 @@ namespace config {
 
 // Work memory grows with these; results do not depend on them.
 #if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
-inline constexpr int row_block = 384;    // query rows that share one pass over the keys
+inline constexpr int row_block = 384;               // query rows that share one pass over the keys
 inline constexpr int option_row_block = row_block;  // the same of calls with options
-inline constexpr int key_block = 64;     // keys that one pass takes at a time, a multiple of chain_keys
+inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
@@ -103,7 +103,7 @@ inline constexpr bool embedded = true;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;
-inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1088 : 768;
+inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1216 : 960;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 224;
 #endif

@@ -1,0 +1,28 @@
+// Calls over caches with a window on the Helium backend. Compiles to nothing elsewhere.
+#ifdef ATTEND_BACKEND_SOURCE
+#error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
+#endif
+#define ATTEND_BACKEND_SOURCE
+
+#include "backends.h"
+
+#if ATTEND_HELIUM
+
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
+#include "simd/helium.h"
+
+void attend::core::run_float32_cache_helium(const Problem& problem, const Options& options) {
+  EmbeddedPipeline<Helium, CacheFeatures<Format::float32, float>>(problem, options).run<true>();
+}
+void attend::core::run_float16_cache_helium(const Problem& problem, const Options& options) {
+  EmbeddedPipeline<Helium, CacheFeatures<Format::float16, Half>>(problem, options).run<true>();
+}
+void attend::core::run_bfloat16_cache_helium(const Problem& problem, const Options& options) {
+  EmbeddedPipeline<Helium, CacheFeatures<Format::bfloat16, Bfloat>>(problem, options).run<true>();
+}
+void attend::core::run_int8_cache_helium(const Problem& problem, const Options& options) {
+  EmbeddedPipeline<Helium, CacheFeatures<Format::int8, int8_t>>(problem, options).run<true>();
+}
+
+#endif
