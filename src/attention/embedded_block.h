@@ -222,8 +222,8 @@ class EmbeddedBlock {
     for (int r = 0; r < count_; r += chains.rows) {
       chains.rows = count_ - r < tile_rows ? 1 : tile_rows;
       for (int i = 0; i < chains.rows; ++i) to[i] = rows_.scores(r + i);
-      chains.a = rows_.query(r);
-      score_tile<Isa>(chains, problem_, keys, first, begin, end);
+      chains.column = begin;
+      score_tile<Isa>(chains, problem_, rows_.query(r), keys, first, end);
     }
   }
 
