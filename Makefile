@@ -15,10 +15,10 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peer*.cpp)) $(MEASURES)
-APPLICATION := $(filter-out $(BENCH),$(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/*.cpp)))
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
+APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
-TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/test_*.cpp) tests/main.cpp $(filter-out bench/run.cpp,$(APPLICATION_SOURCES)))
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/*/test_*.cpp) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
 
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -85,7 +85,7 @@ test unit: export ATTEND_MODEL = $(MODEL_FILES)
 test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
 test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
 test: $(BUILD)/unit lib
-	@sh tests/all.sh "$(CXX)" $(BUILD)
+	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
 
 ## unit        the compiled tests only (arguments for doctest in ARGS=)
 unit: $(BUILD)/unit
@@ -101,13 +101,13 @@ $(BUILD)/tests/%.o: tests/%.cpp | build/doctest.ready
 
 build/doctest.ready:
 	@mkdir -p build
-	@sh tests/find_doctest.sh "$(CXX)" build/doctest
+	@sh tests/support/find_doctest.sh "$(CXX)" build/doctest
 	@touch $@
 
-## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, a story on the boards, builds as vendors make them
+## targets     the same bits on every target: this machine's backends, emulated Linux targets and boards, WebAssembly, a story on the boards, builds as vendors make them
 .PHONY: targets
 targets:
-	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/targets.sh $(BUILD)
+	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/checks/targets.sh $(BUILD)
 
 ## size        flash, RAM, stack and instructions of each Cortex-M, as a table, held to limits; writes README.md's (TARGETS= some)
 .PHONY: size
@@ -121,10 +121,10 @@ accuracy: $(BUILD)/accuracy
 	@$(BUILD)/accuracy --dump $(BUILD)/accuracy.data
 	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
 	  [ -n "$$python" ] || { "$$candidate" -c 'import numpy' 2>/dev/null && python=$$candidate; }; done; \
-	  "$${python:-python3}" tests/accuracy.py $(BUILD)/accuracy.data --table $(BUILD)/accuracy.txt
+	  "$${python:-python3}" tests/conformance/accuracy.py $(BUILD)/accuracy.data --table $(BUILD)/accuracy.txt
 	@echo "the full table is in $(BUILD)/accuracy.txt"
 
-$(BUILD)/accuracy: $(BUILD)/tests/accuracy.o $(BUILD)/libattend.a
+$(BUILD)/accuracy: $(BUILD)/tests/conformance/accuracy.o $(BUILD)/libattend.a
 	$(call link)
 
 ## bench       speed as a fraction of the machine's measured limits, and of peers', as a table (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
@@ -134,17 +134,17 @@ bench: $(BUILD)/benchmarks
 	  --benchmark_display_aggregates_only=true --benchmark_counters_tabular=true --benchmark_out=build/bench.json $(ARGS) >build/bench.log
 	@awk -f bench/medians.awk build/bench.json >build/bench.tsv
 ifneq ($(filter onnxruntime,$(PEERS)),)
-	@sh bench/onnxruntime.sh install
+	@sh bench/peers/onnxruntime.sh install
 endif
 ifneq ($(filter onnxruntime,$(PEERS))$(wildcard build/onnxruntime/node_modules/onnxruntime-node),)
-	@sh bench/onnxruntime.sh time build/bench.tsv $(BUILD)/benchmarks
+	@sh bench/peers/onnxruntime.sh time build/bench.tsv $(BUILD)/benchmarks
 endif
 	@awk -f bench/table.awk build/bench.tsv | tee build/bench.txt
 
 ## peers       fetch the peer that is no package of the distribution, ONNX Runtime, from npm into build/
 .PHONY: peers
 peers:
-	@sh bench/onnxruntime.sh install
+	@sh bench/peers/onnxruntime.sh install
 
 ## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv, and a table
 .PHONY: sweep
@@ -167,17 +167,17 @@ plots:
 
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.
-PEER_OBJECTS = $(BUILD)/bench/peers.o $(BUILD)/bench/peer_naive.o $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peer_$(peer).o))
+PEER_OBJECTS = $(BUILD)/bench/peers/peers.o $(BUILD)/bench/peers/peer_naive.o $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peers/peer_$(peer).o))
 ifneq ($(filter bench sweep $(BUILD)/benchmarks $(BUILD)/sweep,$(MAKECMDGOALS)),)
-PEERS_FOUND := $(shell mkdir -p build; sh bench/find_peers.sh "$(CXX)" build/peers.mk)
+PEERS_FOUND := $(shell mkdir -p build; sh bench/peers/find_peers.sh "$(CXX)" build/peers.mk)
 include build/peers.mk
 export OPENBLAS_CORETYPE
 endif
 
-$(BUILD)/bench/peers.o: build/peers.mk
-$(BUILD)/bench/peers.o: FLAGS += $(if $(HAVE_eigen),-DPEER_EIGEN) $(if $(HAVE_openblas),-DPEER_OPENBLAS)
-$(BUILD)/bench/peer_naive.o $(BUILD)/bench/peer_openblas.o: FLAGS += -O3 -march=native -ffast-math -ffp-contract=fast
-$(BUILD)/bench/peer_eigen.o: FLAGS += -O3 -march=native -ffp-contract=fast $(HAVE_eigen)
+$(BUILD)/bench/peers/peers.o: build/peers.mk
+$(BUILD)/bench/peers/peers.o: FLAGS += $(if $(HAVE_eigen),-DPEER_EIGEN) $(if $(HAVE_openblas),-DPEER_OPENBLAS)
+$(BUILD)/bench/peers/peer_naive.o $(BUILD)/bench/peers/peer_openblas.o: FLAGS += -O3 -march=native -ffast-math -ffp-contract=fast
+$(BUILD)/bench/peers/peer_eigen.o: FLAGS += -O3 -march=native -ffp-contract=fast $(HAVE_eigen)
 
 $(BUILD)/benchmarks: $(BUILD)/bench/bench.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
 	$(call link,-lbenchmark -lpthread $(HAVE_openblas))
@@ -194,7 +194,7 @@ build/benchmark.ready:
 	  { echo "bench: Google Benchmark was not found; install it (Debian: apt-get install libbenchmark-dev)" >&2; exit 1; }
 	@touch $@
 
-## digests     print the digest tables as this build computes them, for tests/digests.inc and tests/option_digests.inc
+## digests     print the digest tables as this build computes them, for tests/conformance/digests.inc and tests/conformance/option_digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit
 	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (\{[0-9].*\},|OPTION_DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
@@ -202,8 +202,8 @@ digests: $(BUILD)/unit
 ## format      lay out the sources with clang-format
 .PHONY: format
 format:
-	@clang-format -i $(wildcard src/*.cpp src/*.h src/*/*.h include/attend/*.h bench/*.cpp bench/*.h tests/*.cpp tests/*.h \
-	  tests/firmware/*.cpp tests/firmware/*.h)
+	@clang-format -i $(wildcard src/*.cpp src/*.h src/*/*.h include/attend/*.h bench/*.cpp bench/*.h bench/*/*.cpp bench/*/*.h \
+	  tests/*/*.cpp tests/*/*.h)
 
 ## clean       remove build/
 .PHONY: clean
@@ -216,4 +216,4 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/accuracy.o)
+-include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o)

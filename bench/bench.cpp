@@ -16,7 +16,7 @@
 #include "attend/attend.h"
 #include "cases.h"
 #include "machine.h"
-#include "peers.h"
+#include "peers/peers.h"
 #include "team.h"
 
 namespace {

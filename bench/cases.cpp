@@ -5,8 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "../tests/oracle.h"
-#include "../tests/random.h"
+#include "../tests/conformance/oracle.h"
+#include "../tests/support/random.h"
 #include "machine.h"
 
 namespace bench {

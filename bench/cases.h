@@ -7,7 +7,7 @@
 #include <string>
 
 #include "attend/attend.h"
-#include "peers.h"
+#include "peers/peers.h"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "peers.h"
+#include "peers/peers.h"
 
 namespace bench {
 

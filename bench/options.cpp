@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "../tests/random.h"
+#include "../tests/support/random.h"
 #include "attend/attend.h"
 #include "attend/core_options.h"
 #include "machine.h"

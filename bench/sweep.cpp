@@ -15,7 +15,7 @@
 #include "attend/attend.h"
 #include "cases.h"
 #include "machine.h"
-#include "peers.h"
+#include "peers/peers.h"
 
 namespace {
 

@@ -22,12 +22,38 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-#include "attention/row_block.h"
+#include "attention/host.h"
 #include "simd/avx2.h"
 
-ATTEND_HOT void attend::core::run_avx2(const Problem& problem) { run_problem<Avx2>(problem, true); }
-ATTEND_HOT void attend::core::sum_avx2(const Problem& problem) { run_problem<Avx2>(problem, false); }
-ATTEND_HOT void attend::core::add_avx2(const Problem& problem, const float* kept) { add_segments<Avx2>(problem, kept); }
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx2Backend>::score(int rows, const float* query, const Panels& panels,
+                                                                      int from, int to, float* scores) {
+  score_tiles<Avx2>(rows, query, panels, from, to, scores);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx2Backend>::softmax(int rows, float* scores, const int* visible,
+                                                                        SoftmaxState* states, float* lane_sums,
+                                                                        const Sums& sums) {
+  softmax_tiles<Avx2>(rows, scores, visible, states, lane_sums, sums);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx2Backend>::value(int rows, const float* weights, const Values& values,
+                                                                      const int* visible, const Sums& sums) {
+  value_tiles<Avx2>(rows, weights, values, visible, sums);
+}
+
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::run(const Problem& problem) {
+  run_problem<Avx2, attend::core::Avx2Backend>(problem, true);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::sum_segment(const Problem& problem) {
+  run_problem<Avx2, attend::core::Avx2Backend>(problem, false);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx2Backend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Avx2>(problem, partials);
+}
 
 #if defined(__clang__)
 #pragma clang attribute pop

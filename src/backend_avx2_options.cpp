@@ -22,11 +22,12 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 
-#include "attention/option_block.h"
+#include "attention/host.h"
 #include "simd/avx2.h"
 
-void attend::core::run_options_avx2(const Problem& problem, const Options& options) {
-  run_with_options<Avx2>(problem, options);
+template <>
+void attend::core::Entry<attend::core::Avx2Backend>::run_options(const Problem& problem, const Options& options) {
+  run_with_options<Avx2, attend::core::Avx2Backend>(problem, options);
 }
 
 #if defined(__clang__)

@@ -28,12 +28,38 @@
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
 
-#include "attention/row_block.h"
+#include "attention/host.h"
 #include "simd/avx512.h"
 
-ATTEND_HOT void attend::core::run_avx512(const Problem& problem) { run_problem<Avx512>(problem, true); }
-ATTEND_HOT void attend::core::sum_avx512(const Problem& problem) { run_problem<Avx512>(problem, false); }
-ATTEND_HOT void attend::core::add_avx512(const Problem& problem, const float* kept) { add_segments<Avx512>(problem, kept); }
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx512Backend>::score(int rows, const float* query, const Panels& panels,
+                                                                        int from, int to, float* scores) {
+  score_tiles<Avx512>(rows, query, panels, from, to, scores);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx512Backend>::softmax(int rows, float* scores, const int* visible,
+                                                                          SoftmaxState* states, float* lane_sums,
+                                                                          const Sums& sums) {
+  softmax_tiles<Avx512>(rows, scores, visible, states, lane_sums, sums);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::Avx512Backend>::value(int rows, const float* weights, const Values& values,
+                                                                        const int* visible, const Sums& sums) {
+  value_tiles<Avx512>(rows, weights, values, visible, sums);
+}
+
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::run(const Problem& problem) {
+  run_problem<Avx512, attend::core::Avx512Backend>(problem, true);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::sum_segment(const Problem& problem) {
+  run_problem<Avx512, attend::core::Avx512Backend>(problem, false);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::Avx512Backend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Avx512>(problem, partials);
+}
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -28,11 +28,12 @@
 #pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
 #endif
 
-#include "attention/option_block.h"
+#include "attention/host.h"
 #include "simd/avx512.h"
 
-void attend::core::run_options_avx512(const Problem& problem, const Options& options) {
-  run_with_options<Avx512>(problem, options);
+template <>
+void attend::core::Entry<attend::core::Avx512Backend>::run_options(const Problem& problem, const Options& options) {
+  run_with_options<Avx512, attend::core::Avx512Backend>(problem, options);
 }
 
 #if defined(__clang__)

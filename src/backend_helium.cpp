@@ -11,7 +11,13 @@
 #include "attention/embedded.h"
 #include "simd/helium.h"
 
-ATTEND_HOT void attend::core::run_helium(const Problem& problem) { EmbeddedPipeline<Helium, NoFeatures>(problem).run<true>(); }
-ATTEND_HOT void attend::core::sum_helium(const Problem& problem) { EmbeddedPipeline<Helium, NoFeatures>(problem).run<false>(); }
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::HeliumBackend>::run(const Problem& problem) {
+  EmbeddedPipeline<Helium, NoFeatures>(problem).run<true>();
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::HeliumBackend>::sum_segment(const Problem& problem) {
+  EmbeddedPipeline<Helium, NoFeatures>(problem).run<false>();
+}
 
 #endif

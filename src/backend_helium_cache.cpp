@@ -12,16 +12,20 @@
 #include "attention/embedded_block.h"
 #include "simd/helium.h"
 
-void attend::core::run_float32_cache_helium(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::HeliumBackend>::run_float32(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Helium, CacheFeatures<Format::float32, float>>(problem, options).run<true>();
 }
-void attend::core::run_float16_cache_helium(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::HeliumBackend>::run_float16(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Helium, CacheFeatures<Format::float16, Half>>(problem, options).run<true>();
 }
-void attend::core::run_bfloat16_cache_helium(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::HeliumBackend>::run_bfloat16(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Helium, CacheFeatures<Format::bfloat16, Bfloat>>(problem, options).run<true>();
 }
-void attend::core::run_int8_cache_helium(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::HeliumBackend>::run_int8(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Helium, CacheFeatures<Format::int8, int8_t>>(problem, options).run<true>();
 }
 

@@ -12,7 +12,8 @@
 #include "attention/embedded_block.h"
 #include "simd/helium.h"
 
-void attend::core::run_options_helium(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::HeliumBackend>::run_options(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Helium, AllFeatures>(problem, options).run<true>();
 }
 

@@ -8,11 +8,37 @@
 
 #if ATTEND_NEON
 
-#include "attention/row_block.h"
+#include "attention/host.h"
 #include "simd/neon.h"
 
-ATTEND_HOT void attend::core::run_neon(const Problem& problem) { run_problem<Neon>(problem, true); }
-ATTEND_HOT void attend::core::sum_neon(const Problem& problem) { run_problem<Neon>(problem, false); }
-ATTEND_HOT void attend::core::add_neon(const Problem& problem, const float* kept) { add_segments<Neon>(problem, kept); }
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::NeonBackend>::score(int rows, const float* query, const Panels& panels,
+                                                                      int from, int to, float* scores) {
+  score_tiles<Neon>(rows, query, panels, from, to, scores);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::NeonBackend>::softmax(int rows, float* scores, const int* visible,
+                                                                        SoftmaxState* states, float* lane_sums,
+                                                                        const Sums& sums) {
+  softmax_tiles<Neon>(rows, scores, visible, states, lane_sums, sums);
+}
+template <>
+ATTEND_HOT void attend::core::Tiles<attend::core::NeonBackend>::value(int rows, const float* weights, const Values& values,
+                                                                      const int* visible, const Sums& sums) {
+  value_tiles<Neon>(rows, weights, values, visible, sums);
+}
+
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::NeonBackend>::run(const Problem& problem) {
+  run_problem<Neon, attend::core::NeonBackend>(problem, true);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::NeonBackend>::sum_segment(const Problem& problem) {
+  run_problem<Neon, attend::core::NeonBackend>(problem, false);
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::NeonBackend>::combine(const Problem& problem, const float* partials) {
+  add_segments<Neon>(problem, partials);
+}
 
 #endif

@@ -9,11 +9,12 @@
 
 #if ATTEND_NEON
 
-#include "attention/option_block.h"
+#include "attention/host.h"
 #include "simd/neon.h"
 
-void attend::core::run_options_neon(const Problem& problem, const Options& options) {
-  run_with_options<Neon>(problem, options);
+template <>
+void attend::core::Entry<attend::core::NeonBackend>::run_options(const Problem& problem, const Options& options) {
+  run_with_options<Neon, attend::core::NeonBackend>(problem, options);
 }
 
 #endif

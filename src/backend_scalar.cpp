@@ -10,10 +10,22 @@
 // Armv7-M and Armv8-M with a floating-point unit (and at -O0 too: its registers are enough).
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
 #include "simd/vfp.h"
-ATTEND_HOT void attend::core::run_scalar(const Problem& problem) { EmbeddedPipeline<Vfp, NoFeatures>(problem).run<true>(); }
-ATTEND_HOT void attend::core::sum_scalar(const Problem& problem) { EmbeddedPipeline<Vfp, NoFeatures>(problem).run<false>(); }
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::run(const Problem& problem) {
+  EmbeddedPipeline<Vfp, NoFeatures>(problem).run<true>();
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::sum_segment(const Problem& problem) {
+  EmbeddedPipeline<Vfp, NoFeatures>(problem).run<false>();
+}
 #else
 #include "simd/scalar.h"
-ATTEND_HOT void attend::core::run_scalar(const Problem& problem) { EmbeddedPipeline<Scalar, NoFeatures>(problem).run<true>(); }
-ATTEND_HOT void attend::core::sum_scalar(const Problem& problem) { EmbeddedPipeline<Scalar, NoFeatures>(problem).run<false>(); }
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::run(const Problem& problem) {
+  EmbeddedPipeline<Scalar, NoFeatures>(problem).run<true>();
+}
+template <>
+ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::sum_segment(const Problem& problem) {
+  EmbeddedPipeline<Scalar, NoFeatures>(problem).run<false>();
+}
 #endif

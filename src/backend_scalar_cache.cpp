@@ -17,15 +17,19 @@ using Isa = attend::Vfp;
 using Isa = attend::Scalar;
 #endif
 
-void attend::core::run_float32_cache_scalar(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::ScalarBackend>::run_float32(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Isa, CacheFeatures<Format::float32, float>>(problem, options).run<true>();
 }
-void attend::core::run_float16_cache_scalar(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::ScalarBackend>::run_float16(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Isa, CacheFeatures<Format::float16, Half>>(problem, options).run<true>();
 }
-void attend::core::run_bfloat16_cache_scalar(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::ScalarBackend>::run_bfloat16(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Isa, CacheFeatures<Format::bfloat16, Bfloat>>(problem, options).run<true>();
 }
-void attend::core::run_int8_cache_scalar(const Problem& problem, const Options& options) {
+template <>
+void attend::core::CacheEntry<attend::core::ScalarBackend>::run_int8(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Isa, CacheFeatures<Format::int8, int8_t>>(problem, options).run<true>();
 }

@@ -11,12 +11,14 @@
 // As in backend_scalar.cpp.
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
 #include "simd/vfp.h"
-void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::ScalarBackend>::run_options(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Vfp, AllFeatures>(problem, options).run<true>();
 }
 #else
 #include "simd/scalar.h"
-void attend::core::run_options_scalar(const Problem& problem, const Options& options) {
+template <>
+void attend::core::Entry<attend::core::ScalarBackend>::run_options(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Scalar, AllFeatures>(problem, options).run<true>();
 }
 #endif

@@ -17,62 +17,91 @@
 #else
 #define ATTEND_HELIUM 0
 #endif
+// Clang from 19 on has what simd/rvv.h is made of; other compilers' RISC-V takes the scalar backend.
+#if defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19
+#define ATTEND_RVV 1
+#else
+#define ATTEND_RVV 0
+#endif
 
 namespace attend {
 namespace core {
 
-// Of every backend: run computes a problem; sum makes the sums of one segment, for a problem of at most segment_keys keys,
-// which its output takes undivided, with the denominator and the maximum after each row; add writes the output of a problem
-// from those of all its segments (segments.h).
-void run_scalar(const Problem& problem);
-void sum_scalar(const Problem& problem);
-void add_scalar(const Problem& problem, const float* kept);
+// The entry points of a backend. backend_<isa>.cpp defines the first three, backend_<isa>_options.cpp the fourth, so that a
+// program holds only what it calls.
+template <class Backend>
+struct Entry {
+  // Computes a problem.
+  static void run(const Problem& problem);
+  // Makes the sums of one segment, for a problem of at most segment_keys keys, which its output takes undivided, with the
+  // denominator and the maximum after each row.
+  static void sum_segment(const Problem& problem);
+  // Writes the output of a problem from the sums of all its segments (attention/combine.h).
+  static void combine(const Problem& problem, const float* partials);
+  // Computes a problem with options.
+  static void run_options(const Problem& problem, const Options& options);
+};
+
+// Of the backends of small parts, backend_<isa>_cache.cpp: calls over caches of one format with a window.
+template <class Backend>
+struct CacheEntry {
+  static void run_float32(const Problem& problem, const Options& options);
+  static void run_float16(const Problem& problem, const Options& options);
+  static void run_bfloat16(const Problem& problem, const Options& options);
+  static void run_int8(const Problem& problem, const Options& options);
+};
+
+// A backend: its name; whose `combine` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.
+struct ScalarBackend {
+  static constexpr const char* name = "scalar";
+  using Combining = ScalarBackend;
+  static constexpr unsigned instructions = 0, registers = 0;
+};
+struct NeonBackend {
+  static constexpr const char* name = "neon";
+  using Combining = NeonBackend;
+};
+struct RvvBackend {
+  static constexpr const char* name = "rvv";
+  using Combining = RvvBackend;
+};
+struct HeliumBackend {
+  static constexpr const char* name = "helium";
+  using Combining = ScalarBackend;
+};
+struct Avx2Backend {
+  static constexpr const char* name = "avx2";
+  using Combining = Avx2Backend;
+  static constexpr unsigned instructions = 1u << 5, registers = 0x06;
+};
+struct Avx512Backend {
+  static constexpr const char* name = "avx512";
+  using Combining = Avx512Backend;
+  static constexpr unsigned instructions = 1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // AVX2, F, DQ, BW, VL
+  static constexpr unsigned registers = 0xe6;
+};
+
+template <class... Backend>
+struct BackendList {};
+
+// The backends of this target, fastest first. Only x86 has a choice to make.
 #if ATTEND_NEON
-void run_neon(const Problem& problem);
-void sum_neon(const Problem& problem);
-void add_neon(const Problem& problem, const float* kept);
-#endif
-#if ATTEND_HELIUM
-void run_helium(const Problem& problem);
-void sum_helium(const Problem& problem);
-#endif
-#if ATTEND_X86
-void run_avx2(const Problem& problem);
-void sum_avx2(const Problem& problem);
-void add_avx2(const Problem& problem, const float* kept);
-void run_avx512(const Problem& problem);
-void sum_avx512(const Problem& problem);
-void add_avx512(const Problem& problem, const float* kept);
+using Backends = BackendList<NeonBackend>;
+#elif ATTEND_RVV
+using Backends = BackendList<RvvBackend>;
+#elif ATTEND_HELIUM
+using Backends = BackendList<HeliumBackend>;
+#elif ATTEND_X86
+using Backends = BackendList<Avx512Backend, Avx2Backend, ScalarBackend>;
+#else
+using Backends = BackendList<ScalarBackend>;
 #endif
 
-// The second with the active backend; core.h has the others.
+// With the active backend; core.h has the others.
 void sum_segment(const Problem& problem);
 
-// Calls with options, of each backend, and which of them is active: its place in the table of dispatch.cpp.
-void run_options_scalar(const Problem& problem, const Options& options);
-#if ATTEND_NEON
-void run_options_neon(const Problem& problem, const Options& options);
-#endif
-#if ATTEND_HELIUM
-void run_options_helium(const Problem& problem, const Options& options);
-#endif
-#if ATTEND_X86
-void run_options_avx2(const Problem& problem, const Options& options);
-void run_options_avx512(const Problem& problem, const Options& options);
-#endif
+// Which backend is active: its place in the list.
 int active_index();
-
-// Calls over caches with a window, of the backends of small parts.
-void run_float32_cache_scalar(const Problem& problem, const Options& options);
-void run_float16_cache_scalar(const Problem& problem, const Options& options);
-void run_bfloat16_cache_scalar(const Problem& problem, const Options& options);
-void run_int8_cache_scalar(const Problem& problem, const Options& options);
-#if ATTEND_HELIUM
-void run_float32_cache_helium(const Problem& problem, const Options& options);
-void run_float16_cache_helium(const Problem& problem, const Options& options);
-void run_bfloat16_cache_helium(const Problem& problem, const Options& options);
-void run_int8_cache_helium(const Problem& problem, const Options& options);
-#endif
 
 }  // namespace core
 }  // namespace attend

@@ -13,14 +13,19 @@ constexpr uint32_t known_options = positions | ATTEND_QUERIES_LAST | ATTEND_STAT
 // Of a caller whose struct ends before them. Without dynamic initialization.
 const attend_problem no_more = {};
 
-// Whether core::run does without options. What has no effect by itself, such as a scale without int8, is not looked at.
+// Whether core::run does without options. What has no effect by itself, such as a scale without int8, is not looked at. All
+// fields by name: one that attend_problem gets does not compile here until somebody has said what it is.
 bool is_plain(const attend_problem& problem, const attend_problem& more) {
-  const int formats = more.query_format | more.key_format | more.value_format | more.output_format;
-  const bool masked = more.mask.data != nullptr || more.mask.kind != 0 || more.bias.data != nullptr || more.bias.kind != 0;
-  const bool biased = more.slopes != nullptr || more.relative.data != nullptr || more.sinks != nullptr || more.soft_cap != 0.0f;
-  const bool results = more.lse.data != nullptr || more.scores.data != nullptr || more.states != nullptr || more.first_key != 0;
-  return (problem.options & ~ATTEND_CAUSAL) == 0 && formats == 0 && !masked && !biased && !results && more.origin == 0 &&
-         more.pages.table == nullptr && more.pinned_keys == 0;
+  [[maybe_unused]] const auto& [size, options, scale, batch, query_heads, kv_heads, head_dim, value_dim, queries, keys, offset,
+                                key_lengths, query, key, value, output, cache, window_left, window_right, pinned_keys, mask,
+                                bias, slopes, relative, sinks, soft_cap, query_format, key_format, value_format, output_format,
+                                key_scales, value_scales, lse, scores, origin, pages, states, first_key] = more;
+  const bool masked = mask.data != nullptr || mask.kind != 0 || bias.data != nullptr || bias.kind != 0;
+  const bool biased = slopes != nullptr || relative.data != nullptr || sinks != nullptr || soft_cap != 0.0f;
+  const bool results = lse.data != nullptr || scores.data != nullptr || states != nullptr || first_key != 0;
+  const bool elsewhere =
+      (query_format | key_format | value_format | output_format) != 0 || origin != 0 || pages.table != nullptr;
+  return (problem.options & ~ATTEND_CAUSAL) == 0 && !masked && !biased && !results && !elsewhere && pinned_keys == 0;
 }
 
 constexpr bool is_format(int format, int last) { return format >= ATTEND_FLOAT32 && format <= last; }

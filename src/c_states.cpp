@@ -11,16 +11,21 @@ bool state_count(ptrdiff_t batch, ptrdiff_t queries, ptrdiff_t query_heads, ptrd
          !__builtin_mul_overflow(floats, ptrdiff_t(core::state_floats(int(value_dim))), &floats);
 }
 
+// All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
 core::Options options_of_row(const CheckedOptions& options, ptrdiff_t row) {
   core::Options of_row = options.first;
-  of_row.visible.first = row * options.mask_step;
-  of_row.bias.first = row * options.bias_step;
-  move(of_row.key_scales, row * options.key_scale_step);
-  move(of_row.value_scales, row * options.value_scale_step);
-  move(of_row.paging.pages, row * options.page_step);
-  move(of_row.lse.data, row * options.lse_step);
-  move(of_row.scores.data, row * options.score_step);
-  move(of_row.states.data, row * options.state_step);
+  [[maybe_unused]] auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
+                          relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage, query_format,
+                          key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
+                          value_scale_stride, paging, origin, states, first_key, begins] = of_row;
+  visible.first = row * options.mask_step;
+  bias.first = row * options.bias_step;
+  move(key_scales, row * options.key_scale_step);
+  move(value_scales, row * options.value_scale_step);
+  move(paging.pages, row * options.page_step);
+  move(lse.data, row * options.lse_step);
+  move(scores.data, row * options.score_step);
+  move(states.data, row * options.state_step);
   return of_row;
 }
 

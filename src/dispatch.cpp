@@ -15,12 +15,10 @@ namespace {
 struct Backend {
   const char* name;
   void (*run)(const core::Problem&);
-  void (*sum)(const core::Problem&);
-  void (*add)(const core::Problem&, const float*);
+  void (*sum_segment)(const core::Problem&);
+  void (*combine)(const core::Problem&, const float*);
   bool (*available)();
 };
-
-bool always() { return true; }
 
 #if ATTEND_X86
 
@@ -49,26 +47,28 @@ bool has(uint32_t instructions, uint32_t registers) {
          (saved_registers() & registers) == registers;
 }
 
-bool has_avx2() { return has(1u << 5, 0x06); }
+template <class Isa>
+bool available() {
+  return Isa::instructions == 0 || has(Isa::instructions, Isa::registers);
+}
 
-bool has_avx512() { return has(1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, 0xe6); }  // AVX2, F, DQ, BW, VL
-
-#endif
-
-// Fastest first. Only x86 has a choice to make.
-constexpr Backend backends[] = {
-#if ATTEND_NEON
-    {"neon", core::run_neon, core::sum_neon, core::add_neon, always},
-#elif ATTEND_HELIUM
-    {"helium", core::run_helium, core::sum_helium, core::add_scalar, always},
 #else
-#if ATTEND_X86
-    {"avx512", core::run_avx512, core::sum_avx512, core::add_avx512, has_avx512},
-    {"avx2", core::run_avx2, core::sum_avx2, core::add_avx2, has_avx2},
+
+template <class>
+bool available() {
+  return true;
+}
+
 #endif
-    {"scalar", core::run_scalar, core::sum_scalar, core::add_scalar, always},
-#endif
+
+template <class List>
+struct Table;
+template <class... Isa>
+struct Table<core::BackendList<Isa...>> {
+  static constexpr Backend backends[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
+                                          core::Entry<typename Isa::Combining>::combine, available<Isa>}...};
 };
+constexpr auto& backends = Table<core::Backends>::backends;
 constexpr int count = int(sizeof backends / sizeof backends[0]);
 
 bool same_text(const char* a, const char* b) {
@@ -123,7 +123,7 @@ bool use_backend(const char* name) {
 
 int core::active_index() { return int(&active() - backends); }
 void core::run(const Problem& problem) { active().run(problem); }
-void core::sum_segment(const Problem& problem) { active().sum(problem); }
-void core::add_key_parts(const Problem& problem, const float* partials) { active().add(problem, partials); }
+void core::sum_segment(const Problem& problem) { active().sum_segment(problem); }
+void core::add_key_parts(const Problem& problem, const float* partials) { active().combine(problem, partials); }
 
 }  // namespace attend

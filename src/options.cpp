@@ -10,24 +10,16 @@ namespace {
 
 using RunOptions = void (*)(const Problem&, const Options&);
 
-// In the order of the table in dispatch.cpp.
-constexpr RunOptions run_options[] = {
-#if ATTEND_NEON
-    run_options_neon,
-#elif ATTEND_HELIUM
-    run_options_helium,
-#else
-#if ATTEND_X86
-    run_options_avx512,
-    run_options_avx2,
-#endif
-    run_options_scalar,
-#endif
+template <class List>
+struct Table;
+template <class... Isa>
+struct Table<BackendList<Isa...>> {
+  static constexpr RunOptions run_options[] = {Entry<Isa>::run_options...};
 };
 
 }  // namespace
 
-void run(const Problem& problem, const Options& options) { run_options[active_index()](problem, options); }
+void run(const Problem& problem, const Options& options) { Table<Backends>::run_options[active_index()](problem, options); }
 
 void finish(const Problem& problem, const Options& options) {
   for (int head = 0; head < problem.query_heads; ++head) {

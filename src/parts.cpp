@@ -7,26 +7,6 @@ namespace attend {
 namespace core {
 namespace {
 
-// Leaves some key/value heads of a problem, with the query heads that share them. In place: a problem is large for a stack.
-void take_heads(Problem& problem, int first, int count) {
-  const int group = problem.query_heads / problem.kv_heads;
-  problem.query.data += first * group * problem.query.head_stride;
-  problem.output.data += first * group * problem.output.head_stride;
-  problem.key.data += first * problem.key.head_stride;
-  problem.value.data += first * problem.value.head_stride;
-  problem.query_heads = count * group;
-  problem.kv_heads = count;
-}
-
-// Leaves some query tokens.
-void take_tokens(Problem& problem, int first, int end) {
-  problem.query.data += first * problem.query.token_stride;
-  problem.output.data += first * problem.output.token_stride;
-  // The same keys are seen with an offset beyond the keys, and the sum cannot overflow.
-  problem.offset = (problem.offset < problem.keys ? problem.offset : problem.keys) + first;
-  problem.queries = end - first;
-}
-
 // Leaves the keys of one segment: of the first, or of one that some token sees. Then the difference cannot overflow where the
 // offset counts.
 void take_segment(Problem& problem, int segment) {
@@ -40,23 +20,11 @@ void take_segment(Problem& problem, int segment) {
 }  // namespace
 
 void run_part(const Problem& problem, int part, int parts) {
-  if (goes_by_query_heads(problem, parts)) {
-    for_each_group_piece(problem, part, parts, [&](int head, int in_group, int count) {
-      Problem some = problem;
-      take_heads(some, head, 1);
-      some.query.data += in_group * problem.query.head_stride;
-      some.output.data += in_group * problem.output.head_stride;
-      some.query_heads = count;
-      run(some);
-    });
-    return;
-  }
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
-  for_each_piece(problem, part, parts, token_work, [&](int head, int heads, int token, int end) {
-    Problem some = problem;
-    take_heads(some, head, heads);
-    take_tokens(some, token, end);
-    run(some);
+  for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
+    Problem of_piece = problem;
+    take_piece(of_piece, piece);
+    run(of_piece);
   });
 }
 
@@ -67,12 +35,12 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
   const int end = share_of(units, part + 1, parts).whole;
   for (int unit = share_of(units, part, parts).whole; unit < end; ++unit) {
     const int head = unit / segments;
-    Problem some = problem;
-    some.output = {partials, 0, 0};  // stays there, whichever head is taken
-    take_heads(some, head, 1);
-    take_segment(some, unit - head * segments);
-    some.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    sum_segment(some);
+    Problem of_unit = problem;
+    of_unit.output = {partials, 0, 0};  // stays there, whichever head is taken
+    take_piece(of_unit, {0, problem.queries, head, 1, head * group, group});
+    take_segment(of_unit, unit - head * segments);
+    of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    sum_segment(of_unit);
   }
 }
 

@@ -8,6 +8,18 @@
 #error "attend: compile with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
 #endif
 
+#if defined(__SIZEOF_INT__) && __SIZEOF_INT__ != 4
+#error "attend needs an int of 32 bits, which AVR and other small processors do not have: compile for another processor"
+#endif
+
+#if defined(__FLT_MANT_DIG__) && (__FLT_MANT_DIG__ != 24 || __FLT_MAX_EXP__ != 128)
+#error "attend needs a float of 32 bits as IEEE 754 has it: compile for another processor"
+#endif
+
+#if defined(__DBL_MANT_DIG__) && (__DBL_MANT_DIG__ != 53 || __DBL_MAX_EXP__ != 1024)
+#error "attend needs a double of 64 bits as IEEE 754 has it: drop flags that shorten it, such as -m32bit-doubles on RX"
+#endif
+
 #if !defined(__cplusplus) || __cplusplus < 201703L
 #error "attend needs C++17: compile with -std=c++17 or newer"
 #endif
@@ -20,7 +32,7 @@
 
 // Floats are computed by software.
 #if defined(__SOFTFP__) || (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen)) || \
-    defined(__mips_soft_float)
+    defined(__mips_soft_float) || (defined(__m68k__) && !defined(__HAVE_68881__) && !defined(__mcffpu__))
 #define ATTEND_SOFT_FLOAT 1
 #else
 #define ATTEND_SOFT_FLOAT 0
@@ -62,7 +74,7 @@ inline constexpr int chain_keys = 64;  // in an output, counted by absolute posi
 namespace config {
 
 // Work memory grows with these; results do not depend on them.
-#if ATTEND_X86 || defined(__aarch64__) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 inline constexpr int row_block = 384;               // query rows that share one pass over the keys
 inline constexpr int option_row_block = row_block;  // the same of calls with options
 inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
@@ -79,6 +91,9 @@ inline constexpr size_t option_stack_bytes = 3072;
 #elif defined(__aarch64__)
 inline constexpr size_t stack_bytes = 1664;
 inline constexpr size_t option_stack_bytes = 2560;
+#elif defined(__riscv_v)  // as Clang compiles it, with registers of at most 1,024 bits
+inline constexpr size_t stack_bytes = 3072;
+inline constexpr size_t option_stack_bytes = 4096;
 #else
 inline constexpr size_t stack_bytes = 1536;
 inline constexpr size_t option_stack_bytes = 4096;
@@ -110,10 +125,11 @@ inline constexpr size_t call_stack_bytes = 224;
 
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 
-// stack_bytes is the most stack that core::run takes, with the backend that takes most, as GCC compiles it with -Os or -O2;
-// what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What the functions of attention.h add
-// is at most call_stack_bytes, and decode's work memory; what a Part adds is at most part_stack_bytes. option_stack_bytes is
-// the most that core::run with options, core::finish and core::merge take; run_part takes at most option_part_stack_bytes more.
+// stack_bytes is the most stack that core::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC compiles
+// it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What
+// the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
+// part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
+// takes at most option_part_stack_bytes more.
 
 }  // namespace config
 }  // namespace attend

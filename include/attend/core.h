@@ -88,16 +88,12 @@ constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { ret
 // exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
   const bool many_segments = keys > segment_keys;
-  const int tile_rows = smaller_of(row_block, config::tile_rows);
   if (config::embedded) {
-    const EmbeddedMemory memory = {row_block, tile_rows, scaled_in_advance(row_block, key_panels)};
+    const EmbeddedMemory memory = {row_block, smaller_of(row_block, config::tile_rows),
+                                   scaled_in_advance(row_block, key_panels)};
     return size_t(memory.end(head_dim, value_dim, many_segments));
   }
-  const size_t packed = key_panels ? 0 : size_t(key_block) * (size_t(head_dim) + size_t(value_dim));
-  const size_t scores = row_block == 1 ? size_t(key_block) : size_t(tile_rows) * size_t(config::score_keys);
-  const size_t row = size_t(head_dim) + panel_keys + config::row_state;
-  const size_t totals = many_segments ? 2 : 0;
-  return packed + scores + size_t(row_block) * (row + size_t(value_dim) + totals);
+  return size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, many_segments}, false).end);
 }
 
 // Computes the whole problem with the active backend.

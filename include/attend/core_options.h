@@ -97,16 +97,11 @@ constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options.
 constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
-  const size_t rows = size_t(row_block), keys = size_t(key_block), head = size_t(head_dim), value = size_t(value_dim);
-  // A block of small parts, and of the scalar backend on every target.
-  const size_t small = size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end);
-  if (config::embedded) return small;
-  // A block: keys, values and their scales; a group of keys; scores; for each row its query, sums, maxima and its options.
-  const size_t tile_rows = rows < size_t(config::tile_rows) ? rows : size_t(config::tile_rows);
-  const size_t scores = row_block == 1 ? keys : tile_rows * size_t(config::score_keys);
-  const size_t row = head + 3 * value + size_t(panel_keys) + 2 + size_t(config::row_state) + 10;
-  const size_t block = keys * (head + value + 2) + head * size_t(panel_keys) + scores + rows * row;
-  return small > block ? small : block;
+  // A block of the embedded form, which the scalar backend is on every target; and of the host's.
+  const size_t embedded = size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end);
+  if (config::embedded) return embedded;
+  const size_t host = size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end);
+  return embedded > host ? embedded : host;
 }
 
 // As run and run_part.

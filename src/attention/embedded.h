@@ -10,8 +10,10 @@
 #pragma once
 
 #include "../kernel/row_softmax.h"
+#include "../simd/contract.h"
 #include "combine.h"
 #include "embedded_tiles.h"
+#include "features.h"
 #include "visibility.h"
 
 namespace attend {
@@ -21,7 +23,7 @@ namespace {
 template <class Isa>
 class EmbeddedTileBlock {
   static constexpr int tile_rows = Isa::tile_rows;
-  static_assert(tile_rows <= config::tile_rows, "the scratch has room for the scores of this many rows");
+  static_assert(has_embedded_operations<Isa>(), "");
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(tile_rows, false) == 0,
                 "tiles do not cross panels");
 
@@ -173,16 +175,18 @@ class EmbeddedTileBlock {
   int seen_[tile_rows];  // how many keys each row sees: they are the first ones
 };
 
-// What a call can have, at compile time: its blocks of rows do that, and the rest is not there.
-struct NoFeatures {
-  template <class Isa>
+// Which block of rows has a set of features; that of AllFeatures is in embedded_block.h.
+template <class Isa, class Features>
+struct EmbeddedBlockOf;
+template <class Isa>
+struct EmbeddedBlockOf<Isa, NoFeatures> {
   using Block = EmbeddedTileBlock<Isa>;
 };
 
 // The whole of a problem, block by block. What the block takes besides, such as options, follows.
 template <class Isa, class Features>
-class EmbeddedPipeline : Features::template Block<Isa> {
-  using Block = typename Features::template Block<Isa>;
+class EmbeddedPipeline : EmbeddedBlockOf<Isa, Features>::Block {
+  using Block = typename EmbeddedBlockOf<Isa, Features>::Block;
   using Block::count_, Block::problem_;
 
  public:

@@ -147,7 +147,7 @@ class EmbeddedBlock {
     if (!whole || !reads_in_place(keys_.value_format())) {
       add_widened(key);
     } else {
-      using Number = typename Features::Number;
+      using Number = typename FormatsOf<Features>::Number;
       value_tiles<Number>(numbers_of<Number>(keys_.values()), first, problem_.value.token_stride, 0, problem_.value_dim);
     }
   }
@@ -155,7 +155,7 @@ class EmbeddedBlock {
   // Numbers of other formats are widened in registers where each of them is read once. Calls with all options do without these
   // loops, of which each format has its own.
   bool reads_in_place(core::Format format) const {
-    return format == core::Format::float32 || (Features::typed_chains && count_ <= tile_rows);
+    return format == core::Format::float32 || (FormatsOf<Features>::typed_chains && count_ <= tile_rows);
   }
 
   // Scores of the chain's keys group by group, those that any row sees.
@@ -177,7 +177,7 @@ class EmbeddedBlock {
   // Whether any row sees any of a group's keys.
   bool is_needed(int key, int count) const {
     for (int r = 0; r < count_; ++r) {
-      const OptionRow& at = rows_.row(r).at;
+      const QueryRow& at = rows_.row(r).at;
       if (!at.visibility.has_any(key, key + count)) continue;
       if (!masks() || lets_any_through(options_, at.visible, at.bias, key, count)) return true;
     }
@@ -204,8 +204,8 @@ class EmbeddedBlock {
         keys_.widen_group(first + from, to - from, rows_.numbers());
         score_tiles<float>(rows_.numbers(), -from, from, to, problem_.head_dim);
       }
-    } else if constexpr (Features::typed_chains) {
-      using Number = typename Features::Number;
+    } else if constexpr (FormatsOf<Features>::typed_chains) {
+      using Number = typename FormatsOf<Features>::Number;
       score_tiles<Number>(numbers_of<Number>(keys_.keys()), first, begin, end, 0);
     }
   }
@@ -331,7 +331,7 @@ class EmbeddedBlock {
   }
 
   // Whether a row sees a key of this weight.
-  bool sees(const OptionRow& row, int key, float weight) const {
+  bool sees(const QueryRow& row, int key, float weight) const {
     if (!row.visibility.has(key)) return false;
     return !masks() || magnitude(weight) != 0 || is_let_through(problem_, options_, row.token, row.head, key);
   }
@@ -379,29 +379,13 @@ class EmbeddedBlock {
   int open_ = 0;            // the chain whose sums are open
 };
 
-// All that options can ask for.
-struct AllFeatures {
-  static constexpr bool score_mods = true;  // masks, biases, caps, sinks; other results; formats of queries and outputs
-  static constexpr bool states = true;
-  static constexpr bool any_format = true;  // and arrays
-  static constexpr bool typed_chains = false;
-  static constexpr core::Format format = core::Format::float32;
-  using Number = float;  // that chains are read as
-  template <class Isa>
+template <class Isa>
+struct EmbeddedBlockOf<Isa, AllFeatures> {
   using Block = EmbeddedBlock<Isa, AllFeatures>;
 };
-
-// A cache of one format, and a window at most.
-template <core::Format of, class Numbers>
-struct CacheFeatures {
-  static constexpr bool score_mods = false;
-  static constexpr bool states = false;
-  static constexpr bool any_format = false;
-  static constexpr bool typed_chains = true;
-  using Number = Numbers;
-  static constexpr core::Format format = of;
-  template <class Isa>
-  using Block = EmbeddedBlock<Panels<Isa>, CacheFeatures>;
+template <class Isa, core::Format of, class Numbers>
+struct EmbeddedBlockOf<Isa, CacheFeatures<of, Numbers>> {
+  using Block = EmbeddedBlock<Panels<Isa>, CacheFeatures<of, Numbers>>;
 };
 
 }  // namespace

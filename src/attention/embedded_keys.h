@@ -17,6 +17,33 @@ const Number* numbers_of(const float* data) {
   return static_cast<const Number*>(static_cast<const void*>(data));
 }
 
+// A cache of one format, and a window at most. `Numbers` is what its chains are read as.
+template <core::Format of, class Numbers>
+struct CacheFeatures {
+  static constexpr bool any = true;
+  static constexpr bool visibility = true;
+  static constexpr bool score_mods = false;
+  static constexpr bool sources = true;
+  static constexpr bool states = false;
+  static constexpr bool results = false;
+};
+
+// Which formats a set of features takes.
+template <class Features>
+struct FormatsOf {
+  static constexpr bool any_format = true;  // and arrays
+  static constexpr bool typed_chains = false;
+  static constexpr core::Format format = core::Format::float32;
+  using Number = float;
+};
+template <core::Format of, class Numbers>
+struct FormatsOf<CacheFeatures<of, Numbers>> {
+  static constexpr bool any_format = false;
+  static constexpr bool typed_chains = true;
+  static constexpr core::Format format = of;
+  using Number = Numbers;
+};
+
 struct EmbeddedPiece {
   int place;  // of the first key: how many keys of memory lie before it
   int count;  // of keys
@@ -35,9 +62,13 @@ class EmbeddedKeys {
 
   const float* keys() const { return keys_; }
   const float* values() const { return values_; }
-  core::Format key_format() const { return Features::any_format ? options_.key_format : Features::format; }
-  core::Format value_format() const { return Features::any_format ? options_.value_format : Features::format; }
-  bool panels() const { return !Features::any_format || problem_.key_panels; }
+  core::Format key_format() const {
+    return FormatsOf<Features>::any_format ? options_.key_format : FormatsOf<Features>::format;
+  }
+  core::Format value_format() const {
+    return FormatsOf<Features>::any_format ? options_.value_format : FormatsOf<Features>::format;
+  }
+  bool panels() const { return !FormatsOf<Features>::any_format || problem_.key_panels; }
 
   // Of the key/value head's keys or values, by places; null if they have none.
   const float* key_scales() const { return key_format() == core::Format::int8 ? key_scales_ : nullptr; }
@@ -85,7 +116,7 @@ class EmbeddedKeys {
   }
 
  private:
-  int origin() const { return Features::any_format ? options_.origin : 0; }  // of caches 0
+  int origin() const { return FormatsOf<Features>::any_format ? options_.origin : 0; }  // of caches 0
 
   struct Rows {
     int count;

@@ -31,7 +31,7 @@ inline ChainRange range_in_chain(const Visibility& visibility, int key, int coun
 }
 
 struct EmbeddedRow {
-  OptionRow at;
+  QueryRow at;
   float* state;  // the caller's, or one whose chain lies apart
   float* sums;   // of the state: those of the open segment
   ChainRange sees;
@@ -68,7 +68,7 @@ class EmbeddedRows {
   // Row r is a token of a query head.
   void begin(int r, int token, int head) const {
     EmbeddedRow& row = rows_[r];
-    row.at = option_row(problem_, options_, token, head);
+    row.at = query_row(problem_, options_, token, head);
     const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
     const float* from = moved(problem_.query.data, at, query_format());
     if (query_format() != core::Format::float32) {

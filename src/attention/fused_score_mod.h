@@ -26,7 +26,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_changed(float* scores, int count,
 template <class Isa>
 struct AddBias {
   static constexpr bool is_any = true;
-  const OptionRow* rows;
+  const QueryRow* rows;
   const float* bias;  // of a row that begins at 0, and the first key
   typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
     const float* const of_row = bias + rows[r].bias;
@@ -39,7 +39,7 @@ struct AddBias {
 template <class Isa>
 struct HideByBytes {
   static constexpr bool is_any = true;
-  const OptionRow* rows;
+  const QueryRow* rows;
   const uint8_t* visible;  // likewise
   typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
     const uint8_t* const of_row = visible + rows[r].visible;
@@ -53,7 +53,7 @@ struct HideByBytes {
 template <class Isa>
 struct HideByBits {
   static constexpr bool is_any = true;
-  const OptionRow* rows;
+  const QueryRow* rows;
   const uint8_t* visible;
   int first;  // the first key's bit, of a row that begins at 0
   typename Isa::Vec highest(int r, float* scores, int count, typename Isa::Vec so_far) const {
@@ -78,19 +78,22 @@ struct CapScores {
 // The only thing that options do to scores, if one of these is.
 enum class OnlyScoreMod { none, bias, bytes, bits, cap };
 
+// All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
 inline OnlyScoreMod only_score_mod(const core::Options& options) {
-  const bool bias = options.bias.data != nullptr, mask = options.visible.data != nullptr,
-             cap = magnitude(options.soft_cap) != 0;
-  const bool others = options.scores.data != nullptr || options.slopes != nullptr || options.relative != nullptr ||
-                      options.key_scales != nullptr;
-  if (others || bias + mask + cap != 1) return OnlyScoreMod::none;
-  if (mask) return options.visible_bits ? OnlyScoreMod::bits : OnlyScoreMod::bytes;
-  return bias ? OnlyScoreMod::bias : OnlyScoreMod::cap;
+  [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
+                                relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
+                                query_format, key_format, value_format, output_format, key_scales, value_scales,
+                                key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
+  const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
+  const bool others = scores.data != nullptr || slopes != nullptr || relative != nullptr || key_scales != nullptr;
+  if (others || has_bias + has_mask + has_cap != 1) return OnlyScoreMod::none;
+  if (has_mask) return visible_bits ? OnlyScoreMod::bits : OnlyScoreMod::bytes;
+  return has_bias ? OnlyScoreMod::bias : OnlyScoreMod::cap;
 }
 
 // Calls with a change of the scores of rows, for keys from `key` on.
 template <class Isa, class Call>
-ATTEND_ALWAYS_INLINE void with_score_mod(OnlyScoreMod change, const core::Options& options, const OptionRow* rows, int key,
+ATTEND_ALWAYS_INLINE void with_score_mod(OnlyScoreMod change, const core::Options& options, const QueryRow* rows, int key,
                                          float cap, Call call) {
   const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
   switch (change) {

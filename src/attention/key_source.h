@@ -1,34 +1,17 @@
-// Keys and values of a block as the tiles read them, wherever and in whatever format they lie: as panels of floats and rows of
-// floats. What is like that and in one piece is read where it lies, the rest is brought to work memory first.
+// Keys and values of a block as the tiles read them, wherever and in whatever format they lie: as panels and rows. What is like
+// that and in one piece is read where it lies, the rest is brought to work memory first, as floats.
 #pragma once
 
+#include "../../include/attend/work_memory.h"
 #include "../kernel/pack.h"
-#include "../kernel/score_tile.h"
-#include "../kernel/typed_tiles.h"
-#include "../kernel/value_tile.h"
+#include "../kernel/tiles.h"
 #include "../numerics/formats.h"
+#include "features.h"
 #include "paging.h"
 #include "visibility.h"
-#include "work_memory.h"
 
 namespace attend {
 namespace {
-
-// What a block of rows sees by position: anything that any of its rows does.
-struct BlockVisibility {
-  Visibility earliest;  // of the first row: begins where it does
-  Visibility latest;    // of the last row
-  bool all;             // hidden keys count too
-
-  bool has_any(int key, int to) const {
-    const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
-    return all || (low < high && (high > earliest.first || low < latest.pinned));
-  }
-  // Whether any row sees some of each group of keys, of which it sees some of the first and of the last.
-  bool has_all_groups(int key, int to) const {
-    return all || key + panel_keys > earliest.first || to - panel_keys < latest.pinned;
-  }
-};
 
 // Keys that a single row takes at a time. Between scores and values nothing is read, and the shorter that takes, the more of it
 // is covered by what was asked for before. That pays for halves; of floats the processor asks for enough by itself, and int8 is
@@ -37,73 +20,78 @@ inline int decode_block(const core::Options& options) {
   return bytes_of_number(options.key_format) == 2 ? 128 : config::decode_keys;
 }
 
-template <class Isa>
-class OptionKeys {
+template <class Isa, class Features>
+class KeySource {
  public:
-  OptionKeys(const core::Problem& problem, const core::Options& options, const BlockMemory& at)
+  KeySource(const core::Problem& problem, const core::Options* options, const core::HostWorkMemory& at)
       : problem_(problem),
         options_(options),
         panels_(problem.scratch + at.panels),
         values_(problem.scratch + at.values),
-        rows_(problem.scratch + at.group),
+        group_(problem.scratch + at.group),
         key_scales_(problem.scratch + at.key_scales),
         value_scales_(problem.scratch + at.value_scales) {}
 
-  // Some keys, [from] of them on, a whole number of panels.
+  // Some keys: those of positions key + from ... key + to - 1, where `from` is a whole number of panels. All that is read of
+  // them is indexed from position `key` on.
   struct Block {
     int key;
     int from;
     int to;
-    bool gathers;
-    signed char finite;         // whether all values are; -1: not known yet
-    const float* panels;        // null where typed_panels is read
-    const float* typed_panels;  // where they lie, of the key format; null if that is not to be read
-    Values values;              // null where typed_values is read, until somebody needs them
-    const float* typed_values;
-    const float* typed_scales;  // of typed_panels, which scores take as they are stored
-    const float* key_scales;    // of panels
+    bool begun;          // whether the rows' sums of the segment have begun
+    bool gathers;        // whether it pays to have values side by side that lie apart
+    signed char finite;  // whether all values are; -1: not known yet
+    Panels panels;
+    Values values;            // in another format than float32 only where they are read as they lie
+    const float* key_scales;  // of panels of floats; those of others are theirs
     const float* value_scales;
   };
 
   // The keys of a key/value head from now on.
   void take_head(int head) {
-    keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, options_.key_format);
-    values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, options_.value_format);
-    key_scales_of_head_ = options_.key_scales == nullptr ? nullptr : options_.key_scales + head * options_.key_scale_stride;
-    value_scales_of_head_ =
-        options_.value_scales == nullptr ? nullptr : options_.value_scales + head * options_.value_scale_stride;
+    keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
+    values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
+    if constexpr (Features::sources) {
+      const auto scales_of_head = [head](const float* scales, ptrdiff_t stride) {
+        return scales == nullptr ? nullptr : scales + head * stride;
+      };
+      key_scales_of_head_ = scales_of_head(options_->key_scales, options_->key_scale_stride);
+      value_scales_of_head_ = scales_of_head(options_->value_scales, options_->value_scale_stride);
+    }
   }
 
-  // Keys for so many rows. `gathers`: whether it pays to have values side by side that lie apart.
-  Block block(int key, int from, int to, const BlockVisibility& visibility, int rows, bool gathers) {
+  // Keys for so many rows.
+  Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made{};
     made.key = key;
     made.from = from;
     made.to = to;
-    made.gathers = gathers;
     made.finite = -1;
+    // When several tiles of rows read them, and when many do if they lie close together: far apart, they share few sets of the
+    // cache.
+    made.gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
     // A few rows read other formats where they lie, for more it pays to widen them once.
-    const bool few = rows <= typed_rows && in_place(key, from, to, visibility);
-    if (few && problem_.key_panels && options_.key_format != core::Format::float32) {
-      made.typed_panels = panels_in_place(key, from);
+    const bool few = Features::sources && rows <= typed_rows && in_place(key, from, to, visibility);
+    if (few && problem_.key_panels && key_format() != core::Format::float32) {
+      made.panels = {panels_in_place(key, from), key_format(), scales(key_scales_of_head_, made, visibility, key_scales_),
+                     problem_.head_dim, panel_keys};
     } else {
       made.panels = panels(key, from, to, visibility);
+      made.key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
     }
-    if (few && options_.value_format != core::Format::float32) {
-      made.typed_values = values_in_place(key, from);
+    if (few && value_format() != core::Format::float32) {
+      made.values = {values_in_place(key, from), value_format(), problem_.value.token_stride, chain_keys};
     } else {
-      made.values = values(key, from, to, visibility, gathers);
+      made.values = values(made, visibility);
     }
-    (made.typed_panels != nullptr ? made.typed_scales : made.key_scales) =
-        scales(key_scales_of_head_, key, from, to, visibility, key_scales_);
-    made.value_scales = scales(value_scales_of_head_, key, from, to, visibility, value_scales_);
+    made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
     return made;
   }
 
   // Whether so many rows read keys and values in their format, where they lie, if these are in one piece.
   bool widens_in_registers(int rows) const {
-    return rows <= typed_rows && problem_.key_panels && options_.key_format != core::Format::float32 &&
-           options_.value_format != core::Format::float32;
+    return rows <= typed_rows && problem_.key_panels && key_format() != core::Format::float32 &&
+           value_format() != core::Format::float32;
   }
 
   // Whole panels of keys for such rows, which see them all; or nothing, where they are not in one piece.
@@ -112,140 +100,168 @@ class OptionKeys {
     made = Block{};
     made.key = key;
     made.to = keys;
+    made.begun = true;
     made.finite = 1;  // nobody asks where all is seen
-    made.typed_panels = panels_in_place(key, 0);
-    made.typed_values = values_in_place(key, 0);
-    made.typed_scales = scales_in_place(key_scales_of_head_, key, 0);
+    made.panels = {panels_in_place(key, 0), key_format(), scales_in_place(key_scales_of_head_, key, 0), problem_.head_dim,
+                   panel_keys};
+    made.values = {values_in_place(key, 0), value_format(), problem_.value.token_stride, chain_keys};
     made.value_scales = scales_in_place(value_scales_of_head_, key, 0);
     return true;
   }
 
-  // Scores of rows, [rows][head_dim] from `query` on, against keys from ... most - 1 of a block; without key_scales.
-  template <int rows>
-  ATTEND_NOINLINE void score(const float* query, const Block& block, int from, int most, float* scores) const {
-    if constexpr (rows <= typed_rows) {
-      if (block.typed_panels != nullptr) {
-        with_numbers(options_.key_format, block.typed_panels, [&](const auto* panels) {
-          score_typed<rows>(query, panels + ptrdiff_t(from) * problem_.head_dim, most - from,
-                            block.typed_scales == nullptr ? nullptr : block.typed_scales + from, scores + from);
-        });
-        return;
-      }
-    }
-    score_rows<Isa, rows>(query, block.panels, problem_.head_dim, most, scores, from);
-  }
-
-  // Whether add_values takes several chains at a time, where all rows see all keys: in one go over whole rows of values,
-  // because by the next go over other columns the first-level cache would have lost many of them.
-  template <int rows>
-  bool takes_chains(const Block& block) const {
-    return rows <= typed_rows && reads_values_in_place(block) && problem_.value_dim <= typed_value_vecs<Isa>(rows) * Isa::lanes;
-  }
-
-  // A chain of the values of keys begin ... end - 1, of which each row sees the first in_chain[row].
-  template <int rows>
-  ATTEND_NOINLINE void add_values(const float* weights, Block& block, const BlockVisibility& visibility, int begin, int end,
-                                  const int* in_chain, const Sums& sums) {
-    if constexpr (rows <= typed_rows) {
-      if (reads_values_in_place(block) && in_chain[0] == end - begin) {
-        with_numbers(options_.value_format, block.typed_values, [&](const auto* values) {
-          const ptrdiff_t stride = problem_.value.token_stride;
-          add_typed<rows>(weights + begin, values + begin * stride, end - begin, chain_keys - begin % chain_keys, sums);
-        });
-        return;
-      }
-    }
-    const Values values = values_of(block, visibility);
-    value_rows<Isa, rows>(weights + begin, {values.data + begin * values.stride, values.stride}, in_chain, sums);
-  }
-
-  // As floats.
-  Values values_of(Block& block, const BlockVisibility& visibility) {
-    if (block.values.data == nullptr) block.values = values(block.key, block.from, block.to, visibility, block.gathers);
-    return block.values;
+  // The block's values as floats from now on.
+  void widen_values(Block& block, const BlockVisibility& visibility) {
+    if (block.values.format != core::Format::float32) block.values = values(block, visibility);
   }
 
   // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
   bool are_finite(Block& block, const BlockVisibility& visibility) {
-    if (block.finite < 0)
-      block.finite =
-          options_.value_format == core::Format::int8 ? scales_are_finite(block) : values_are_finite(block, visibility);
+    if (block.finite < 0) {
+      block.finite = value_format() == core::Format::int8 ? scales_are_finite(block) : values_are_finite(block, visibility);
+    }
     return block.finite > 0;
   }
 
  private:
-  // Not once they were widened: what no row sees was left out then, and may be anything where it lies.
-  static bool reads_values_in_place(const Block& block) { return block.values.data == nullptr; }
+  core::Format key_format() const {
+    if constexpr (Features::sources) return options_->key_format;
+    return core::Format::float32;
+  }
+  core::Format value_format() const {
+    if constexpr (Features::sources) return options_->value_format;
+    return core::Format::float32;
+  }
+  // Position of the first key of an array.
+  int origin() const {
+    if constexpr (Features::sources) return options_->origin;
+    return 0;
+  }
+  int slot_of(int key) const {
+    if constexpr (Features::sources) return attend::slot_of(options_->paging, problem_.keys, key);
+    return key;
+  }
 
   // Whether the groups of some keys lie one after another.
   bool in_one_piece(int key, int from, int to) const {
+    if constexpr (!Features::sources) return true;
     const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
-    return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), group, groups) >= groups;
+    return run_length(options_->paging, keys_taken(options_->paging, problem_.keys), group, groups) >= groups;
   }
 
   // Whether some keys may be read where they lie. A group that nobody sees may be gone.
   bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
+    if constexpr (!Features::sources) return true;
     return in_one_piece(key, from, to) && visibility.has_all_groups(key + from, key + to);
+  }
+
+  bool is_seen(int group, const BlockVisibility& visibility) const {
+    return !Features::visibility || visibility.has_any(group, group + panel_keys);
   }
 
   // Where the panels of a cache lie; the first is that of position key.
   const float* panels_in_place(int key, int from) const {
     const ptrdiff_t slot = slot_of(key + from) - from;
-    return moved(keys_of_head_, slot * problem_.head_dim, options_.key_format);
+    return moved(keys_of_head_, slot * problem_.head_dim, key_format());
   }
 
   // Panels of keys from `from` on, at from * head_dim of what is returned.
-  const float* panels(int key, int from, int to, const BlockVisibility& visibility) {
-    if (problem_.key_panels && options_.key_format == core::Format::float32 && in_place(key, from, to, visibility)) {
-      return panels_in_place(key, from);
+  Panels panels(int key, int from, int to, const BlockVisibility& visibility) {
+    const auto floats = [this](const float* data, int width) {
+      return Panels{data, core::Format::float32, nullptr, problem_.head_dim, width};
+    };
+    if (problem_.key_panels && key_format() == core::Format::float32 && in_place(key, from, to, visibility)) {
+      return floats(panels_in_place(key, from), panel_keys);
+    }
+    if (!Features::any && problem_.keys <= few_panel_keys) {
+      static_assert(chain_keys >= panel_keys, "the smallest key_block has room for one, and for what is read behind it");
+      pack_few<Isa>(keys_of_head_, problem_.key.token_stride, to, problem_.head_dim, panels_);
+      return floats(panels_, few_panel_keys);
     }
     for (int k = from; k < to; k += panel_keys) {
-      if (!visibility.has_any(key + k, key + k + panel_keys))
-        continue;  // scores of what lies there are hidden, whatever they are
+      if (!is_seen(key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
       pack_group(key + k, at_most(to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
     }
-    return panels_;
+    return floats(panels_, panel_keys);
+  }
+
+  // One panel of floats.
+  void pack_group(int key, int count, float* panel) {
+    const int dims = problem_.head_dim, slot = slot_of(key);
+    if (problem_.key_panels) {
+      const float* from = moved(keys_of_head_, ptrdiff_t(slot) * dims, key_format());
+      return widen_row<Isa>(key_format(), from, panel_keys * dims, panel);
+    }
+    const ptrdiff_t stride = problem_.key.token_stride;
+    const int first = at_least(origin() - key, 0);  // keys before do not exist
+    const float* from = moved(keys_of_head_, (slot + first - origin()) * stride, key_format());
+    if (first == 0 && key_format() == core::Format::float32) {
+      return pack_panel<Isa, panel_keys>(from, stride, count, dims, panel);
+    }
+    for (int i = 0; i < count; ++i) {
+      const ptrdiff_t steps = at_least(i - first, 0);
+      widen_row<Isa>(key_format(), moved(from, steps * stride, key_format()), dims, group_ + ptrdiff_t(i) * dims);
+    }
+    pack_panel<Isa, panel_keys>(group_, dims, count, dims, panel);
   }
 
   // Where values lie; the first is that of position key.
   const float* values_in_place(int key, int from) const {
     const ptrdiff_t slot = slot_of(key + from) - from;
-    return moved(values_of_head_, (slot - options_.origin) * problem_.value.token_stride, options_.value_format);
+    return moved(values_of_head_, (slot - origin()) * problem_.value.token_stride, value_format());
   }
 
-  // Values of the same keys. `gathers`: whether so many rows read them that it pays to have them side by side.
-  Values values(int key, int from, int to, const BlockVisibility& visibility, bool gathers) {
+  // Values of a block's keys as floats.
+  Values values(const Block& block, const BlockVisibility& visibility) {
     const ptrdiff_t stride = problem_.value.token_stride;
     const int dims = problem_.value_dim;
-    if (options_.value_format == core::Format::float32 && in_place(key, from, to, visibility) && (!gathers || stride == dims)) {
-      return {values_in_place(key, from), stride};
+    if (value_format() == core::Format::float32 && in_place(block.key, block.from, block.to, visibility) &&
+        (!block.gathers || stride == dims)) {
+      return {values_in_place(block.key, block.from), core::Format::float32, stride, chain_keys};
     }
-    for (int k = from; k < to; k += panel_keys) {
-      const int end = at_most(k + panel_keys, to);
-      const bool seen = visibility.has_any(key + k, key + k + panel_keys);
-      const ptrdiff_t slot = seen ? slot_of(key + k) - options_.origin : 0;
-      for (int i = k; i < end; ++i) {
-        float* const row = values_ + ptrdiff_t(i) * dims;
-        if (!seen || key + i < options_.origin) {
-          fill_row<Isa>(0.0f, dims, row);
-        } else if (options_.value_format == core::Format::float32) {
-          copy_row<Isa>(values_of_head_ + (slot + i - k) * stride, dims, row);
-        } else {
-          widen_row<Isa>(options_.value_format, moved(values_of_head_, (slot + i - k) * stride, options_.value_format), dims,
-                         row);
-        }
-      }
-    }
-    return {values_, dims};
+    for (int k = block.from; k < block.to; k += panel_keys)
+      gather_values(block.key, k, at_most(k + panel_keys, block.to), visibility);
+    return {values_, core::Format::float32, dims, chain_keys};
   }
 
-  template <int rows, class Number>
-  void score_typed(const float* query, const Number* panels, int keys, const float* scales, float* scores) const {
-    typed_scores<Isa, Number, rows>(query, panels, problem_.head_dim, keys, scales, scores);
+  // A group of them.
+  void gather_values(int key, int from, int to, const BlockVisibility& visibility) {
+    const int dims = problem_.value_dim;
+    const bool seen = is_seen(key + from, visibility);
+    const ptrdiff_t slot = seen ? slot_of(key + from) - origin() : 0;
+    for (int i = from; i < to; ++i) {
+      float* const row = values_ + ptrdiff_t(i) * dims;
+      if (!seen || key + i < origin()) {
+        fill_row<Isa>(0.0f, dims, row);
+        continue;
+      }
+      const float* const value = moved(values_of_head_, (slot + i - from) * problem_.value.token_stride, value_format());
+      if (value_format() == core::Format::float32) {
+        copy_row<Isa>(value, dims, row);
+      } else {
+        widen_row<Isa>(value_format(), value, dims, row);
+      }
+    }
   }
-  template <int rows, class Number>
-  void add_typed(const float* weights, const Number* values, int keys, int first, const Sums& sums) const {
-    typed_values<Isa, Number, rows>(weights, values, problem_.value.token_stride, keys, first, sums);
+
+  const float* scales_in_place(const float* of_head, int key, int from) const {
+    if (of_head == nullptr) return nullptr;
+    return of_head + (slot_of(key + from) - from - origin());
+  }
+
+  // Scales of a block's keys or values, for whole panels; null if there are none.
+  const float* scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
+    if (!Features::sources || of_head == nullptr) return nullptr;
+    const int key = block.key, from = block.from, to = block.to;
+    if (to % panel_keys == 0 && key + from >= origin() && in_place(key, from, to, visibility)) {
+      return scales_in_place(of_head, key, from);
+    }
+    for (int k = from; k < to; k += panel_keys) {
+      fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
+      if (!is_seen(key + k, visibility)) continue;
+      const int first = at_least(origin() - key - k, 0), end = at_most(to - k, panel_keys);
+      copy_row<Isa>(of_head + (slot_of(key + k) + first - origin()), end - first, work + k + first);
+    }
+    return work;
   }
 
   static bool scales_are_finite(const Block& block) {
@@ -256,11 +272,12 @@ class OptionKeys {
   }
 
   bool values_are_finite(Block& block, const BlockVisibility& visibility) {
-    const Values values = values_of(block, visibility);
+    widen_values(block, visibility);
+    const float* const values = static_cast<const float*>(block.values.data);
     const int dims = problem_.value_dim;
     typename Isa::Vec zeros = Isa::zero();
     for (int k = at_least(block.from, visibility.earliest.begin - block.key); k < block.to; ++k) {
-      const float* value = values.data + k * values.stride;
+      const float* value = values + k * block.values.stride;
       int c = 0;
       for (; dims - c >= Isa::lanes; c += Isa::lanes) zeros = Isa::fma(Isa::load(value + c), Isa::zero(), zeros);
       for (; c < dims; ++c) {
@@ -275,53 +292,11 @@ class OptionKeys {
     return true;
   }
 
-  int slot_of(int key) const { return attend::slot_of(options_.paging, problem_.keys, key); }
-
-  // One panel of floats.
-  void pack_group(int key, int count, float* panel) {
-    const int dims = problem_.head_dim, slot = slot_of(key);
-    if (problem_.key_panels) {
-      const float* from = moved(keys_of_head_, ptrdiff_t(slot) * dims, options_.key_format);
-      return widen_row<Isa>(options_.key_format, from, panel_keys * dims, panel);
-    }
-    const ptrdiff_t stride = problem_.key.token_stride;
-    const int first = at_least(options_.origin - key, 0);  // keys before do not exist
-    const float* from = moved(keys_of_head_, (slot + first - options_.origin) * stride, options_.key_format);
-    if (first == 0 && options_.key_format == core::Format::float32) {
-      return pack_panel<Isa, panel_keys>(from, stride, count, dims, panel);
-    }
-    for (int i = 0; i < count; ++i) {
-      const ptrdiff_t steps = at_least(i - first, 0);
-      widen_row<Isa>(options_.key_format, moved(from, steps * stride, options_.key_format), dims, rows_ + ptrdiff_t(i) * dims);
-    }
-    pack_panel<Isa, panel_keys>(rows_, dims, count, dims, panel);
-  }
-
-  const float* scales_in_place(const float* of_head, int key, int from) const {
-    if (of_head == nullptr) return nullptr;
-    return of_head + (slot_of(key + from) - from - options_.origin);
-  }
-
-  // Scales of keys or values, at [from], for whole panels; null if there are none.
-  const float* scales(const float* of_head, int key, int from, int to, const BlockVisibility& visibility, float* work) const {
-    if (of_head == nullptr) return nullptr;
-    if (to % panel_keys == 0 && key + from >= options_.origin && in_place(key, from, to, visibility)) {
-      return scales_in_place(of_head, key, from);
-    }
-    for (int k = from; k < to; k += panel_keys) {
-      fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
-      if (!visibility.has_any(key + k, key + k + panel_keys)) continue;
-      const int first = at_least(options_.origin - key - k, 0), end = at_most(to - k, panel_keys);
-      copy_row<Isa>(of_head + (slot_of(key + k) + first - options_.origin), end - first, work + k + first);
-    }
-    return work;
-  }
-
   const core::Problem& problem_;
-  const core::Options& options_;
+  const core::Options* const options_;  // null in plain calls
   float* const panels_;
   float* const values_;
-  float* const rows_;
+  float* const group_;
   float* const key_scales_;
   float* const value_scales_;
   const float *keys_of_head_ = nullptr, *values_of_head_ = nullptr;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "../../include/attend/core.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {
@@ -45,37 +46,73 @@ Cut cut_before(const core::Problem& problem, int part, int parts, Work token_wor
   return {share.whole, token};
 }
 
-// Calls with the pieces of a part: some tokens of some key/value heads.
-template <class Work, class Call>
-void for_each_piece(const core::Problem& problem, int part, int parts, Work token_work, Call call) {
-  Cut at = cut_before(problem, part, parts, token_work);
-  const Cut end = cut_before(problem, part + 1, parts, token_work);
-  if (at.token > 0) {
-    const bool here = at.head == end.head;
-    call(at.head, 1, at.token, here ? end.token : problem.queries);
-    if (here) return;
-    at = {at.head + 1, 0};
-  }
-  if (at.head < end.head) call(at.head, end.head - at.head, 0, problem.queries);
-  if (end.token > 0) call(end.head, 1, 0, end.token);
+// One piece of a part: some tokens of some query heads over some key/value heads.
+struct Piece {
+  int token;
+  int tokens;
+  int kv_head;
+  int kv_heads;
+  int query_head;
+  int query_heads;
+};
+
+// One token of many query heads over few key/value heads goes by query heads.
+inline bool goes_by_query_heads(const core::Problem& problem, int parts) {
+  return problem.queries == 1 && problem.kv_heads % parts != 0;
 }
 
-// One token of many query heads over few key/value heads goes by query heads: calls with a key/value head, and with which of
-// the query heads of its group.
 template <class Call>
-void for_each_group_piece(const core::Problem& problem, int part, int parts, Call call) {
+void for_each_piece_of_heads(const core::Problem& problem, int part, int parts, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
   const int end = share_of(problem.query_heads, part + 1, parts).whole;
   for (int first = share_of(problem.query_heads, part, parts).whole; first < end;) {
-    const int head = first / group, in_group = first - head * group;
-    const int count = end - first < group - in_group ? end - first : group - in_group;
-    call(head, in_group, count);
+    const int head = first / group, left_of_group = (head + 1) * group - first;
+    const int count = end - first < left_of_group ? end - first : left_of_group;
+    call(Piece{0, 1, head, 1, first, count});
     first += count;
   }
 }
 
-inline bool goes_by_query_heads(const core::Problem& problem, int parts) {
-  return problem.queries == 1 && problem.kv_heads % parts != 0;
+// Calls with each piece of a part.
+template <class Work, class Call>
+void for_each_piece(const core::Problem& problem, int part, int parts, Work token_work, Call call) {
+  if (goes_by_query_heads(problem, parts)) return for_each_piece_of_heads(problem, part, parts, call);
+  const int group = problem.query_heads / problem.kv_heads;
+  const auto piece = [&](int head, int heads, int token, int token_end) {
+    call(Piece{token, token_end - token, head, heads, head * group, heads * group});
+  };
+  Cut at = cut_before(problem, part, parts, token_work);
+  const Cut end = cut_before(problem, part + 1, parts, token_work);
+  if (at.token > 0) {
+    const bool here = at.head == end.head;
+    piece(at.head, 1, at.token, here ? end.token : problem.queries);
+    if (here) return;
+    at = {at.head + 1, 0};
+  }
+  if (at.head < end.head) piece(at.head, end.head - at.head, 0, problem.queries);
+  if (end.token > 0) piece(end.head, 1, 0, end.token);
+}
+
+// The number formats of a problem's tensors; of a plain call, float32 all.
+struct Formats {
+  core::Format query, output, key, value;
+};
+constexpr Formats all_float32 = {core::Format::float32, core::Format::float32, core::Format::float32, core::Format::float32};
+
+// Leaves a piece of a problem. In place: a problem is large for a stack.
+inline void take_piece(core::Problem& problem, const Piece& piece, const Formats& formats = all_float32) {
+  const auto move = [](auto& tensor, int token, int head, core::Format format) {
+    tensor.data = moved(tensor.data, token * tensor.token_stride + head * tensor.head_stride, format);
+  };
+  move(problem.query, piece.token, piece.query_head, formats.query);
+  move(problem.output, piece.token, piece.query_head, formats.output);
+  move(problem.key, 0, piece.kv_head, formats.key);
+  move(problem.value, 0, piece.kv_head, formats.value);
+  const int64_t offset = int64_t(problem.offset) + piece.token;
+  problem.offset = offset > 0x7fffffff ? 0x7fffffff : int(offset);  // so far behind the keys, it only matters that it is
+  problem.queries = piece.tokens;
+  problem.kv_heads = piece.kv_heads;
+  problem.query_heads = piece.query_heads;
 }
 
 }  // namespace

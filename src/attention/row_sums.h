@@ -1,20 +1,22 @@
-// The sums of a block's rows, while it goes over its keys (option_block.h): as in a RowState, but each kind side by side.
+// The sums of a block's rows on hosts, while it goes over its keys: of the open segment, and of the segments before it.
 #pragma once
 
+#include "../../include/attend/work_memory.h"
 #include "../kernel/online_softmax.h"
+#include "combine.h"
+#include "features.h"
 #include "row_state.h"
-#include "work_memory.h"
 
 namespace attend {
 namespace {
 
-template <class Isa>
-class OptionSums {
+template <class Isa, class Features>
+class RowSums {
  public:
-  OptionSums(float* work, const BlockMemory& at, int value_dim, bool has_states)
-      : scale(static_cast<SoftmaxState*>(static_cast<void*>(work + at.scale))),
+  RowSums(float* work, const core::HostWorkMemory& at, int value_dim, bool has_states)
+      : softmax(static_cast<SoftmaxState*>(static_cast<void*>(work + at.softmax))),
         dims_(value_dim),
-        has_states_(has_states),
+        has_states_(Features::states && has_states),
         lane_sums_(work + at.lane_sums),
         sums_(work + at.sums),
         chain_(work + at.chain),
@@ -22,17 +24,26 @@ class OptionSums {
         total_max_(work + at.total_max),
         total_sum_(work + at.total_sum) {}
 
-  SoftmaxState* const scale;  // [rows]
+  SoftmaxState* const softmax;  // [rows]
 
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
+  float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
   float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
-  // From row r on.
-  Sums of_segment(int r) const { return {sums(r), dims_, true}; }
+  // Of the segments before, where there are features; otherwise these grow in the output.
+  float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
 
-  // A row that has seen nothing. What is not read before it is written keeps what it has.
+  // From row r on.
+  Sums of_segment(int r, bool begun) const { return {sums(r), dims_, begun}; }
+  float denominator(int r) const { return Isa::sum_lanes(lane_sums(r)); }
+
+  // For all rows of a block, before each row's begin or load.
+  void begin_block() { has_total_ = has_states_; }
+
+  // A row that has seen nothing. What is not read before it is written keeps what it has: in plain calls all rows begin a
+  // segment together, and their first keys store sums instead of adding to them.
   void begin(int r) const {
-    scale[r] = empty_softmax_state();
-    clear(r);
+    softmax[r] = empty_softmax_state();
+    if constexpr (Features::any) clear(r);
     if (!has_states_) return;
     total_max_[r] = lowest_max;
     total_sum_[r] = 0.0f;
@@ -41,7 +52,7 @@ class OptionSums {
   }
 
   void load(int r, const RowState& state) const {
-    scale[r] = softmax_state_of(state.max());
+    softmax[r] = softmax_state_of(state.max());
     total_max_[r] = state.total_max();
     total_sum_[r] = state.total_sum();
     copy_row<Isa>(state.lane_sums(), panel_keys, lane_sums(r));
@@ -51,7 +62,7 @@ class OptionSums {
   }
 
   void save(int r, const RowState& state) const {
-    state.max() = scale[r].max;
+    state.max() = softmax[r].max;
     state.total_max() = total_max_[r];
     state.total_sum() = total_sum_[r];
     state.spare() = 0.0f;
@@ -63,10 +74,9 @@ class OptionSums {
 
   // The open chain follows the row's maximum, which was `before`.
   void move_chain(int r, float before) const {
-    const float max = scale[r].max;
+    const float max = softmax[r].max;
     if (!(before < max)) return;
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(before - max));
-    multiply_row<Isa>(chain(r), dims_, factor, chain(r));
+    multiply_row<Isa>(chain(r), dims_, rescale_factor<Isa>(before, max), chain(r));
   }
 
   void end_chain(int r) const {
@@ -74,36 +84,34 @@ class OptionSums {
     fill_row<Isa>(0.0f, dims_, chain(r));
   }
 
-  // For all rows of a block.
-  void begin_segments() { has_total_ = has_states_; }
-  void end_segments(int rows) {
-    for (int r = 0; r < rows; ++r) {
-      const Result all = result(r);
-      total_sum_[r] = all.denominator;
-      if (all.sums != total(r)) copy_row<Isa>(all.sums, dims_, total(r));
-      total_max_[r] = scale[r].max;
-      clear(r);
+  // Adds a row's open segment to the total of those before, if there are any.
+  void end_segment(int r, float* total) const {
+    const float sum = denominator(r);
+    if (has_total_) {
+      const typename Isa::Vec factor = rescale_factor<Isa>(total_max_[r], softmax[r].max);
+      total_sum_[r] = rescale_and_add<Isa>(total, total_sum_[r], factor, sums(r), sum, dims_);
+    } else {
+      total_sum_[r] = sum;
+      copy_row<Isa>(sums(r), dims_, total);
     }
-    has_total_ = true;
+    total_max_[r] = softmax[r].max;
+    if constexpr (Features::any) clear(r);
   }
+  // After the rows of a block: from now on there is a total. A row's maximum does not tell, after a NaN alone.
+  void end_segments() { has_total_ = true; }
 
-  // Of all segments, with the open one, which is lost.
+  // Of all segments, with the open one, if the row has one, which is lost.
   struct Result {
     float* sums;
     float denominator;
   };
-  Result result(int r) const {
-    const float sum = Isa::sum_lanes(lane_sums(r));
-    if (!has_total_) return {sums(r), sum};
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(total_max_[r] - scale[r].max));
-    multiply_add_row<Isa>(total(r), dims_, factor, sums(r), total(r));
-    return {total(r), Scalar::fma(total_sum_[r], Isa::highest_lane(factor), sum)};
+  Result result(int r, float* total, bool has_open_segment) const {
+    if (!has_total_) return {sums(r), denominator(r)};
+    if (has_open_segment) end_segment(r, total);
+    return {total, total_sum_[r]};
   }
 
  private:
-  float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
-  float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
-
   // The sums of a segment begin.
   void clear(int r) const {
     fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
@@ -112,13 +120,13 @@ class OptionSums {
 
   const int dims_;  // of a value
   const bool has_states_;
-  bool has_total_ = false;  // whether there was a segment before the open one; its maximum does not tell, after a NaN alone
-  float* const lane_sums_;  // [rows][16], denominators
-  float* const sums_;       // [rows][value_dim], of the current segment
-  float* const chain_;      // [rows][value_dim], of the current chain, when it goes by keys
-  float* const total_;      // [rows][value_dim], of the finished segments
-  float* const total_max_;  // [rows], what these are relative to
-  float* const total_sum_;  // [rows], their denominators
+  bool has_total_ = false;  // whether there was a segment before the open one
+  float* const lane_sums_;
+  float* const sums_;
+  float* const chain_;
+  float* const total_;
+  float* const total_max_;
+  float* const total_sum_;
 };
 
 }  // namespace

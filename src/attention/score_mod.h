@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../../include/attend/core_options.h"
+#include "../../include/attend/work_memory.h"
 #include "../kernel/row_softmax.h"
 #include "../numerics/exp2.h"
 #include "visibility.h"
@@ -217,16 +218,22 @@ struct KeySpan {
   int to;
 };
 
-// Whether a call does anything to scores but for scales of keys and what tokens see by position.
-inline bool modifies_scores(const core::Options& options) {
-  return options.scores.data != nullptr || options.visible.data != nullptr || options.bias.data != nullptr ||
-         options.slopes != nullptr || options.relative != nullptr || magnitude(options.soft_cap) != 0;
-}
+// What a call does with scores. All fields by name: one that core::Options gets does not compile here until somebody has said.
+struct ScoreUse {
+  bool modifies;   // anything but scales of keys and what tokens see by position
+  bool has_masks;  // masks may hide keys between others
+};
 
-// Whether masks may hide keys between others.
-inline bool has_masks(const core::Options& options) {
-  return options.visible.data != nullptr || options.bias.data != nullptr || options.relative != nullptr;
+inline ScoreUse score_use(const core::Options& options) {
+  [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
+                                relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
+                                query_format, key_format, value_format, output_format, key_scales, value_scales,
+                                key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
+  const bool has_masks = visible.data != nullptr || bias.data != nullptr || relative != nullptr;
+  return {has_masks || scores.data != nullptr || slopes != nullptr || magnitude(soft_cap) != 0, has_masks};
 }
+inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
+inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }
 
 // Whether any score of whole panels is minus infinity.
 template <class Isa>
@@ -237,7 +244,7 @@ bool any_hidden(const float* scores, int count) {
 }
 
 // A token of a query head, what it sees by position, and where its rows of the masks begin.
-struct OptionRow {
+struct QueryRow {
   ptrdiff_t bias;
   ptrdiff_t visible;
   Visibility visibility;
@@ -245,7 +252,9 @@ struct OptionRow {
   int head;
 };
 
-inline OptionRow option_row(const core::Problem& problem, const core::Options& options, int token, int head) {
+static_assert(sizeof(QueryRow) <= core::HostWorkMemory::query_row_floats * sizeof(float), "the work memory has room for it");
+
+inline QueryRow query_row(const core::Problem& problem, const core::Options& options, int token, int head) {
   return {mask_row(options.bias, token, head), mask_row(options.visible, token, head), visibility_of(problem, options, token),
           token, head};
 }
@@ -264,7 +273,7 @@ class ScoreMod {
   //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
   //   key_scales  of the same keys, or null
   //   by_position whether some row does not see some key from span.from on before its end
-  void apply(float* scores, const OptionRow* rows, int count, const KeySpan& span, const float* key_scales,
+  void apply(float* scores, const QueryRow* rows, int count, const KeySpan& span, const float* key_scales,
              bool by_position) const {
     const int keys = span.to - span.from, key = span.key + span.from, padded = whole_panels(keys);
     const auto for_rows = [&](auto call) {
@@ -272,35 +281,34 @@ class ScoreMod {
       for (int i = 0; i < count; ++i, row += config::score_keys) call(row, rows[i]);
     };
     if (key_scales != nullptr) {
-      for_rows([&](float* row, const OptionRow&) { multiply_rows(row, padded, key_scales + span.from); });
+      for_rows([&](float* row, const QueryRow&) { multiply_rows(row, padded, key_scales + span.from); });
     }
-    if (shows(core::Scores::raw)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, factors_.raw); });
+    if (shows(core::Scores::raw)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, factors_.raw); });
     if (magnitude(factors_.cap) != 0) {
-      for_rows([&](float* row, const OptionRow&) { cap_scores<Isa>(row, padded, factors_.cap, Isa::zero()); });
+      for_rows([&](float* row, const QueryRow&) { cap_scores<Isa>(row, padded, factors_.cap, Isa::zero()); });
     }
-    if (shows(core::Scores::capped)) for_rows([&](float* row, const OptionRow& at) { show(row, at, key, keys, ln_2); });
+    if (shows(core::Scores::capped)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, ln_2); });
     if (options_.bias.data != nullptr) {
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
-      for_rows([&](float* row, const OptionRow& at) {
+      for_rows([&](float* row, const QueryRow& at) {
         add_biases<Isa>(row, bias + at.bias, there);
         if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
       });
     }
     if (options_.relative != nullptr) {
-      for_rows([&](float* row, const OptionRow& at) {
+      for_rows([&](float* row, const QueryRow& at) {
         add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,
                           options_.relative_right, distance(at, key), keys);
       });
     }
     if (options_.slopes != nullptr) {
-      for_rows(
-          [&](float* row, const OptionRow& at) { add_slope<Isa>(row, options_.slopes[at.head], distance(at, key), keys); });
+      for_rows([&](float* row, const QueryRow& at) { add_slope<Isa>(row, options_.slopes[at.head], distance(at, key), keys); });
     }
     if (options_.visible.data != nullptr) {
       const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
       const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
-      for_rows([&](float* row, const OptionRow& at) {
+      for_rows([&](float* row, const QueryRow& at) {
         if (options_.visible_bits) {
           hide_by_bits<Isa>(row, visible, at.visible + key, there);
         } else {
@@ -310,7 +318,7 @@ class ScoreMod {
       });
     }
     if (by_position) {  // what lies before the call's first key, and between the pinned keys and the window
-      for_rows([&](float* row, const OptionRow& at) {
+      for_rows([&](float* row, const QueryRow& at) {
         hide_between(row, 0, at_most(at.visibility.begin - key, keys));
         hide_between(row, at_least(at.visibility.pinned - key, 0), at_most(at.visibility.first - key, keys));
       });
@@ -319,14 +327,14 @@ class ScoreMod {
       // What came after may have been infinite, and hidden is hidden.
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
-      for_rows([&](float* row, const OptionRow& at) {
+      for_rows([&](float* row, const QueryRow& at) {
         hide_by_bias<Isa>(row, bias + at.bias, there);
         if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
       });
     }
     const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
     if (weights || shows(core::Scores::biased)) {
-      for_rows([&](float* row, const OptionRow& at) {
+      for_rows([&](float* row, const QueryRow& at) {
         show(row, at, key, at_most(at.visibility.end - key, keys), weights ? 1.0f : ln_2);
       });
     }
@@ -349,7 +357,7 @@ class ScoreMod {
  private:
   bool shows(core::Scores stage) const { return options_.scores.data != nullptr && options_.score_stage == stage; }
 
-  int64_t distance(const OptionRow& at, int key) const { return int64_t(key) - problem_.offset - at.token; }
+  int64_t distance(const QueryRow& at, int key) const { return int64_t(key) - problem_.offset - at.token; }
 
   static void multiply_rows(float* row, int padded, const float* by) {
     for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
@@ -360,7 +368,7 @@ class ScoreMod {
   }
 
   // Copies to the scores that the caller wants to see, of keys that this call goes over.
-  void show(const float* row, const OptionRow& at, int key, int count, float factor) const {
+  void show(const float* row, const QueryRow& at, int key, int count, float factor) const {
     const int skipped = at_least(at.visibility.begin - key, 0);
     if (skipped >= count) return;
     multiply_row<Isa>(row + skipped, count - skipped, Isa::broadcast(factor), shown(at.token, at.head) + key + skipped);

@@ -1,14 +1,13 @@
 // One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
-// panel: the steps of row_block.h without its bookkeeping, which would take longer than the work where there are very few.
+// panel: the steps of host.h without its bookkeeping, which would take longer than the work where there are very few.
 #pragma once
 
 #include "../../include/attend/core.h"
-#include "../kernel/online_softmax.h"
+#include "../../include/attend/work_memory.h"
 #include "../kernel/pack.h"
-#include "../kernel/score_tile.h"
-#include "../kernel/value_tile.h"
-#include "visibility.h"
+#include "../kernel/tiles.h"
 #include "combine.h"
+#include "visibility.h"
 
 namespace attend {
 namespace {
@@ -17,12 +16,6 @@ namespace {
 inline bool is_short_decode(const core::Problem& problem) {
   return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.row_block == 1 &&
          problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
-}
-
-// Where the work memory for arrays has packed keys and gathered values first.
-inline float* short_scores(const core::Problem& problem) {
-  const int packed = problem.key_panels ? 0 : problem.key_block;
-  return problem.scratch + ptrdiff_t(problem.head_dim + problem.value_dim) * packed;
 }
 
 // Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
@@ -53,15 +46,13 @@ ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* 
 template <class Isa>
 ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
   const ptrdiff_t stride = problem.value.token_stride;
-  for (int chain = 0; chain < keys; chain += chain_keys) {
-    const Values values = {element(problem.value, 0, head) + chain * stride, stride};
-    const Sums sums = {element(problem.output, 0, head), problem.value_dim, chain > 0};
-    const int in_chain = at_most(keys - chain, chain_keys);
-    if (problem.value_dim < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
-      value_columns<Isa, 1, false, panel_keys / Isa::lanes>(weights + chain, values, &in_chain, sums);
-    } else {
-      value_columns<Isa, 1, false>(weights + chain, values, &in_chain, sums);
-    }
+  const float* const data = element(problem.value, 0, head);
+  const int dims = problem.value_dim;
+  const Sums sums = {element(problem.output, 0, head), dims, false};
+  if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
+    value_columns<Isa, float, 1, panel_keys / Isa::lanes>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
+  } else {
+    value_tiles<Isa>(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
   }
 }
 
@@ -78,27 +69,27 @@ ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, floa
 // One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step
 // before.
 template <class Isa, int heads>
-void run_one_panel(const core::Problem& problem, int keys, int first_head, bool divides) {
+void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at, int keys, int first_head, bool divides) {
   constexpr int vecs = panel_keys / Isa::lanes, some = heads * vecs <= 4 ? heads : 4 / vecs;
   static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
   float* const panel = problem.scratch;
-  float* const scores = short_scores(problem);  // [heads][16]
-  float* const query = scores + problem.key_block + panel_keys;
+  float* const scores = problem.scratch + at.scores;  // [heads][16]
+  float* const query = problem.scratch + at.query;
   for (int i = 0; i < heads; ++i) {
     const float* const key = element(problem.key, 0, first_head + i);
     float* const row = scores + i * panel_keys;
     scale_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
     if (problem.key_panels) {
-      score_tile<Isa, 1, vecs>(query, key, 0, problem.head_dim, row);
+      score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
     } else if (keys <= few_panel_keys) {
       // Each in a place of its own: what is read behind one was not just written.
       float* const few = panel + i * few_panel_floats(problem.head_dim);
       pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few);
-      score_tile<Isa, 1, 1, few_panel_keys>(query, few, 0, problem.head_dim, row);
+      score_tile<Isa, float, 1, 1, few_panel_keys>(query, few, problem.head_dim, nullptr, row);
     } else {
       pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
-      score_tile<Isa, 1, vecs>(query, panel, 0, problem.head_dim, row);
+      score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);
     }
   }
   SoftmaxState scale[heads];
@@ -122,23 +113,23 @@ void run_one_panel(const core::Problem& problem, int keys, int first_head, bool 
 }
 
 template <class Isa>
-void run_short_decode(const core::Problem& problem, bool divides) {
+void run_short_decode(const core::Problem& problem, const core::HostWorkMemory& at, bool divides) {
   const int keys = visible_keys(problem, 0);
   int head = 0;
   if (keys == 0) {
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
     constexpr int some = chain_keys / panel_keys;
-    for (; problem.query_heads - head >= some; head += some) run_one_panel<Isa, some>(problem, keys, head, divides);
-    for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, keys, head, divides);
+    for (; problem.query_heads - head >= some; head += some) run_one_panel<Isa, some>(problem, at, keys, head, divides);
+    for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
   }
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
-  float* const scores = short_scores(problem);
-  float* const lane_sums = scores + problem.key_block;
-  float* const query = lane_sums + panel_keys;
+  float* const scores = problem.scratch + at.scores;
+  float* const lane_sums = problem.scratch + at.lane_sums;
+  float* const query = problem.scratch + at.query;
   for (; head < problem.query_heads; ++head) {
     scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
-    score_rows<Isa, 1>(query, element(problem.key, 0, head), problem.head_dim, keys, scores);
+    score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
     const int padded = whole_panels(keys);
     hide_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));

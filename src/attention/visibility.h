@@ -44,6 +44,22 @@ struct Visibility {
   }
 };
 
+// What a block of rows sees by position: anything that any of its rows does.
+struct BlockVisibility {
+  Visibility earliest;  // of the first row: begins where it does
+  Visibility latest;    // of the last row
+  bool all;             // masked keys count too
+
+  bool has_any(int key, int to) const {
+    const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
+    return all || (low < high && (high > earliest.first || low < latest.pinned));
+  }
+  // Whether any row sees some of each group of keys, of which it sees some of the first and of the last.
+  bool has_all_groups(int key, int to) const {
+    return all || key + panel_keys > earliest.first || to - panel_keys < latest.pinned;
+  }
+};
+
 inline bool has_states(const core::Options& options) { return options.states.data != nullptr; }
 
 // The first key that a call goes over.

@@ -17,13 +17,6 @@ namespace {
 // then, and change in nothing but their exponents.
 constexpr float above_max = 2.0f;
 
-// What turns a row's scores into weights.
-struct SoftmaxState {
-  float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
-  float lowest;  // scores below have weight 0: see scale_by_low_bits
-  float bias;    // likewise
-};
-
 // Far from 0, maximum and scores are brought near it when weights are computed.
 inline bool is_far(float max) { return magnitude(max) >= magnitude(near_max) && max > lowest_max; }
 
@@ -44,7 +37,7 @@ inline SoftmaxState softmax_state_of(float max) {
 template <class Isa>
 ATTEND_NOINLINE void move_max(float max, SoftmaxState& scale, float* lane_sums, Sums sums) {
   if (sums.begun && scale.max > lowest_max) {  // otherwise the sums are zero, or nothing
-    const typename Isa::Vec factor = Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(scale.max - max));
+    const typename Isa::Vec factor = rescale_factor<Isa>(scale.max, max);
     multiply_row<Isa>(lane_sums, panel_keys, factor, lane_sums);
     multiply_row<Isa>(sums.data, sums.value_dim, factor, sums.data);
   }
@@ -102,17 +95,12 @@ int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* sc
   return from;
 }
 
-// The weights of rows, some after others.
+// The weights of rows side by side.
 template <class Isa, int rows>
 void weights_of_rows(float* scores, int key_count, const SoftmaxState* scale, bool begun, float* lane_sums) {
-  constexpr int some = rows < Isa::softmax_rows ? rows : Isa::softmax_rows;
-  constexpr int vecs = some == 1 ? 4 : some == 2 ? 2 : 1;
-  const int done = weights_side_by_side<Isa, some, vecs>(scores, 0, key_count, scale, begun, lane_sums);
-  if constexpr (vecs > 1) weights_side_by_side<Isa, some, 1>(scores, done, key_count, scale, begun, lane_sums);
-  if constexpr (rows > some) {
-    weights_of_rows<Isa, rows - some>(scores + some * config::score_keys, key_count, scale + some, begun,
-                                      lane_sums + some * panel_keys);
-  }
+  constexpr int vecs = rows == 1 ? 4 : rows == 2 ? 2 : 1;
+  const int done = weights_side_by_side<Isa, rows, vecs>(scores, 0, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1) weights_side_by_side<Isa, rows, 1>(scores, done, key_count, scale, begun, lane_sums);
 }
 
 // The highest scores of a single row, four vectors side by side where there are so many.
@@ -147,9 +135,10 @@ struct NoScoreMod {
 //   scale      [rows]
 //   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
 template <class Isa, int rows, class Change = NoScoreMod>
-void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change = {}) {
+ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums,
+                                          Change change = {}) {
   using Vec = typename Isa::Vec;
-  const int padded = whole_panels(visible[rows - 1]);
+  const int padded = whole_panels(at_least(visible[rows - 1], 1));  // a row may see none of the tile's keys
   if (visible[0] != padded) {
     for (int r = 0; r < rows; ++r) {
       fill_row<Isa>(-__builtin_inff(), padded - visible[r], scores + r * config::score_keys + visible[r]);
@@ -175,8 +164,7 @@ void online_softmax(float* scores, const int* visible, SoftmaxState* scale, floa
   for (int r = 0; r < rows; ++r) {
     // The difference is exact where it matters; a sum would be rounded where floats are 4 apart.
     if (Isa::any_above(Isa::sub(highest[r], Isa::broadcast(scale[r].max)), Isa::broadcast(above_max))) {
-      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys,
-                     {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun});
+      raise_max<Isa>(Isa::highest_lane(highest[r]), scale[r], lane_sums + r * panel_keys, sums_from(sums, r));
     }
     far |= is_far(scale[r].max);
   }
@@ -185,6 +173,35 @@ void online_softmax(float* scores, const int* visible, SoftmaxState* scale, floa
     bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
   }
   weights_of_rows<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
+}
+
+// What has happened already: the highest score of each row.
+template <class Isa>
+struct FoundHighest {
+  static constexpr bool is_any = true;
+  const typename Isa::Vec* found;
+  typename Isa::Vec highest(int r, float* /*scores*/, int /*count*/, typename Isa::Vec /*so_far*/) const { return found[r]; }
+};
+
+// The same for the rows of a whole tile, which see the same whole panels of keys, with a change. First all rows are changed,
+// because what that reads may have to come from memory; then they are weighed, so many side by side as fill the registers.
+template <class Isa, int rows, class Change>
+void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change) {
+  constexpr int some = Isa::softmax_rows(rows);
+  static_assert(rows % some == 0, "a whole tile");
+  typename Isa::Vec highest[rows];
+  for (int r = 0; r < rows; ++r) {
+    highest[r] = Isa::broadcast(scale[r].max);
+    if constexpr (Change::is_any) {
+      highest[r] = change.highest(r, scores + r * config::score_keys, visible[0], highest[r]);
+    } else {
+      highest[r] = highest_of_row<Isa>(scores + r * config::score_keys, visible[0], highest[r]);
+    }
+  }
+  for (int r = 0; r < rows; r += some) {
+    softmax_side_by_side<Isa, some, FoundHighest<Isa>>(scores + r * config::score_keys, visible + r, scale + r,
+                                                       lane_sums + r * panel_keys, sums_from(sums, r), {highest + r});
+  }
 }
 
 }  // namespace

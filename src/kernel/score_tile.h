@@ -1,64 +1,103 @@
-// Scores of a few query rows against panels of keys.
+// Scores of a few query rows against panels of keys, in any number format.
 #pragma once
 
 #include <stddef.h>
 
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
+#include "../numerics/formats.h"
 #include "pack.h"
+#include "tile_sizes.h"
 
 namespace attend {
 namespace {
 
+// Numbers of one or two bytes come from memory faster than processors ask for them by themselves: they look ahead as far as
+// their window of instructions reaches, which is half or a quarter as many bytes as with floats, and not across pages. So lines
+// are prefetched twice, in the order in which they lie: far ahead into the second-level cache, and nearer into the first.
+// Either alone is slower: the first level has too few lines under way to wait for memory, and what waits in the second makes
+// the window look ahead less.
+constexpr int cache_line = 64;
+constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of keys, from the end of a tile on
+
+// Where a score tile reads.
+template <class Number, int three_count, int panel_count>
+struct ScoreInputs {
+  const float*
+      query[three_count];  // rows in threes, head_dim apart: x86 and Arm address three by one register and the distance
+  const Number* panels[panel_count];  // of `width` lanes; from any lane on, where there is less than a panel's worth of them
+  const Number* near;                 // what is prefetched into the first level, if numbers are widened
+};
+
 // One step of a chain: sums[r][v] += query[r][d] * key[d][v].
-//   query   rows in threes, head_dim floats apart: x86 and Arm address three rows by one register and the distance
-//   panels  of `width` lanes; from any lane on, where there is less than a panel's worth of them
-template <class Isa, int rows, int vecs, int width>
-ATTEND_ALWAYS_INLINE void score_step(const float* const* query, ptrdiff_t head_dim, const float* const* panels, int d,
-                                     typename Isa::Vec (&sums)[rows][vecs]) {
-  typename Isa::Vec key[vecs];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) {
-    key[v] = Isa::load(panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
-  }
-  if constexpr (prefetches<Isa>(rows) && width == panel_keys) {
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
-      const float* const line = panels[v * Isa::lanes / panel_keys] + d * width;
-      prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
+template <class Isa, class Number, int rows, int vecs, int width, class Inputs>
+ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t head_dim, int d, typename Isa::Vec (&sums)[rows][vecs]) {
+  const auto key = [&](int v) {
+    return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
+  };
+  const auto query = [&](int r) { return Isa::factor(at.query[r / 3][r % 3 * head_dim + d]); };
+  if constexpr (widens<Number>) {  // a vector at a time: if all were widened before the first is used, GCC would spill sums
+    constexpr int step = vecs * Isa::lanes, step_bytes = step * int(sizeof(Number));
+    if (d * step_bytes % cache_line == 0) {
+      const Number* const near = at.near + d * step;
+      prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
     }
-  }
-  ATTEND_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    const typename Isa::Factor q = Isa::factor(query[r / 3][r % 3 * head_dim + d]);
+    typename Isa::Factor q[rows];
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, key[v], sums[r][v]);
+    for (int r = 0; r < rows; ++r) q[r] = query(r);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      const typename Isa::Vec wide = key(v);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) sums[r][v] = Isa::fma(q[r], wide, sums[r][v]);
+    }
+  } else {
+    typename Isa::Vec keys[vecs];
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) keys[v] = key(v);
+    if constexpr (prefetches<Isa>(rows) && width == panel_keys) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
+        const float* const line = at.panels[v * Isa::lanes / panel_keys] + d * width;
+        prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
+      }
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const typename Isa::Factor q = query(r);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, keys[v], sums[r][v]);
+    }
   }
 }
 
 // scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
-// chain_dims dimensions, d ascending, added up in ascending order.
+// chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
 //
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
 // every width.
 //   query   [rows][head_dim], scaled
-//   keys    panels [head_dim][16], panel_stride floats apart; with less than a panel's worth of lanes, from any lane of one
+//   keys    panels [head_dim][16]; with less than a panel's worth of lanes, from any lane of one
+//   scales  of these keys, or null; only of numbers that are widened
 //   scores  [rows][score_keys]
 // With a panel of less than a vector, the other lanes read what lies behind it, and their scores are of no use.
-template <class Isa, int rows, int vecs, int width = panel_keys>
-void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, int head_dim, float* scores) {
+template <class Isa, class Number, int rows, int vecs, int width = panel_keys>
+ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head_dim, const float* scales, float* scores) {
   using Vec = typename Isa::Vec;
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
-  const float *threes[three_count], *panels[panel_count];
+  constexpr int step = vecs * Isa::lanes;
+  ScoreInputs<Number, three_count, panel_count> at;
   ATTEND_UNROLL
-  for (int i = 0; i < three_count; ++i) threes[i] = query + 3 * i * ptrdiff_t(head_dim);
+  for (int i = 0; i < three_count; ++i) at.query[i] = query + 3 * i * ptrdiff_t(head_dim);
   ATTEND_UNROLL
-  for (int i = 0; i < panel_count; ++i) panels[i] = keys + i * panel_stride;
+  for (int i = 0; i < panel_count; ++i) at.panels[i] = keys + i * ptrdiff_t(panel_keys) * head_dim;
+  if constexpr (widens<Number>) at.near = keys + ptrdiff_t(step) * head_dim + near_behind_tile / int(sizeof(Number));
   const auto go_on = [&](int steps) {
     ATTEND_UNROLL
-    for (int i = 0; i < three_count; ++i) threes[i] = opaque(threes[i] + steps);
+    for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
     ATTEND_UNROLL
-    for (int i = 0; i < panel_count; ++i) panels[i] = opaque(panels[i] + steps * width);
+    for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * width);
+    if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
   };
   for (int first = 0; first < head_dim; first += chain_dims) {
     Vec sums[rows][vecs];
@@ -70,37 +109,52 @@ void score_tile(const float* query, const float* keys, ptrdiff_t panel_stride, i
     int left = at_most(head_dim - first, chain_dims);
     for (; left >= 4; left -= 4) {
       ATTEND_UNROLL
-      for (int d = 0; d < 4; ++d) score_step<Isa, rows, vecs, width>(threes, head_dim, panels, d, sums);
+      for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, head_dim, d, sums);
       go_on(4);
     }
     for (; left > 0; --left) {
-      score_step<Isa, rows, vecs, width>(threes, head_dim, panels, 0, sums);
+      score_step<Isa, Number, rows, vecs, width>(at, head_dim, 0, sums);
       go_on(1);
     }
+    const bool is_scaled = widens<Number> && scales != nullptr && first + chain_dims >= head_dim;
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
         float* to = scores + r * config::score_keys + v * Isa::lanes;
-        Isa::store(to, first == 0 ? sums[r][v] : Isa::add(Isa::load(to), sums[r][v]));
+        Vec sum = first == 0 ? sums[r][v] : Isa::add(Isa::load(to), sums[r][v]);
+        if (is_scaled) sum = Isa::mul(sum, Isa::load(scales + v * Isa::lanes));
+        Isa::store(to, sum);
       }
     }
   }
 }
 
-// Scores of `rows` rows against the panels of key_count keys, from `key` on: wide tiles, then narrower ones.
-template <class Isa, int rows, int vecs = Isa::score_vecs(rows)>
-void score_rows(const float* query, const float* panels, int head_dim, int key_count, float* scores, int key = 0) {
+// Vectors of keys of the widest tile. Of numbers that are widened no more than 64 keys: with more panels at a time, lines are
+// prefetched too far ahead of their use.
+template <class Isa, class Number>
+constexpr int score_vecs(int rows) {
+  return widens<Number> ? at_most(64 / Isa::lanes, Isa::widening_vecs(rows)) : Isa::tile_vecs(rows);
+}
+
+// Scores of `rows` rows against panels of key_count keys: wide tiles, then narrower ones.
+template <class Isa, class Number, int rows, int vecs = score_vecs<Isa, Number>(rows)>
+void score_rows(const float* query, const Number* panels, int head_dim, const float* scales, int key_count, float* scores) {
   constexpr int wide = vecs * Isa::lanes;
   static_assert(wide % panel_keys == 0 || panel_keys % wide == 0, "a tile is whole panels, or panels are whole tiles");
-  const ptrdiff_t panel_stride = ptrdiff_t(panel_keys) * head_dim;
   const int padded = whole_panels(key_count);
+  int key = 0;
+  const auto scales_of = [&](int from) { return widens<Number> && scales != nullptr ? scales + from : nullptr; };
   for (; padded - key >= wide; key += wide) {
-    const float* keys = panels + key / panel_keys * panel_stride + key % panel_keys;
-    score_tile<Isa, rows, vecs>(query, keys, panel_stride, head_dim, scores + key);
+    const int lane = key % panel_keys;  // of a tile that is less than a panel
+    score_tile<Isa, Number, rows, vecs>(query, panels + lane, head_dim, scales_of(key), scores + key);
+    if (lane + wide >= panel_keys) panels += ptrdiff_t(at_least(wide, panel_keys)) * head_dim;
   }
   if constexpr (wide > panel_keys) {
-    if (key < padded) score_rows<Isa, rows, vecs / 2>(query, panels, head_dim, key_count, scores, key);
+    constexpr int less = widens<Number> ? panel_keys / Isa::lanes : vecs / 2;
+    if (key < padded) {
+      score_rows<Isa, Number, rows, less>(query, panels, head_dim, scales_of(key), padded - key, scores + key);
+    }
   }
 }
 

@@ -1,151 +1,208 @@
-// Weighted sums of values for a few query rows.
+// Weighted sums of values for a few query rows, in any number format.
 #pragma once
 
 #include <stddef.h>
 
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
+#include "../numerics/formats.h"
+#include "operands.h"
 #include "pack.h"
+#include "tile_sizes.h"
 
 namespace attend {
 namespace {
 
-// Values of consecutive keys, `stride` floats apart.
-struct Values {
-  const float* data;
+// Values of consecutive keys, `stride` numbers apart.
+template <class Number>
+struct ValueRows {
+  const Number* data;
   ptrdiff_t stride;
+  int first_chain;  // keys until the first chain ends
 };
 
-// The weighted sums of rows, [value_dim] each, side by side. Before they have begun they hold nothing.
-struct Sums {
-  float* data;
-  int value_dim;
-  bool begun;
-};
+// Of row r and those after it.
+inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun}; }
 
-// One step of a chain: chain[r][v] += weight[r] * value[v], for rows from `first` on.
-// With `partial` the one vector has only its first `columns` lanes; nothing beyond them is read.
-template <class Isa, int rows, int vecs, bool partial>
-ATTEND_ALWAYS_INLINE void value_step(const float* weights, const float* value, int columns, int first,
-                                     typename Isa::Vec (&chain)[rows][vecs]) {
-  typename Isa::Vec row[vecs];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) {
-    row[v] = partial ? Isa::load_first(value, columns) : Isa::load(value + v * Isa::lanes);
-  }
-  ATTEND_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    if (r < first) continue;
-    const typename Isa::Factor w = Isa::factor(weights[r * config::score_keys]);
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
-  }
-}
+constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
 
-// Asks for values ahead, for instruction sets that ask too late by themselves: one row waits for memory more than for
-// arithmetic, a few as long. These come back for the next columns of the same keys, and then for the next chain.
+// Prefetches values behind four that are read next, for instruction sets whose processors ask too late by themselves: one row
+// waits for memory more than for arithmetic, a few as long. Floats come back for the next columns of the same keys, and then
+// for the next chain.
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
-  if constexpr (prefetches<Isa>(rows)) {
-    prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
-  } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
-    constexpr int cache_line = 16;
-    ATTEND_UNROLL
-    for (int i = 0; i < floats; i += cache_line) __builtin_prefetch(value + Isa::prefetch_ahead + i);
-  }
-}
-
-// Whether each row sees one key more than the row before.
-template <int rows>
-bool is_triangle(const int* visible) {
-  bool is = true;
   ATTEND_UNROLL
-  for (int r = 1; r < rows; ++r) is &= visible[r] == visible[0] + r;
-  return is;
-}
-
-// A chain of weighted values, sums[r] += sum over k < visible[r] of weights[r][k] * values[k], k ascending, for `rows` rows
-// and `vecs` vectors of columns.
-//
-// The chains stay in registers through the loop over keys. First come the keys that all rows see, then those that only the
-// later rows do, so that a hidden value is never touched. With `partial` the one vector has only its first `columns` lanes;
-// nothing beyond them is read or written.
-//   weights  [rows][score_keys]
-//   visible  [rows], never falling
-template <class Isa, int rows, int vecs, bool partial, bool ragged>
-void value_tile(const float* weights, Values values, const int* visible, Sums sums, int column) {
-  using Vec = typename Isa::Vec;
-  static_assert(!partial || vecs == 1, "only one vector can be partial");
-  const int columns = sums.value_dim - column;
-  Vec chain[rows][vecs];
-  ATTEND_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
-  }
-  const float* value = values.data + column;
-  // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.
-  int k = 0;
-  for (; k + 4 <= visible[0]; k += 4) {
-    ATTEND_UNROLL
-    for (int i = 0; i < 4; ++i, value += values.stride) {
-      value_step<Isa, rows, vecs, partial>(weights + k + i, value, columns, 0, chain);
-      if (!partial && visible[0] == chain_keys) prefetch_values<Isa, rows, vecs * Isa::lanes>(value, values.stride);
-    }
-  }
-  for (; k < visible[0]; ++k, value += values.stride) {
-    value_step<Isa, rows, vecs, partial>(weights + k, value, columns, 0, chain);
-  }
-  if constexpr (ragged) {
-    if (is_triangle<rows>(visible)) {  // soon done, because causal attention has one for every tile
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (prefetches<Isa>(rows)) {
+      value += stride;
+      prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
+    } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
+      constexpr int line_floats = 16;
+      value += stride;
       ATTEND_UNROLL
-      for (int i = 1; i < rows; ++i, value += values.stride) {
-        value_step<Isa, rows, vecs, partial>(weights + k + i - 1, value, columns, i, chain);
-      }
-    } else {
-      for (int first = 0; k < visible[rows - 1]; ++k, value += values.stride) {
-        while (k >= visible[first]) ++first;
-        value_step<Isa, rows, vecs, partial>(weights + k, value, columns, first, chain);
-      }
+      for (int c = 0; c < floats; c += line_floats) __builtin_prefetch(value + Isa::prefetch_ahead + c);
     }
   }
+}
+
+// The first `count` numbers of a vector, or all: nothing behind them is read.
+template <class Isa, class Number>
+ATTEND_ALWAYS_INLINE typename Isa::Vec load_columns(const Number* from, int count) {
+  if constexpr (!widens<Number>) {
+    return Isa::load_first(from, count);
+  } else {
+    if (count == Isa::lanes) return Isa::load(from);
+    Number some[Isa::lanes] = {};
+    for (int i = 0; i < count; ++i) some[i] = from[i];
+    return Isa::load(some);
+  }
+}
+
+// One step of a chain: chain[r][v] += weight[r] * value[v], for rows from `first` on. A single vector has only its first
+// `columns` lanes; nothing beyond them is read.
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, int columns, int first,
+                                     typename Isa::Vec (&chain)[rows][vecs]) {
+  const auto load = [&](int v) { return vecs == 1 ? load_columns<Isa>(value, columns) : Isa::load(value + v * Isa::lanes); };
+  const auto weight = [&](int r) { return Isa::factor(weights[r * config::score_keys]); };
+  if constexpr (widens<Number>) {  // a vector at a time, as in score_step
+    typename Isa::Factor w[rows];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) w[r] = weight(r);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      const typename Isa::Vec wide = load(v);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) chain[r][v] = Isa::fma(w[r], wide, chain[r][v]);
+    }
+  } else {
+    typename Isa::Vec row[vecs];
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) row[v] = load(v);
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      if (r < first) continue;
+      const typename Isa::Factor w = weight(r);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
+    }
+  }
+}
+
+// Ends a chain: sums[r] += chain[r].
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs], Sums sums, int column, int columns) {
+  // Masked only where they must be: a masked store is not forwarded to the load of a whole vector.
+  const bool whole = vecs > 1 || columns == Isa::lanes;
   float* to = sums.data + column;
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       float* const at = to + v * Isa::lanes;
-      const Vec before = !sums.begun ? Isa::zero() : partial ? Isa::load_first(at, columns) : Isa::load(at);
-      const Vec sum = Isa::add(before, chain[r][v]);
-      if (partial) {
-        Isa::store_first(at, sum, columns);
-      } else {
+      const auto before = !sums.begun ? Isa::zero() : whole ? Isa::load(at) : Isa::load_first(at, columns);
+      const auto sum = Isa::add(before, chain[r][v]);
+      if (whole) {
         Isa::store(at, sum);
+      } else {
+        Isa::store_first(at, sum, columns);
       }
     }
     to += sums.value_dim;
   }
 }
 
-// The same for all columns from `column` on: wide tiles, then narrower ones, then what is left of a vector.
-template <class Isa, int rows, bool ragged, int vecs = Isa::value_vecs(rows)>
-void value_columns(const float* weights, Values values, const int* visible, Sums sums, int column = 0) {
-  for (; sums.value_dim - column >= vecs * Isa::lanes; column += vecs * Isa::lanes) {
-    value_tile<Isa, rows, vecs, false, ragged>(weights, values, visible, sums, column);
-  }
-  if constexpr (vecs > 1) {
-    if (column < sums.value_dim) value_columns<Isa, rows, ragged, vecs / 2>(weights, values, visible, sums, column);
-  } else if (column < sums.value_dim) {
-    value_tile<Isa, rows, 1, true, ragged>(weights, values, visible, sums, column);
-  }
+// Weighted values, sums[r] += sum over k < visible[r] of weights[r][k] * values[k], k ascending, for `rows` rows and `vecs`
+// vectors of columns: a chain of the first first_chain keys, then one of each chain_keys.
+//
+// The chains stay in registers through the loop over keys. First come the keys that all rows see, then, in the same chain,
+// those that only the later rows do, so that a hidden value is never touched. A single vector may be the row's last, of fewer
+// columns than lanes; nothing beyond them is read or written.
+//   weights  [rows][score_keys]
+//   visible  [rows], never falling; the same for all rows if numbers are widened. What only some see is of one chain
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums,
+                                int column) {
+  using Vec = typename Isa::Vec;
+  constexpr int floats = vecs * Isa::lanes;
+  const int columns = at_most(sums.value_dim - column, floats);
+  const int row_bytes = sums.value_dim * int(sizeof(Number));
+  [[maybe_unused]] const ptrdiff_t near = near_values / row_bytes * values.stride, far = far_values / row_bytes * values.stride;
+  const Number* value = values.data + column;
+  int left = visible[0], in_chain = at_most(left, values.first_chain);
+  do {
+    Vec chain[rows][vecs];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
+    }
+    [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
+    const auto step = [&](int k) {
+      if constexpr (widens<Number>) {
+        prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
+        value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);
+        value = opaque(value + values.stride);
+      } else {
+        value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);
+        value += values.stride;
+      }
+    };
+    // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.
+    int k = 0;
+    constexpr int unrolled = widens<Number> && vecs == 1 ? 1 : 4;
+    for (; k + unrolled <= in_chain; k += unrolled) {
+      if constexpr (vecs > 1 && !widens<Number>) {
+        if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
+      }
+      ATTEND_UNROLL
+      for (int i = 0; i < unrolled; ++i) step(k + i);
+    }
+    for (; k < in_chain; ++k) step(k);
+    weights += in_chain;
+    left -= in_chain;
+    if constexpr (rows > 1 && !widens<Number>) {
+      if (visible[rows - 1] > visible[0]) {
+        value = opaque(value);  // or GCC spills a sum in the loop above
+        weights = opaque(weights);
+        k = visible[0];
+        ATTEND_UNROLL
+        for (int first = 1; first < rows; ++first) {
+          for (; k < visible[first]; ++k, ++weights) {
+            value_step<Isa, Number, rows, vecs>(weights, value, columns, first, chain);
+            value = opaque(value + values.stride);
+          }
+        }
+      }
+    }
+    add_chain<Isa>(chain, sums, column, columns);
+    sums.begun = true;
+    in_chain = at_most(left, chain_keys);
+  } while ((rows == 1 || widens<Number>)&&left > 0);
 }
 
-template <class Isa, int rows>
-void value_rows(const float* weights, Values values, const int* visible, Sums sums) {
-  if (rows == 1 || visible[0] == visible[rows - 1]) {
-    value_columns<Isa, rows, false>(weights, values, visible, sums);
+// Vectors of columns of the widest tile.
+template <class Isa, class Number>
+constexpr int value_vecs(int rows) {
+  return widens<Number> ? Isa::widening_vecs(rows) : Isa::tile_vecs(rows);
+}
+
+// The same for columns from `column` to `end`, the last of a row or a whole number of vectors: wide tiles, then narrower ones.
+// What is less than a tile of other formats is seldom, and goes a row at a time.
+template <class Isa, class Number, int rows, int vecs = value_vecs<Isa, Number>(rows)>
+void value_columns(const float* weights, const ValueRows<Number>& values, const int* visible, Sums sums, int column, int end) {
+  constexpr int wide = vecs * Isa::lanes;
+  for (; vecs > 1 ? end - column >= wide : column < end; column += wide) {
+    value_tile<Isa, Number, rows, vecs>(weights, values, visible, sums, column);
+  }
+  if (vecs == 1 || column == end) return;
+  if constexpr (!widens<Number>) {
+    value_columns<Isa, Number, rows, at_least(vecs / 2, 1)>(weights, values, visible, sums, column, end);
   } else {
-    value_columns<Isa, rows, true>(weights, values, visible, sums);
+    for (int r = 0; r < rows; ++r) {
+      value_columns<Isa, Number, 1, vecs == 8 ? 4 : 1>(weights + r * config::score_keys, values, visible + r,
+                                                       sums_from(sums, r), column, end);
+    }
   }
 }
 

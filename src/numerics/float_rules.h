@@ -15,8 +15,16 @@
 #pragma clang fp reassociate(off)
 #endif
 
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+// A method other than 0 keeps digits that a float or a double does not have. GCC says 0 for a 68040, whose registers keep
+// larger exponents all the same.
+#if defined(__m68k__) && defined(__HAVE_68881__)
+#error "attend needs float arithmetic in float, and the FPU of m68k keeps more than that: compile src/*.cpp with -msoft-float"
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#if defined(__i386__) || defined(__x86_64__)
 #error "attend needs float arithmetic in float: on 32-bit x86 compile src/*.cpp with -msse2 -mfpmath=sse (clang-cl: /arch:SSE2)"
+#else
+#error "attend needs float arithmetic in float and double in double, and here more digits are kept: try -msoft-float"
+#endif
 #endif
 
 // Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.

@@ -15,7 +15,7 @@ namespace {
 // The product of two floats is exact in double. Its sum with c is not, so the sum is rounded to odd: when something was cut
 // off, the last bit is set. 53 bits rounded to odd, then to the nearest 24, give what one rounding would (Boldo and
 // Melquiond, "Emulation of FMA and correctly rounded sums", 2008); a plain second rounding would be wrong for ties.
-inline float software_fma(float a, float b, float c) {
+ATTEND_NOINLINE inline float software_fma(float a, float b, float c) {
   const double product = double(a) * double(b);
   const double sum = product + double(c);
   // What the sum cut off, exactly (Knuth's two-sum). Infinite and NaN operands make it NaN, which compares false below.

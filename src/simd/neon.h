@@ -18,16 +18,17 @@ struct Neon {
 #if defined(__aarch64__)
   // Tiles: 6 x 4 sums, 4 vectors and a query element leave 3 of 32 registers.
   static constexpr int tile_rows = 6;
-  static constexpr int score_vecs(int rows) { return rows == 1 ? 8 : 4; }
-  static constexpr int value_vecs(int rows) { return rows == 1 ? 8 : 4; }
-  static constexpr int softmax_rows = 6;  // whose weights are computed side by side
+  static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }  // 6, 4, 3, 2, 1
+  static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
-  static constexpr int score_vecs(int rows) { return rows <= 2 ? 4 : 2; }
-  static constexpr int value_vecs(int rows) { return rows <= 2 ? 4 : 2; }
-  static constexpr int softmax_rows = 4;
+  static constexpr int kernel_rows(int left) { return left > 3 ? 4 : left == 3 ? 2 : left; }  // 4, 2, 1
+  static constexpr int tile_vecs(int rows) { return rows <= 2 ? 4 : 2; }
 #endif
+
+  static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }  // of other formats
+  static constexpr int softmax_rows(int left) { return kernel_rows(left); }                   // weighed side by side
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
 
@@ -67,9 +68,7 @@ struct Neon {
     return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(vld1_u16(reinterpret_cast<const uint16_t*>(from))), 16));
   }
   static Vec load(const int8_t* from) {
-    uint32_t four;  // no more than these may be read
-    __builtin_memcpy(&four, from, sizeof four);
-    const int16x8_t halves = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)));
+    const int16x8_t halves = vmovl_s8(vreinterpret_s8_u8(four_bytes(from)));
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
   }
 
@@ -115,9 +114,7 @@ struct Neon {
 
   // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
-    uint32_t four;  // no more than these may be read
-    __builtin_memcpy(&four, bytes, sizeof four);
-    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)))));
+    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(bytes))));
     return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
   }
   static Vec where_bits(unsigned bits, Vec a, Vec b) {
@@ -153,6 +150,17 @@ struct Neon {
   }
 
  private:
+  // Four bytes in lanes 0 to 3, and once more in 4 to 7; no byte behind them is read. Lane 0 holds the lowest byte of the
+  // integer, which is not the first one in memory where the processor is big-endian.
+  static uint8x8_t four_bytes(const void* from) {
+    uint32_t four;
+    __builtin_memcpy(&four, from, sizeof four);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    four = __builtin_bswap32(four);
+#endif
+    return vreinterpret_u8_u32(vdup_n_u32(four));
+  }
+
   static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {
     const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
     const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));

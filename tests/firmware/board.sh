@@ -94,7 +94,7 @@ build() {  # board program image
       compile "$here/embed.S"
       # The application's own arithmetic must not depend on what a compiler contracts, if its text is to be the host's.
       extra='-Wall -Wextra -Wshadow -ffp-contract=off'
-      for part in checkpoint generate input_file llama sampler tokenizer; do compile "bench/$part.cpp"; done
+      for part in checkpoint generate input_file llama sampler tokenizer; do compile "bench/app/$part.cpp"; done
       compile "$here/newlib.cpp" "$here/story_main.cpp"
       ;;
     *) fail "expected digests, options, story, count, chains or specials, found \"$2\"" ;;

@@ -6,7 +6,7 @@
 #include "../../src/backends.h"
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"
-#include "../random.h"
+#include "../support/random.h"
 #include "platform.h"
 
 #if ATTEND_HELIUM

@@ -5,7 +5,7 @@
 // that clock; a loop of known length before tells how many instructions one of its ticks is.
 #include <initializer_list>
 
-#include "../random.h"
+#include "../support/random.h"
 #include "attend/core_options.h"
 #include "attend/shape.h"
 #include "platform.h"
@@ -155,8 +155,16 @@ void count_call(const Call& call, int queries) {
   core::Paging paging{};
   if (call.ring) paging.ring_groups = core::panel_count(window + queries - 2) + 1;
   const size_t rows = core::typed_cache_scale_floats(1, cached);
-  const core::TypedCache cache{memory.take(floats), memory.take(floats), memory.take(rows), memory.take(rows), call.format,
-                               call.format,         1,                   dims,              dims,              cached,
+  const core::TypedCache cache{memory.take(floats),
+                               memory.take(floats),
+                               memory.take(rows),
+                               memory.take(rows),
+                               call.format,
+                               call.format,
+                               1,
+                               dims,
+                               dims,
+                               cached,
                                paging};
   core::store(cache, 0, cached, {key, dims, 0}, {value, dims, 0});
 

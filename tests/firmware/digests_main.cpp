@@ -1,5 +1,5 @@
 // Computes the committed digests, as many as memory holds, with one backend.
-#include "../digest.h"
+#include "../conformance/digest.h"
 #include "platform.h"
 
 namespace {

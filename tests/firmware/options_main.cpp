@@ -1,6 +1,6 @@
 // Computes the committed digests of options, as many as memory holds, and the hash of random combinations of them, with one
 // backend.
-#include "../option_combinations.h"
+#include "../conformance/option_combinations.h"
 #include "platform.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // What the programs of this folder need from whatever runs them: a board (semihosting.cpp), an operating system reached by raw
-// system calls (linux_riscv.cpp) or the host (hosted.cpp).
+// system calls (linux.cpp) or the host (hosted.cpp).
 #pragma once
 
 #include <stddef.h>

@@ -16,8 +16,8 @@ all=$(sh "$board" boards)
 kinds=$(sh "$board" kinds)
 targets=''
 for name in ${TARGETS:-$all}; do targets="$targets cortex-${name#cortex-}"; done
-. tests/check.sh
-. tests/workers.sh
+. tests/support/check.sh
+. tests/support/workers.sh
 
 # board, level, figure, the most that it may be. Flash and stack in bytes; per_mac: instructions for each multiply-accumulate.
 limits='
@@ -66,11 +66,11 @@ measure() {  # board level
   folder=$build/$1$2
   OPT=$2 sh "$board" size "$1" "$folder" || return
   "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
-  awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/stack.awk \
+  awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/support/stack.awk \
     "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
   for program in options $kinds; do
     "${tools}objdump" -d --no-show-raw-insn "$folder/$program" >"$folder/$program.text" || return 1
-    awk -v roots="call_$program" -f tests/stack.awk "$folder"/*.ci "$folder/$program.text" || return 1
+    awk -v roots="call_$program" -f tests/support/stack.awk "$folder"/*.ci "$folder/$program.text" || return 1
   done >"$folder/option_stack.text"
   sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
   sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return

@@ -43,7 +43,9 @@ __attribute__((noinline)) void call_decode_window() {
 __attribute__((noinline)) void call_decode_ring() { attend::decode(token.query, ring, token.output, decode_work); }
 __attribute__((noinline)) void call_decode_float16() { attend::decode(token.query, halves, token.output, decode_work); }
 __attribute__((noinline)) void call_decode_int8() { attend::decode(token.query, bytes, token.output, decode_work); }
-__attribute__((noinline)) void call_decode_ring_int8() { attend::decode(token.query, ring_of_bytes, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_ring_int8() {
+  attend::decode(token.query, ring_of_bytes, token.output, decode_work);
+}
 __attribute__((noinline)) void call_prefill_window() {
   attend::prefill(prompt.query, cache, prompt.output, prefill_work, window_options);
 }

@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "../../include/attend/core.h"
-#include "../random.h"
+#include "../support/random.h"
 #include "platform.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // How deep the calls of size_main.cpp go into the stack: paints what is free of it, calls, and looks how far the paint is gone.
-#include "../random.h"
+#include "../support/random.h"
 #include "platform.h"
 #include "size_program.h"
 

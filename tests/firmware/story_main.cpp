@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "../../bench/checkpoint.h"
-#include "../../bench/generate.h"
-#include "../../bench/input_file.h"
-#include "../../bench/llama.h"
-#include "../../bench/sampler.h"
-#include "../../bench/tokenizer.h"
+#include "../../bench/app/checkpoint.h"
+#include "../../bench/app/generate.h"
+#include "../../bench/app/input_file.h"
+#include "../../bench/app/llama.h"
+#include "../../bench/app/sampler.h"
+#include "../../bench/app/tokenizer.h"
 #include "platform.h"
 
 namespace {

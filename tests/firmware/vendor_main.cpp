@@ -1,5 +1,5 @@
 // What somebody who has copied the library writes first: tokens into a cache, attention over it and over arrays. Prints which
-// code computed and then the bits of every output, for tests/check_firmware.sh.
+// code computed and then the bits of every output, for tests/checks/check_firmware.sh.
 #include <attend/attend.h>
 
 #include "platform.h"

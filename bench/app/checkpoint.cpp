@@ -1,0 +1,133 @@
+#include "checkpoint.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <new>
+
+#include "input_file.h"
+
+namespace app {
+namespace {
+
+static_assert(std::numeric_limits<float>::is_iec559 && sizeof(float) == 4, "the file holds IEEE single precision");
+
+constexpr std::uint64_t header_bytes = 7 * 4;
+
+// Far beyond any model; keeps sums of two extents within an int.
+constexpr std::int64_t largest_extent = std::int64_t(1) << 24;
+
+// Tokens 0, 1 and 2 always exist: unknown, begin and end.
+constexpr std::int64_t smallest_vocabulary = 3;
+
+// Larger than any file. Counts stay here instead of overflowing, and so never equal a file's size by accident.
+constexpr std::uint64_t uncountable = std::uint64_t(1) << 60;
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b) { return b != 0 && a > uncountable / b ? uncountable : a * b; }
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return a > uncountable - b ? uncountable : a + b; }
+
+// One array of the file, and where its address belongs; no place for arrays that nothing uses.
+struct Part {
+  const float* Weights::*place;
+  std::uint64_t floats;
+};
+
+using Parts = std::array<Part, 14>;
+
+// All arrays in the file's order.
+Parts parts_of(const Config& config) {
+  const auto layers = std::uint64_t(config.layers), dim = std::uint64_t(config.dim);
+  const auto kv_dim = std::uint64_t(config.kv_dim()), hidden_dim = std::uint64_t(config.hidden_dim);
+  const std::uint64_t vocabulary = product(std::uint64_t(config.vocab_size), dim);
+  const std::uint64_t feed_matrix = product(product(layers, hidden_dim), dim);
+  const std::uint64_t angles = product(std::uint64_t(config.seq_len), std::uint64_t(config.head_dim() / 2));
+  return {{
+      {&Weights::token_embedding, vocabulary},
+      {&Weights::attention_norm, product(layers, dim)},
+      {&Weights::query, product(product(layers, dim), dim)},
+      {&Weights::key, product(product(layers, kv_dim), dim)},
+      {&Weights::value, product(product(layers, kv_dim), dim)},
+      {&Weights::output, product(product(layers, dim), dim)},
+      {&Weights::feed_norm, product(layers, dim)},
+      {&Weights::gate, feed_matrix},
+      {&Weights::down, feed_matrix},
+      {&Weights::up, feed_matrix},
+      {&Weights::final_norm, dim},
+      {nullptr, angles},  // cosines that older programs read
+      {nullptr, angles},  // and sines
+      {&Weights::classifier, config.shared_classifier ? 0 : vocabulary},
+  }};
+}
+
+std::string quantity(const char* name, std::int64_t number) { return std::string(name) + " " + std::to_string(number); }
+
+Config read_config(InputFile& file) {
+  if (file.size() < header_bytes) {
+    file.fail("a checkpoint of at least " + std::to_string(header_bytes) + " bytes", std::to_string(file.size()) + " bytes");
+  }
+  constexpr const char* names[] = {"dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "seq_len"};
+  constexpr int vocab_field = 5;
+  int extents[7];
+  bool shared_classifier = true;
+  for (int field = 0; field < 7; ++field) {
+    const std::int64_t number = file.read_int32();
+    const std::int64_t extent = field == vocab_field && number < 0 ? -number : number;
+    const std::int64_t smallest = field == vocab_field ? smallest_vocabulary : 1;
+    if (extent < smallest || extent > largest_extent) {
+      file.fail(std::string(names[field]) + (field == vocab_field ? ", without its sign," : "") + " within " +
+                    std::to_string(smallest) + " to " + std::to_string(largest_extent),
+                std::to_string(number));
+    }
+    if (field == vocab_field) shared_classifier = number > 0;
+    extents[field] = static_cast<int>(extent);
+  }
+  const Config config{extents[0], extents[1], extents[2], extents[3], extents[4], extents[5], extents[6], shared_classifier};
+  const std::string heads = quantity("n_heads", config.heads);
+  if (config.dim % config.heads != 0) {
+    file.fail("dim to be a multiple of n_heads", quantity("dim", config.dim) + " and " + heads);
+  }
+  if (config.heads % config.kv_heads != 0) {
+    file.fail("n_heads to be a multiple of n_kv_heads", heads + " and " + quantity("n_kv_heads", config.kv_heads));
+  }
+  if (config.head_dim() % 2 != 0) {
+    file.fail("dim / n_heads to be even, as rotation takes pairs", quantity("dim", config.dim) + " and " + heads);
+  }
+  return config;
+}
+
+std::string dimensions(const Config& config) {
+  return quantity("dim", config.dim) + ", " + quantity("hidden_dim", config.hidden_dim) + ", " +
+         quantity("n_layers", config.layers) + ", " + quantity("n_heads", config.heads) + ", " +
+         quantity("n_kv_heads", config.kv_heads) + ", " +
+         quantity("vocab_size", config.shared_classifier ? config.vocab_size : -config.vocab_size) + ", " +
+         quantity("seq_len", config.seq_len);
+}
+
+}  // namespace
+
+Checkpoint load_checkpoint(const std::string& path) {
+  InputFile file(path, "a checkpoint");
+  const Config config = read_config(file);
+  const Parts parts = parts_of(config);
+  std::uint64_t floats = 0;
+  for (const Part& part : parts) floats = sum(floats, part.floats);
+  const std::uint64_t bytes = sum(product(floats, sizeof(float)), header_bytes);
+  if (bytes != file.size()) {
+    const std::string expected = bytes == uncountable ? "more bytes than a file can have" : std::to_string(bytes) + " bytes";
+    file.fail(expected + " (" + dimensions(config) + ")", std::to_string(file.size()) + " bytes");
+  }
+  // Not a vector: that would first fill gigabytes with zeros.
+  Checkpoint checkpoint{config, {}, std::unique_ptr<float[]>(new (std::nothrow) float[floats])};
+  if (checkpoint.storage == nullptr) file.fail("memory for its " + std::to_string(bytes) + " bytes", "too little");
+  file.read_floats(checkpoint.storage.get(), floats);
+  const float* next = checkpoint.storage.get();
+  for (const Part& part : parts) {
+    if (part.place != nullptr) checkpoint.weights.*part.place = next;
+    next += part.floats;
+  }
+  if (config.shared_classifier) checkpoint.weights.classifier = checkpoint.weights.token_embedding;
+  return checkpoint;
+}
+
+}  // namespace app

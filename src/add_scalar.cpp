@@ -1,6 +1,0 @@
-// Adds up segments on small parts and for the scalar backend. Apart from backend_scalar.cpp, whose functions would be inlined
-// in fewer places if these shared them, so that programs that do not cut keys would grow.
-#include "attention/combine.h"
-#include "backends.h"
-
-void attend::core::add_scalar(const Problem& problem, const float* kept) { add_segments<Scalar>(problem, kept); }

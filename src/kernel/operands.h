@@ -1,0 +1,55 @@
+// What the micro-kernels take, as plain structs. They have linkage, because a program's calls with options use the kernels of
+// the plain backend's object.
+#pragma once
+
+#include <stddef.h>
+
+#include "../../include/attend/core_options.h"
+
+namespace attend {
+
+// Keys as the tiles read them: panels, [panel][head_dim][width] numbers, and the scales of the keys, if they have any.
+struct Panels {
+  const void* data;
+  core::Format format;
+  const float* scales;  // [keys, whole panels], or null; scores are multiplied by these as they are stored. For other formats
+                        // than float32 only
+  int head_dim;
+  int width;  // panel_keys; few_panel_keys for up to four keys of an array, packed by pack_few
+};
+
+// Values of consecutive keys, `stride` numbers apart.
+struct Values {
+  const void* data;
+  core::Format format;
+  ptrdiff_t stride;
+  int first_chain;  // keys until the first chain ends: 1 to chain_keys
+};
+
+// The weighted sums of rows, [value_dim] each, side by side. Before they have begun they hold nothing.
+struct Sums {
+  float* data;
+  int value_dim;
+  bool begun;
+};
+
+// What turns a row's scores into weights.
+struct SoftmaxState {
+  float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
+  float lowest;  // scores below have weight 0: see scale_by_low_bits
+  float bias;    // likewise
+};
+
+namespace core {
+
+// The micro-kernels of a host's backend, as tiles.h describes them. backend_<isa>.cpp defines them, and calls with options use
+// them from there, so that a program has them once.
+template <class Backend>
+struct Tiles {
+  static void score(int rows, const float* query, const Panels& panels, int from, int to, float* scores);
+  static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, const Sums& sums);
+  static void value(int rows, const float* weights, const Values& values, const int* visible, const Sums& sums);
+};
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,308 @@
+// ScoreOptions: each option is the core's, over arrays and caches, whole and in parts; what is out of range is refused.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "../support/typed_objects.h"
+
+using namespace attend_test;
+using attend::ScoreStage;
+using attend::Status;
+
+namespace {
+
+struct Wake {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 20, value_dim = 9, max_tokens = 160;
+};
+constexpr int queries = 13, keys = 150;
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
+
+using Options = attend::ScoreOptions<Wake>;
+
+static_assert(sizeof(attend::Mask<2, 1, 9>) == 18, "a mask is its bytes");
+static_assert(sizeof(attend::BitMask<2, 3, 9>) == 12, "rows of bits begin at bytes");
+static_assert(sizeof(attend::OptionWorkspace<Wake, queries>) >=
+                  sizeof(float) * attend::core::option_scratch_floats(26, 64, Wake::head_dim, Wake::value_dim),
+              "a workspace is the core's scratch");
+
+// Everything that options point to, filled.
+struct World {
+  attend::Query<Wake, queries> query;
+  attend::Key<Wake, keys> key;
+  attend::Value<Wake, keys> value;
+  attend::KvCache<Wake> cache;
+  attend::OptionWorkspace<Wake, queries> work;
+
+  attend::Mask<queries, 4, keys> mask;
+  attend::BitMask<queries, 1, keys> bits;
+  attend::Mask<1, 1, keys + 5> padding;
+  attend::Bias<1, 4, keys> bias;
+  attend::RelativeBias<4, 30, 2> relative;
+  attend::RelativeBias<1, 5, 0> shared_relative;
+  const float slopes[4] = {0.5f, 0.25f, 0.125f, 0.0625f};
+  float sinks[4] = {0.3f, -infinity, 5.0f, -2.0f};
+
+  World() {
+    fill_array(query, 1, 4.0f);
+    fill_array(key, 2);
+    fill_array(value, 3);
+    fill_array(bias, 4, 2.0f);
+    fill_array(relative, 5);
+    fill_array(shared_relative, 6);
+    Random random(7);
+    for (int q = 0; q < queries; ++q) {
+      for (int j = 0; j < keys; ++j) {
+        bits.set(q, 0, j, true);
+        for (int h = 0; h < 4; ++h) mask[q][h][j] = std::uint8_t(random.between(0, 3));
+      }
+      for (int n = 0; n < 40; ++n) bits.set(q, 0, random.between(0, keys - 1), false);
+    }
+    for (auto& visible : padding[0][0]) visible = random.between(0, 4) != 0;
+    bias[0][2][17] = -infinity;
+    relative.at(1, -30) = -infinity;
+    REQUIRE(cache.append(key, value));
+  }
+};
+
+World& world() {
+  static World only;
+  return only;
+}
+
+using Output = attend::Output<Wake, queries>;
+
+// Calls that must all give what the core gives to options that were filled in by hand.
+template <class Fill>
+void check_calls(const char* name, Options options, Fill&& fill, int offset = keys - queries) {
+  World& w = world();
+  CAPTURE(std::string(name));
+  CoreCall<Wake, queries, keys> call(w.query, w.key, w.value);
+  call.problem.offset = offset;
+  call.problem.causal = options.causal;
+  call.problem.scale = options.scale.or_else(call.problem.scale);
+  fill(call.options);
+  Output expected, found;
+  call.run(expected);
+
+  options.offset = offset;
+  poison_array(found);
+  CHECK(attend::attention(w.query, w.key, w.value, found, w.work, options) == Status::ok);
+  CHECK(same_array(found, expected));
+  poison_array(found);
+  for (int part = 0; part < 3; ++part) {
+    CHECK(attend::attention(w.query, w.key, w.value, found, w.work, options, attend::Part{part, 3}) == Status::ok);
+  }
+  CHECK(same_array(found, expected));
+
+  if (offset == keys - queries) options.offset = {};  // of a cache that is the default
+  poison_array(found);
+  CHECK(attend::prefill(w.query, w.cache, found, w.work, options) == Status::ok);
+  CHECK(same_array(found, expected));
+  poison_array(found);
+  for (int part = 0; part < 5; ++part) {
+    CHECK(attend::prefill(w.query, w.cache, found, w.work, options, attend::Part{part, 5}) == Status::ok);
+  }
+  CHECK(same_array(found, expected));
+}
+
+}  // namespace
+
+TEST_CASE("score options: each is the core's, over arrays and a cache, whole and in parts, on every backend") {
+  World& w = world();
+  for_each_backend([&](const char* backend) {
+    CAPTURE(std::string(backend));
+    check_calls("none", {}, [](auto&) {});
+    Options options;
+    options.causal = true;
+    options.scale = 0.7f;
+    check_calls("causal", options, [](auto&) {});
+    options.window_left = 40;
+    options.pinned = 4;
+    check_calls("window", options, [](auto& o) { o.left = 40, o.pinned = 4; });
+    options = {};
+    options.window_right = 3;
+    check_calls(
+        "right", options, [](auto& o) { o.right = 3; }, 20);
+
+    options = {};
+    options.mask = w.mask;
+    check_calls("bytes", options, [&](auto& o) { o.visible = {w.mask.data, 0, 4 * keys, keys, keys}; });
+    options.mask = w.padding;
+    check_calls("padding", options, [&](auto& o) { o.visible = {w.padding.data, 0, 0, 0, keys + 5}; });
+    options.mask = w.bits;
+    const auto set_bits = [&](auto& o) { o.visible = {w.bits.data, 0, (keys + 7) / 8 * 8, 0, keys}, o.visible_bits = true; };
+    check_calls("bits", options, set_bits);
+    options.bias = w.bias;
+    const auto set_bias = [&](auto& o) { set_bits(o), o.bias = {w.bias.data, 0, 0, keys, keys}; };
+    check_calls("bits and bias", options, set_bias);
+    options.mask = {};
+    options.bias = {};
+
+    options.slopes = w.slopes;
+    options.sinks = w.sinks;
+    check_calls("slopes, sinks", options, [&](auto& o) { o.slopes = w.slopes, o.sinks = w.sinks; });
+    options.relative = w.relative;
+    options.soft_cap = 5.0f;
+    options.slopes = {};
+    options.causal = true;
+    const auto set_relative = [&](auto& o) {
+      o.sinks = w.sinks, o.relative = w.relative.data[0], o.relative_head_stride = 33;
+      o.relative_left = 30, o.relative_right = 2, o.soft_cap = 5.0f;
+    };
+    check_calls("relative, cap, sinks", options, set_relative);
+    options.relative = w.shared_relative;
+    options.sinks = {};
+    options.causal = false;
+    const auto set_shared = [&](auto& o) {
+      o.relative = w.shared_relative.data[0], o.relative_left = 5, o.relative_right = 0, o.soft_cap = 5.0f;
+    };
+    check_calls("one table for all heads", options, set_shared, 80);
+  });
+}
+
+TEST_CASE("score options: without any, the bits are those of Options; decode is the last row of prefill") {
+  World& w = world();
+  static attend::PrefillWorkspace<Wake, queries> plain_work;
+  Output plain, found;
+  CHECK(attend::prefill(w.query, w.cache, plain, plain_work) == Status::ok);
+  CHECK(attend::prefill(w.query, w.cache, found, w.work, Options(attend::causal())) == Status::ok);
+  CHECK(same_array(plain, found));
+
+  Options options = attend::causal();
+  options.window_left = 33;
+  options.pinned = 3;
+  options.slopes = w.slopes;
+  CHECK(attend::prefill(w.query, w.cache, found, w.work, options) == Status::ok);
+  attend::Query<Wake> query;
+  attend::Output<Wake> output, last;
+  attend::OptionWorkspace<Wake> work;
+  copy_tokens(w.query, queries - 1, query);
+  copy_tokens(found, queries - 1, last);
+  options.causal = false;  // the newest token sees all that there is
+  CHECK(attend::decode(query, w.cache, output, work, options) == Status::ok);
+  CHECK(same_array(output, last));
+  poison_array(output);
+  for (int part = 0; part < 2; ++part) {
+    CHECK(attend::decode(query, w.cache, output, work, options, attend::Part{part, 2}) == Status::ok);
+  }
+  CHECK(same_array(output, last));
+}
+
+TEST_CASE("score options: lse and scores of every stage are the core's") {
+  World& w = world();
+  static attend::Lse<Wake, queries> lse, expected_lse;
+  static attend::Scores<Wake, queries, keys + 3> scores, expected_scores;
+  for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::biased, ScoreStage::weights}) {
+    Options options = attend::causal(keys - queries);
+    options.soft_cap = 3.0f;
+    options.slopes = w.slopes;
+    options.sinks = w.sinks;
+    options.lse = lse;
+    options.scores = scores;
+    options.score_stage = stage;
+    CoreCall<Wake, queries, keys> call(w.query, w.key, w.value);
+    call.problem.offset = keys - queries;
+    call.problem.causal = true;
+    call.options.soft_cap = 3.0f;
+    call.options.slopes = w.slopes;
+    call.options.sinks = w.sinks;
+    call.options.lse = {expected_lse.data[0], 4, 1};
+    call.options.scores = {expected_scores.data[0][0], 4 * (keys + 3), keys + 3};
+    call.options.score_keys = keys + 3;
+    call.options.score_stage = stage;
+    Output expected, found;
+    call.run(expected);
+    poison_array(lse);
+    poison_array(scores);
+    CHECK(attend::attention(w.query, w.key, w.value, found, w.work, options) == Status::ok);
+    CHECK(same_array(found, expected));
+    CHECK(same_array(lse, expected_lse));
+    CHECK(same_array(scores, expected_scores));
+    if (stage == ScoreStage::weights) {
+      CHECK(scores[0][0][keys - queries + 1] == 0.0f);
+      float sum = 0.0f;
+      for (const float weight : scores[queries - 1][1]) sum += weight;
+      CHECK(sum == doctest::Approx(1.0));  // the head without a sink
+    }
+  }
+}
+
+TEST_CASE("score options: a mask of bits says what was set") {
+  attend::BitMask<2, 3, 13> mask{};
+  mask.set(1, 2, 12, true);
+  mask.set(1, 2, 3, true);
+  CHECK(mask.at(1, 2, 12));
+  CHECK_FALSE(mask.at(1, 2, 11));
+  CHECK(int(mask.data[1][2][1]) == 16);
+  mask.set(1, 2, 12, false);
+  CHECK_FALSE(mask.at(1, 2, 12));
+  CHECK(mask.at(1, 2, 3));
+}
+
+TEST_CASE("score options: what is out of range is refused with a status, and nothing is touched") {
+  World& w = world();
+  Output output;
+  poison_array(output);
+  static attend::Lse<Wake, queries> lse;
+  static attend::Scores<Wake, queries, keys> scores;
+  poison_array(lse);
+  poison_array(scores);
+  const Output untouched = output;
+  const auto lse_before = lse;
+  Options options;
+  const auto refused = [&](Status expected) {
+    if (options.lse.data == nullptr) options.lse = lse;
+    CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == expected);
+    CHECK(attend::prefill(w.query, w.cache, output, w.work, options) == expected);
+    CHECK(same_array(output, untouched));
+    CHECK(same_array(lse, lse_before));
+    CHECK(std::string(attend::status_text(expected)).size() > 20);
+    options = {};
+  };
+  options.valid_queries = queries + 1, refused(Status::bad_valid_queries);
+  options.valid_keys = -1, refused(Status::bad_valid_keys);
+  options.scale = no_number, refused(Status::bad_scale);
+  options.window_left = -1, refused(Status::bad_window);
+  options.window_right = -7, refused(Status::bad_window);
+  options.pinned = -1, refused(Status::bad_pinned);
+  for (const float cap : {-1.0f, no_number, infinity, 1e-40f, -infinity}) options.soft_cap = cap, refused(Status::bad_soft_cap);
+  static attend::Mask<queries - 1, 1, keys> few_queries;
+  static attend::Mask<1, 1, keys - 1> few_keys;
+  static attend::Bias<2, 1, keys> few_bias_queries;
+  static attend::Bias<1, 4, keys - 1> few_bias_keys;
+  options.mask = few_queries, refused(Status::bad_mask);
+  options.mask = few_keys, refused(Status::bad_mask);
+  options.bias = few_bias_queries, refused(Status::bad_bias);
+  options.bias = few_bias_keys, refused(Status::bad_bias);
+  static attend::Lse<Wake, queries - 1> few_lse;
+  static attend::Scores<Wake, queries - 1, keys> few_scores;
+  static attend::Scores<Wake, queries, keys - 1> narrow_scores;
+  options.lse = few_lse, refused(Status::bad_lse);
+  options.scores = few_scores, refused(Status::bad_scores);
+  options.scores = narrow_scores, refused(Status::bad_scores);
+  for (const attend::Part part : {attend::Part{2, 2}, attend::Part{-1, 2}, attend::Part{0, 0}}) {
+    CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options, part) == Status::bad_part);
+  }
+  CHECK(same_array(output, untouched));
+
+  // Enough for what is valid is enough.
+  options.mask = few_queries;
+  options.lse = few_lse;
+  options.scores = few_scores;
+  options.valid_queries = queries - 1;
+  CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == Status::ok);
+  CHECK(std::isnan(output[queries - 1][0][0]));
+  options = attend::causal();
+  options.window_left = options.window_right = options.pinned = std::numeric_limits<int>::max();
+  CHECK(attend::prefill(w.query, w.cache, output, w.work, options) == Status::ok);
+
+  attend::KvCache<Wake> few;
+  attend::Key<Wake, 3> key;
+  attend::Value<Wake, 3> value;
+  fill_array(key, 1);
+  fill_array(value, 2);
+  REQUIRE(few.append(key, value));
+  CHECK(attend::prefill(w.query, few, output, w.work, options) == Status::bad_valid_queries);
+}

@@ -1,0 +1,249 @@
+// The typed surface: what its calls mean, what they refuse, and that they are the core's bits.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "../support/instance.h"
+
+using namespace attend_test;
+using attend::Status;
+
+namespace {
+
+struct Wake {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 5, max_tokens = 40;
+};
+struct Long {
+  static constexpr int query_heads = 2, kv_heads = 1, head_dim = 4, max_tokens = 1200;
+};
+
+static_assert(sizeof(attend::KvCache<Wake>) <= 2 * (48 * 8 + 40 * 5) * 4 + 64, "a cache is its keys, its values and a length");
+static_assert(attend::default_scale(64) == 0.125f, "");
+static_assert(attend::default_scale(1) == 1.0f, "");
+static_assert(attend::default_scale(4096) == 0.015625f, "");
+static_assert(attend::default_scale(576 * 576) == 1.0f / 576.0f, "");
+static_assert(std::is_trivially_destructible<attend::KvCache<Wake>>::value, "");
+static_assert(!std::is_same<attend::Key<Wake>, attend::Query<Wake>>::value, "arrays of one shape are still of different types");
+
+template <class Array>
+Array filled(std::uint64_t seed) {
+  Array array{};
+  Random(seed).fill(&array.data[0][0][0], sizeof array / sizeof(float), 2.0f);
+  return array;
+}
+
+template <class Array>
+bool same_array(const Array& a, const Array& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+template <class Array>
+Array poisoned() {
+  Array array;
+  std::fill_n(&array.data[0][0][0], sizeof array / sizeof(float), std::numeric_limits<float>::quiet_NaN());
+  return array;
+}
+
+// The whole self-attention of `tokens` tokens in one call, by prefill of everything, and token by token.
+template <class Shape, int tokens>
+void check_ways() {
+  const auto query = filled<attend::Query<Shape, tokens>>(1);
+  const auto key = filled<attend::Key<Shape, tokens>>(2);
+  const auto value = filled<attend::Value<Shape, tokens>>(3);
+  auto whole = poisoned<attend::Output<Shape, tokens>>();
+  auto work = std::make_unique<attend::Workspace<Shape, tokens, tokens>>();
+  CHECK(attend::attention(query, key, value, whole, *work, attend::causal()) == Status::ok);
+
+  auto cache = std::make_unique<attend::KvCache<Shape>>();
+  CHECK(cache->append(key, value));
+  auto prefilled = poisoned<attend::Output<Shape, tokens>>();
+  auto prefill_work = std::make_unique<attend::PrefillWorkspace<Shape, tokens>>();
+  CHECK(attend::prefill(query, *cache, prefilled, *prefill_work) == Status::ok);
+  CHECK(same_array(prefilled, whole));
+
+  cache->clear();
+  for (int i = 0; i < tokens; ++i) {
+    attend::Query<Shape> q;
+    attend::Key<Shape> k;
+    attend::Value<Shape> v;
+    std::memcpy(&q, query[i], sizeof q);
+    std::memcpy(&k, key[i], sizeof k);
+    std::memcpy(&v, value[i], sizeof v);
+    REQUIRE(cache->append(k, v));
+    auto out = poisoned<attend::Output<Shape>>();
+    CHECK(attend::decode(q, *cache, out) == Status::ok);
+    CHECK(std::memcmp(&out, whole[i], sizeof out) == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("attention, prefill and decode agree in every bit on every backend") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    check_ways<Wake, 40>();
+    check_ways<Wake, 1>();
+    check_ways<Long, 530>();
+  });
+}
+
+TEST_CASE("a cache refuses what does not fit and changes nothing then") {
+  attend::KvCache<Wake> cache;
+  CHECK(cache.length() == 0);
+  const auto key = filled<attend::Key<Wake, 16>>(1);
+  const auto value = filled<attend::Value<Wake, 16>>(2);
+  CHECK(cache.append(key, value));
+  CHECK(cache.append(key, value));
+  CHECK(cache.length() == 32);
+  CHECK_FALSE(cache.append(key, value));
+  CHECK_FALSE(cache.append(key, value, -1));
+  CHECK_FALSE(cache.append(key, value, 17));
+  CHECK(cache.length() == 32);
+  CHECK(cache.append(key, value, 0));
+  CHECK(cache.append(key, value, 8));
+  CHECK(cache.length() == cache.max_tokens);
+  CHECK_FALSE(cache.append(key, value, 1));
+  CHECK_FALSE(cache.truncate(41));
+  CHECK_FALSE(cache.truncate(-1));
+  CHECK(cache.truncate(5));
+  CHECK_FALSE(cache.truncate(6));
+  CHECK(cache.length() == 5);
+  cache.clear();
+  CHECK(cache.length() == 0);
+}
+
+TEST_CASE("after truncate the cache is as if the tokens had never been there") {
+  const auto query = filled<attend::Query<Wake>>(1);
+  const auto key = filled<attend::Key<Wake, 20>>(2), other_key = filled<attend::Key<Wake, 20>>(4);
+  const auto value = filled<attend::Value<Wake, 20>>(3), other_value = filled<attend::Value<Wake, 20>>(5);
+  attend::KvCache<Wake> once, twice;
+  CHECK(once.append(key, value, 13));
+  CHECK(twice.append(key, value, 13));
+  CHECK(twice.append(other_key, other_value));
+  CHECK(twice.truncate(13));
+  attend::Output<Wake> a, b;
+  attend::decode(query, once, a);
+  attend::decode(query, twice, b);
+  CHECK(same_array(a, b));
+}
+
+TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache") {
+  const auto query = filled<attend::Query<Wake, 6>>(1);
+  const auto key = filled<attend::Key<Wake, 20>>(2);
+  const auto value = filled<attend::Value<Wake, 20>>(3);
+  attend::Workspace<Wake, 6, 20> work;
+  attend::PrefillWorkspace<Wake, 6> prefill_work;
+  attend::KvCache<Wake> cache;
+  REQUIRE(cache.append(key, value));
+  auto a = poisoned<attend::Output<Wake, 6>>(), b = a;
+
+  attend::Options options = attend::causal(20 - 6);  // bottom-right
+  CHECK(attend::attention(query, key, value, a, work, options) == Status::ok);
+  CHECK(attend::prefill(query, cache, b, prefill_work) == Status::ok);
+  CHECK(same_array(a, b));
+
+  options = {};
+  options.valid_keys = 9;
+  options.scale = -0.3f;
+  CHECK(attend::attention(query, key, value, a, work, options) == Status::ok);
+  CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
+  CHECK(same_array(a, b));
+
+  attend::Query<Wake> first;
+  std::memcpy(&first, query[0], sizeof first);
+  auto decoded = poisoned<attend::Output<Wake>>();
+  CHECK(attend::decode(first, cache, decoded, options) == Status::ok);
+  CHECK(std::memcmp(&decoded, a[0], sizeof decoded) == 0);
+
+  // Fewer queries: the rows after them are not touched.
+  auto c = poisoned<attend::Output<Wake, 6>>();
+  options.valid_queries = 2;
+  CHECK(attend::attention(query, key, value, c, work, options) == Status::ok);
+  CHECK(std::memcmp(&c, &a, sizeof(attend::Output<Wake, 2>)) == 0);
+  for (int i = 2; i < 6; ++i) CHECK(std::isnan(c[i][3][4]));
+
+  // The last, partial chunk of a prompt: its queries are the last tokens of the cache.
+  options = attend::causal();
+  options.valid_queries = 4;
+  CHECK(attend::prefill(query, cache, a, prefill_work, options) == Status::ok);
+  options.offset = 16;
+  CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
+  CHECK(std::memcmp(&a, &b, sizeof(attend::Output<Wake, 4>)) == 0);
+
+  // The position of the queries comes from what the cache holds, not from how many keys are valid.
+  options = attend::causal();
+  options.valid_keys = 9;
+  CHECK(attend::prefill(query, cache, a, prefill_work, options) == Status::ok);
+  options.offset = 20 - 6;
+  CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
+  CHECK(same_array(a, b));
+
+  // Fewer tokens held than queries asked: cross-attention, an offset of one's own, and a short chunk are all right.
+  attend::KvCache<Wake> few;
+  REQUIRE(few.append(key, value, 3));
+  options = {};
+  CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
+  options = attend::causal(-2);
+  CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
+  for (const float blind : a[1][0]) CHECK(blind == 0.0f);
+  options = attend::causal();
+  options.valid_queries = 3;
+  CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
+
+  // An infinite scale is a number too: every score is infinite or NaN.
+  options = {};
+  options.scale = std::numeric_limits<float>::infinity();
+  CHECK(attend::attention(query, key, value, a, work, options) == Status::ok);
+  CHECK(std::isnan(a[0][0][0]));
+}
+
+TEST_CASE("wrong options are refused with a status, and nothing is touched") {
+  const auto query = filled<attend::Query<Wake, 6>>(1);
+  const auto key = filled<attend::Key<Wake, 20>>(2);
+  const auto value = filled<attend::Value<Wake, 20>>(3);
+  attend::Workspace<Wake, 6, 20> work;
+  attend::PrefillWorkspace<Wake, 6> prefill_work;
+  attend::KvCache<Wake> cache;
+  REQUIRE(cache.append(key, value));
+  auto out = poisoned<attend::Output<Wake, 6>>();
+  const auto untouched = out;
+  const auto refused = [&](const attend::Options& options, Status expected) {
+    CHECK(attend::attention(query, key, value, out, work, options) == expected);
+    CHECK(attend::prefill(query, cache, out, prefill_work, options) == expected);
+    CHECK(same_array(out, untouched));
+    CHECK(std::string(attend::status_text(expected)).size() > 10);
+  };
+  attend::Options options;
+  for (const int wrong : {-1, 21, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
+    options.valid_keys = wrong;
+    refused(options, Status::bad_valid_keys);
+  }
+  options = {};
+  for (const int wrong : {-1, 7, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
+    options.valid_queries = wrong;
+    refused(options, Status::bad_valid_queries);
+  }
+  options = {};
+  options.scale = std::numeric_limits<float>::quiet_NaN();
+  refused(options, Status::bad_scale);
+
+  REQUIRE(cache.truncate(5));  // fewer tokens than queries
+  CHECK(attend::prefill(query, cache, out, prefill_work) == Status::bad_valid_queries);
+  CHECK(same_array(out, untouched));
+}
+
+TEST_CASE("backends are listed, can be forced, and an unknown name changes nothing") {
+  const std::string before = attend::active_backend();
+  CHECK(attend::backend_count() >= 1);
+  const std::string last = attend::backend_name(attend::backend_count() - 1);  // the one that every processor of the kind has
+  CHECK_FALSE(attend::use_backend("abacus"));
+  CHECK_FALSE(attend::use_backend(last.substr(0, last.size() - 1).c_str()));
+  CHECK_FALSE(attend::use_backend((last + "2").c_str()));
+  CHECK(before == attend::active_backend());
+  CHECK(attend::use_backend(last.c_str()));
+  CHECK(attend::active_backend() == last);
+  CHECK(attend::use_backend(before.c_str()));
+}

@@ -1,0 +1,289 @@
+// FormatCache and RingCache: the bits of the core over the same numbers, of a plain cache under the same window; their sizes.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "../support/rounds.h"
+#include "../support/typed_objects.h"
+
+using namespace attend_test;
+using attend::bfloat16;
+using attend::float16;
+using attend::int8;
+using attend::Status;
+
+namespace {
+
+struct Wake {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 20, value_dim = 9, max_tokens = 100;
+};
+// Enough for a plain cache beside a long ring.
+struct Long {
+  static constexpr int query_heads = 2, kv_heads = 2, head_dim = 8, value_dim = 5, max_tokens = 20000;
+};
+struct Million {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 3, value_dim = 2, max_tokens = 1000000;
+};
+
+constexpr std::size_t alignment = attend::config::alignment;
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+static_assert(sizeof(attend::FormatCache<Wake, float16>) == aligned(aligned(112 * 2 * 20 * 2) + 112 * 2 * 9 * 2 + 4), "");
+static_assert(sizeof(attend::FormatCache<Wake, int8>) == aligned(aligned(112 * 2 * (20 + 4)) + aligned(112 * 2 * (9 + 4)) + 4),
+              "int8: a byte for each number, a float for each key and value");
+static_assert(sizeof(attend::FormatCache<Wake, int8, float16>) == aligned(aligned(112 * 2 * (20 + 4)) + 112 * 2 * 9 * 2 + 4),
+              "");
+static_assert(sizeof(attend::RingCache<Wake, 17>) == aligned(aligned(32 * 2 * 20 * 4) + 32 * 2 * 9 * 4 + 4), "two groups");
+static_assert(sizeof(attend::RingCache<Wake, 18, 1, float16>) == aligned(aligned(64 * 2 * 20 * 2) + 64 * 2 * 9 * 2 + 4),
+              "three groups, and one that is pinned");
+
+// Appends some tokens that nobody has seen before.
+template <class Shape, int tokens, class... Caches>
+void append(std::uint64_t seed, Caches&... caches) {
+  attend::Key<Shape, tokens> key;
+  attend::Value<Shape, tokens> value;
+  fill_array(key, 2 * seed, 2.0f);
+  fill_array(value, 2 * seed + 1);
+  for (const bool appended : {caches.append(key, value)...}) REQUIRE(appended);
+}
+
+// Self-attention of everything, and then decode, over a cache of some formats, and by the core over memory that the test
+// filled.
+template <class KeyFormat, class ValueFormat>
+void check_formats() {
+  constexpr int tokens = 93;
+  constexpr attend::core::Format key_format = attend::detail::FormatOf<KeyFormat>::format;
+  constexpr attend::core::Format value_format = attend::detail::FormatOf<ValueFormat>::format;
+  attend::Query<Wake, tokens> query;
+  attend::Key<Wake, tokens> key;
+  attend::Value<Wake, tokens> value;
+  fill_array(query, 1, 3.0f);
+  fill_array(key, 2);
+  fill_array(value, 3);
+  CoreCall<Wake, tokens, tokens> call(query, key, value);
+  std::vector<std::uint8_t> keys(attend::core::typed_cache_key_bytes(key_format, 2, 20, 100)),
+      values(attend::core::typed_cache_value_bytes(value_format, 2, 9, 100));
+  std::vector<float> key_scales(2 * 112), value_scales(2 * 112);
+  attend::core::store(
+      {keys.data(), values.data(), key_scales.data(), value_scales.data(), key_format, value_format, 2, 20, 9, 100, {}}, 0,
+      tokens, call.problem.key, call.problem.value);
+  const auto as_floats = [](const void* numbers) { return static_cast<const float*>(numbers); };
+  call.problem.key = {as_floats(keys.data()), 0, 112 * 20};
+  call.problem.value = {as_floats(values.data()), 9, 112 * 9};
+  call.problem.key_panels = true;
+  call.problem.causal = true;
+  call.options.key_format = key_format;
+  call.options.value_format = value_format;
+  if (key_format == attend::core::Format::int8) call.options.key_scales = key_scales.data();
+  if (value_format == attend::core::Format::int8) call.options.value_scales = value_scales.data();
+  call.options.key_scale_stride = call.options.value_scale_stride = 112;
+  attend::Output<Wake, tokens> expected, found;
+  call.run(expected);
+
+  static attend::FormatCache<Wake, KeyFormat, ValueFormat> cache;
+  static attend::OptionWorkspace<Wake, tokens> work;
+  cache.clear();
+  CHECK(cache.append(key, value));
+  CHECK(cache.length() == tokens);
+  poison_array(found);
+  CHECK(attend::prefill(query, cache, found, work) == Status::ok);
+  CHECK(same_array(found, expected));
+  poison_array(found);
+  for (int part = 0; part < 4; ++part) {
+    CHECK(attend::prefill(query, cache, found, work, attend::causal(), attend::Part{part, 4}) == Status::ok);
+  }
+  CHECK(same_array(found, expected));
+
+  // Token by token; what is refused changes nothing.
+  cache.clear();
+  for (int i = 0; i < tokens; ++i) {
+    attend::Query<Wake> q;
+    attend::Key<Wake> k;
+    attend::Value<Wake> v;
+    attend::Output<Wake> out, row;
+    copy_tokens(query, i, q);
+    copy_tokens(key, i, k);
+    copy_tokens(value, i, v);
+    copy_tokens(expected, i, row);
+    CHECK(cache.append(k, v));
+    if (i % 10 == 8) {
+      CHECK(cache.append(k, v));
+      CHECK(cache.truncate(i + 1));
+      CHECK_FALSE(cache.truncate(i + 2));
+      CHECK_FALSE(cache.append(key, value));
+      CHECK_FALSE(cache.append(k, v, 2));
+      CHECK_FALSE(cache.append(k, v, -1));
+    }
+    CHECK(attend::decode(q, cache, out, work) == Status::ok);
+    CHECK(same_array(out, row));
+  }
+}
+
+// A ring and a plain cache of the same formats, both given the same tokens, a few at a time; compared now and then.
+template <class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int at_once>
+struct Pair {
+  attend::RingCache<Shape, window, pinned, KeyFormat, ValueFormat, at_once> ring;
+  attend::FormatCache<Shape, KeyFormat, ValueFormat> plain;
+  attend::OptionWorkspace<Shape, at_once> work;
+  attend::Query<Shape, at_once> query;
+  attend::Output<Shape, at_once> found, expected;
+
+  void append(std::uint64_t seed) { ::append<Shape, at_once>(seed, ring, plain); }
+
+  // Under options of the plain cache that begin with the ring's window.
+  template <class Change>
+  void check(std::uint64_t seed, Change&& change) {
+    fill_array(query, seed, 3.0f);
+    attend::ScoreOptions<Shape> of_ring = attend::causal(), of_plain = attend::causal();
+    of_plain.window_left = window - 1;
+    of_plain.pinned = pinned;
+    change(of_ring);
+    change(of_plain);
+    poison_array(found);
+    poison_array(expected);  // rows of queries that are not valid stay
+    CHECK(attend::prefill(query, ring, found, work, of_ring) == Status::ok);
+    CHECK(attend::prefill(query, plain, expected, work, of_plain) == Status::ok);
+    CHECK(same_array(found, expected));
+  }
+  void check(std::uint64_t seed) {
+    check(seed, [](auto&) {});
+    // The same with Options, and by decode, which is not causal but sees nothing later.
+    poison_array(found);
+    CHECK(attend::prefill(query, ring, found, work) == Status::ok);
+    CHECK(same_array(found, expected));
+    attend::Query<Shape> newest;
+    attend::Output<Shape> output, last;
+    copy_tokens(query, at_once - 1, newest);
+    copy_tokens(expected, at_once - 1, last);
+    CHECK(attend::decode(newest, ring, output, work) == Status::ok);
+    CHECK(same_array(output, last));
+  }
+};
+
+template <int window, int pinned, class KeyFormat, class ValueFormat, int at_once>
+void check_ring(int tokens, int one_of) {
+  static Pair<Long, window, pinned, KeyFormat, ValueFormat, at_once> pair;
+  CAPTURE(window);
+  CAPTURE(pinned);
+  Random random(std::uint64_t(window * 100 + pinned));
+  pair.ring.clear();
+  pair.plain.clear();
+  for (int i = 0; i + at_once <= tokens; i += at_once) {
+    pair.append(std::uint64_t(i));
+    CHECK(pair.ring.length() == i + at_once);
+    if (random.between(1, one_of) == 1 || i < 3 * at_once) pair.check(std::uint64_t(i));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("format caches: every format of keys and values has the core's bits over the numbers that are stored") {
+  for_each_backend([](const char* backend) {
+    CAPTURE(std::string(backend));
+    check_formats<float, float>();
+    check_formats<float16, float16>();
+    check_formats<bfloat16, bfloat16>();
+    check_formats<int8, int8>();
+    check_formats<int8, float16>();
+    check_formats<float, bfloat16>();
+  });
+}
+
+TEST_CASE("format caches: floats are those of KvCache") {
+  static attend::KvCache<Wake> plain;
+  static attend::FormatCache<Wake, float> typed;
+  append<Wake, 100>(5, plain, typed);
+  attend::Query<Wake> query;
+  fill_array(query, 1, 3.0f);
+  attend::Output<Wake> a, b;
+  static attend::OptionWorkspace<Wake> work;
+  attend::decode(query, plain, a);
+  CHECK(attend::decode(query, typed, b, work) == Status::ok);
+  CHECK(same_array(a, b));
+}
+
+TEST_CASE("rings: windows and pins around the sizes of groups, token by token and several at once") {
+  check_ring<1, 0, float, float, 1>(300, 1);
+  check_ring<2, 1, float, float16, 1>(300, 1);
+  check_ring<16, 0, float16, float16, 1>(300, 1);
+  check_ring<17, 16, float, float, 1>(300, 1);
+  check_ring<18, 17, bfloat16, int8, 1>(300, 1);
+  check_ring<33, 4, int8, int8, 5>(600, 1);
+  check_ring<40, 100, float, float, 7>(600, 1);
+  check_ring<1, 0, float, float, 16>(600, 1);
+  check_ring<100, 0, int8, float, 37>(900, 1);
+}
+
+TEST_CASE("rings: 20,000 tokens, in every format, on every backend") {
+  for_each_backend([](const char* backend) {
+    CAPTURE(std::string(backend));
+    check_ring<256, 4, float, float, 1>(rounds(20000), 400);
+    check_ring<250, 20, float16, float16, 3>(rounds(20000), 200);
+    check_ring<600, 0, bfloat16, bfloat16, 1>(rounds(20000), 400);
+    check_ring<129, 4, int8, int8, 2>(rounds(20000), 300);
+    check_ring<129, 4, int8, float16, 1>(rounds(20000), 400);
+  });
+}
+
+TEST_CASE("rings: a million tokens") {
+  static attend::RingCache<Million, 500, 6, float, float, 16> ring;
+  static attend::KvCache<Million> plain;
+  static attend::OptionWorkspace<Million> work;
+  attend::ScoreOptions<Million> options;
+  options.window_left = 499;
+  options.pinned = 6;
+  Random random(1);
+  const int tokens = rounds(Million::max_tokens / 16) * 16;
+  int compared = 0, differ = 0;
+  for (int i = 0; i < tokens; i += 16) {
+    append<Million, 16>(std::uint64_t(i), ring, plain);
+    if (random.between(1, 312) != 1) continue;
+    attend::Query<Million> query;
+    fill_array(query, std::uint64_t(i), 5.0f);
+    attend::Output<Million> a, b;
+    REQUIRE(attend::decode(query, ring, a, work) == Status::ok);
+    REQUIRE(attend::decode(query, plain, b, work, options) == Status::ok);
+    ++compared;
+    differ += !same_array(a, b);
+  }
+  CHECK(ring.length() == tokens);
+  CHECK(compared > rounds(150));
+  CHECK(differ == 0);
+}
+
+TEST_CASE("rings: options may narrow what a ring shows, and what it cannot show is refused") {
+  static Pair<Long, 50, 20, float16, float, 4> pair;
+  for (int i = 0; i < 2000; i += 4) pair.append(std::uint64_t(i));
+  pair.check(1, [](auto& o) { o.window_left = 11; });
+  pair.check(2, [](auto& o) { o.window_left = 0, o.pinned = 0; });
+  pair.check(3, [](auto& o) { o.pinned = 7; });
+  pair.check(4, [](auto& o) { o.soft_cap = 2.0f, o.window_right = 1, o.causal = false; });
+  pair.check(5, [](auto& o) { o.valid_keys = 1990; });  // in the ring, with keys behind it
+  pair.check(6, [](auto& o) { o.valid_keys = 18; });    // pinned ones only
+  pair.check(7, [](auto& o) { o.offset = 2003; });
+  pair.check(8, [](auto& o) { o.valid_queries = 2; });
+  const float slopes[2] = {0.5f, 0.1f};
+  pair.check(9, [&](auto& o) { o.slopes = slopes; });
+
+  attend::ScoreOptions<Long> options = attend::causal();
+  poison_array(pair.found);
+  pair.expected = pair.found;
+  const auto refused = [&](Status expected) {
+    CHECK(attend::prefill(pair.query, pair.ring, pair.found, pair.work, options) == expected);
+    CHECK(same_array(pair.found, pair.expected));
+    CHECK(std::string(attend::status_text(expected)).size() > 20);
+    options = attend::causal();
+  };
+  options.window_left = 50, refused(Status::bad_window);
+  options.pinned = 21, refused(Status::bad_pinned);
+  options.offset = 1900, refused(Status::not_in_ring);
+  options.offset = 0, refused(Status::not_in_ring);
+  options.valid_keys = 2001, refused(Status::bad_valid_keys);
+  static attend::Scores<Long, 4, 2000> scores;
+  options.scores = scores, refused(Status::bad_scores);
+  options.scores = scores;
+  options.score_stage = attend::ScoreStage::biased;
+  CHECK(attend::prefill(pair.query, pair.ring, pair.found, pair.work, options) == Status::ok);
+  CHECK(scores[0][0][1900] < -1e30f);
+  CHECK(std::isfinite(scores[0][0][1990]));
+}

@@ -1,0 +1,306 @@
+"""ONNX's Attention operator (opset 23 to 25) through the shared library, against float64: tests/c_api/c_onnx.py LIBRARY
+
+Inputs of three and four dimensions, grouped heads, masks of every rank, past keys, padded keys, windows, soft cap, half
+precision and all four score outputs, without copying anything. Needs numpy.
+"""
+import ctypes
+import itertools
+import sys
+
+import numpy as np
+
+size_t, ptrdiff, pointer, c_int, c_float = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_float
+CAUSAL, WINDOW_LEFT, WINDOW_RIGHT, QUERIES_LAST, STATE_BEGINS = 1, 2, 4, 8, 16
+BYTES, BITS, FLOATS = 1, 2, 3
+RAW, CAPPED, BIASED, WEIGHTS = range(4)
+FORMATS = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}
+
+
+def struct(name, *fields):
+    return type(name, (ctypes.Structure,), {"_fields_": [(n, t) for names, t in fields for n in names.split()]})
+
+
+Tensor = struct("Tensor", ("data", pointer), ("batch_stride token_stride head_stride", ptrdiff))
+Mask = struct("Mask", ("data", pointer), ("batch_stride head_stride query_stride keys", ptrdiff), ("kind", c_int))
+Relative = struct("Relative", ("data", pointer), ("head_stride left right", ptrdiff))
+Scores = struct("Scores", ("data", pointer), ("batch_stride head_stride query_stride keys", ptrdiff), ("stage", c_int))
+Scales = struct("Scales", ("data", pointer), ("batch_stride head_stride", ptrdiff))
+Pages = struct("Pages", ("table", pointer), ("batch_stride page_keys count", ptrdiff))
+Problem = struct(
+    "Problem", ("size", size_t), ("options", ctypes.c_uint32), ("scale", c_float),
+    ("batch query_heads kv_heads head_dim value_dim queries keys offset", ptrdiff), ("key_lengths", pointer),
+    ("query key value output", Tensor), ("cache", pointer), ("window_left window_right pinned_keys", ptrdiff),
+    ("mask bias", Mask), ("slopes", pointer), ("relative", Relative), ("sinks", pointer), ("soft_cap", c_float),
+    ("query_format key_format value_format output_format", c_int), ("key_scales value_scales", Scales), ("lse", Tensor),
+    ("scores", Scores), ("origin", ptrdiff), ("pages", Pages), ("states", pointer), ("first_key", ptrdiff))
+
+attend = ctypes.CDLL(sys.argv[1])
+attend.attend_status_text.restype = attend.attend_backend_name.restype = ctypes.c_char_p
+attend.attend_backend_use.argtypes = [ctypes.c_char_p]
+attend.attend_problem_init.argtypes = [pointer, size_t]
+attend.attend_workspace_size.argtypes = attend.attend_state_size.argtypes = attend.attend_finish.argtypes = [pointer]
+attend.attend_workspace_size.restype = attend.attend_state_size.restype = size_t
+attend.attend_run.argtypes = [pointer, pointer, size_t]
+random = np.random.default_rng(1)
+passed = failed = 0
+worst = {}
+
+
+def check(right, what):
+    global passed, failed
+    passed, failed = passed + bool(right), failed + (not right)
+    if not right:
+        print("FAIL", what)
+
+
+def right(status, what):
+    check(status == 0, "%s: %s" % (what, attend.attend_status_text(status).decode()))
+
+
+def address(array):
+    return array.ctypes.data_as(pointer)
+
+
+def heads_first(array, heads):
+    """[batch][head][token][width] of an input of three or four dimensions, as a view."""
+    if array.ndim == 4:
+        return array
+    batch, tokens, hidden = array.shape
+    return array.reshape(batch, tokens, heads, hidden // heads).transpose(0, 2, 1, 3)
+
+
+def tensor(view):
+    steps = [step // view.itemsize for step in view.strides]
+    assert steps[3] == 1 or view.shape[3] == 1
+    return Tensor(view.ctypes.data_as(pointer), steps[0], steps[2], steps[1])
+
+
+def visible(c, lengths, total):
+    """[batch][1 or head][query][key] of what positions, padding and the mask let queries see, and the bias."""
+    i, j = np.arange(c.queries)[:, None], np.arange(total)[None, :]
+    see = np.empty((c.batch, 1, c.queries, total), bool)
+    for b, length in enumerate(lengths):
+        at = i + (length - c.queries if c.nonpad is not None else c.past)
+        see[b, 0] = (j < length) & (j <= at if c.causal else True) & (j >= at - c.left if c.left is not None else True)
+        see[b, 0] &= j <= at + c.right if c.right is not None else True
+    bias = np.zeros((1, 1, 1, total))
+    if c.mask is not None:
+        mask = c.mask.reshape((1,) * (4 - c.mask.ndim) + c.mask.shape)
+        short = total - mask.shape[3]
+        if short > 0:
+            edge = False if mask.dtype == bool else -np.inf
+            mask = np.pad(mask, [(0, 0)] * 3 + [(0, short)], constant_values=edge)
+        mask = mask[..., :total]
+        if mask.dtype == bool:
+            see = see & mask
+        else:
+            see, bias = see & (mask != -np.inf), np.where(mask == -np.inf, 0, mask).astype(np.float64)
+    return np.broadcast_to(see, (c.batch, c.heads, c.queries, total)), bias
+
+
+def reference(c, q, k, v, see, bias):
+    """Output and the four stages of scores; a query that sees nothing gets zeros."""
+    group = c.heads // c.kv_heads
+    q, k, v = q.astype(np.float64), np.repeat(k, group, 1).astype(np.float64), np.repeat(v, group, 1).astype(np.float64)
+    raw = q @ k.transpose(0, 1, 3, 2) * (1 / np.sqrt(q.shape[3]) if c.scale is None else c.scale)
+    capped = c.softcap * np.tanh(raw / c.softcap) if c.softcap else raw
+    biased = np.where(see, capped + bias, -np.inf)
+    most = biased.max(3, keepdims=True, initial=-np.inf)
+    weights = np.exp(biased - np.where(np.isinf(most), 0, most))
+    total = weights.sum(3, keepdims=True)
+    weights /= np.where(total == 0, 1, total)
+    with np.errstate(divide="ignore"):
+        lse = (np.log(total) + most)[..., 0]
+    return weights @ v, (raw, capped, biased, weights), lse
+
+
+class Case:
+    """What a node of the operator says, and how it is put to the library."""
+
+    def __init__(self, **given):
+        self.batch, self.heads, self.kv_heads, self.dim, self.value_dim, self.queries = 2, 4, 2, 16, 12, 5
+        self.past, self.new, self.rank, self.dtype = 0, 21, 4, np.float32
+        self.mask = self.nonpad = self.scale = self.left = self.right = None
+        self.softcap, self.causal, self.bits, self.present, self.step = 0.0, False, False, True, None
+        self.__dict__.update(given)
+        self.name = ", ".join("%s %s" % (name, value.shape if hasattr(value, "shape") else getattr(value, "__name__", value))
+                              for name, value in given.items())
+
+    def input(self, tokens, heads, width):
+        shape = (self.batch, heads, tokens, width) if self.rank == 4 else (self.batch, tokens, heads * width)
+        return random.standard_normal(shape).astype(self.dtype)
+
+    def run(self):
+        total = self.past + self.new
+        q = heads_first(self.input(self.queries, self.heads, self.dim), self.heads)
+        parts = [[heads_first(self.input(tokens, self.kv_heads, width), self.kv_heads) for width in (self.dim, self.value_dim)]
+                 for tokens in (self.past, self.new)]
+        lengths = [total] * self.batch if self.nonpad is None else list(self.nonpad)
+        k, v = (np.concatenate([part[n] for part in parts], 2) for n in (0, 1))
+        see, bias = visible(self, lengths, total)
+        expected, stages, lse = reference(self, q, k, v, see, bias)
+
+        # Keys that no query of their head sees are not numbers.
+        seen = see.reshape(self.batch, self.kv_heads, -1, total).any(2)
+        for array, bad in ((k, np.nan), (v, np.inf)):
+            array[~seen] = bad
+        for first, part in ((0, parts[0]), (self.past, parts[1])):
+            for array, whole in zip(part, (k, v)):
+                array[...] = whole[:, :, first:first + array.shape[2]]
+
+        for stage in range(4):
+            if self.present or stage != WEIGHTS:
+                self.call(q, parts, (k, v), lengths, expected, stages, lse, seen, stage)
+
+    def call(self, q, parts, whole, lengths, expected, stages, lse, seen, stage):
+        total = self.past + self.new
+        p = Problem()
+        right(attend.attend_problem_init(ctypes.byref(p), ctypes.sizeof(p)), "attend_problem_init")
+        p.batch, p.query_heads, p.kv_heads, p.head_dim, p.value_dim = (self.batch, self.heads, self.kv_heads, self.dim,
+                                                                      self.value_dim)
+        p.queries, p.keys, p.offset, p.soft_cap = self.queries, total, self.past, self.softcap
+        p.options = CAUSAL if self.causal else 0
+        if self.scale is not None:
+            p.scale = self.scale
+        if self.left is not None:
+            p.options, p.window_left = p.options | WINDOW_LEFT, self.left
+        if self.right is not None:
+            p.options, p.window_right = p.options | WINDOW_RIGHT, self.right
+        if self.nonpad is not None:
+            p.options |= QUERIES_LAST
+            kept = (ptrdiff * self.batch)(*lengths)
+            p.key_lengths = ctypes.cast(kept, pointer)
+        held = self.put_mask(p)
+        p.query_format = p.key_format = p.value_format = p.output_format = FORMATS[np.dtype(self.dtype)]
+        y = np.full((self.batch, self.queries, self.heads, self.value_dim), 7, self.dtype)
+        y = y.transpose(0, 2, 1, 3) if self.rank == 3 else np.ascontiguousarray(y.transpose(0, 2, 1, 3))
+        scores = np.full((self.batch, self.heads, self.queries, total), 7, np.float32)
+        sums = np.full((self.batch, self.heads, self.queries, 1), 7, np.float32)
+        p.query, p.output, p.lse = tensor(q), tensor(y), tensor(sums)
+        steps = [step // 4 for step in scores.strides]
+        p.scores = Scores(address(scores), steps[0], steps[1], steps[2], total, stage)
+        if self.present:
+            p.key, p.value = tensor(whole[0]), tensor(whole[1])
+            self.start(p)
+        else:
+            self.absorb(p, parts)
+        what = "%s, stage %d" % (self.name, stage)
+        half = self.dtype == np.float16
+        self.compare(what + ", output", y, expected, 1.5e-3 if half else 4e-6)
+        self.compare(what + ", lse", sums[..., 0], lse, 6e-6)
+        found, wanted = scores, stages[stage]
+        if stage in (RAW, CAPPED):  # of keys that were spoiled and those that do not exist there is nothing to say
+            group = self.heads // self.kv_heads
+            known = np.broadcast_to(np.repeat(seen, group, 1)[:, :, None, :], found.shape)
+            known = known & (np.arange(total) < np.array(lengths)[:, None, None, None])
+            found, wanted = found[known], wanted[known]
+        self.compare(what + ", scores", found, wanted, 1e-5)
+        del held
+
+    def put_mask(self, p):
+        if self.mask is None:
+            return None
+        mask = self.mask.reshape((1,) * (4 - self.mask.ndim) + self.mask.shape)
+        keys, scaled = mask.shape[3], 1
+        kind = FLOATS if mask.dtype != bool else BITS if self.bits else BYTES
+        if self.bits:
+            mask, scaled = np.packbits(mask, 3, "little"), 8
+        else:
+            mask = np.ascontiguousarray(mask)
+        steps = [0 if count == 1 else scaled * step // mask.itemsize for count, step in zip(mask.shape, mask.strides)]
+        put = Mask(address(mask), steps[0], steps[1], steps[2], keys, kind)
+        if kind == FLOATS:
+            p.bias = put
+        else:
+            p.mask = put
+        return mask
+
+    def start(self, p):
+        size = attend.attend_workspace_size(ctypes.byref(p))
+        memory = np.empty(size + 64, np.uint8)
+        right(attend.attend_run(ctypes.byref(p), memory.ctypes.data + -memory.ctypes.data % 64, size), self.name)
+
+    def absorb(self, p, parts):
+        """Past and new keys where they lie, at most `step` of them in a call."""
+        states = np.full(attend.attend_state_size(ctypes.byref(p)), 255, np.uint8)
+        p.states = address(states)
+        begins = STATE_BEGINS
+        for origin, (key, value) in ((0, parts[0]), (self.past, parts[1])):
+            end = origin + key.shape[2]
+            for first in range(origin, end, self.step or end - origin or 1):
+                p.key, p.value, p.origin = tensor(key), tensor(value), origin
+                p.first_key, p.keys = first, min(end, first + (self.step or end))
+                p.options = p.options & ~STATE_BEGINS | begins
+                self.start(p)
+                begins = 0
+        right(attend.attend_finish(ctypes.byref(p)), self.name)
+
+    def compare(self, what, found, wanted, most):
+        with np.errstate(invalid="ignore"):
+            same = (found == wanted) | (np.abs(found - wanted) <= most * (1 + np.abs(wanted)))
+            error = np.abs(np.where(np.isfinite(wanted), found - wanted, 0)).max(initial=0)
+        check(same.all(), "%s: %d of %d" % (what, (~same).sum(), same.size))
+        kind = what.split(", ")[-1] + (" float16" if self.dtype == np.float16 else "")
+        worst[kind] = max(worst.get(kind, 0), float(error))
+
+
+def flags(*shape):
+    return random.random(shape) < 0.6
+
+
+def numbers(*shape):
+    array = random.standard_normal(shape).astype(np.float32)
+    array[random.random(shape) < 0.3] = -np.inf
+    return array
+
+
+def blind():
+    """A query that sees nothing."""
+    mask = flags(5, 21)
+    mask[2] = False
+    return mask
+
+
+def cases():
+    for rank, dtype, causal in itertools.product((3, 4), (np.float32, np.float16), (False, True)):
+        yield Case(rank=rank, dtype=dtype, causal=causal)
+        yield Case(rank=rank, dtype=dtype, causal=causal, past=9, new=5, mask=numbers(5, 14))
+        yield Case(rank=rank, dtype=dtype, causal=causal, past=9, new=5, present=False, step=4)
+    for shape in ((21,), (5, 21), (1, 21), (4, 5, 21), (1, 5, 21), (2, 4, 5, 21), (2, 1, 5, 21), (1, 4, 1, 21), (2, 1, 1, 21)):
+        yield Case(mask=flags(*shape))
+        yield Case(mask=flags(*shape), bits=True)
+        yield Case(mask=numbers(*shape), causal=True)
+    yield Case(mask=flags(5, 17))  # shorter than the keys: the rest is hidden
+    yield Case(mask=numbers(2, 1, 5, 13), softcap=2.0)
+    yield Case(mask=flags(5, 30))  # longer: the rest does not matter
+    yield Case(mask=blind(), rank=3)
+    yield Case(mask=np.zeros((5, 21), bool))
+    yield Case(mask=np.full((5, 21), -np.inf, np.float32), causal=True)
+    for softcap, scale in ((0.5, None), (30.0, 0.7), (5.0, -0.3)):
+        yield Case(softcap=softcap, scale=scale)
+        yield Case(softcap=softcap, scale=scale, causal=True, mask=numbers(4, 5, 21), rank=3)
+    for nonpad in ((21, 3), (0, 21), (5, 13)):  # the second has queries before the first key
+        yield Case(nonpad=nonpad)
+        yield Case(nonpad=nonpad, causal=True)
+        yield Case(nonpad=nonpad, causal=True, mask=flags(2, 1, 5, 21), dtype=np.float16)
+    for left, right_end in ((3, None), (None, 2), (4, 0), (0, 0), (100, 100)):
+        yield Case(left=left, right=right_end)
+        yield Case(left=left, right=right_end, past=11, new=10, present=False, step=7)
+        yield Case(left=left, right=right_end, nonpad=(21, 2))
+    for heads, kv_heads, dim, value_dim in ((1, 1, 1, 1), (6, 1, 33, 7), (3, 3, 64, 128), (8, 2, 80, 80)):
+        yield Case(heads=heads, kv_heads=kv_heads, dim=dim, value_dim=value_dim, causal=True, past=16)
+        yield Case(heads=heads, kv_heads=kv_heads, dim=dim, value_dim=value_dim, past=600, new=3, causal=True, present=False)
+
+
+unfit = Problem()
+check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit)) == 0, "size of attend_problem")
+check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit) - 1) == 2, "size of attend_problem")
+count = 0
+for name in (attend.attend_backend_name(i) for i in range(attend.attend_backend_count())):
+    if attend.attend_backend_use(name) == 0:
+        for case in cases():
+            case.run()
+            count += 1
+errors = ", ".join("%s %.0e" % pair for pair in worst.items())
+print("%d cases, %d checks, %d failed; largest errors against float64: %s" % (count, passed + failed, failed, errors))
+sys.exit(failed > 0 or count < 60)

@@ -1,0 +1,225 @@
+/* Drives every function of the C surface from C11: a small problem with known answers over arrays and over a cache, and one
+ * refusal of each function. tests/checks/check_c.sh compiles it with a C compiler and links it with both libraries. */
+#include <attend/attend_c.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static int passed, failed;
+
+static void check(int right, const char* what, int line) {
+  if (right) {
+    ++passed;
+  } else {
+    ++failed;
+    printf("FAIL line %d: %s\n", line, what);
+  }
+}
+#define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
+#define IS(status, call) CHECK((call) == (status))
+
+enum { batch = 2, tokens = 6, query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 3, room = 40 };
+
+static float query[batch][tokens][query_heads][head_dim], key[batch][tokens][kv_heads][head_dim];
+static float value[batch][tokens][kv_heads][value_dim];
+static float output[batch][tokens][query_heads][value_dim], again[batch][tokens][query_heads][value_dim];
+static alignas(ATTEND_ALIGNMENT) unsigned char workspace[1 << 16];
+static alignas(ATTEND_ALIGNMENT) unsigned char memory[1 << 14];
+
+static void fill(float* to, size_t count, unsigned seed) {
+  for (size_t i = 0; i < count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    to[i] = (float)((int)(seed >> 22) - 512) / 512.0f;
+  }
+}
+
+static attend_problem problem(void) {
+  attend_problem p;
+  IS(ATTEND_OK, attend_problem_init(&p, sizeof p));
+  p.options = ATTEND_CAUSAL;
+  p.batch = batch;
+  p.query_heads = query_heads;
+  p.kv_heads = kv_heads;
+  p.head_dim = head_dim;
+  p.value_dim = value_dim;
+  p.queries = p.keys = tokens;
+  p.query.data = query[0][0][0];
+  p.key.data = key[0][0][0];
+  p.value.data = value[0][0][0];
+  p.output.data = output[0][0][0];
+  IS(ATTEND_OK, attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM));
+  return p;
+}
+
+static void arrays(void) {
+  attend_problem p = problem();
+  const size_t bytes = attend_workspace_size(&p);
+  CHECK(bytes > 0 && bytes <= sizeof workspace);
+  IS(ATTEND_OK, attend_check(&p));
+  IS(ATTEND_OK, attend_run(&p, workspace, bytes));
+
+  /* The first token sees itself alone. */
+  for (int b = 0; b < batch; ++b) {
+    for (int h = 0; h < query_heads; ++h) {
+      for (int c = 0; c < value_dim; ++c) {
+        const float error = output[b][0][h][c] - value[b][0][h / (query_heads / kv_heads)][c];
+        CHECK(error < 1e-6f && error > -1e-6f);
+      }
+    }
+  }
+
+  /* In parts, with the default numbers written out: the same bits. */
+  memset(again, 0xff, sizeof again);
+  p.output.data = again[0][0][0];
+  p.scale = attend_default_scale(head_dim);
+  p.offset = 0;
+  for (int part = 0; part < 3; ++part) IS(ATTEND_OK, attend_run_part(&p, part, 3, workspace, sizeof workspace));
+  CHECK(memcmp(output, again, sizeof output) == 0);
+
+  memset(again, 0x7f, sizeof again);
+  IS(ATTEND_SMALL_WORKSPACE, attend_run(&p, workspace, bytes - 1));
+  IS(ATTEND_BAD_PART, attend_run_part(&p, 3, 3, workspace, sizeof workspace));
+  IS(ATTEND_BAD_LAYOUT, attend_problem_set_layout(&p, 2));
+  p.head_dim = 0;
+  IS(ATTEND_BAD_HEAD_DIM, attend_check(&p));
+  CHECK(attend_workspace_size(&p) == 0);
+  IS(ATTEND_BAD_STRUCT_SIZE, attend_problem_init(&p, 3));
+  for (size_t i = 0; i < sizeof again; ++i) CHECK(((const unsigned char*)again)[i] == 0x7f);
+}
+
+/* The keys in two calls, and of two threads: the bits of one call. */
+static void states(void) {
+  static float of_first[batch * tokens * query_heads * (20 + 3 * value_dim)], of_later[sizeof of_first / sizeof(float)];
+  attend_problem p = problem();
+  p.output.data = again[0][0][0];
+  CHECK(attend_state_size(&p) == sizeof of_first);
+  IS(ATTEND_NO_STATES, attend_finish(&p));
+  p.states = of_first;
+  p.options |= ATTEND_STATE_BEGINS;
+  p.keys = 2;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  p.options &= ~ATTEND_STATE_BEGINS;
+  p.first_key = 2;
+  p.keys = tokens;
+  memset(again, 0xff, sizeof again);
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  IS(ATTEND_OK, attend_finish(&p));
+  CHECK(memcmp(output, again, sizeof output) == 0);
+
+  /* States without a key add nothing. */
+  IS(ATTEND_NO_LATER_STATES, attend_merge(&p, NULL));
+  p.states = of_later;
+  p.options |= ATTEND_STATE_BEGINS;
+  p.first_key = p.keys = 0;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  p.states = of_first;
+  IS(ATTEND_OK, attend_merge(&p, of_later));
+  memset(again, 0xff, sizeof again);
+  IS(ATTEND_OK, attend_finish(&p));
+  for (int i = 0; i < batch * tokens * query_heads * value_dim; ++i) {
+    const float error = (&again[0][0][0][0])[i] - (&output[0][0][0][0])[i];
+    CHECK(error < 1e-6f && error > -1e-6f);
+  }
+}
+
+/* A window of one key shows a query itself alone, as a mask can. A struct of an earlier header ends before either. */
+static void options(void) {
+  static const unsigned char diagonal[tokens] = {1, 2, 4, 8, 16, 32};
+  attend_problem p = problem();
+  p.output.data = again[0][0][0];
+  p.options |= ATTEND_WINDOW_LEFT;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  static float by_mask[batch][tokens][query_heads][value_dim];
+  p = problem();
+  p.output.data = by_mask[0][0][0];
+  p.mask.data = diagonal;
+  p.mask.kind = ATTEND_MASK_BITS;
+  p.mask.keys = tokens;
+  p.mask.query_stride = 8;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  CHECK(memcmp(again, by_mask, sizeof again) == 0);
+
+  p.size = ATTEND_PROBLEM_SIZE_1;
+  IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  CHECK(memcmp(output, by_mask, sizeof output) == 0);
+  memset(&p, 0xff, sizeof p);
+  IS(ATTEND_OK, attend_problem_init(&p, ATTEND_PROBLEM_SIZE_1));
+  CHECK(p.size == ATTEND_PROBLEM_SIZE_1 && p.window_left == -1);
+}
+
+static void cache(void) {
+  attend_cache_shape shape;
+  IS(ATTEND_OK, attend_cache_shape_init(&shape, sizeof shape));
+  IS(ATTEND_BAD_KV_HEADS, attend_cache_check(&shape));
+  CHECK(attend_cache_size(&shape) == 0);
+  shape.kv_heads = kv_heads;
+  shape.head_dim = head_dim;
+  shape.value_dim = value_dim;
+  shape.max_tokens = room;
+  IS(ATTEND_OK, attend_cache_check(&shape));
+  CHECK(attend_cache_size(&shape) > 0 && attend_cache_size(&shape) <= sizeof memory);
+  attend_cache* kept = NULL;
+  IS(ATTEND_NO_MEMORY, attend_cache_init(&shape, NULL, sizeof memory, &kept));
+  IS(ATTEND_OK, attend_cache_init(&shape, memory, sizeof memory, &kept));
+  CHECK(attend_cache_tokens(kept) == 0 && attend_cache_max_tokens(kept) == room);
+
+  /* Token by token: the bits of the whole. */
+  attend_problem p = problem();
+  p.batch = p.queries = 1;
+  p.keys = ATTEND_ALL_KEYS;
+  p.key.data = p.value.data = NULL;
+  p.cache = kept;
+  attend_input keys = p.key, values = p.value;
+  for (int t = 0; t < tokens; ++t) {
+    keys.data = key[0][t][0];
+    values.data = value[0][t][0];
+    IS(ATTEND_OK, attend_cache_append(kept, 1, &keys, &values));
+    p.query.data = query[0][t][0];
+    p.output.data = again[0][t][0];
+    IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+  }
+  CHECK(memcmp(output[0], again[0], sizeof output[0]) == 0);
+  CHECK(attend_cache_tokens(kept) == tokens);
+  IS(ATTEND_CACHE_FULL, attend_cache_append(kept, room, &keys, &values));
+  IS(ATTEND_OK, attend_cache_truncate(kept, 2));
+  CHECK(attend_cache_tokens(kept) == 2);
+  IS(ATTEND_OK, attend_cache_reset(kept));
+  CHECK(attend_cache_tokens(kept) == 0);
+  memory[4] ^= 1;
+  IS(ATTEND_CORRUPT_CACHE, attend_check(&p));
+  CHECK(attend_cache_tokens(kept) == -1 && attend_cache_max_tokens(kept) == -1);
+}
+
+static void backends(void) {
+  CHECK(attend_backend_count() >= 1);
+  CHECK(attend_backend_name(attend_backend_count()) == NULL);
+  attend_problem p = problem();
+  p.output.data = again[0][0][0];
+  for (int i = 0; i < attend_backend_count(); ++i) {
+    const char* name = attend_backend_name(i);
+    if (attend_backend_use(name) == ATTEND_UNAVAILABLE_BACKEND) continue;
+    CHECK(strcmp(attend_backend_active(), name) == 0);
+    memset(again, 0xff, sizeof again);
+    IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
+    CHECK(memcmp(output, again, sizeof output) == 0);
+  }
+  IS(ATTEND_UNKNOWN_BACKEND, attend_backend_use("abacus"));
+}
+
+int main(void) {
+  fill(query[0][0][0], sizeof query / sizeof(float), 1);
+  fill(key[0][0][0], sizeof key / sizeof(float), 2);
+  fill(value[0][0][0], sizeof value / sizeof(float), 3);
+  arrays();
+  states();
+  options();
+  cache();
+  backends();
+  const attend_status status = attend_backend_use(attend_backend_name(attend_backend_count() - 1));
+  CHECK(strcmp(attend_status_text(status), "ok") == 0);
+  CHECK(strcmp(attend_status_text(ATTEND_NO_STATUS), "unknown status") == 0);
+  printf("%d checks, %d failed\n", passed + failed, failed);
+  return failed > 0 || passed < 100;
+}

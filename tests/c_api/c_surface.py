@@ -1,0 +1,163 @@
+"""The shared library from Python's ctypes against a float64 reference in plain Python: tests/c_api/c_surface.py LIBRARY
+
+Needs nothing but the standard library.
+"""
+import ctypes
+import math
+import random
+import sys
+
+ptrdiff = ctypes.c_ssize_t
+CAUSAL, OK = 1, 0
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.POINTER(ctypes.c_float))] + [
+        (name, ptrdiff) for name in ("batch_stride", "token_stride", "head_stride")]
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("options", ctypes.c_uint32), ("scale", ctypes.c_float)] + [
+        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
+    ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [
+        (name, Tensor) for name in ("query", "key", "value", "output")] + [("cache", ctypes.c_void_p)]
+
+
+class CacheShape(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t)] + [(name, ptrdiff) for name in ("kv_heads", "head_dim", "value_dim", "max_tokens")]
+
+
+attend = ctypes.CDLL(sys.argv[1])
+pointer = ctypes.c_void_p
+attend.attend_problem_init.argtypes = [pointer, ctypes.c_size_t]
+attend.attend_problem_set_layout.argtypes = [pointer, ctypes.c_int]
+attend.attend_workspace_size.argtypes = [pointer]
+attend.attend_workspace_size.restype = ctypes.c_size_t
+attend.attend_run.argtypes = [pointer, pointer, ctypes.c_size_t]
+attend.attend_status_text.restype = ctypes.c_char_p
+attend.attend_backend_name.restype = ctypes.c_char_p
+attend.attend_backend_use.argtypes = [ctypes.c_char_p]
+attend.attend_cache_shape_init.argtypes = [pointer, ctypes.c_size_t]
+attend.attend_cache_size.argtypes = [pointer]
+attend.attend_cache_size.restype = ctypes.c_size_t
+attend.attend_cache_init.argtypes = [pointer, pointer, ctypes.c_size_t, pointer]
+attend.attend_cache_append.argtypes = [pointer, ptrdiff, pointer, pointer]
+attend.attend_default_scale.argtypes = [ptrdiff]
+attend.attend_default_scale.restype = ctypes.c_float
+
+passed = failed = 0
+
+
+def check(right, what):
+    global passed, failed
+    if right:
+        passed += 1
+    else:
+        failed += 1
+        print("FAIL", what)
+
+
+def aligned(size):
+    memory = ctypes.create_string_buffer(size + 64)
+    return memory, (ctypes.addressof(memory) + 63) & ~63
+
+
+def floats(count):
+    return (ctypes.c_float * max(count, 1))(*(random.uniform(-1, 1) for _ in range(count)))
+
+
+def reference(p, row, length, offset, query, key, value):
+    """One batch row in float64, arrays [token][head][width]: {(token, head): [value_dim]}."""
+    scale = 1 / math.sqrt(p.head_dim) if p.scale < -3e38 else p.scale
+    group = p.query_heads // p.kv_heads
+    rows = {}
+    for i in range(p.queries):
+        seen = min(length, max(0, offset + i + 1)) if p.options & CAUSAL else length
+        for h in range(p.query_heads):
+            kv = h // group
+            at = ((row * p.queries + i) * p.query_heads + h) * p.head_dim
+            scores = []
+            for j in range(seen):
+                k = ((row * p.keys + j) * p.kv_heads + kv) * p.head_dim
+                scores.append(scale * sum(query[at + d] * key[k + d] for d in range(p.head_dim)))
+            most = max(scores, default=0)
+            weights = [math.exp(score - most) for score in scores]
+            total = sum(weights) or 1
+            rows[i, h] = [sum(w * value[((row * p.keys + j) * p.kv_heads + kv) * p.value_dim + c]
+                              for j, w in enumerate(weights)) / total for c in range(p.value_dim)]
+    return rows
+
+
+def run(p):
+    size = attend.attend_workspace_size(ctypes.byref(p))
+    memory, address = aligned(size)
+    status = attend.attend_run(ctypes.byref(p), address, size)
+    check(status == OK and size > 0, "attend_run: " + attend.attend_status_text(status).decode())
+    return memory
+
+
+def one_case():
+    p = Problem()
+    check(attend.attend_problem_init(ctypes.byref(p), ctypes.sizeof(p)) == OK, "size of attend_problem")
+    p.batch, p.kv_heads = random.randint(1, 3), random.randint(1, 3)
+    p.query_heads = p.kv_heads * random.randint(1, 3)
+    p.head_dim, p.value_dim = random.randint(1, 20), random.randint(1, 20)
+    p.queries, p.keys = random.randint(1, 12), random.randint(1, 40)
+    p.options = random.choice((0, CAUSAL))
+    offset = 0
+    if random.random() < 0.5:
+        p.offset = offset = random.randint(-5, 40)
+    if random.random() < 0.5:
+        p.scale = random.uniform(-2, 2)
+    lengths = [p.keys] * p.batch
+    if random.random() < 0.5:
+        lengths = [random.randint(0, p.keys) for _ in lengths]
+        p.key_lengths = (ptrdiff * p.batch)(*lengths)
+    query = floats(p.batch * p.queries * p.query_heads * p.head_dim)
+    key = floats(p.batch * p.keys * p.kv_heads * p.head_dim)
+    value = floats(p.batch * p.keys * p.kv_heads * p.value_dim)
+    output = floats(p.batch * p.queries * p.query_heads * p.value_dim)
+    for tensor, array in ((p.query, query), (p.key, key), (p.value, value), (p.output, output)):
+        tensor.data = array
+    check(attend.attend_problem_set_layout(ctypes.byref(p), 0) == OK, "attend_problem_set_layout")
+    run(p)
+    worst = 0
+    for row in range(p.batch):
+        for (i, h), expected in reference(p, row, lengths[row], offset, query, key, value).items():
+            at = ((row * p.queries + i) * p.query_heads + h) * p.value_dim
+            worst = max([worst] + [abs(a - b) for a, b in zip(output[at:at + p.value_dim], expected)])
+    check(worst < 5e-6, "error against float64: %g" % worst)
+    if p.batch == 1 and not p.key_lengths and not (p.options and p.offset < -2 ** 62):
+        over_cache(p, key, value, output)
+    return worst
+
+
+def over_cache(p, key, value, output):
+    """The same problem over a cache: the same bits."""
+    shape = CacheShape()
+    check(attend.attend_cache_shape_init(ctypes.byref(shape), ctypes.sizeof(shape)) == OK, "size of attend_cache_shape")
+    shape.kv_heads, shape.head_dim, shape.value_dim, shape.max_tokens = p.kv_heads, p.head_dim, p.value_dim, p.keys + 3
+    size = attend.attend_cache_size(ctypes.byref(shape))
+    memory, cache = aligned(size)
+    check(attend.attend_cache_init(ctypes.byref(shape), cache, size, None) == OK, "attend_cache_init")
+    check(attend.attend_cache_append(cache, p.keys, ctypes.byref(p.key), ctypes.byref(p.value)) == OK, "attend_cache_append")
+    again = floats(len(output))
+    p.key.data = p.value.data = None
+    p.keys, p.cache, p.output.data = -1, cache, again
+    if not p.options:
+        p.offset = 0
+    run(p)
+    check(bytes(again) == bytes(output), "bits over a cache")
+
+
+random.seed(1)
+names = [attend.attend_backend_name(i) for i in range(attend.attend_backend_count())]
+worst = 0
+for name in names:
+    if attend.attend_backend_use(name) == OK:
+        worst = max([worst] + [one_case() for _ in range(60)])
+check(abs(attend.attend_default_scale(64) - 0.125) == 0, "attend_default_scale")
+bad = Problem()
+check(attend.attend_run(ctypes.byref(bad), None, 0) == 2, "a struct that was not initialised")
+print("%d checks, %d failed; largest error against float64 %.1e" % (passed + failed, failed, worst))
+sys.exit(failed > 0 or passed < 300)

@@ -1,0 +1,111 @@
+// States through the C surface: keys that do not exist between two calls, and what the end of it all does not look at.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../support/instance.h"
+#include "attend/attend_c.h"
+
+using namespace attend_test;
+
+namespace {
+
+constexpr int dim = 24;
+
+struct Work {
+  explicit Work(std::size_t size) : bytes(size), memory(::operator new(size, std::align_val_t(ATTEND_ALIGNMENT))) {}
+  Work(const Work&) = delete;
+  ~Work() { ::operator delete(memory, std::align_val_t(ATTEND_ALIGNMENT)); }
+  std::size_t bytes;
+  void* memory;
+};
+
+attend_status run(const attend_problem& problem) {
+  Work work(attend_workspace_size(&problem));
+  return attend_run(&problem, work.memory, work.bytes);
+}
+
+struct Data {
+  explicit Data(int tokens, int batch = 1)
+      : query(std::size_t(dim * batch)), key(std::size_t(tokens * dim)), value(key.size()), output(query.size()) {
+    Random random{std::uint64_t(tokens)};
+    random.fill(query.data(), query.size());
+    random.fill(key.data(), key.size());
+    random.fill(value.data(), value.size());
+    attend_problem_init(&problem, sizeof problem);
+    problem.batch = batch;
+    problem.query_heads = problem.kv_heads = problem.queries = 1;
+    problem.head_dim = problem.value_dim = dim;
+    problem.keys = tokens;
+    problem.query.data = query.data();
+    problem.key.data = key.data();
+    problem.value.data = value.data();
+    problem.output.data = output.data();
+    attend_problem_set_layout(&problem, ATTEND_BATCH_TOKEN_HEAD_DIM);
+    problem.key.batch_stride = problem.value.batch_stride = 0;
+  }
+  std::vector<float> query, key, value, output;
+  attend_problem problem;
+};
+
+}  // namespace
+
+TEST_CASE("c states: keys that do not exist between two calls are as if a mask hid them") {
+  constexpr int tokens = 1200;
+  Data data(tokens);
+  for_each_backend([&](const char* backend) {
+    for (const int before : {4, 10, 64, 100, 130, 500}) {
+      for (const int origin : {64, 100, 128, 200, 512, 520, 600, 1100}) {
+        if (origin <= before) continue;
+        INFO(std::string(backend), " ", before, " ", origin);
+        std::vector<std::uint8_t> visible(tokens);
+        for (int j = 0; j < tokens; ++j) visible[std::size_t(j)] = j < before || j >= origin;
+        attend_problem whole = data.problem;
+        whole.mask.data = visible.data();
+        whole.mask.keys = tokens;
+        whole.mask.kind = ATTEND_MASK_BYTES;
+        CHECK(run(whole) == ATTEND_OK);
+        const std::vector<float> expected = data.output;
+
+        Work states(attend_state_size(&data.problem));
+        attend_problem some = data.problem;
+        some.states = states.memory;
+        some.options = ATTEND_STATE_BEGINS;
+        some.keys = before;
+        CHECK(run(some) == ATTEND_OK);
+        some.options = 0;
+        some.first_key = before;
+        some.keys = tokens;
+        some.origin = origin;
+        some.key.data = data.key.data() + origin * dim;
+        some.value.data = data.value.data() + origin * dim;
+        CHECK(run(some) == ATTEND_OK);
+        data.output.assign(dim, -7.0f);
+        CHECK(attend_finish(&some) == ATTEND_OK);
+        CHECK(same_bits(data.output, expected));
+      }
+    }
+  });
+}
+
+TEST_CASE("c states: the end looks neither at queries nor at key lengths") {
+  Data data(40, 2);
+  CHECK(run(data.problem) == ATTEND_OK);
+  const std::vector<float> expected = data.output;
+  Work states(attend_state_size(&data.problem));
+  attend_problem p = data.problem;
+  p.states = states.memory;
+  p.options = ATTEND_STATE_BEGINS;
+  CHECK(run(p) == ATTEND_OK);
+  p.key_lengths = reinterpret_cast<const std::ptrdiff_t*>(std::uintptr_t(8));
+  p.query.batch_stride = std::numeric_limits<std::ptrdiff_t>::max();
+  data.output.assign(2 * dim, -7.0f);
+  CHECK(attend_finish(&p) == ATTEND_OK);
+  CHECK(same_bits(data.output, expected));
+}

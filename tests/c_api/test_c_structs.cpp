@@ -1,0 +1,64 @@
+// What the C surface takes rather than refuses: structs of newer headers, and outputs in any order of axes.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "../support/random.h"
+#include "malformed_world.h"
+
+using namespace attend_test;
+
+TEST_CASE("c surface: a struct from a newer header is taken as long as its new fields are zero") {
+  World world;
+  Random random(5);
+  for (int more = 1; more <= 64; ++more) {
+    Call call = world.good(random, false);
+    call.problem->size += std::size_t(more);
+    CHECK(attend_check(call.problem) == ATTEND_OK);
+    CHECK(attend_run(call.problem, call.workspace, call.workspace_size) == ATTEND_OK);
+    static_cast<unsigned char*>(static_cast<void*>(call.problem))[call.problem->size - 1] = 1;
+    CHECK(attend_check(call.problem) == ATTEND_NEWER_STRUCT);
+  }
+  struct {
+    attend_problem known;
+    std::ptrdiff_t more[4];
+  } newer;
+  std::memset(static_cast<void*>(&newer), 0xff, sizeof newer);
+  CHECK(attend_problem_init(&newer.known, sizeof newer) == ATTEND_OK);
+  for (const std::ptrdiff_t field : newer.more) CHECK(field == 0);
+  CHECK(newer.known.size == sizeof newer);
+}
+
+TEST_CASE("c surface: output strides are taken exactly where elements visibly lie apart") {
+  Random random(6);
+  std::vector<float> memory(4096);
+  int taken = 0, refused = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    attend_problem p;
+    attend_problem_init(&p, sizeof p);
+    p.batch = random.between(1, 3), p.kv_heads = 1, p.query_heads = random.between(1, 3), p.queries = random.between(1, 3);
+    p.head_dim = 1, p.value_dim = random.between(1, 3), p.keys = 0;
+    p.query.data = memory.data();
+    p.output.data = memory.data() + 2048;
+    const int most = random.between(1, 40);
+    p.output.batch_stride = random.between(-most, most);
+    p.output.token_stride = random.between(-most, most);
+    p.output.head_stride = random.between(-most, most);
+    std::set<std::ptrdiff_t> places;
+    for (std::ptrdiff_t b = 0; b < p.batch; ++b)
+      for (std::ptrdiff_t t = 0; t < p.queries; ++t)
+        for (std::ptrdiff_t h = 0; h < p.query_heads; ++h)
+          for (std::ptrdiff_t c = 0; c < p.value_dim; ++c)
+            places.insert(b * p.output.batch_stride + t * p.output.token_stride + h * p.output.head_stride + c);
+    const bool apart = std::ptrdiff_t(places.size()) == p.batch * p.queries * p.query_heads * p.value_dim;
+    const attend_status status = attend_check(&p);
+    REQUIRE((status == ATTEND_OK || status == ATTEND_BAD_OUTPUT_STRIDES));
+    if (status == ATTEND_OK) REQUIRE(apart);
+    status == ATTEND_OK ? ++taken : ++refused;
+  }
+  CHECK(taken > 2000);
+  CHECK(refused > 2000);
+}

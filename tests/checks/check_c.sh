@@ -1,0 +1,115 @@
+#!/bin/sh
+# The C surface: its header, a program in C, both libraries, Python, and malformed calls under sanitizers:
+# tests/checks/check_c.sh CXX BUILD_DIR
+#
+# `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so.
+cxx=$1
+libraries=$2
+build=$2/check_c
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude'
+
+# says COMMAND…: succeeds when the command does; its last line of output is part of what is printed.
+says() {
+  what=$1
+  shift
+  if "$@" >"$build/log" 2>&1; then
+    ok "$what: $(tail -n 1 "$build/log")"
+  else
+    fail "$what" "$(tail -n 3 "$build/log" | tr '\n' ';')"
+  fi
+}
+
+printf '#include <attend/attend_c.h>\nattend_problem problem;\n' >"$build/header.c"
+for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
+  # shellcheck disable=SC2086
+  succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
+done
+
+# As a C program is built: the C compiler, and no C++ library.
+# shellcheck disable=SC2086
+if succeeds "tests/c_api/c_surface.c: C11 without a warning" $cxx -x c -std=c11 $strict -c tests/c_api/c_surface.c -o "$build/c_surface.o"; then
+  for library in a so; do
+    # shellcheck disable=SC2086
+    succeeds "libattend.$library: a C program links, without a C++ library" \
+      $cxx -nodefaultlibs "$build/c_surface.o" "$libraries/libattend.$library" -lc -o "$build/c_surface.$library" &&
+      says "libattend.$library: it runs" env LD_LIBRARY_PATH="$libraries" "$build/c_surface.$library"
+  done
+fi
+
+nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
+nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
+  grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
+sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h | sort >"$build/declared"
+nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what attend_c.h declares"
+nm "$build/c_surface.o" | sed -n 's/^ *U \(attend_\)/\1/p' | sort >"$build/called"
+nothing_in "$(comm -23 "$build/declared" "$build/called")" "tests/c_api/c_surface.c calls every function"
+nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
+  grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
+  "libattend.so asks for nothing but memcpy, memset, memmove"
+
+if command -v python3 >/dev/null 2>&1; then
+  says "ctypes, against float64" python3 tests/c_api/c_surface.py "$libraries/libattend.so"
+else
+  skip "ctypes" "there is no python3"
+fi
+numpy=
+for candidate in python3 /usr/bin/python3; do
+  [ -n "$numpy" ] || { "$candidate" -c 'import numpy' 2>/dev/null && numpy=$candidate; }
+done
+if [ -n "$numpy" ]; then
+  says "ONNX's Attention, against float64" "$numpy" tests/c_api/c_onnx.py "$libraries/libattend.so"
+else
+  skip "ONNX's Attention" "no python3 has numpy"
+fi
+
+# Sanitizers watch the surface, the scalar backend and what is common to all. The vector backends are the library's: they take
+# minutes to compile with sanitizers, which is done for the unit tests as a whole.
+vectors='_\(avx\|neon\|helium\|rvv\)'
+backends=$(printf '%s\n' "$libraries"/src/*.o | grep "$vectors")
+sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
+sanitizers=address,undefined
+flags='-std=c++17 -O1 -g -ffp-contract=off -fno-sanitize-recover=all -Iinclude'
+if ! $cxx -fsanitize=$sanitizers -x c++ - -o "$build/probe" 2>/dev/null <<'PROBE'; then
+int main() {}
+PROBE
+  skip "sanitizers" "$cxx has no run-time for -fsanitize=$sanitizers"
+else
+  # shellcheck disable=SC2086
+  succeeds "the tests of the C surface compile with -fsanitize=$sanitizers" compile_all "$build/sanitized" \
+    "$sources $(ls tests/c_api/test_c_*.cpp) tests/support/main.cpp" $flags -fsanitize=$sanitizers -isystem build/doctest/usr/include &&
+    succeeds "they link" $cxx -fsanitize=$sanitizers "$build"/sanitized/*.o $backends -o "$build/sanitized/unit" && {
+    "$build/sanitized/unit" >"$build/log" 2>&1
+    result=$?
+    if [ $result -eq 0 ] && grep -q '100000 calls' "$build/log"; then
+      ok "they pass; malformed calls: $(sed -n 's/.*MESSAGE: \(100000 calls.*\)/\1/p' "$build/log")"
+    else
+      fail "they pass" "exit status $result: $(grep -m 1 -E 'ERROR|runtime error' "$build/log")"
+    fi
+  }
+fi
+
+if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
+  skip "fuzzing" "only Clang has libFuzzer"
+elif ! echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, decltype(sizeof 0)) { return 0; }' |
+  $cxx -fsanitize=fuzzer,$sanitizers -x c++ - -o "$build/probe" 2>/dev/null; then
+  skip "fuzzing" "$cxx has no run-time for -fsanitize=fuzzer,$sanitizers"
+else
+  # shellcheck disable=SC2086
+  succeeds "fuzzing: compiles" compile_all "$build/fuzzed" "$sources tests/fuzz/fuzz_c_surface.cpp" \
+    $flags -fsanitize=fuzzer-no-link,$sanitizers &&
+    succeeds "fuzzing: links" $cxx -fsanitize=fuzzer,$sanitizers "$build"/fuzzed/*.o $backends -o "$build/fuzz" && {
+    "$build/fuzz" -runs=10000 -seed=1 -max_len=300 -len_control=0 -artifact_prefix="$build/" >"$build/log" 2>&1
+    result=$?
+    said=$(sed -n 's/^fuzz: //p' "$build/log")
+    case $result-$said in
+      0-?*)
+        # A fuzzer that only ever saw one kind of call would prove nothing.
+        nothing_in "$(echo "$said" | awk '$1 < 1000 || $5 < 100 { print }')" "fuzzing: $said" ;;
+      *) fail "fuzzing" "exit status $result: $(grep -m 1 -E 'ERROR|runtime error|^line' "$build/log")" ;;
+    esac
+  }
+fi
+
+finish

@@ -1,0 +1,216 @@
+#!/bin/sh
+# Copied into a firmware's tree, the library compiles with its compiler and flags, asks for little, and computes the host's bits:
+# tests/checks/check_firmware.sh gcc|clang BUILD_DIR, from the project's top folder. Part of `make targets`.
+#
+# gcc: the cross compilers by their usual names. clang: CLANG= (clang++), linked by the same cross compilers. CXX= is the host's
+# compiler, JOBS= how many targets run at a time, VENDOR_TARGETS= which. What is missing is skipped, and the line says what to
+# install; where CI=true, that is a failure. Exit status 77: nothing at all was there.
+family=$1
+top=$2/check_firmware-$family
+host_cxx=${CXX:-g++}
+clang=${CLANG:-clang++}
+at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+board=tests/firmware/board.sh
+vendor=$top/vendor
+build=$top
+. tests/support/check.sh
+targets='cortex-m0plus cortex-m3 cortex-m4/soft cortex-m4/softfp cortex-m4 cortex-m7 cortex-m33/soft cortex-m33 cortex-m55/nomve
+  cortex-m55 armv7-a armv7-a/neon aarch64 rv32imac rv64gc rv64gc/linux'
+
+# What a firmware of our own might say: no C or C++ library, no exceptions, every warning.
+strict='-fno-exceptions -fno-rtti -ffreestanding -nostdlib -Wall -Wextra -Werror'
+
+# Which flags a vendor would give, which backend is to be expected, where it runs, and whether floats are computed in software.
+describe() { # target
+  triplet=arm-none-eabi package=gcc-arm-none-eabi emulator=qemu-system-arm backend=scalar software=no
+  case $1 in
+    cortex-m0plus | cortex-m3 | */soft) software=yes ;;
+    cortex-m55) backend=helium ;;
+    armv7-a/neon | aarch64) backend=neon ;;
+  esac
+  case $1 in
+    */soft) flags="-mcpu=${1%/*} -mfloat-abi=soft" ;;
+    */softfp) flags="-mcpu=${1%/*} -mfloat-abi=softfp" ;;
+    */nomve) flags="-mcpu=${1%/*}+nomve -mfloat-abi=hard" ;;
+    cortex-*) flags=$(sh $board flags "$1") ;;
+    armv7-a) triplet=arm-linux-gnueabihf emulator=qemu-arm flags='-march=armv7-a -mfpu=vfpv3-d16' ;;
+    armv7-a/neon) triplet=arm-linux-gnueabihf emulator=qemu-arm flags='-march=armv7-a -mfpu=neon-vfpv4' ;;
+    aarch64) triplet=aarch64-linux-gnu emulator=qemu-aarch64 flags='' ;;
+    rv32imac) triplet=riscv64-unknown-elf emulator=qemu-riscv32 flags='-march=rv32imac -mabi=ilp32' software=yes ;;
+    rv64gc) triplet=riscv64-unknown-elf emulator=qemu-riscv64 flags='-march=rv64gc -mabi=lp64d' ;;
+    rv64gc/linux) triplet=riscv64-linux-gnu emulator=qemu-riscv64 flags='-march=rv64gc -mabi=lp64d' ;;
+  esac
+  case $triplet in *-linux-*) package=g++-$triplet ;; riscv*) package=gcc-$triplet ;; esac
+  [ $emulator = qemu-system-arm ] && emulator_package=qemu-system-arm || emulator_package=qemu-user
+}
+
+has() { # program package
+  command -v "$1" >/dev/null 2>&1 && return
+  absent "$target" "$1 was not found: apt-get install $2"
+  false
+}
+
+absent() { # what why
+  if [ "${CI:-}" = true ]; then fail "$1" "$2"; else skip "$1" "$2"; fi
+}
+
+# asks_for_little WHAT OBJECT…: of the world outside only the three functions of memory and helpers of the compiler, such as
+# __aeabi_idiv or __muldf3; with a floating-point unit none that computes floats. Nothing runs before main.
+asks_for_little() {
+  whose=$1
+  shift
+  readelf -SsW "$@" >"$build/elf" 2>&1 || fail "$whose: readelf reads the objects" "$(head -n 1 "$build/elf")"
+  awk '$7 == "UND" && $8 != "" { print $8 }' "$build/elf" | sort -u >"$build/names"
+  helpers='__aeabi_[a-z0-9_]+|__gnu_thumb1_case_[a-z]+|__[a-z]+[sdt][fi][a-z]*[23]?'
+  nothing_in "$([ -s "$build/names" ] || echo 'no name was found'
+    grep -vxE "_ZN6attend.*|mem(cpy|set|move)|_GLOBAL_OFFSET_TABLE_|$helpers" "$build/names"
+    grep -xE '__aeabi_atexit' "$build/names")" "$whose: asks for memcpy, memset, memmove and the compiler's helpers only"
+  [ $software = yes ] || no_software_floats "$whose" "$@"
+  nothing_in "$(grep -oE '\.(preinit_array|init_array|ctors|fini_array|dtors)[^ ]*|_GLOBAL__(sub_)?[ID][A-Za-z0-9_]*' "$build/elf" |
+    sort -u)" "$whose: no static initialiser"
+}
+
+# Names such as __aeabi_fadd, __aeabi_ui2d, __addsf3, __extendsfdf2.
+no_software_floats() { # what object...
+  whose=$1
+  shift
+  nothing_in "$(for object in "$@"; do
+    readelf -sW "$object" | awk -v object="$(basename "$object")" '$7 == "UND" && $8 ~ \
+      /^(__aeabi_(c?[fd](add|r?sub|mul|div|neg|r?cmp.*|2.*)|u?[il]2[fd])|__[a-z]+[sdt]f[a-z0-9]*)$/ { print object ": " $8 }'
+  done)" "$whose: no float is computed in software"
+}
+
+# Links compiled objects for the target, with as little as there is: -nostdlib, except where an operating system's library prints.
+link_image() { # image object...
+  case $triplet in
+    arm-none-eabi) FLAGS=$flags sh $board link "$processor" "$@" ;;
+    riscv64-unknown-elf)
+      image=$1
+      shift
+      # shellcheck disable=SC2086
+      $triplet-g++ $flags -Os -ffreestanding -nostdlib -static "$@" tests/firmware/linux.cpp tests/firmware/memory.cpp -lgcc \
+        -o "$image"
+      ;;
+    *)
+      image=$1
+      shift
+      # shellcheck disable=SC2086
+      $triplet-g++ $flags -std=c++17 -static -I"$vendor/include" tests/firmware/hosted.cpp "$@" -o "$image"
+      ;;
+  esac
+}
+
+run_image() { # image
+  case $triplet in
+    arm-none-eabi) sh $board run "$processor" "$1" ;;
+    *) timeout 60 $emulator "$1" ;;
+  esac
+}
+
+# Compiles library and program with these flags, looks at the objects, links them and runs the image.
+variant() { # name flags...
+  name=$target\ $1
+  folder=$build/$1
+  shift
+  # shellcheck disable=SC2086
+  succeeds "$name: compiles with $*" compile_all "$folder" "$library" $flags "$@" || return
+  # shellcheck disable=SC2086
+  succeeds "$name: a program compiles" \
+    compile_all "$folder/program" tests/firmware/vendor_main.cpp $flags "$@" -I"$vendor/include" || return
+  asks_for_little "$name" "$folder"/*.o
+  [ $software = yes ] || no_software_floats "$name: the program" "$folder/program/vendor_main.o"
+  has $triplet-g++ "$package" || return
+  succeeds "$name: links" link_image "$folder/image" "$folder"/*.o "$folder/program/vendor_main.o" || return
+  has $emulator "$emulator_package" || return
+  if ! run_image "$folder/image" >"$folder/output" 2>&1; then
+    fail "$name: runs" "$(head -n 3 "$folder/output" | tr '\n' ' ')"
+    return
+  fi
+  [ "$(head -n 1 "$folder/output")" = $backend ] || fail "$name: runs on $backend" "it runs on $(head -n 1 "$folder/output")"
+  nothing_in "$(sed 1d "$folder/output" | diff "$top/expected" - | head -n 4)" "$name: runs on $backend, with the host's bits"
+  # This one belongs to the project, not to the vendor.
+  # shellcheck disable=SC2086
+  succeeds "$name: the digests of options compile" \
+    compile_all "$folder/options" tests/firmware/options_main.cpp $flags "$@" -I"$vendor/include" || return
+  succeeds "$name: the digests of options link" link_image "$folder/options.image" "$folder"/*.o "$folder/options/options_main.o" ||
+    return
+  succeeds "$name: the digests of options" run_image "$folder/options.image"
+}
+
+# What ATTEND_HOT and ATTEND_HOT_DATA say about sections: the entry, the loops that take the time, and their constants go there. GCC 12
+# ignores sections for templates, which do the bookkeeping.
+placement() { # flags...
+  folder=$build/placed
+  succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend_$backend.cpp" "$@" \
+    '-DATTEND_CODE=__attribute__((section(".itcm")))' '-DATTEND_TABLE=__attribute__((section(".dtcm")))' || return
+  $triplet-objdump -t "$folder/backend_$backend.o" >"$folder/symbols"
+  nothing_in "$(grep -E ' [.]text.*(chain|weights_of_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v EmbeddedPipeline
+    [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
+    grep -q ' [.]dtcm.*exp2_coefficients' "$folder/symbols" || echo 'no table in .dtcm')" "$target placed: loops and tables lie where told"
+}
+
+check_target() {
+  describe "$target"
+  processor=${target%%/*}
+  library=$(ls "$vendor"/src/*.cpp)
+  if [ "$family" = clang ]; then
+    has "$clang" clang || return
+    case $target in rv32*) cxx="$clang --target=riscv32-unknown-elf" ;; *) cxx="$clang --target=$triplet" ;; esac
+    # shellcheck disable=SC2086
+    if ! $cxx $flags -c -x c++ /dev/null -o "$build/probe.o" >"$build/log" 2>&1; then
+      absent "$target" "$clang cannot: $(first_error "$build/log")"
+      return
+    fi
+    # It has no C library for these targets, and is not to find the host's.
+    own='-ffreestanding -nostdlibinc -nostdinc++'
+    # The linker wants enums as the other compiler has them.
+    [ "$triplet" != arm-none-eabi ] || own="$own -fshort-enums"
+  else
+    cxx=$triplet-g++
+    has "$cxx" "$package" || return
+    # Nor do all cross compilers; then their own headers are those of a freestanding implementation.
+    own=
+    echo '#include <stdint.h>' | $cxx -E -x c++ - >/dev/null 2>&1 || own=-ffreestanding
+  fi
+  # shellcheck disable=SC2086
+  {
+    variant plain -std=c++17 -Os $own
+    variant strict -std=c++20 -Os $own $strict
+    stops "attend cannot keep its bits" "$vendor/src/backend_$backend.cpp" $flags -std=c++17 $own -ffast-math
+    case $target in cortex-m4 | cortex-m55) placement $flags -std=c++17 -Os $own ;; esac
+  }
+}
+
+[ "$family" = gcc ] || [ "$family" = clang ] || { echo "usage: tests/checks/check_firmware.sh gcc|clang BUILD_DIR" >&2; exit 2; }
+rm -rf "$top" && mkdir -p "$vendor" && cp -r include src "$vendor" || exit 1
+cxx=$host_cxx
+compile_all "$top/host" "tests/firmware/vendor_main.cpp tests/firmware/hosted.cpp $(ls "$vendor"/src/*.cpp)" -std=c++17 -Os \
+  -I"$vendor/include" && $cxx "$top"/host/*.o -o "$top/host/program" && "$top/host/program" >"$top/host/output" || exit 1
+sed 1d "$top/host/output" >"$top/expected"
+
+# Several targets at a time, each in a process of its own, which leaves its lines in a file.
+running=0 logs=''
+for target in ${VENDOR_TARGETS:-$targets}; do
+  build=$top/$(echo "$target" | tr / -)
+  mkdir -p "$build"
+  logs="$logs $build/lines"
+  (
+    check_target
+    echo "$target is through"
+  ) >"$build/lines" 2>&1 &
+  running=$((running + 1))
+  [ $running -lt "$at_a_time" ] || { wait; running=0; }
+done
+wait
+skipped=0
+for log in $logs; do
+  grep -v ' is through$' "$log"
+  tail -n 1 "$log" | grep -q ' is through$' || fail "$log" "broke off"
+  passed=$((passed + $(grep -c '^ok ' "$log")))
+  failed=$((failed + $(grep -c '^FAIL ' "$log")))
+  skipped=$((skipped + $(grep -c '^skip ' "$log")))
+done
+# shellcheck disable=SC2086
+[ $((passed + failed)) -gt 0 ] || { cat $logs | sed -n 's/^skip [^:]*: //p' | head -n 1; exit 77; }
+printf '%d passed, %d failed%s\n' $passed $failed "$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+[ $failed -eq 0 ]

@@ -1,0 +1,145 @@
+#!/bin/sh
+# The stack is bounded, and the headers say by how much: tests/checks/check_stack.sh CXX BUILD_DIR
+#
+# For boards, size.sh does the same and measures too. Only GCC writes down who calls whom and how large the stack frames are.
+cxx=$1
+build=$2/check_stack
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+tab=$(printf '\t')
+notes='-fcallgraph-info=su -fstack-usage'
+
+# shellcheck disable=SC2086
+if ! $cxx $notes -E -x c++ /dev/null >"$build/log" 2>&1; then
+  skip "bounded stack" "$cxx does not tell (-fcallgraph-info)"
+  finish
+  exit
+fi
+
+# At -O0 nothing is inlined, so the graph of calls is whole. tsort tells loops, except a function that calls itself.
+# shellcheck disable=SC2086
+if succeeds "-O0: every source compiles" compile_all "$build/O0" "$(ls src/*.cpp)" -std=c++17 -O0 $notes; then
+  sed -n 's/^edge: { sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$build"/O0/*.ci | sort -u >"$build/edges"
+  nothing_in "$([ -s "$build/edges" ] || echo "no call was found"
+    awk '$1 == $2' "$build/edges"
+    tsort "$build/edges" 2>&1 >"$build/sorted")" "no recursion"
+fi
+
+# What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
+# more than any of them takes.
+outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64'
+core_run=_ZN6attend4core3runERKNS0_7ProblemE
+
+# Of calls with options, those that have others to call; and where the C surface makes them.
+option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
+  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii'
+c_options=_ZN6attend9c_surface11run_optionsERK14attend_problemRKNS0_7CheckedEii
+
+# Of the C surface, those that have others to call.
+c_calls='attend_run attend_run_part attend_check attend_workspace_size attend_cache_append attend_cache_init attend_cache_tokens'
+c_option_calls='attend_run attend_run_part attend_finish attend_merge'
+c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
+c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
+
+# bytes FUNCTION FILE: of its bound in what stack.awk prints.
+bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
+
+# promise NAME FOLDER: a constant of the headers, in bytes.
+promise() { nm -S -t d "$2/size_main.o" | awk -v name="$1_stack" '$4 == name { print $2 + 0 }'; }
+
+for level in -Os -O2; do
+  folder=$build/${level#-}
+  # shellcheck disable=SC2086
+  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp) tests/firmware/size_main.cpp" \
+    -std=c++17 $level $notes -Iinclude || continue
+  nothing_in "$(cat "$folder"/*.su | grep "${tab}dynamic\$")" "$level: every stack frame has a fixed bound"
+
+  # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
+  # Calls with options come after the plain ones, whose tiles they call.
+  known=$outside most=0 option_most=0
+  for graph in "$folder"/backend_*.ci "$folder"/combine_*.ci; do
+    name=$(basename "$graph" .ci)
+    entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[0-9]*[A-Z][^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
+    [ -n "$entries" ] || continue
+    succeeds "$level: $name has a bound" awk -v known="$known" -v roots="$entries" -f tests/support/stack.awk "$graph" || continue
+    known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
+    depth=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most }' "$build/log")
+    printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
+    case $name in
+      *_options) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
+      *) [ "$depth" -le "$most" ] || most=$depth ;;
+    esac
+  done
+  # shellcheck disable=SC2086
+  succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
+    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$folder/dispatch.ci" "$folder/options.ci" "$folder/option_parts.ci" || continue
+  known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
+  cp "$build/log" "$folder/option_calls.text"
+  for function in $option_calls; do
+    case $function in *run_part*) call=options_part ;; *) call=options ;; esac
+    needed=$(bytes "$function" "$folder/option_calls.text") promised=$(promise $call "$folder")
+    what=$(echo "$function" | sed 's/^_ZN6attend4core[0-9]*\([a-z_]*\).*/\1/')
+    if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: $what with options: $needed bytes of stack, $promised promised"
+      echo "$call $needed $promised" >>"$build/option_promises"
+    else
+      fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
+    fi
+  done
+  c_files="$folder/dispatch.ci $folder/parts.ci $folder/kv_cache.ci $folder/typed_cache.ci $(echo "$folder"/c_*.ci)"
+  # shellcheck disable=SC2086
+  succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
+    -f tests/support/stack.awk $c_files || continue
+  cp "$build/log" "$folder/options.text"
+  for call in $c_option_calls; do
+    needed=$(bytes "$call" "$folder/options.text")
+    [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${c_option_promised:-0}" ] || echo "$call needs ${needed:-?} bytes; "
+  done >"$folder/c_option_stack"
+  nothing_in "$(cat "$folder/c_option_stack")" \
+    "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
+  # shellcheck disable=SC2086
+  succeeds "$level: the calls have a bound" awk -v known="$known $c_options=0" -v indirect="$most" \
+    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish $c_calls" \
+    -f tests/support/stack.awk $c_files "$folder/size_main.ci" ||
+    continue
+  cp "$build/log" "$folder/stack.text"
+  for call in core prefill decode; do
+    case $call in core) function=$core_run ;; *) function=call_$call ;; esac
+    needed=$(bytes "$function" "$folder/stack.text") promised=$(promise $call "$folder")
+    if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: $call: $needed bytes of stack, $promised promised"
+      echo "$call $needed $promised" >>"$build/promises"
+    else
+      fail "$level: $call: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
+    fi
+  done
+  for call in $c_calls; do
+    needed=$(bytes "$call" "$folder/stack.text")
+    [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${c_promised:-0}" ] || echo "$call needs ${needed:-?} bytes; "
+  done >"$folder/c_stack"
+  nothing_in "$(cat "$folder/c_stack")" \
+    "$level: calls from C keep to ATTEND_STACK_BYTES, ${c_promised:-?}: attend_run takes $(bytes attend_run "$folder/stack.text")"
+  # Each constant holds by itself: one must not live on what another has left over.
+  nothing_in "$(tail -n 3 "$build/promises" | awk '
+    $1 == "core" { core = $2; core_promised = $3; next }
+    $2 - core > $3 - core_promised { printf "%s needs %d beside core::run, promised are %d; ", $1, $2 - core, $3 - core_promised }
+    ')" "$level: the calls keep to config::call_stack_bytes"
+  for call in prefill_part:prefill_part decode_part:decode_part decode_finish:prefill; do
+    needed=$(bytes "call_${call%:*}" "$folder/stack.text") promised=$(promise "${call#*:}" "$folder")
+    if [ "${needed:-0}" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: ${call%:*}: $needed bytes of stack, $promised promised"
+    else
+      fail "$level: ${call%:*}: the headers promise its stack" "it needs ${needed:-?} bytes, promised are ${promised:-?}"
+    fi
+  done
+done
+
+# Only where the constants are this target's own, and not those of another that needs more.
+case $($cxx -dumpmachine) in
+  x86_64* | aarch64*)
+    nothing_in "$(awk '$2 > most[$1] { most[$1] = $2; promised[$1] = $3 }
+      END { for (call in most) if (promised[call] > 1.5 * most[call]) printf "%s: %d promised, %d needed; ", call, promised[call], most[call] }
+      ' "$build/promises" "$build/option_promises")" "no promise is more than 1.5 times what is needed" ;;
+esac
+
+finish

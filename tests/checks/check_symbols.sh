@@ -1,0 +1,76 @@
+#!/bin/sh
+# Nothing comes from outside and nothing runs before main, as the object files show: tests/checks/check_symbols.sh CXX BUILD_DIR
+#
+# Compiled as a vendor would, with no flag but the standard and the level of optimisation. -O0 hides nothing: there every
+# function that is called is a symbol.
+cxx=$1
+build=$2/check_symbols
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+
+# symbols TYPES OBJECT…: the names of the symbols that have one of these nm types, one for each line.
+symbols() (
+  types=$1
+  shift
+  nm "$@" | sed -n "s/^[0-9a-f]* *[$types] //p" | sort -u
+)
+
+# mutable_data OBJECT…: symbols in writable memory. Constants that hold addresses are in .data.rel.ro, which becomes read-only
+# when the program is loaded.
+mutable_data() {
+  for object in "$@"; do objdump -t "$object" | sed "s|^|$(basename "$object") |"; done |
+    grep -E '[[:space:]](\.s?bss|\.s?data|\.tbss|\.tdata|\*COM\*)' | grep -vE '\.data\.rel\.ro|[[:space:]]d[[:space:]]'
+}
+
+# A compiler may be set up to guard stacks. Then the guard is its own wish, not the library's; the offset table is the linker's.
+guard=none
+if $cxx -dM -E -x c++ /dev/null | grep -q '__SSP'; then guard=__stack_chk_fail; fi
+
+for level in -O0 -O2 -Os; do
+  folder=$build/${level#-}
+  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" -std=c++17 $level || continue
+
+  symbols TWVuDBRi "$folder"/*.o >"$folder/defined"
+  symbols UWVuw "$folder"/*.o >"$folder/used"
+  nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_|$guard")" \
+    "$level: asks for nothing but memcpy, memset, memmove"
+
+  for object in "$folder"/backend_*.o; do
+    name=$(basename "$object" .o)
+    isa=${name#*_} isa=${isa%_options}
+    nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' |
+      grep -viE " attend::core::(Entry|Tiles)<attend::core::${isa}Backend>::")" \
+      "$level: $name exports its own entry points only"
+    # The linker keeps one copy of a weak function: it could be one with instructions that not every processor has.
+    [ "$isa" = scalar ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"
+  done
+
+  nothing_in "$(objdump -h "$folder"/*.o | grep -oE '\.(preinit_array|init_array|ctors|fini_array|dtors)[^ ]*'
+    nm "$folder"/*.o | grep -E '_GLOBAL__(sub_)?[ID]')" "$level: no static initialiser"
+  nothing_in "$(nm "$folder"/*.o | grep -E ' _Z(GV|TI|TS|TV|TH|TW)')" \
+    "$level: no guard variable, type information, virtual table"
+  nothing_in "$(nm "$folder"/*.o | grep -E '__cxa_|__gxx_|_Unwind_|__gcc_personality| _Z[nd][wa]')" \
+    "$level: no exception, no new or delete"
+
+  mutable_data "$folder"/*.o >"$folder/mutable"
+  nothing_in "$(grep -vE "^dispatch\.o .*[[:space:]]0+[48][[:space:]]" "$folder/mutable"
+    [ "$(wc -l <"$folder/mutable")" -le 1 ] || cat "$folder/mutable")" \
+    "$level: no mutable data but the dispatcher's one pointer"
+done
+
+# Bare metal, where Clang's builtins call the C library; it has no system headers, and needs none.
+bare="--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding"
+if echo | $cxx $bare -E -x c++ - >/dev/null 2>&1; then
+  folder=$build/bare
+  # shellcheck disable=SC2086
+  if succeeds "bare x86: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" $bare; then
+    symbols TWVuDBRi "$folder"/*.o >"$folder/defined"
+    symbols UWVuw "$folder"/*.o >"$folder/used"
+    nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_")" \
+      "bare x86: asks for nothing but memcpy, memset, memmove"
+  fi
+else
+  skip "bare x86" "$cxx has no such target"
+fi
+
+finish

@@ -1,0 +1,178 @@
+#!/bin/sh
+# Copying two folders is all it takes: tests/checks/check_vendoring.sh CXX BUILD_DIR
+cxx=$1
+build=$2/check_vendoring
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build/vendor" || exit 1
+cp -r include src "$build/vendor" || exit 1
+vendor=$build/vendor
+sources=$(ls "$vendor"/src/*.cpp)
+
+# Nothing but -c, unless the compiler's own default is an older standard.
+macros=$($cxx -dM -E -x c++ /dev/null)
+if printf '%s' "$macros" | grep -qE '__cplusplus (199711|201103|201402)L'; then plain=-std=c++17; else plain=; fi
+
+cat >"$build/program.cpp" <<'END'
+#include <attend/attend.h>
+#include <attend/core_options.h>
+#include <cstdio>
+
+struct Tiny {
+  static constexpr int query_heads = 2, kv_heads = 1, head_dim = 3, value_dim = 1, max_tokens = 8;
+};
+static attend::KvCache<Tiny> cache;
+
+// One token over halves, with a soft cap, a bias, a sink, weights and a log-sum-exp.
+static void print_with_options() {
+  constexpr int keys = 5, dims = 3;
+  alignas(attend::config::alignment) static float scratch[8192];
+  if (attend::core::option_scratch_floats(1, attend::chain_keys, dims, dims) > 8192) return;
+  unsigned char memory[2][(16 * dims) * 2] = {};
+  float query[dims] = {0.5f, -1.25f, 0.75f}, numbers[keys][dims], bias[keys], sink = 0.25f, output[dims], weights[keys], lse;
+  for (int j = 0; j < keys; ++j) {
+    bias[j] = j == 3 ? -__builtin_inff() : 0.1f * float(j);
+    for (int d = 0; d < dims; ++d) numbers[j][d] = 0.3f * float(j) - 0.2f * float(d);
+  }
+  const attend::core::Format half = attend::core::Format::float16;
+  const attend::core::TypedCache halves = {memory[0], memory[1], nullptr, nullptr, half, half, 1, dims, dims, keys, {}};
+  attend::core::store(halves, 0, keys, {numbers[0], dims, 0}, {numbers[0], dims, 0});
+  attend::core::Problem p = {};
+  p.query = {query, dims, 0}, p.output = {output, dims, 0};
+  p.key = {static_cast<const float*>(halves.keys), 0, 0}, p.value = {static_cast<const float*>(halves.values), dims, 0};
+  p.query_heads = p.kv_heads = p.queries = p.row_block = 1;
+  p.head_dim = p.value_dim = dims, p.keys = keys, p.scale = 1.5f, p.key_panels = true;
+  p.key_block = attend::chain_keys, p.scratch = scratch;
+  attend::core::Options o;
+  o.key_format = o.value_format = half, o.soft_cap = 2.0f, o.bias = {bias, 0, 0, 0, keys}, o.sinks = &sink;
+  o.lse = {&lse, 1, 1}, o.scores = {weights, keys, keys}, o.score_keys = keys, o.score_stage = attend::core::Scores::weights;
+  attend::core::run(p, o);
+  std::printf("options %a %a %a %a %a\n", double(output[0]), double(output[2]), double(lse), double(weights[0]), double(weights[3]));
+}
+
+int main() {
+#if defined(__x86_64__) || defined(__i386__)
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  const bool avx2 = false;
+#endif
+  std::printf("%s %s\n", avx2 ? "avx2" : "none", attend::active_backend());
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    if (!attend::use_backend(attend::backend_name(i))) continue;
+    cache.clear();
+    for (int t = 0; t < Tiny::max_tokens; ++t) {
+      const float x = 0.3f * float(t);
+      attend::Query<Tiny> query = {{{{{0.5f, x, -0.75f}, {-1.5f, 0.375f, x}}}}};
+      attend::Key<Tiny> key = {{{{{x, 1.0f - x, x * x}}}}};
+      attend::Value<Tiny> value = {{{{{x}}}}};
+      attend::Output<Tiny> output;
+      if (!cache.append(key, value) || attend::decode(query, cache, output) != attend::Status::ok) return 1;
+      std::printf("%s %a %a\n", attend::active_backend(), double(output[0][0][0]), double(output[0][1][0]));
+    }
+    print_with_options();
+  }
+}
+END
+
+# runs VARIANT FLAGS…: compiles the library with these flags and runs the program with it. Its output goes to VARIANT/output.
+runs() (
+  variant=$build/$1
+  shift
+  compile_all "$variant" "$sources" "$@" &&
+    $cxx -std=c++17 -I"$vendor/include" "$build/program.cpp" "$variant"/*.o -o "$variant/program" &&
+    "$variant/program" >"$variant/output"
+)
+
+# shellcheck disable=SC2086
+succeeds "compiles with nothing but -c${plain:+ $plain}" compile_all "$build/plain" "$sources" $plain
+succeeds "compiles with -std=c++20" compile_all "$build/newer" "$sources" -std=c++20 -fsyntax-only
+firmware="-Os -fno-exceptions -fno-rtti -ffreestanding -Wall -Wextra -Werror"
+# shellcheck disable=SC2086
+succeeds "compiles with $firmware" compile_all "$build/firmware" "$sources" -std=c++17 $firmware
+
+if succeeds "compiles with -Os, links, runs" runs small -std=c++17 -Os; then
+  read -r expected active <"$build/small/output"
+  case $expected-$active in
+    avx2-avx2 | avx2-avx512*) ok "runs on $active, without a flag for it" ;;
+    none-*) skip "fast path without a flag" "this processor has no AVX2" ;;
+    *) fail "fast path without a flag" "the processor has $expected, the library runs on $active" ;;
+  esac
+fi
+
+# Files that compile to nothing for this target have no arithmetic to lose.
+for object in "$build"/small/backend_*.o "$build"/small/options.o "$build"/small/typed_cache.o; do
+  nm "$object" | grep -q ' [Tt] ' || continue
+  source=$vendor/src/$(basename "$object" .o).cpp
+  for flag in -ffast-math -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$source" -std=c++17 $flag; done
+done
+for source in $sources; do stops "attend needs C++17" "$source" -std=c++14; done
+
+# Processors on which other bits would come out. Their numbers take the place of this compiler's.
+refuses() { # text macro number
+  stops "$1" "$vendor/src/backend_scalar.cpp" -std=c++17 "-U$2" "-D$2=$3"
+}
+refuses "attend needs an int of 32 bits" __SIZEOF_INT__ 2
+refuses "attend needs a float of 32 bits" __FLT_MANT_DIG__ 16
+refuses "attend needs a float of 32 bits" __FLT_MAX_EXP__ 127
+refuses "attend needs a double of 64 bits" __DBL_MANT_DIG__ 24
+refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
+for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
+stops "the FPU of m68k" "$vendor/src/backend_scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
+
+# A part of -ffast-math, which not every compiler gives away by a macro: refused, or without effect.
+what="-funsafe-math-optimizations stops or changes no bit"
+if runs unsafe -std=c++17 -O2 -funsafe-math-optimizations >"$build/log" 2>&1; then
+  nothing_in "$(diff "$build/small/output" "$build/unsafe/output" | grep -m 2 '^[<>]')" "$what"
+elif first_error "$build/log" | grep -qF "attend cannot keep its bits"; then
+  ok "$what"
+else
+  fail "$what" "$(first_error "$build/log")"
+fi
+
+# One file that includes two backends would compile the second with the first one's instructions.
+for pair in "backend_avx2 backend_scalar" "backend_avx2_options backend_scalar_options" "backend_avx2 backend_scalar_options"; do
+  for name in $pair; do printf '#include "%s/%s.cpp"\n' "$(pwd)/src" "$name"; done >"$build/unity.cpp"
+  if $cxx -std=c++17 -fsyntax-only "$build/unity.cpp" >"$build/log" 2>&1; then
+    fail "a unity build of $pair stops" "it compiles"
+  elif grep -qF "by itself" "$build/log"; then
+    ok "a unity build of $pair stops"
+  else
+    fail "a unity build of $pair stops" "$(first_error "$build/log")"
+  fi
+done
+
+# From here on only with the compiler's own headers: those of a freestanding implementation of C.
+if printf '%s' "$macros" | grep -q '__clang__'; then
+  freestanding="-std=c++17 -ffreestanding -nostdlibinc -nostdinc++"
+else
+  # GCC's <immintrin.h> wants <stdlib.h>, for _mm_malloc alone; with its guard defined it does not ask.
+  freestanding="-std=c++17 -ffreestanding -nostdinc -isystem $($cxx -print-file-name=include)"
+  freestanding="$freestanding -D_MM_MALLOC_H_INCLUDED"
+fi
+# shellcheck disable=SC2086
+succeeds "compiles with no header but the compiler's own" \
+  compile_all "$build/own_headers" "$sources" $freestanding -fsyntax-only
+
+# Clang carries every target in one binary. What a target cannot do itself it asks of the compiler's run-time library, whose
+# names begin with two underscores; fmaf, say, would be libm.
+if ! printf '%s' "$macros" | grep -q '__clang__'; then
+  skip "other targets" "only Clang compiles for all of them"
+else
+  for target in "aarch64-none-elf" "armv7-linux-gnueabihf" "thumbv6m-none-eabi" "thumbv7em-none-eabihf -mcpu=cortex-m4" \
+    "thumbv8.1m.main-none-eabihf -mcpu=cortex-m55" "i686-linux-gnu -msse2" "riscv32-none-elf -march=rv32imafc" \
+    "riscv64-linux-gnu -march=rv64gc" "powerpc64-linux-gnu" "wasm32"; do
+    # shellcheck disable=SC2086
+    if ! $cxx --target=$target -c -x c++ /dev/null -o "$build/probe.o" >"$build/log" 2>&1; then
+      skip "$target" "this Clang cannot"
+      continue
+    fi
+    folder=$build/${target%% *}
+    # shellcheck disable=SC2086
+    succeeds "$target: every source compiles" compile_all "$folder" "$sources" --target=$target $freestanding || continue
+    nm "$folder"/*.o >"$folder/names" 2>"$folder/nm.log" || continue # not ELF
+    nothing_in "$(sed -n 's/^ *U //p' "$folder/names" | sort -u |
+      grep -vE '^(__|_ZN6attend|_GLOBAL_OFFSET_TABLE_$|\.TOC\.$|mem(cpy|set|move)$)')" \
+      "$target: asks the compiler's run-time library only"
+  done
+fi
+
+finish

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Wrong code must not compile, and must be told why: tests/checks/check_wrong_code.sh CXX BUILD_DIR
+#
+# Every file in tests/wrong_code begins with the text of the static_assert that must be the compiler's first error.
+cxx=$1
+build=$2/check_wrong_code
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+
+for source in tests/wrong_code/*.cpp; do
+  name=$(basename "$source" .cpp)
+  log=$build/$name.log
+  expected=$(sed -n '1s|^// expect: ||p' "$source")
+  $cxx -std=c++17 -Iinclude -fsyntax-only "$source" >"$log" 2>&1
+  compiled=$?
+  first=$(grep -m 1 'error:' "$log")
+  if [ -z "$expected" ]; then
+    fail "$name" "its first line is not // expect: TEXT"
+  elif [ "$expected" = nothing ]; then
+    if [ $compiled -eq 0 ]; then ok "$name compiles"; else fail "$name" "$first"; fi
+  elif [ $compiled -eq 0 ]; then
+    fail "$name" "it compiles"
+  else
+    case $first in
+      *"error: static"*assert*"$expected"*) ok "$name" ;; # "static assertion failed: …" and "static_assert failed … "
+      *) fail "$name" "the first of $(grep -c 'error:' "$log") errors is $first" ;;
+    esac
+  fi
+done
+
+finish

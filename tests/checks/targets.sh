@@ -1,0 +1,241 @@
+#!/bin/sh
+# Every target gives the same bits: tests/checks/targets.sh [BUILD_DIR], from the project's top folder. Installs nothing.
+#
+# What is missing is skipped, and the table names the package to install; where CI=true, that is a failure. CXX= is the host's
+# compiler, CLANG= another Clang than clang++, MODELS= the folder of the story's model and tokenizer, JOBS= how many targets run
+# at a time, TARGETS= which of them. Each leaves its log in BUILD_DIR/targets.
+build=${1:-build}
+work=$build/targets
+cxx=${CXX:-g++}
+clang=${CLANG:-clang++}
+models=${MODELS:-../shared/models}
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+board=tests/firmware/board.sh
+story_tokens=200
+. tests/support/workers.sh
+
+boards=$(sh $board boards)
+targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be rv32 wasm32 $boards"
+for name in cortex-m4 cortex-m7 cortex-m33 cortex-m55; do targets="$targets story/$name"; done
+targets="$targets vendor/gcc vendor/clang"
+# The slow ones first, so that no worker is left alone with one at the end.
+order="s390x armv7-a aarch64 rv64v rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
+[ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
+
+# Exit statuses of a target. What is not there cannot be installed: another processor, files of someone else.
+missing=77 not_there=78
+
+say() { echo "$*"; }
+
+needs() {  # program package, and so on
+  absent=''
+  while [ $# -gt 0 ]; do
+    command -v "$1" >/dev/null 2>&1 || absent="$absent $2"
+    shift 2
+  done
+  [ -z "$absent" ] || { say "apt-get install$absent"; exit $missing; }
+}
+
+what() {
+  case $1 in
+    scalar | avx2 | avx512) say "specials, digests, options on this machine" ;;
+    aarch64 | armv7-a | rv64) say "all unit tests and the stack, user-mode emulation" ;;
+    s390x) say "unit tests but error bounds, user-mode emulation" ;;
+    rv32 | aarch64_be) say "digests, options without a C library, emulation" ;;
+    wasm32) say "digests, options in Node.js, without and with SIMD" ;;
+    rv64v) say "unit tests but 6 slow ones; digests of 256 bits" ;;
+    vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
+    story/*) say "$story_tokens tokens of the story, emulated board" ;;
+    *) say "chains, specials, digests, options, emulated board" ;;
+  esac
+}
+
+native() {  # backend
+  ATTEND_BACKEND=$1 "$work/specials" && ATTEND_BACKEND=$1 "$work/digests" && ATTEND_BACKEND=$1 "$work/options"
+  status=$?
+  [ $status -eq 77 ] && exit $not_there
+  return $status
+}
+
+# The suite of another Linux. Extra flags are the vendor's: which vector unit there is. The headers promise no stack for s390x,
+# where every frame holds 160 bytes for the callee.
+unit() {  # triplet emulator extra-flags arguments-of-doctest...
+  needs "$1-g++" "g++-$1" "$2" qemu-user
+  folder=$work/$1
+  make -j1 CXX="$1-g++" EXTRA="$3" TEST_OPT=-O1 BUILD="$folder" "$folder/unit" || return 1
+  [ "$1" = s390x-linux-gnu ] || sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
+  emulator="$2 -L /usr/$1"
+  shift 3
+  run_unit "$folder" "$emulator" "$@"
+}
+
+run_unit() {  # folder emulator arguments-of-doctest...
+  folder=$1 emulator=$2
+  shift 2
+  if [ -r "$models/stories260K.bin" ]; then
+    export ATTEND_MODEL="$models/stories260K.bin" ATTEND_TOKENIZER="$models/tok512.bin"
+    export ATTEND_STORY="$models/stories260K.greedy200.txt"
+  fi
+  # shellcheck disable=SC2086
+  emulated $emulator "$folder/unit" "$@" >"$folder/unit.log" 2>&1
+  status=$?
+  cat "$folder/unit.log"
+  sed -n 's/^\[doctest\] test cases: *[0-9]* | *\([0-9]*\) passed | *\([0-9]*\) failed.*/\1 passed, \2 failed/p' "$folder/unit.log"
+  return $status
+}
+
+# RISC-V with vectors, which need Clang: the suite with registers of 128 bits, the same program where registers are longer, and
+# what makes use of longer ones. Slow tests are left out: those of scalar functions, which rv64 runs, and those of errors, which
+# are the same where the bits are.
+# shellcheck disable=SC2086
+rv64v() {
+  needs clang++-19 clang-19 riscv64-linux-gnu-g++ g++-riscv64-linux-gnu qemu-riscv64 qemu-user
+  compiler='clang++-19 --target=riscv64-linux-gnu'
+  emulator='qemu-riscv64 -L /usr/riscv64-linux-gnu -cpu rv64,v=true,vext_spec=v1.0,vlen'
+  folder=$work/rv64v
+  vectors "$folder" -march=rv64gcv && emulated $emulator=1024 "$folder/unit" --test-case='committed digests*,operations*' || return 1
+  vectors "$folder/256" '-march=rv64gcv_zvl256b -mrvv-vector-bits=zvl' &&
+    emulated $emulator=256 "$folder/256/unit" --test-case='*digests*,*random shapes*' || return 1
+  operations 256 && operations 512 || return 1
+  run_unit "$folder" "$emulator=128" \
+    --test-case-exclude='the polynomial*,the software fused*,scale * log2*,formats: floats become*,errors *'
+}
+
+# Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
+# warning with that compiler.
+vectors() {  # build-folder flags
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_OPT=-O1 TEST_BUILD="$folder" BUILD="$1" "$1/unit"
+}
+
+# shellcheck disable=SC2086
+operations() {  # bits
+  mkdir -p "$folder/$1"
+  $compiler -march=rv64gcv_zvl$1b -std=c++17 -O1 -Iinclude -isystem build/doctest/usr/include tests/unit/test_operations.cpp \
+    "$folder/tests/support/main.o" "$folder/libattend.a" -o "$folder/$1/operations" && emulated $emulator=$1 "$folder/$1/operations"
+}
+
+emulated() { ATTEND_QUICK=1 timeout 900 "$@"; }
+
+# Digests and options without a C library. $link: flags for the linker, and libraries.
+freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
+  folder=$work/$1
+  compile="$2 -std=c++17 -ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -ffunction-sections -fdata-sections -Iinclude"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  for source in src/*.cpp "tests/firmware/$3.cpp" tests/firmware/memory.cpp; do
+    # shellcheck disable=SC2086
+    $compile -c "$source" -o "$folder/$(basename "$source").o" || return 1
+  done
+  for program in digests options; do
+    # shellcheck disable=SC2086
+    $compile tests/firmware/${program}_main.cpp "$folder"/*.o -nostdlib -Wl,--gc-sections $link -o "$folder/$program" || return 1
+    timeout 900 $4 "$folder/$program" || return
+  done
+}
+
+rv32() {
+  needs riscv64-unknown-elf-g++ gcc-riscv64-unknown-elf qemu-riscv32 qemu-user
+  link='-static -lgcc'
+  freestanding rv32 'riscv64-unknown-elf-g++ -march=rv32imac -mabi=ilp32 -Os' linux qemu-riscv32
+}
+
+# There is no C library for it: the libraries of the cross compiler are little-endian.
+aarch64_be() {
+  needs aarch64-linux-gnu-g++ g++-aarch64-linux-gnu qemu-aarch64_be qemu-user "$clang" clang ld.lld lld
+  link=-static
+  freestanding aarch64_be 'aarch64-linux-gnu-g++ -mbig-endian -O2' linux qemu-aarch64_be || return
+  link='-static -fuse-ld=lld'
+  freestanding aarch64_be-clang "$clang --target=aarch64_be-linux-gnu -O2" linux qemu-aarch64_be
+}
+
+# The stack comes first in memory, so that a program that needs more of it stops.
+wasm32() {
+  needs "$clang" clang wasm-ld lld node nodejs
+  link='-Wl,--no-entry -Wl,--stack-first'
+  freestanding wasm32 "$clang --target=wasm32 -Os" wasm 'node tests/firmware/wasm.mjs' || return
+  freestanding wasm32-simd128 "$clang --target=wasm32 -msimd128 -O2" wasm 'node tests/firmware/wasm.mjs'
+}
+
+on_board() {  # board
+  for program in chains specials digests options; do
+    image=$work/$1.$program
+    sh $board build "$1" $program "$image" && sh $board run "$1" "$image" || return
+  done
+}
+
+story() {  # board
+  [ -s "$work/story.txt" ] || { say "no model in $models"; exit $not_there; }
+  image=$work/$1.story
+  MODELS=$models sh $board build "$1" story "$image" || return
+  sh $board run "$1" "$image" $story_tokens >"$image.txt"
+  status=$?
+  cat "$image.txt"
+  [ $status -eq 0 ] || return $status
+  cmp "$image.txt" "$work/story.txt" || return 1
+  say "the same text as on this machine"
+}
+
+work_on() {  # target
+  case $1 in
+    scalar | avx2 | avx512) native "$1" ;;
+    aarch64) unit aarch64-linux-gnu qemu-aarch64 '' ;;
+    armv7-a) unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 ;;
+    rv64) unit riscv64-linux-gnu qemu-riscv64 '' ;;
+    s390x) unit s390x-linux-gnu qemu-s390x '' --test-case-exclude='errors*,the polynomial*' ;;
+    rv32 | rv64v | aarch64_be | wasm32) "$1" ;;
+    story/*) story "${1#story/}" ;;
+    vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
+    *) on_board "$1" ;;
+  esac
+}
+
+row() { printf '%-17s %-8s %5s  %-50s %s\n' "$@"; }
+
+# One row for each target, and the logs of those that failed.
+report() {
+  passed=0 failed=0 skipped=0 logs=''
+  row target result time 'what was run' ''
+  for name in $targets; do
+    files=$work/log/$(echo "$name" | tr / -)
+    status=1 seconds='?'
+    [ -r "$files/result" ] && read -r status seconds <"$files/result"
+    detail=$(grep -v '^$' "$files/log" | tail -n 1)
+    case $status in
+      0) result=passed passed=$((passed + 1)) ;;
+      "$missing") result=skipped ;;
+      "$not_there") result=skipped ;;
+      *) result=failed ;;
+    esac
+    [ "$status" = "$missing" ] && [ "${CI:-}" = true ] && result=failed
+    [ $result = skipped ] && skipped=$((skipped + 1))
+    [ $result = failed ] && failed=$((failed + 1)) logs="$logs $files/log"
+    row "$name" $result "$seconds s" "$(what "$name")" "$detail"
+  done
+  for log in $logs; do printf '\n== %s\n' "$log" && tail -n 20 "$log"; done
+  printf '\n%d passed, %d failed%s\n' $passed $failed "$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+  [ $failed -eq 0 ] && [ $passed -gt 0 ]
+}
+
+# The emulated builds are other builds: nothing that the caller's make was told holds for them.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+rm -rf "$work/log" "$work/story.txt"
+mkdir -p "$work/log" || exit 1
+make CXX="$cxx" BUILD="$build" "$build/run" "$build/libattend.a" build/doctest.ready >&2 || exit 1
+# shellcheck disable=SC2086
+for program in specials digests options; do
+  $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
+    -o "$work/$program" || exit 1
+done
+if [ -r "$models/stories260K.bin" ] && [ -r "$models/tok512.bin" ]; then
+  "$build/run" --model "$models/stories260K.bin" --tokenizer "$models/tok512.bin" --steps $story_tokens \
+    >"$work/story.txt" 2>/dev/null || exit 1
+fi
+
+begin=$(date +%s)
+# shellcheck disable=SC2086
+share_out "$jobs" "$work/log" $order
+echo
+report
+status=$?
+echo "$(($(date +%s) - begin)) seconds" >&2
+exit $status

@@ -1,0 +1,132 @@
+// Where the exponential changes its ways, and rows that see nothing of some segments: the defined bits on every backend.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../support/instance.h"
+
+using namespace attend_test;
+
+namespace {
+
+// One query of 1 and keys that are the scores: with this scale they are in base 2 as they stand. Values of the keys that score
+// like the first are multiplied by a factor.
+Instance with_scores(const std::vector<float>& scores, float factor_of_first) {
+  constexpr float base2 = 0.693147180559945f;  // ln 2
+  Instance instance({1, 1, 1, 9, 1, int(scores.size()), false, 0, base2, 1.0f}, 3);
+  instance.query[0] = 1.0f;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    instance.key[j] = scores[j];
+    for (std::size_t c = 0; c < 9; ++c) instance.value[j * 9 + c] *= scores[j] == scores[0] ? factor_of_first : 1.0f;
+  }
+  return instance;
+}
+
+}  // namespace
+
+TEST_CASE("maxima on both sides of every limit of the exponential") {
+  Random random(9);
+  for (const float magnitude :
+       {0.0f, 0x1p20f, 0x1.fffffp20f, 0x1p21f, 0x1p22f, 0x1.8p22f, 0x1p23f, 0x1.4p23f, 0x1p24f, 1e30f}) {
+    for (const float sign : {1.0f, -1.0f}) {
+      std::vector<float> scores;
+      for (int j = 0; j < 40; ++j) scores.push_back(sign * magnitude + float(random.between(-120, 0)) * 0.25f);
+      const Instance instance = with_scores(scores, 1.0f);
+      const std::vector<float> expected = instance.defined();
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", magnitude * sign);
+        CHECK(same_bits(instance.one_shot(), expected));
+        CHECK(same_bits(instance.chunks(1, false), expected));
+      });
+    }
+  }
+}
+
+TEST_CASE("far maxima, even and odd, that rise, with ties among the scores") {
+  for (const float far : {0x1p21f, 0x1p21f + 1.0f, 0x1p21f + 2.0f, 0x1p22f - 1.0f, 0x1p22f + 1.0f, 0x1p23f + 3.0f}) {
+    for (const float max : {far, -far}) {
+      std::vector<float> scores;
+      for (int j = 0; j < 150; ++j) scores.push_back(max + (j < 70 ? 0.0f : 5.0f) - float(j % 40) * 0.5f);
+      const Instance instance = with_scores(scores, 1.0f);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", max);
+        CHECK(same_bits(instance.one_shot(), instance.defined()));
+        CHECK(same_bits(instance.one_shot({2, 64}), instance.defined()));
+      });
+    }
+  }
+}
+
+TEST_CASE("one token of heads side by side over few keys, with scores of very different sizes") {
+  constexpr float sizes[] = {1.0f, 1e-3f, 100.0f, -3e4f, 0x1p21f, 1.0f, 0x1.3p23f, 1e30f, -1e8f, 0.0f, 8.0f};
+  for (const int keys : {0, 1, 3, 4, 5, 8, 9, 15, 16, 17, 40}) {
+    for (const int head_dim : {1, 16, 39}) {
+      Instance instance({11, 11, head_dim, head_dim + 5, 1, keys, false, 0, 1.0f, 1.0f}, std::uint64_t(keys));
+      for (int i = 0; i < 11 * head_dim; ++i) instance.query[std::size_t(i)] *= sizes[i / head_dim];
+      const std::vector<float> expected = instance.defined();
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", keys, " ", head_dim);
+        CHECK(same_bits(instance.chunks(1, false, {1, 64}), expected));
+        CHECK(same_bits(instance.one_shot({1, 64}), expected));
+        CHECK(same_bits(instance.one_shot(), expected));
+      });
+    }
+  }
+}
+
+TEST_CASE("values up to the promised limit, and scores that pass the maximum by the least where floats are 4 apart") {
+  for (const float first : {0x1.000002p25f, 0x1.000004p25f, -0x1.000002p25f, -0x1.000004p25f}) {
+    std::vector<float> scores(128, first);
+    for (std::size_t j = 64; j < 128; ++j) scores[j] = std::nextafter(first, std::numeric_limits<float>::infinity());
+    Instance instance = with_scores(scores, 1.0f);
+    for (float& value : instance.value) value = 7.9e37f / 128.0f;
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend), " ", first);
+      for (const int keys : {64, 128}) CHECK(same_bits(instance.one_shot({2, keys}), instance.defined()));
+    });
+  }
+}
+
+TEST_CASE("the least weight is 2^-125") {
+  for (const float max : {0.0f, 100.0f, 0x1p22f}) {
+    for (const float below : {124.0f, 125.0f, 125.25f, 126.0f, 127.0f}) {
+      std::vector<float> scores(20, max - below);
+      scores[0] = max;
+      Instance instance = with_scores(scores, 0.0f);  // so that only the least weights show
+      // Values of 1 to 3: a weight times a value that is subnormal may count as zero, and does where the processor flushes.
+      for (std::size_t i = 9; i < 20 * 9; ++i) instance.value[i] += 2.0f;
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", max, " ", below);
+        CHECK(same_bits(instance.one_shot(), instance.defined()));
+      });
+    }
+  }
+}
+
+TEST_CASE("row blocks that see nothing, or nothing of later segments, of more than 512 keys") {
+  for (const int offset : {-30, -3, 500, 511, 1000}) {
+    const Instance instance({2, 1, 5, 11, 20, 1030, true, offset, 0.0f, 2.0f}, 9);
+    const std::vector<float> expected = instance.defined();
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend), " ", offset);
+      for (const int rows : {1, 3, 8, 96}) {
+        CHECK(same_bits(instance.one_shot({rows, 64}), expected));
+        CHECK(same_bits(instance.chunks(3, false, {rows, 1024}), expected));
+      }
+    });
+  }
+}
+
+TEST_CASE("values up to the promised limit, keys * max|v| < 8e37, change no bit with the way the work is cut") {
+  for (const int queries : {1, 7}) {
+    Instance instance({2, 1, 8, 10, queries, 300, false, 0, 0.0f, 40.0f}, 12);
+    for (int i = 0; i < 300 * 10; ++i) instance.value[std::size_t(i)] *= 2.66e35f;
+    const std::vector<float> expected = instance.defined();
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend));
+      CHECK(same_bits(instance.one_shot(), expected));
+      CHECK(same_bits(instance.chunks(1, false, {1, 64}), expected));
+      CHECK(same_bits(instance.chunks(1, false, {1, 512}), expected));
+    });
+  }
+}

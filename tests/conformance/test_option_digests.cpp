@@ -1,0 +1,35 @@
+// The committed digests of options, on every backend. What differs is printed as it would stand in option_digests.inc.
+#include <doctest/doctest.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../support/instance.h"
+#include "option_combinations.h"
+
+using namespace attend_test;
+
+TEST_CASE("committed digests of options") {
+  for_each_backend([](const char* backend) {
+    for (const OptionDigest& d : option_digests) {
+      std::vector<float> memory = poison(option_digest_floats(d.c));
+      const std::uint64_t digest = compute_option_digest(d.c, memory.data());
+      char line[300];
+      std::snprintf(line, sizeof line, "OPTION_DIGEST(%s, 0x%016" PRIx64 ")", d.text, digest);
+      CHECK_MESSAGE(digest == d.digest, std::string(backend), " ", std::string(line));
+    }
+  });
+}
+
+TEST_CASE("digests of options: 200 random combinations have the committed hash, in two ways and with poison where none sees") {
+  std::vector<float> memory(1 << 17);
+  for_each_backend([&](const char* backend) {
+    int number = 0;
+    const std::uint64_t hash = hash_combinations(memory.data(), memory.size(), number);
+    char text[100];
+    std::snprintf(text, sizeof text, "0x%016" PRIx64 ", combination %d", hash, number);
+    CHECK_MESSAGE(hash == combinations_hash, std::string(backend), " ", std::string(text));
+  });
+}

@@ -1,0 +1,157 @@
+// What is easily lost at the edges of options: numbers that are none where they are seen, and only there.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "../support/instance.h"
+#include "attend/core_options.h"
+
+using namespace attend_test;
+namespace core = attend::core;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity(), not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr int keys = 80, dim = 4;
+
+// One query over some keys: scores near 0 but for the first key's.
+struct Small {
+  std::vector<float> query = std::vector<float>(dim, 1.0f), key = std::vector<float>(keys * dim, 0.01f),
+                     value = std::vector<float>(keys * dim, 1.0f), output = std::vector<float>(dim, -7.0f), lse = {-7.0f},
+                     scratch = poison(core::option_scratch_floats(1, 64, dim, dim));
+  core::Problem problem{};
+  core::Options options;
+
+  Small() {
+    problem.query = {query.data(), dim, dim};
+    problem.key = {key.data(), dim, dim};
+    problem.value = {value.data(), dim, dim};
+    problem.output = {output.data(), dim, dim};
+    problem.query_heads = problem.kv_heads = problem.queries = 1;
+    problem.head_dim = problem.value_dim = dim;
+    problem.keys = keys;
+    problem.scale = 1.0f;
+    problem.row_block = 1;
+    problem.key_block = 64;
+    problem.scratch = scratch.data();
+    options.lse = {lse.data(), 1, 1};
+  }
+  Small(const Small&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("options: the scale of a value that weighs next to nothing is seen, that of a hidden one is not") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    for (const bool hidden : {false, true}) {
+      for (const int step : {keys, 16}) {
+        Small s;
+        std::vector<std::int8_t> bytes(keys * dim, 100);
+        std::vector<float> scales(keys, 0.01f), states(core::state_floats(dim));
+        std::vector<std::uint8_t> visible(keys, 1);
+        for (int d = 0; d < dim; ++d) s.key[std::size_t(20 * dim + d)] = -100.0f;  // a weight of 0
+        scales[20] = not_a_number;
+        visible[20] = std::uint8_t(!hidden);
+        s.problem.value = {static_cast<const float*>(static_cast<const void*>(bytes.data())), dim, dim};
+        s.options.value_format = core::Format::int8;
+        s.options.value_scales = scales.data();
+        s.options.visible = {visible.data(), 0, 0, 0, keys};
+        if (step < keys) {
+          s.options.states = {states.data(), 0, 0};
+          for (int at = 0; at < keys; at += step) {
+            s.options.first_key = at, s.options.begins = at == 0, s.problem.keys = at + step;
+            core::run(s.problem, s.options);
+          }
+          core::finish(s.problem, s.options);
+        } else {
+          core::run(s.problem, s.options);
+        }
+        CHECK(std::isnan(s.output[0]) == !hidden);
+        if (hidden) CHECK(s.output[0] == doctest::Approx(1.0));
+      }
+    }
+  });
+}
+
+TEST_CASE("options: what a bias hides stays hidden under infinite slopes and tables") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    for (const bool all : {true, false}) {
+      for (const bool slope : {true, false}) {
+        Small s;
+        std::vector<float> bias(keys, -infinity), table(2 * keys + 1, slope ? 0.0f : infinity), slopes = {infinity};
+        if (!all) bias[7] = 0.0f;
+        if (!all) table[7 + keys] = 0.0f;  // of the seen key, distance 7
+        s.options.bias = {bias.data(), 0, 0, 0, keys};
+        if (slope && all) s.options.slopes = slopes.data();
+        s.options.relative = table.data();
+        s.options.relative_left = s.options.relative_right = keys;
+        core::run(s.problem, s.options);
+        CHECK(s.output[0] == (all ? 0.0f : 1.0f));
+        CHECK(std::isinf(s.lse[0]) == all);
+      }
+    }
+  });
+}
+
+TEST_CASE("options: states write the columns of their own keys only") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    Small s;
+    std::vector<float> scores(keys, -7.0f), states(core::state_floats(dim));
+    s.options.states = {states.data(), 0, 0};
+    s.options.begins = true;
+    s.options.scores = {scores.data(), 0, 0};
+    s.options.score_keys = keys;
+    s.options.score_stage = core::Scores::biased;
+    s.problem.keys = 33;
+    core::run(s.problem, s.options);
+    CHECK(scores[32] != -7.0f);
+    CHECK(scores[33] == -7.0f);
+    CHECK(scores[keys - 1] == -7.0f);
+  });
+}
+
+TEST_CASE("options: weights of hidden keys are 0 beside a NaN, and none is next to nothing") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    Small s;
+    std::vector<float> weights(keys, -7.0f);
+    std::vector<std::uint8_t> visible(keys, 1);
+    visible[3] = 0;
+    s.options.visible = {visible.data(), 0, 0, 0, keys};
+    s.options.scores = {weights.data(), 0, 0};
+    s.options.score_keys = keys;
+    s.options.score_stage = core::Scores::weights;
+    for (int k = 0; k < keys; ++k) s.key[std::size_t(k * dim)] = -float(k) * 1.2f;  // to 2^-138 of the first
+    core::run(s.problem, s.options);
+    for (const float weight : weights) CHECK((weight == 0.0f || weight > 0x1p-123f));
+    CHECK(weights[keys - 1] == 0.0f);
+    s.key[dim] = not_a_number;
+    core::run(s.problem, s.options);
+    CHECK(std::isnan(weights[0]));
+    CHECK(weights[3] == 0.0f);
+  });
+}
+
+TEST_CASE("options: a NaN that is all a row sees of a segment shows in the output") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    constexpr int many = 600;
+    Small s;
+    std::vector<float> key(many * dim, 0.01f), value(many * dim, 1.0f);
+    std::vector<std::uint8_t> visible(many, 0);
+    visible[3] = visible[550] = 1;
+    s.problem.key.data = key.data(), s.problem.value.data = value.data(), s.problem.keys = many;
+    s.options.visible = {visible.data(), 0, 0, 0, many};
+    core::run(s.problem, s.options);
+    CHECK(s.output == std::vector<float>(dim, 1.0f));
+    key[3 * dim] = not_a_number;
+    core::run(s.problem, s.options);
+    for (const float number : s.output) CHECK(std::isnan(number));
+  });
+}

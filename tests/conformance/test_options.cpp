@@ -1,0 +1,149 @@
+// Options: the same bits everywhere, the definition's, alone and in combinations; and how near they are to the oracle's
+// numbers.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../support/rounds.h"
+#include "option_oracle.h"
+#include "option_random.h"
+#include "option_ways.h"
+
+using namespace attend_test;
+
+namespace {
+
+// All ways but states. Which of the block sizes follows from the number.
+std::vector<Way> ways(const OptionInstance& in, int number, bool few) {
+  static constexpr int rows[] = {1, 2, 6, 13, 48};
+  std::vector<Way> all;
+  for (const bool panels : {false, true}) {
+    if (panels && in.has(origins)) continue;
+    Way way;
+    way.panels = panels;
+    all.push_back(way);
+    if (few) continue;
+    for (int i = 0; i < 2; ++i) {
+      way.rows = rows[(number + 2 * i + panels) % 5];
+      way.keys = (number + i) % 2 == 0 ? 64 : 128;
+      if (way.rows == 1 && number % 3 == 0) way.keys = 512;
+      all.push_back(way);
+    }
+    for (const int parts : {2, 3, 7}) {
+      way.parts = parts;
+      all.push_back(way);
+    }
+  }
+  return all;
+}
+
+std::string text(const Way& way) {
+  return std::string(std::string(way.panels ? "panels" : "arrays")) + " rows " + std::to_string(way.rows) + " keys " +
+         std::to_string(way.keys) + " parts " + std::to_string(way.parts);
+}
+
+void check_number(int number, unsigned wishes) {
+  RandomInstance instance(std::uint64_t(number) + 1000, wishes);
+  const OptionResults defined = defined_results(instance);
+  const std::string problem = instance.text();
+  OptionResults first;  // one logarithm for all backends and ways
+  for_each_backend([&](const char* backend) {
+    const bool few = std::string(backend) == "scalar" && number % 10 != 0;
+    for (const Way& way : ways(instance, number, few)) {
+      const OptionResults found = run_options(instance, way);
+      std::string wrong = difference(instance, found, defined, true);
+      if (first.output.empty()) first = found;
+      if (wrong.empty()) wrong = difference(instance, found, first, false);
+      if (!wrong.empty()) FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " ", text(way), "; ", problem);
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("options: each one alone, 25 random problems of every kind, has the defined bits on every backend") {
+  for (int wish = 0; wish < wish_count; ++wish) {
+    for (int i = 0; i < rounds(25); ++i) check_number(10000 + wish * 100 + i, 1u << wish);
+  }
+}
+
+TEST_CASE("options: 600 random combinations of those about scores have the defined bits on every backend") {
+  for (int number = 0; number < rounds(600); ++number) {
+    Random random(std::uint64_t(number) + 70);
+    unsigned wishes = random.bits() & score_wishes;
+    if (number % 2 == 0) wishes &= random.bits();
+    check_number(number, wishes);
+  }
+}
+
+TEST_CASE("options: 300 random combinations with number formats, pages, rings and origins have the defined bits") {
+  for (int number = 0; number < rounds(300); ++number) {
+    Random random(std::uint64_t(number) + 71);
+    unsigned wishes = random.bits();
+    if (number % 3 == 0) wishes &= random.bits() | ~score_wishes;
+    check_number(20000 + number, wishes);
+  }
+}
+
+TEST_CASE("options: outputs, weights and log-sum-exps are near the oracle's") {
+  for (int number = 0; number < rounds(100); ++number) {
+    Random random(std::uint64_t(number) + 72);
+    RandomInstance in(std::uint64_t(number) + 30000, (random.bits() & score_wishes) | lse | scores);
+    in.options.score_stage = core::Scores::weights;
+    const OptionResults found = run_options(in);
+    double worst = 0.0;
+    const auto compare = [&](float a, double b, double bound) {
+      if (double(a) == b) return;
+      const double error = std::fabs(double(a) - b) / bound;
+      if (!(error <= worst)) worst = error;
+    };
+    for (int t = 0; t < in.s.queries; ++t) {
+      for (int h = 0; h < in.s.query_heads; ++h) {
+        const OracleRow row = oracle_option_row(in.row(t, h));
+        const auto r = std::size_t(t * in.s.query_heads + h);
+        const double bound = error_bound(row.score_size);
+        for (std::size_t c = 0; c < row.output.size(); ++c) {
+          compare(found.output[r * output_stride(in) + c], row.output[c], bound * row.largest_value);
+        }
+        for (std::size_t j = 0; j < row.weights.size(); ++j) {
+          compare(found.scores[r * score_stride(in) + j], row.weights[j], bound);
+        }
+        compare(found.lse[r], row.lse, bound * std::max(1.0, std::fabs(row.lse)));
+      }
+    }
+    const std::string problem = in.text();
+    INFO(number, problem);
+    CHECK(worst <= 1.0);
+  }
+}
+
+TEST_CASE("options: rows that see no key give exactly zero, weights of zero and a log-sum-exp of minus infinity or the sink") {
+  for (const unsigned hiding : {unsigned(windows), unsigned(byte_masks), unsigned(bit_masks), unsigned(bias_masks)}) {
+    for (const unsigned other : {0u, unsigned(soft_caps), unsigned(sinks), unsigned(relative_tables)}) {
+      RandomInstance in(hiding * 7 + other, hiding | other | lse | scores, 20);
+      in.options.score_stage = core::Scores::weights;
+      if (hiding == windows) in.options.left = 5, in.options.right = 3, in.s.offset = -100;
+      if (hiding == byte_masks || hiding == bit_masks) in.options.visible.keys = 0;
+      if (hiding == bias_masks) std::fill(in.biases.begin(), in.biases.end(), minus_infinity);
+      for (int j = 0; j < in.s.keys; ++j) {
+        for (int kv = 0; kv < in.s.kv_heads; ++kv) in.poison(kv, j, bad_numbers[j % 4]);
+      }
+      const std::string problem = in.text();
+      INFO(problem);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend));
+        for (const Way& way : ways(in, int(hiding + other), false)) {
+          const OptionResults found = run_options(in, way);
+          CHECK(difference(in, found, defined_results(in), true) == "");
+          for (std::size_t r = 0; r < row_count(in); ++r) {
+            const std::size_t head = r % std::size_t(in.s.query_heads);
+            const float sink = other == sinks ? in.sink_numbers[head] : minus_infinity;
+            CHECK((found.lse[r] == sink || std::fabs(found.lse[r] - sink) <= 0x1p-21f * std::fabs(sink)));
+            for (int c = 0; c < in.s.value_dim; ++c) CHECK(found.output[r * output_stride(in) + std::size_t(c)] == 0.0f);
+            for (int j = 0; j < in.options.score_keys; ++j) CHECK(found.scores[r * score_stride(in) + std::size_t(j)] == 0.0f);
+          }
+        }
+      });
+    }
+  }
+}

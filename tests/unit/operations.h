@@ -1,0 +1,287 @@
+// What the operations of a host's instruction set do, lane by lane, against their contract: the table of src/README.md ("Adding
+// a backend"). Compiled with that instruction set, and so without std: tests/test_operations*.cpp.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../src/numerics/bits.h"
+#include "../../src/numerics/fma.h"
+#include "../../src/numerics/formats.h"
+
+namespace attend_test {
+
+// With Operations<Isa>::first_wrong.
+void check_operations(const char* (*first_wrong)(float* end));
+
+}  // namespace attend_test
+
+namespace {
+
+constexpr float test_infinity = __builtin_inff(), test_nan = __builtin_nanf("");
+constexpr float whole = 0x1.8p23f;  // added to a whole number, leaves that in the low bits
+
+// Every pair of these comes to each lane. No subnormal numbers: some targets flush them.
+constexpr float test_numbers[] = {0.0f,     -0.0f, 1.0f,   -1.0f,     0x1.001p0f,    -0x1.fffffep3f, 0.7f,
+                                  -32.0f,   1e30f, -1e30f, 0x1p-126f, test_infinity, -3.0f,          test_nan,
+                                  65504.0f, -0.3f, 127.5f, 2.0f,      -0x1.000002p0f};
+constexpr int test_count = int(sizeof test_numbers / sizeof test_numbers[0]);
+
+// Zeros of either sign are the same, and so are all NaNs.
+inline bool are_same(float a, float b) {
+  return attend::bits_to<uint32_t>(a) == attend::bits_to<uint32_t>(b) || (a != a && b != b) || (a == 0 && b == 0);
+}
+
+template <class Isa>
+class Operations {
+  using Vec = typename Isa::Vec;
+  static constexpr int lanes = Isa::lanes;
+
+ public:
+  // The name of the first operation that does something else than it must, or null.
+  //   end  of memory behind which nothing may be touched; at least 64 floats lie before it
+  static const char* first_wrong(float* end) {
+    if (!moves(end)) return "zero, broadcast, load, store";
+    if (!moves_some(end)) return "load_first, store_first";
+    if (!widens(end)) return "load of halves, bfloats or bytes";
+    if (!transposes()) return "transpose, transpose_four";
+    for (int i = 0; i < test_count; ++i) {
+      for (int j = 0; j < test_count; ++j) {
+        if (const char* name = wrong_of_pairs(i, j)) return name;
+      }
+    }
+    if (!selects(end)) return "first_of, where_bytes, where_bits";
+    if (!finds_highest()) return "highest_lane, any_above";
+    if (!makes_powers()) return "two_to";
+    if (!scales()) return "scale_by_power";
+    if (!scales_by_low_bits()) return "scale_by_low_bits";
+    if (!sums_lanes()) return "sum_lanes";
+    return nullptr;
+  }
+
+ private:
+  static float number(int i) { return test_numbers[i % test_count]; }
+
+  template <class Expected>
+  static bool is(Vec got, Expected expected) {
+    float lane[lanes];
+    Isa::store(lane, got);
+    for (int i = 0; i < lanes; ++i) {
+      if (!are_same(lane[i], expected(i))) return false;
+    }
+    return true;
+  }
+
+  static Vec numbers_from(int first) {
+    float lane[lanes];
+    for (int i = 0; i < lanes; ++i) lane[i] = number(first + i);
+    return Isa::load(lane);
+  }
+
+  static bool moves(float* end) {
+    bool right = is(Isa::zero(), [](int) { return 0.0f; }) && is(Isa::broadcast(-3.5f), [](int) { return -3.5f; });
+    for (int i = 0; i < lanes; ++i) end[i - lanes] = float(i);
+    for (int behind = 0; behind < 4; ++behind) {  // any address of a float
+      float* const at = end - lanes - behind;
+      Isa::store(at, numbers_from(behind));
+      right = right && is(Isa::load(at), [&](int i) { return number(behind + i); });
+      for (int i = 0; i < lanes; ++i) right = right && are_same(at[i], number(behind + i));
+    }
+    return right;
+  }
+
+  static bool moves_some(float* end) {
+    bool right = true;
+    for (int count = 1; count < lanes; ++count) {
+      for (int i = 1; i <= 2 * lanes; ++i) end[-i] = float(i);
+      float lane[lanes];
+      Isa::store(lane, Isa::load_first(end - count, count));
+      for (int i = 0; i < count; ++i) right = right && are_same(lane[i], float(count - i));
+      Isa::store_first(end - count, numbers_from(count), count);
+      for (int i = 0; i < count; ++i) right = right && are_same(end[i - count], number(count + i));
+      // With more memory behind, that keeps what it holds.
+      for (int i = 1; i <= 2 * lanes; ++i) end[-i] = float(i);
+      Isa::store_first(end - 2 * lanes, numbers_from(count), count);
+      for (int i = count; i < 2 * lanes; ++i) right = right && are_same(end[i - 2 * lanes], float(2 * lanes - i));
+    }
+    return right;
+  }
+
+  // Every half, bfloat and byte, in the last memory there is.
+  template <class Number>
+  static bool widens_all(float* end, int values) {
+    void* const behind = end;
+    Number* const at = static_cast<Number*>(behind) - lanes;
+    bool right = true;
+    for (int first = 0; first < values; first += lanes) {
+      for (int i = 0; i < lanes; ++i) at[i] = Number{static_cast<decltype(Number::bits)>(first + i)};
+      right = right && is(Isa::load(at), [&](int i) { return attend::widen(at[i]); });
+    }
+    return right;
+  }
+
+  static bool widens(float* end) {
+    void* const behind = end;
+    int8_t* const bytes = static_cast<int8_t*>(behind) - lanes;
+    bool right = widens_all<attend::Half>(end, 65536) && widens_all<attend::Bfloat>(end, 65536);
+    for (int first = -128; first < 128; first += lanes) {
+      for (int i = 0; i < lanes; ++i) bytes[i] = int8_t(first + i);
+      right = right && is(Isa::load(bytes), [&](int i) { return float(first + i); });
+    }
+    return right;
+  }
+
+  static bool transposes() {
+    constexpr int some = Isa::transposed, four = Isa::columns_of_four;
+    float from[16][2 * 16], to[16 * 16];
+    const float* rows[16];
+    for (int j = 0; j < 16; ++j) {
+      rows[j] = from[j];
+      for (int i = 0; i < 2 * 16; ++i) from[j][i] = float(100 * j + i);
+    }
+    bool right = true;
+    for (float& number : to) number = -1.0f;
+    Isa::transpose(rows, 3, to);
+    for (int i = 0; i < 16; ++i) {
+      for (int j = 0; j < 16; ++j) {
+        right = right && are_same(to[16 * i + j], i < some && j < some ? from[j][3 + i] : -1.0f);
+      }
+    }
+    for (float& number : to) number = -1.0f;
+    Isa::transpose_four(rows, 5, to);
+    for (int i = 0; i < 16 * 16; ++i) {
+      right = right && are_same(to[i], i < 4 * four ? from[i % 4][5 + i / 4] : -1.0f);
+    }
+    return right;
+  }
+
+  // Lanes of all pairs of numbers.
+  static const char* wrong_of_pairs(int first, int second) {
+    const Vec a = numbers_from(first), b = numbers_from(second), c = numbers_from(first + second);
+    const auto x = [=](int i) { return number(first + i); };
+    const auto y = [=](int i) { return number(second + i); };
+    const auto z = [=](int i) { return number(first + second + i); };
+    if (!is(Isa::add(a, b), [=](int i) { return x(i) + y(i); })) return "add";
+    if (!is(Isa::sub(a, b), [=](int i) { return x(i) - y(i); })) return "sub";
+    if (!is(Isa::max(a, b), [=](int i) { return y(i) > x(i) ? y(i) : x(i); })) return "max";
+    if (!is(Isa::min(a, b), [=](int i) { return y(i) < x(i) ? y(i) : x(i); })) return "min";
+    if (!is(Isa::where_equal(a, b, c, a), [=](int i) { return x(i) == y(i) ? z(i) : x(i); })) return "where_equal";
+    // Products and sums that are not subnormal.
+    const auto large = [](float n) { return n == 0 || !(n > -0x1p-100f && n < 0x1p-100f); };
+    float products[lanes], sums[lanes], factor_sums[lanes];
+    Isa::store(products, Isa::mul(a, b));
+    Isa::store(sums, Isa::fma(a, b, c));
+    Isa::store(factor_sums, Isa::fma(Isa::factor(x(0)), b, c));
+    for (int i = 0; i < lanes; ++i) {
+      const float product = x(i) * y(i), sum = attend::software_fma(x(i), y(i), z(i));
+      const float factor_sum = attend::software_fma(x(0), y(i), z(i));
+      if (large(product) && !are_same(products[i], product)) return "mul";
+      if (large(sum) && !are_same(sums[i], sum)) return "fma";
+      if (large(factor_sum) && !are_same(factor_sums[i], factor_sum)) return "fma by a factor";
+    }
+    const Vec guess = Isa::minus_reciprocal_guess(a);
+    float guesses[lanes];
+    Isa::store(guesses, guess);
+    for (int i = 0; i < lanes; ++i) {
+      const uint32_t bits = 0xfef311c7u - attend::bits_to<uint32_t>(x(i));
+      if (!are_same(guesses[i], attend::bits_to<float>(bits))) return "minus_reciprocal_guess";
+    }
+    return nullptr;
+  }
+
+  static bool selects(float* end) {
+    const Vec a = numbers_from(0), b = numbers_from(7);
+    bool right = true;
+    for (int count = 0; count <= lanes; ++count) {
+      right = right && is(Isa::first_of(a, b, count), [=](int i) { return number(i < count ? i : 7 + i); });
+    }
+    void* const behind = end;
+    uint8_t* const bytes = static_cast<uint8_t*>(behind) - lanes;
+    for (unsigned bits = 0; bits < 65536; bits += 7) {
+      for (int i = 0; i < lanes; ++i) bytes[i] = uint8_t((bits >> i & 1) != 0 ? 1u << (bits + unsigned(i)) % 8 : 0u);
+      right = right && is(Isa::where_bytes(bytes, a, b), [=](int i) { return number(bytes[i] != 0 ? i : 7 + i); });
+      right = right && is(Isa::where_bits(bits, a, b), [=](int i) { return number((bits >> i & 1) != 0 ? i : 7 + i); });
+    }
+    return right;
+  }
+
+  // One lane at a time is the highest, or above.
+  static bool finds_highest() {
+    bool right = !Isa::any_above(Isa::broadcast(1.0f), Isa::broadcast(1.0f)) &&
+                 !Isa::any_above(Isa::broadcast(test_nan), Isa::broadcast(1.0f)) &&
+                 are_same(Isa::highest_lane(Isa::broadcast(-test_infinity)), -test_infinity);
+    for (int high = 0; high < lanes; ++high) {
+      float lane[lanes];
+      for (int i = 0; i < lanes; ++i) lane[i] = -float(i + 2);
+      lane[high] = -0.5f;
+      right = right && are_same(Isa::highest_lane(Isa::load(lane)), -0.5f);
+      right = right && Isa::any_above(Isa::load(lane), Isa::broadcast(-0.75f));
+      right = right && !Isa::any_above(Isa::load(lane), Isa::broadcast(-0.5f));
+    }
+    return right;
+  }
+
+  static float power_of_two(int k) { return attend::bits_to<float>(uint32_t(k + 127) << 23); }
+
+  static bool makes_powers() {
+    bool right = true;
+    for (int k = -126; k <= 127; ++k) {
+      right = right && is(Isa::two_to(Isa::broadcast(whole + float(k))), [=](int) { return power_of_two(k); });
+    }
+    return right;
+  }
+
+  // Each lane has another power. NaN stays NaN, but for powers that are dropped.
+  static bool scales() {
+    bool right = true;
+    for (int first = 0; first < 140; ++first) {
+      float powers[lanes], ones[lanes];
+      for (int i = 0; i < lanes; ++i) powers[i] = -float(first + i), ones[i] = i % 3 == 0 ? 0x1.23456p0f : -0x1.fffffep0f;
+      const auto expected = [=](int i) { return first + i > 125 ? 0.0f : ones[i] * power_of_two(-first - i); };
+      right = right && is(Isa::scale_by_power(Isa::load(ones), Isa::load(powers)), expected);
+      right = right && is(Isa::scale_by_power(Isa::broadcast(test_nan), Isa::load(powers)),
+                          [=](int i) { return first + i > 125 ? 0.0f : test_nan; });
+    }
+    right = right && is(Isa::scale_by_power(Isa::broadcast(1.5f), Isa::broadcast(-0x1.fffffep127f)), [](int) { return 0.0f; });
+    right = right && is(Isa::scale_by_power(Isa::broadcast(1.5f), Isa::broadcast(-test_infinity)), [](int) { return 0.0f; });
+    return right && is(Isa::scale_by_power(Isa::broadcast(test_nan), Isa::broadcast(test_nan)), [](int) { return test_nan; });
+  }
+
+  static bool scales_by_low_bits() {
+    bool right = true;
+    for (const int max : {0, 3, -7, 1000000, -1000000}) {
+      const Vec lowest = Isa::broadcast(whole + float(max - 125));
+      const Vec bias = Isa::broadcast(attend::bits_to<float>(uint32_t(127 - max) << 23));
+      for (int first = -2; first < 140; ++first) {
+        float shifted[lanes];
+        for (int i = 0; i < lanes; ++i) shifted[i] = whole + float(max - first - i);
+        const Vec n = Isa::load(shifted);
+        right = right && is(Isa::scale_by_low_bits(Isa::broadcast(0x1.23456p0f), n, bias, lowest),
+                            [=](int i) { return first + i > 125 ? 0.0f : 0x1.23456p0f * power_of_two(-first - i); });
+      }
+      const Vec infinite = Isa::broadcast(-test_infinity), nan = Isa::broadcast(test_nan);
+      right = right && is(Isa::scale_by_low_bits(nan, infinite, bias, lowest), [](int) { return 0.0f; });
+      right = right && is(Isa::scale_by_low_bits(nan, nan, bias, lowest), [](int) { return test_nan; });
+    }
+    return right;
+  }
+
+  // Numbers of which every other order of additions gives another sum.
+  static bool sums_lanes() {
+    bool right = true;
+    for (uint32_t round = 0; round < 100; ++round) {
+      float sums[17], left[16];
+      for (uint32_t i = 0; i < 16; ++i) {
+        const uint32_t bits = (i + 1) * (round + 1) * 0x9e3779b9u;
+        sums[i + 1] = left[i] = attend::bits_to<float>(0x3f800000u | bits >> 9) * power_of_two(int(bits % 9));
+      }
+      for (int width = 8; width > 0; width /= 2) {
+        for (int i = 0; i < width; ++i) left[i] = left[i] + left[i + width];
+      }
+      right = right && are_same(Isa::sum_lanes(sums + 1), left[0]);
+    }
+    return right;
+  }
+};
+
+}  // namespace

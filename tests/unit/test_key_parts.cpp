@@ -1,0 +1,401 @@
+// Keys in parts: the sums of segments, made anywhere by any backend and added up, have the bits of the whole.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "../support/instance.h"
+#include "../support/rounds.h"
+#include "attend/attend.h"
+
+using namespace attend_test;
+
+namespace {
+
+const float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// An instance in parts of its keys, over arrays or over a cache. Scratch, partials and cache have exactly the promised sizes
+// and are poisoned, so that an address sanitizer sees every step beyond them.
+class KeyParts {
+ public:
+  KeyParts(const Instance& instance, bool cached, Blocks blocks = {}) : instance_(instance), blocks_(blocks) {
+    const Shape& s = instance.s;
+    output = poison(std::size_t(s.queries * s.query_heads * s.value_dim));
+    partials = poison(attend::core::partial_floats(s.query_heads, s.queries, s.value_dim, s.keys));
+    if (!cached) return;
+    const int capacity = s.keys + instance.hidden_keys;
+    keys_ = poison(attend::core::cache_key_floats(s.kv_heads, s.head_dim, capacity));
+    values_ = poison(attend::core::cache_value_floats(s.kv_heads, s.value_dim, capacity));
+    const attend::core::Problem p = instance.arrays(output);
+    attend::core::store({keys_.data(), values_.data(), s.kv_heads, s.head_dim, s.value_dim, capacity}, 0, s.keys, p.key,
+                        p.value);
+  }
+
+  attend::core::Problem problem() {
+    const Shape& s = instance_.s;
+    attend::core::Problem p = instance_.arrays(output);
+    if (!keys_.empty()) {
+      p.key = {keys_.data(), 0, std::ptrdiff_t(keys_.size()) / s.kv_heads};
+      p.value = {values_.data(), s.value_dim, std::ptrdiff_t(values_.size()) / s.kv_heads};
+      p.key_panels = true;
+    }
+    p.row_block = blocks_.rows;
+    p.key_block = blocks_.keys;
+    return p;
+  }
+
+  void run(int part, int parts) {
+    attend::core::Problem p = problem();
+    p.output.data = nullptr;  // it is not needed yet
+    const int keys = std::min(p.keys, attend::segment_keys);
+    std::vector<float> scratch =
+        poison(attend::core::scratch_floats(p.row_block, p.key_block, p.head_dim, p.value_dim, keys, p.key_panels));
+    p.scratch = scratch.data();
+    attend::core::run_key_part(p, part, parts, partials.data());
+  }
+
+  const std::vector<float>& add() {
+    attend::core::Problem p = problem();
+    p.query.data = p.key.data = p.value.data = nullptr;  // nor these any more
+    attend::core::add_key_parts(p, partials.data());
+    return output;
+  }
+
+  const std::vector<float>& all(int parts) {
+    for (int part = parts - 1; part >= 0; --part) run(part, parts);  // any order will do
+    return add();
+  }
+
+  std::vector<float> output, partials;
+
+ private:
+  const Instance& instance_;
+  Blocks blocks_;
+  std::vector<float> keys_, values_;
+};
+
+std::vector<float> in_key_parts(const Instance& instance, int parts, bool cached, Blocks blocks = {}) {
+  return KeyParts(instance, cached, blocks).all(parts);
+}
+
+// Of sizes that the scalar backend gets done.
+Shape random_shape(Random& random) {
+  Shape s{};
+  s.kv_heads = random.between(1, 3);
+  s.query_heads = s.kv_heads * random.between(1, 3);
+  s.head_dim = random.between(1, 20);
+  s.value_dim = random.between(1, 20);
+  s.queries = random.between(1, 5);
+  static constexpr int around[] = {1, 511, 512, 513, 1023, 1024, 1025, 1536, 1537, 2048};
+  s.keys = random.between(0, 1) == 0 ? random.between(0, 1800) : around[random.between(0, 9)];
+  s.causal = random.between(0, 2) > 0;
+  static constexpr int offsets[] = {-7, -2, 0, 300, 509, 511, 512, 1022};
+  s.offset = random.between(0, 1) == 0 ? s.keys - s.queries : offsets[random.between(0, 7)];
+  static constexpr float spreads[] = {0.1f, 1.0f, 1.0f, 8.0f, 60.0f};
+  s.spread = spreads[random.between(0, 4)];
+  static constexpr float scales[] = {0.0f, 0.0f, -0.7f, 1.0f};
+  s.scale = scales[random.between(0, 3)];
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("key parts: 100 random shapes have the defined bits in 1 to 16 parts") {
+  Random random(31);
+  for (int number = 0; number < rounds(100); ++number) {
+    const int hidden_keys = number % 2 == 0 ? 19 : 0;
+    const Instance instance(random_shape(random), std::uint64_t(number) + 500, hidden_keys);
+    const std::vector<float> expected = instance.defined();
+    const std::string text = instance.text();
+    INFO(number, text);
+    for_each_backend([&](const char* backend) {
+      INFO(std::string(backend));
+      const bool scalar = std::string(backend) == "scalar";
+      for (const int parts : {1, 2, 3, 4, 5, 7, 16}) {
+        if (scalar && parts != 1 + number % 7) continue;  // a fused multiply-add in software takes its time
+        CHECK(same_bits(in_key_parts(instance, parts, false), expected));
+        CHECK(same_bits(in_key_parts(instance, parts, true), expected));
+        CHECK(same_bits(in_key_parts(instance, parts, true, {1, 512}), expected));
+      }
+      if (scalar) return;
+      for (const int rows : {1, 2, 5, 13}) CHECK(same_bits(in_key_parts(instance, 4, false, {rows, 64}), expected));
+      for (const int keys : {64, 128, 448, 512, 576}) CHECK(same_bits(in_key_parts(instance, 3, true, {1, keys}), expected));
+    });
+  }
+}
+
+TEST_CASE("key parts: many keys, and lengths on both sides of segments") {
+  for (const int keys : {512, 1024, 1025, 3000, 4095, 5000}) {
+    for (const int queries : {1, 4}) {
+      const Instance instance({2, 1, 6, 9, queries, keys, true, keys - queries, 0.0f, 4.0f}, std::uint64_t(keys));
+      const std::vector<float> expected = instance.defined();
+      INFO(keys, " ", queries);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend));
+        for (int parts = 1; parts <= 16; ++parts) {
+          if (std::string(backend) == "scalar" && parts % 8 != 3) continue;
+          CHECK(same_bits(in_key_parts(instance, parts, true), expected));
+        }
+      });
+    }
+  }
+}
+
+TEST_CASE("key parts: every row of every segment belongs to one of them, and none has more than one segment too many") {
+  for (const Shape& shape :
+       {Shape{2, 2, 4, 3, 1, 1500, false, 0, 0.0f, 1.0f}, Shape{1, 1, 4, 1, 1, 4096, false, 0, 0.0f, 1.0f},
+        Shape{6, 2, 4, 3, 3, 700, true, 697, 0.0f, 1.0f}, Shape{3, 3, 4, 1, 2, 1300, true, 600, 0.0f, 1.0f},
+        Shape{4, 1, 4, 1, 5, 1300, true, -20, 0.0f, 1.0f}, Shape{2, 1, 4, 1, 1, 0, false, 0, 0.0f, 1.0f}}) {
+    const Instance instance(shape, 5);
+    const int seen = std::max(instance.visible(shape.queries - 1), 1), segments = (seen + 511) / 512;
+    const std::size_t row = std::size_t(shape.value_dim) + 2, rows = std::size_t(shape.query_heads * shape.queries * segments);
+    const int units = shape.kv_heads * segments, rows_of_unit = int(rows) / units;
+    for (const int parts : {1, 2, 3, 4, 6, 16, 65535}) {
+      std::vector<int> count(rows);
+      for (int part = 0; part<parts; part += parts> 100 && part > 1 ? 4999 : 1) {
+        KeyParts ways(instance, true);
+        std::fill(ways.partials.begin(), ways.partials.end(), -7.0f);
+        ways.run(part, parts);
+        int mine = 0;
+        for (std::size_t r = 0; r < ways.partials.size() / row; ++r) {
+          const bool written = ways.partials[r * row + row - 2] != -7.0f;
+          CHECK(written == (ways.partials[r * row + row - 1] != -7.0f));
+          if (!written) CHECK(std::count(&ways.partials[r * row], &ways.partials[r * row] + row, -7.0f) == std::ptrdiff_t(row));
+          mine += written;
+          if (r < rows)
+            count[r] += written;
+          else
+            CHECK(!written);  // of segments that nobody sees
+        }
+        INFO(instance.text(), " ", parts, " ", part);
+        CHECK(mine <= (units + parts - 1) / parts * rows_of_unit);
+      }
+      if (parts <= 100) CHECK(std::count(count.begin(), count.end(), 1) == std::ptrdiff_t(rows));
+    }
+  }
+}
+
+TEST_CASE("key parts: in threads, and each on another backend") {
+  const Instance instance({6, 3, 24, 20, 2, 2100, true, 2098, 0.0f, 2.0f}, 7);
+  const std::vector<float> expected = instance.defined();
+  for_each_backend([&](const char* backend) {
+    INFO(std::string(backend));
+    for (const int parts : {2, 4, 16}) {
+      KeyParts ways(instance, true);
+      std::vector<std::thread> threads;
+      for (int part = 0; part < parts; ++part) threads.emplace_back([&ways, part, parts] { ways.run(part, parts); });
+      for (std::thread& thread : threads) thread.join();
+      CHECK(same_bits(ways.add(), expected));
+    }
+  });
+  const std::string before = attend::active_backend();
+  for (int first = 0; first < attend::backend_count(); ++first) {
+    KeyParts ways(instance, false);
+    for (int part = 0; part <= 7; ++part) {
+      attend::use_backend(attend::backend_name((first + part) % attend::backend_count()));
+      if (part < 7) ways.run(part, 7);
+    }
+    CHECK(same_bits(ways.add(), expected));
+  }
+  attend::use_backend(before.c_str());
+}
+
+namespace {
+
+// One query over three segments and a bit, whose scores in base 2 are given by segment, less up to 20.
+Instance with_scores(const std::vector<float>& segment_scores) {
+  constexpr float base2 = 0.693147180559945f;  // ln 2
+  Instance instance({1, 1, 1, 9, 1, 1600, false, 0, base2, 1.0f}, 3);
+  instance.query[0] = 1.0f;
+  Random random(77);
+  for (std::size_t j = 0; j < 1600; ++j) instance.key[j] = segment_scores[j / 512] - float(random.between(0, 80)) * 0.25f;
+  return instance;
+}
+
+template <class Test>
+void for_each_way(const Instance& instance, Test test) {
+  for_each_backend([&](const char* backend) {
+    INFO(std::string(backend), instance.text());
+    for (const int parts : {1, 3, 4}) {
+      test(in_key_parts(instance, parts, false));
+      test(in_key_parts(instance, parts, true, {1, 512}));
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("key parts: maxima that rise, fall, lie far apart, and are huge") {
+  for (const std::vector<float>& scores : std::vector<std::vector<float>>{{0, 0, 0, 0},
+                                                                          {0, 7, 20, 90},
+                                                                          {90, 20, 7, 0},
+                                                                          {-40, 10, -60, 5},
+                                                                          {0, 300, -300, 5000},
+                                                                          {5000, -300, 300, 0},
+                                                                          {0x1p21f, 0x1p21f, -0x1p21f, 0},
+                                                                          {0x1p22f, 0x1p23f, 0x1p23f, 0x1p22f},
+                                                                          {1e30f, -1e30f, 1e30f, 0},
+                                                                          {-1e30f, -1e30f, -1e30f, -1e30f}}) {
+    const Instance instance = with_scores(scores);
+    const std::vector<float> expected = instance.defined();
+    for_each_way(instance, [&](const std::vector<float>& output) { CHECK(same_bits(output, expected)); });
+  }
+}
+
+TEST_CASE(
+    "key parts: scores of minus infinity are weight 0, also where a segment has no others; what is NaN or infinity shows") {
+  const Instance clean = with_scores({3, 1, 2, 3});
+  for (const int segment : {0, 1, 3}) {
+    Instance none = clean;
+    for (int j = segment * 512; j < std::min(segment * 512 + 512, 1600); ++j) none.key[std::size_t(j)] = -infinity;
+    const std::vector<float> expected = none.defined();
+    for_each_way(none, [&](const std::vector<float>& output) { CHECK(same_bits(output, expected)); });
+    for (const float bad : {infinity, not_a_number}) {
+      Instance score = clean, value = clean;
+      score.key[std::size_t(segment * 512 + 5)] = bad;
+      for_each_way(score, [](const std::vector<float>& output) {
+        CHECK(std::all_of(output.begin(), output.end(), [](float v) { return std::isnan(v); }));
+      });
+      value.value[std::size_t(segment * 512 + 5) * 9 + 4] = bad;
+      const std::vector<float> whole = value.one_shot();
+      CHECK_FALSE(std::isfinite(whole[4]));
+      for_each_way(value, [&](const std::vector<float>& output) {
+        for (std::size_t i = 0; i < 9; ++i) CHECK((output[i] == whole[i] || (std::isnan(output[i]) && std::isnan(whole[i]))));
+      });
+    }
+  }
+  const Instance nothing = with_scores({-infinity, -infinity, -infinity, -infinity});
+  for_each_way(nothing, [](const std::vector<float>& output) { CHECK(output == std::vector<float>(9, 0.0f)); });
+}
+
+TEST_CASE("key parts: what a row does not see changes nothing, whatever it is, and a row that sees nothing is zero") {
+  for (const float bad : {not_a_number, infinity, 3e38f}) {
+    for (const int offset : {-2147483647 - 1, -5, -2, 0, 509, 511, 600, 1022}) {
+      Instance instance({2, 2, 5, 7, 4, 1400, true, offset, 0.0f, 2.0f}, 8);
+      const std::vector<float> expected = instance.defined();
+      const int seen = instance.visible(3);
+      std::fill(instance.key.begin() + seen * 2 * 5, instance.key.end(), bad);
+      std::fill(instance.value.begin() + seen * 2 * 7, instance.value.end(), bad);
+      // Seen by the last row only, whose bits are another test's.
+      if (seen > 0) std::fill_n(instance.value.begin() + (seen - 1) * 2 * 7, 2 * 7, bad);
+      const std::size_t others = seen > 0 ? std::size_t(3 * 2 * 7) : std::size_t(4 * 2 * 7);
+      INFO(bad, " ", offset);
+      for_each_way(instance, [&](const std::vector<float>& output) {
+        CHECK(std::memcmp(output.data(), expected.data(), others * sizeof(float)) == 0);
+      });
+    }
+  }
+  const Instance all({2, 1, 5, 7, 3, 1400, false, 0, 0.0f, 2.0f}, 8);
+  const Instance beyond({2, 1, 5, 7, 3, 1400, true, std::numeric_limits<int>::max(), 0.0f, 2.0f}, 8);
+  const std::vector<float> expected = all.defined();
+  for_each_way(beyond, [&](const std::vector<float>& output) { CHECK(same_bits(output, expected)); });
+}
+
+namespace {
+
+struct Long {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 6, value_dim = 5, max_tokens = 1500;
+};
+struct Short {
+  static constexpr int query_heads = 2, kv_heads = 2, head_dim = 6, max_tokens = 40;
+};
+
+static_assert(sizeof(attend::Partials<Long, 3>::data) == 4 * 3 * 3 * (5 + 2) * sizeof(float), "tokens, heads, segments, row");
+static_assert(attend::core::segment_count(0) == 1 && attend::core::segment_count(512) == 1, "");
+static_assert(attend::core::segment_count(513) == 2 && attend::core::segment_count(2147483647) == 4194304, "");
+
+template <class Shape>
+attend::KvCache<Shape>& filled_cache(int length) {
+  static attend::KvCache<Shape> cache;
+  static attend::Key<Shape, Shape::max_tokens> key;
+  static attend::Value<Shape, Shape::max_tokens> value;
+  Random(8).fill(&key[0][0][0], sizeof key / sizeof(float));
+  Random(9).fill(&value[0][0][0], sizeof value / sizeof(float));
+  cache.clear();
+  REQUIRE(cache.append(key, value, length));
+  return cache;
+}
+
+// Calls for `tokens` tokens in parts, compared with one call of prefill, or of decode for one.
+template <class Shape, int tokens>
+void check_typed(int length, const attend::Options& options) {
+  const auto& cache = filled_cache<Shape>(length);
+  static attend::Query<Shape, tokens> query;
+  static attend::Partials<Shape, tokens> partials;
+  static attend::Output<Shape, tokens> whole, found;
+  static attend::PrefillWorkspace<Shape, tokens> work;
+  Random(10).fill(&query[0][0][0], sizeof query / sizeof(float), 3.0f);
+  whole = {};
+  if constexpr (tokens == 1) {
+    REQUIRE(attend::decode(query, cache, whole, options) == attend::Status::ok);
+  } else {
+    REQUIRE(attend::prefill(query, cache, whole, work, options) == attend::Status::ok);
+  }
+  INFO(length, " ", options.causal, " ", options.offset.number);
+  for (const int count : {1, 2, 3, 6, 16}) {
+    Random(11).fill(partials.data, sizeof partials.data / sizeof(float));
+    found = {};
+    for (int i = 0; i < count; ++i) {
+      CHECK(attend::decode_part(query, cache, partials, options, attend::Part{i, count}) == attend::Status::ok);
+    }
+    CHECK(attend::decode_finish(cache, partials, found, options) == attend::Status::ok);
+    CHECK(std::memcmp(&found, &whole, sizeof whole) == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("key parts: the typed calls agree with decode and prefill") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    for (const int length : {0, 1, 512, 513, 1500}) {
+      check_typed<Long, 1>(length, {});
+      check_typed<Long, 1>(length, attend::causal());
+      check_typed<Long, 3>(length, {});
+      check_typed<Long, 3>(length, attend::causal(-1));
+    }
+    check_typed<Long, 3>(1025, attend::causal());
+    check_typed<Short, 1>(17, {});
+    check_typed<Short, 5>(40, attend::causal());
+    attend::Options options = attend::causal();
+    options.valid_keys = 1100;
+    options.valid_queries = 2;
+    options.offset = 1030;
+    options.scale = -0.5f;
+    check_typed<Long, 3>(1500, options);
+  });
+}
+
+TEST_CASE("key parts: the typed calls refuse what is out of range and touch nothing then") {
+  const auto& cache = filled_cache<Long>(600);
+  static attend::Query<Long, 3> query;
+  static attend::Partials<Long, 3> partials, partials_before;
+  static attend::Output<Long, 3> output, output_before;
+  Random(10).fill(&query[0][0][0], sizeof query / sizeof(float));
+  Random(11).fill(partials.data, sizeof partials.data / sizeof(float));
+  Random(12).fill(&output[0][0][0], sizeof output / sizeof(float));
+  partials_before = partials, output_before = output;
+  const auto refuse = [&](const attend::Options& options, attend::Status status) {
+    CHECK(attend::decode_part(query, cache, partials, options, attend::Part{0, 1}) == status);
+    CHECK(attend::decode_finish(cache, partials, output, options) == status);
+  };
+  attend::Options options;
+  for (const int keys : {-1, 601}) options.valid_keys = keys, refuse(options, attend::Status::bad_valid_keys);
+  options = {};
+  for (const int queries : {-1, 4}) options.valid_queries = queries, refuse(options, attend::Status::bad_valid_queries);
+  options = {};
+  options.scale = not_a_number;
+  refuse(options, attend::Status::bad_scale);
+  for (const attend::Part part :
+       {attend::Part{-1, 2}, attend::Part{2, 2}, attend::Part{0, 0}, attend::Part{0, -1}, attend::Part{0, 65536}}) {
+    CHECK(attend::decode_part(query, cache, partials, {}, part) == attend::Status::bad_part);
+  }
+  filled_cache<Long>(2);
+  refuse(attend::causal(), attend::Status::bad_valid_queries);
+  CHECK(std::memcmp(&partials, &partials_before, sizeof partials) == 0);
+  CHECK(std::memcmp(&output, &output_before, sizeof output) == 0);
+}
