@@ -42,6 +42,15 @@ struct Entry {
   static void run_options(const Problem& problem, const Options& options);
 };
 
+// Of the backends of small parts, backend_<isa>_cache.cpp: calls over caches of one format with a window.
+template <class Backend>
+struct CacheEntry {
+  static void run_float32(const Problem& problem, const Options& options);
+  static void run_float16(const Problem& problem, const Options& options);
+  static void run_bfloat16(const Problem& problem, const Options& options);
+  static void run_int8(const Problem& problem, const Options& options);
+};
+
 // A backend: its name; whose `combine` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.
 struct ScalarBackend {
   static constexpr const char* name = "scalar";

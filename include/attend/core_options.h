@@ -108,6 +108,13 @@ constexpr size_t option_scratch_floats(int row_block, int key_block, int head_di
 void run(const Problem& problem, const Options& options);
 void run_part(const Problem& problem, const Options& options, int part, int parts);
 
+// As run, for calls over a cache of one format that ask for a window at most: of Options, left, right, pinned, paging and the
+// scales are looked at. Programs that make no other calls with options hold the code of these only.
+void run_float32_cache(const Problem& problem, const Options& options);
+void run_float16_cache(const Problem& problem, const Options& options);
+void run_bfloat16_cache(const Problem& problem, const Options& options);
+void run_int8_cache(const Problem& problem, const Options& options);
+
 // The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
 // nor scratch.
 void finish(const Problem& problem, const Options& options);

@@ -41,13 +41,13 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   detail::set_query(call, query);
   detail::set_output(call, output);
   detail::set_keys(call, key, value);
-  return detail::run_call(call, options, part...);
+  return detail::run_call<detail::AnyOptions>(call, options, part...);
 }
 
 namespace detail {
 
 // What prefill and decode have in common: a call over a cache, whatever it is.
-template <class Shape, int tokens, class Cache, class Work, class... Parts>
+template <class How, class Shape, int tokens, class Cache, class Work, class... Parts>
 Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
                       const ScoreOptions<Shape>& options, const Parts&... part) {
   static_assert(tokens <= MostQueries<Cache>::value,
@@ -57,7 +57,28 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   set_query(call, query);
   set_output(call, output);
   set_keys(call, cache);
-  return run_call(call, options, part...);
+  return run_call<How>(call, options, part...);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+template <class How, class QueryArray, class Cache, class OutputArray, class Work, class OptionsShape, class... Parts>
+Status prefill_over(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
+                    const ScoreOptions<OptionsShape>& options, const Parts&... part) {
+  using Shape = typename AnyCacheShape<Cache>::ShapeType;
+  constexpr int tokens = Traits<QueryArray>::tokens;
+  static_assert(!Same<Shape, void>::value, "attend: prefill takes an attend::KvCache, FormatCache or RingCache second");
+  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
+                "attend: prefill takes an attend::Query of the cache's shape first");
+  static_assert(Same<OutputArray, Output<Shape, tokens>>::value,
+                "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
+  static_assert(Same<OptionsShape, Shape>::value, "attend: prefill takes attend::ScoreOptions of the cache's shape");
+  static_assert(work_floats(static_cast<Work*>(nullptr)) >= OptionPlan<Shape, tokens>::floats,
+                "attend: prefill with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
+  if (!has_tokens(options, tokens, cache.length())) return Status::bad_valid_queries;
+  return run_over_cache<How>(query, cache, output, work, options, part...);
 }
 
 }  // namespace detail
@@ -70,19 +91,27 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
 template <class QueryArray, class Cache, class OutputArray, class Work, class OptionsShape, class... Parts>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
                const ScoreOptions<OptionsShape>& options, const Parts&... part) {
-  using Shape = typename detail::AnyCacheShape<Cache>::ShapeType;
-  constexpr int tokens = detail::Traits<QueryArray>::tokens;
-  static_assert(!detail::Same<Shape, void>::value, "attend: prefill takes an attend::KvCache, FormatCache or RingCache second");
-  static_assert(detail::Same<QueryArray, Query<Shape, tokens>>::value,
-                "attend: prefill takes an attend::Query of the cache's shape first");
-  static_assert(detail::Same<OutputArray, Output<Shape, tokens>>::value,
-                "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
-  static_assert(detail::Same<OptionsShape, Shape>::value, "attend: prefill takes attend::ScoreOptions of the cache's shape");
-  static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= detail::OptionPlan<Shape, tokens>::floats,
-                "attend: prefill with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
-  if (!detail::has_tokens(options, tokens, cache.length())) return Status::bad_valid_queries;
-  return detail::run_over_cache(query, cache, output, work, options, part...);
+  return detail::prefill_over<detail::AnyOptions>(query, cache, output, work, options, part...);
 }
+
+namespace detail {
+
+template <class How, class QueryArray, class Cache, class OutputArray, class Work, class OptionsShape, class... Parts>
+Status decode_over(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
+                   const ScoreOptions<OptionsShape>& options, const Parts&... part) {
+  using Shape = typename AnyCacheShape<Cache>::ShapeType;
+  static_assert(!Same<Shape, void>::value, "attend: decode takes an attend::KvCache, FormatCache or RingCache second");
+  static_assert(Same<QueryArray, Query<Shape>>::value,
+                "attend: decode takes an attend::Query of one token and of the cache's shape first");
+  static_assert(Same<OutputArray, Output<Shape>>::value,
+                "attend: decode takes an attend::Output of one token and of the cache's shape third");
+  static_assert(Same<OptionsShape, Shape>::value, "attend: decode takes attend::ScoreOptions of the cache's shape");
+  static_assert(work_floats(static_cast<Work*>(nullptr)) >= OptionPlan<Shape, 1>::floats,
+                "attend: decode with ScoreOptions needs an attend::OptionWorkspace<Shape>");
+  return run_over_cache<How>(query, cache, output, work, options, part...);
+}
+
+}  // namespace detail
 
 // Attention of one token over everything in the cache that its window shows, any of KvCache, FormatCache and RingCache.
 //   query Query<Shape>     output Output<Shape>     work OptionWorkspace<Shape>, or a larger one
@@ -90,16 +119,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 template <class QueryArray, class Cache, class OutputArray, class Work, class OptionsShape, class... Parts>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work,
               const ScoreOptions<OptionsShape>& options, const Parts&... part) {
-  using Shape = typename detail::AnyCacheShape<Cache>::ShapeType;
-  static_assert(!detail::Same<Shape, void>::value, "attend: decode takes an attend::KvCache, FormatCache or RingCache second");
-  static_assert(detail::Same<QueryArray, Query<Shape>>::value,
-                "attend: decode takes an attend::Query of one token and of the cache's shape first");
-  static_assert(detail::Same<OutputArray, Output<Shape>>::value,
-                "attend: decode takes an attend::Output of one token and of the cache's shape third");
-  static_assert(detail::Same<OptionsShape, Shape>::value, "attend: decode takes attend::ScoreOptions of the cache's shape");
-  static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= detail::OptionPlan<Shape, 1>::floats,
-                "attend: decode with ScoreOptions needs an attend::OptionWorkspace<Shape>");
-  return detail::run_over_cache(query, cache, output, work, options, part...);
+  return detail::decode_over<detail::AnyOptions>(query, cache, output, work, options, part...);
 }
 
 }  // namespace attend

@@ -75,10 +75,13 @@ inline bool is_cap(float cap) {
   return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
 }
 
-inline void run_share(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
-inline void run_share(const core::Problem& problem, const core::Options& options, const Part& part) {
-  core::run_part(problem, options, part.index, part.count);
-}
+// How a call is made that can have all options; others have less code.
+struct AnyOptions {
+  static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
+  static void run(const core::Problem& problem, const core::Options& options, const Part& part) {
+    core::run_part(problem, options, part.index, part.count);
+  }
+};
 
 // A call as the core takes it. Until prepare() has filled it in, problem.keys are those of the array or the cache,
 // problem.queries those of the array, and options say how keys and values lie; of a ring also what it keeps.
@@ -211,12 +214,12 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool has_st
   return Status::ok;
 }
 
-template <class Shape, class... Parts>
+template <class How, class Shape, class... Parts>
 Status run_call(OptionCall& call, const ScoreOptions<Shape>& options, const Parts&... part) {
   static_assert(sizeof...(Parts) <= 1, "attend: after the options only an attend::Part may follow");
   if (!good_part(part...)) return Status::bad_part;
   const Status status = prepare(call, options, false);
-  if (status == Status::ok) run_share(call.problem, call.options, part...);
+  if (status == Status::ok) How::run(call.problem, call.options, part...);
   return status;
 }
 

@@ -224,28 +224,56 @@ struct MostQueries<RingCache<Shape, window, pinned, KeyFormat, ValueFormat, toke
 
 }  // namespace detail
 
+namespace detail {
+
+// How a call is made that asks for a window at most, over a cache of these formats.
+template <class KeyFormat, class ValueFormat>
+struct CacheCall : AnyOptions {
+  using AnyOptions::run;
+  static void run(const core::Problem& problem, const core::Options& options) {
+    constexpr core::Format format = FormatOf<KeyFormat>::format;
+    if constexpr (format != FormatOf<ValueFormat>::format) {
+      core::run(problem, options);
+    } else if constexpr (format == core::Format::float32) {
+      core::run_float32_cache(problem, options);
+    } else if constexpr (format == core::Format::float16) {
+      core::run_float16_cache(problem, options);
+    } else if constexpr (format == core::Format::bfloat16) {
+      core::run_bfloat16_cache(problem, options);
+    } else {
+      core::run_int8_cache(problem, options);
+    }
+  }
+};
+
+}  // namespace detail
+
 // The calls of attention.h over these caches. Work memory is an OptionWorkspace<Shape, query tokens>, for decode too.
 template <class QueryArray, class Shape, class KeyFormat, class ValueFormat, class OutputArray, class Work, class... Parts>
 Status prefill(const QueryArray& query, const FormatCache<Shape, KeyFormat, ValueFormat>& cache, OutputArray& output,
                Work& work, const Options& options = detail::causal_options, const Parts&... part) {
-  return prefill(query, cache, output, work, ScoreOptions<Shape>(options), part...);
+  return detail::prefill_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                         ScoreOptions<Shape>(options), part...);
 }
 template <class QueryArray, class Shape, class KeyFormat, class ValueFormat, class OutputArray, class Work, class... Parts>
 Status decode(const QueryArray& query, const FormatCache<Shape, KeyFormat, ValueFormat>& cache, OutputArray& output, Work& work,
               const Options& options = detail::no_options, const Parts&... part) {
-  return decode(query, cache, output, work, ScoreOptions<Shape>(options), part...);
+  return detail::decode_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                        ScoreOptions<Shape>(options), part...);
 }
 template <class QueryArray, class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int tokens,
           class OutputArray, class Work, class... Parts>
 Status prefill(const QueryArray& query, const RingCache<Shape, window, pinned, KeyFormat, ValueFormat, tokens>& cache,
                OutputArray& output, Work& work, const Options& options = detail::causal_options, const Parts&... part) {
-  return prefill(query, cache, output, work, ScoreOptions<Shape>(options), part...);
+  return detail::prefill_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                         ScoreOptions<Shape>(options), part...);
 }
 template <class QueryArray, class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int tokens,
           class OutputArray, class Work, class... Parts>
 Status decode(const QueryArray& query, const RingCache<Shape, window, pinned, KeyFormat, ValueFormat, tokens>& cache,
               OutputArray& output, Work& work, const Options& options = detail::no_options, const Parts&... part) {
-  return decode(query, cache, output, work, ScoreOptions<Shape>(options), part...);
+  return detail::decode_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                        ScoreOptions<Shape>(options), part...);
 }
 
 }  // namespace attend

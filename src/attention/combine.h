@@ -22,8 +22,9 @@ namespace {
 template <class Isa>
 float rescale_and_add(float* row, float denominator, typename Isa::Vec factor, const float* added, float added_denominator,
                       int value_dim) {
+  const float sum = Scalar::fma(denominator, Isa::highest_lane(factor), added_denominator);
   multiply_add_row<Isa>(row, value_dim, factor, added, row);
-  return Scalar::fma(denominator, Isa::highest_lane(factor), added_denominator);
+  return sum;
 }
 
 // Keeps a row as it is after the last key of a segment.

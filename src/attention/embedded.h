@@ -111,7 +111,8 @@ class EmbeddedTileBlock {
     chains.a_scale = scaled() ? 1.0f : scale_;
     chains.b_step = problem_.key_panels ? panel_keys : 1;
     chains.b_stride = problem_.key_panels ? 1 : problem_.key.token_stride;
-    score_tile<Isa>(chains, problem_, queries_, keys_, key, 0, key_count);
+    chains.column = 0;
+    score_tile<Isa>(chains, problem_, queries_, keys_, key, key_count);
 
     for (int r = 0; r < count_; ++r) {
       rows[r] = sums(r, key);

@@ -143,18 +143,20 @@ class EmbeddedBlock {
       for (int r = 0; r < count_; ++r) add_runs(r, key, cut);
       return;
     }
-    if (keys_.value_scales != nullptr) scale_weights(key);
-    if (!whole || !reads_in_place(options_.value_format)) {
+    if (keys_.value_scales() != nullptr) scale_weights(key);
+    if (!whole || !reads_in_place(keys_.value_format())) {
       add_widened(key);
-    } else if (options_.value_format == core::Format::float32) {
-      value_tiles<float>(keys_.values, first, problem_.value.token_stride, 0, problem_.value_dim);
     } else {
-      add_typed(first);
+      using Number = typename FormatsOf<Features>::Number;
+      value_tiles<Number>(numbers_of<Number>(keys_.values()), first, problem_.value.token_stride, 0, problem_.value_dim);
     }
   }
 
-  // Numbers of other formats are widened in registers where each of them is read once.
-  bool reads_in_place(core::Format format) const { return format == core::Format::float32 || count_ <= tile_rows; }
+  // Numbers of other formats are widened in registers where each of them is read once. Calls with all options do without these
+  // loops, of which each format has its own.
+  bool reads_in_place(core::Format format) const {
+    return format == core::Format::float32 || (FormatsOf<Features>::typed_chains && count_ <= tile_rows);
+  }
 
   // Scores of the chain's keys group by group, those that any row sees.
   ATTEND_NOINLINE void score_groups(int key) {
@@ -184,30 +186,27 @@ class EmbeddedBlock {
 
   // Scores of the chain's keys begin ... end - 1, which lie together: of a chain that began there, key 0 would be at `first`.
   void score_piece(int first, int begin, int end) {
-    if (problem_.key_panels) begin &= -panel_keys;
-    if (options_.key_format == core::Format::float32) {
-      score_tiles<float>(keys_.keys, first, begin, end, problem_.key.token_stride);
+    if (keys_.panels()) begin &= -panel_keys;
+    if (keys_.key_format() == core::Format::float32) {
+      score_tiles<float>(keys_.keys(), first, begin, end, problem_.key.token_stride);
     } else {
       score_typed(first, begin, end);
     }
-    if (keys_.key_scales == nullptr) return;
+    if (keys_.key_scales() == nullptr) return;
     for (int r = 0; r < count_; ++r)
-      Isa::multiply_rows(rows_.scores(r) + begin, keys_.key_scales + (first + begin), end - begin);
+      Isa::multiply_rows(rows_.scores(r) + begin, keys_.key_scales() + (first + begin), end - begin);
   }
 
   ATTEND_NOINLINE void score_typed(int first, int begin, int end) {
-    if (!problem_.key_panels || !reads_in_place(options_.key_format)) {
+    if (!reads_in_place(keys_.key_format())) {
       for (int k = begin & -panel_keys; k < end; k += panel_keys) {
         const int from = at_least(begin, k), to = at_most(end, k + panel_keys);
         keys_.widen_group(first + from, to - from, rows_.numbers());
         score_tiles<float>(rows_.numbers(), -from, from, to, problem_.head_dim);
       }
-    } else if (options_.key_format == core::Format::float16) {
-      score_tiles<Half>(numbers_of<Half>(keys_.keys), first, begin, end, 0);
-    } else if (options_.key_format == core::Format::bfloat16) {
-      score_tiles<Bfloat>(numbers_of<Bfloat>(keys_.keys), first, begin, end, 0);
-    } else {
-      score_tiles<int8_t>(numbers_of<int8_t>(keys_.keys), first, begin, end, 0);
+    } else if constexpr (FormatsOf<Features>::typed_chains) {
+      using Number = typename FormatsOf<Features>::Number;
+      score_tiles<Number>(numbers_of<Number>(keys_.keys()), first, begin, end, 0);
     }
   }
 
@@ -218,12 +217,13 @@ class EmbeddedBlock {
     chains.to = to;
     chains.a_stride = problem_.head_dim;
     chains.a_scale = 1.0f;
-    chains.b_step = problem_.key_panels ? panel_keys : 1;
-    chains.b_stride = problem_.key_panels ? 1 : stride;
+    chains.b_step = keys_.panels() ? panel_keys : 1;
+    chains.b_stride = keys_.panels() ? 1 : stride;
     for (int r = 0; r < count_; r += chains.rows) {
       chains.rows = count_ - r < tile_rows ? 1 : tile_rows;
       for (int i = 0; i < chains.rows; ++i) to[i] = rows_.scores(r + i);
-      score_tile<Isa>(chains, problem_, rows_.query(r), keys, first, begin, end);
+      chains.column = begin;
+      score_tile<Isa>(chains, problem_, rows_.query(r), keys, first, end);
     }
   }
 
@@ -255,7 +255,7 @@ class EmbeddedBlock {
   ATTEND_NOINLINE void scale_weights(int key) {
     keys_.for_each_piece(key, from_, to_, [&](int first, int begin, int end) {
       for (int r = 0; r < count_; ++r) {
-        Isa::multiply_rows(rows_.scores(r) + begin, keys_.value_scales + (first + begin), end - begin);
+        Isa::multiply_rows(rows_.scores(r) + begin, keys_.value_scales() + (first + begin), end - begin);
       }
     });
   }
@@ -269,17 +269,6 @@ class EmbeddedBlock {
         keys_.widen_values(first + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
       });
       value_tiles<float>(rows_.numbers(), 0, columns, column, columns);
-    }
-  }
-
-  ATTEND_NOINLINE void add_typed(int first) {
-    const ptrdiff_t step = problem_.value.token_stride;
-    if (options_.value_format == core::Format::float16) {
-      value_tiles<Half>(numbers_of<Half>(keys_.values), first, step, 0, problem_.value_dim);
-    } else if (options_.value_format == core::Format::bfloat16) {
-      value_tiles<Bfloat>(numbers_of<Bfloat>(keys_.values), first, step, 0, problem_.value_dim);
-    } else {
-      value_tiles<int8_t>(numbers_of<int8_t>(keys_.values), first, step, 0, problem_.value_dim);
     }
   }
 
@@ -334,7 +323,7 @@ class EmbeddedBlock {
         while (end < start + piece.count && sees(row.at, key + end, weights[end])) ++end;
       }
       const int place = piece.place + k - start;
-      if (keys_.value_scales != nullptr) Isa::multiply_rows(weights + k, keys_.value_scales + place, end - k);
+      if (keys_.value_scales() != nullptr) Isa::multiply_rows(weights + k, keys_.value_scales() + place, end - k);
       add_run(state, weights + k, place, end - k);
       k = end;
     }
@@ -349,7 +338,7 @@ class EmbeddedBlock {
 
   // Goes on with a row's chain: values that lie together. Numbers that are not floats become floats first, a few at a time.
   void add_run(const RowState& state, const float* weights, int place, int count) {
-    const bool floats = options_.value_format == core::Format::float32;
+    const bool floats = keys_.value_format() == core::Format::float32;
     const int room = int(core::EmbeddedOptionMemory::most_numbers(problem_.row_block, problem_.head_dim));
     float* const to = state.chain();
     Chains chains;
@@ -366,7 +355,7 @@ class EmbeddedBlock {
         chains.b_step = floats ? problem_.value.token_stride : columns;
         chains.b = rows_.numbers();
         if (floats) {
-          chains.b = keys_.values + place * problem_.value.token_stride;
+          chains.b = keys_.values() + place * problem_.value.token_stride;
         } else {
           keys_.widen_values(place + k, chains.steps, column, columns, rows_.numbers());
         }
@@ -381,7 +370,7 @@ class EmbeddedBlock {
   }
 
   const core::Options& options_;
-  EmbeddedKeys<Isa> keys_;
+  EmbeddedKeys<Isa, Features> keys_;
   const EmbeddedRows<Isa, Features> rows_;
   const bool has_states_, modifies_scores_, has_masks_, shows_all_;
   int from_ = 0, to_ = 0;   // what any row sees of the chain
@@ -393,6 +382,10 @@ class EmbeddedBlock {
 template <class Isa>
 struct EmbeddedBlockOf<Isa, AllFeatures> {
   using Block = EmbeddedBlock<Isa, AllFeatures>;
+};
+template <class Isa, core::Format of, class Numbers>
+struct EmbeddedBlockOf<Isa, CacheFeatures<of, Numbers>> {
+  using Block = EmbeddedBlock<Panels<Isa>, CacheFeatures<of, Numbers>>;
 };
 
 }  // namespace

@@ -17,33 +17,74 @@ const Number* numbers_of(const float* data) {
   return static_cast<const Number*>(static_cast<const void*>(data));
 }
 
+// A cache of one format, and a window at most. `Numbers` is what its chains are read as.
+template <core::Format of, class Numbers>
+struct CacheFeatures {
+  static constexpr bool any = true;
+  static constexpr bool visibility = true;
+  static constexpr bool score_mods = false;
+  static constexpr bool sources = true;
+  static constexpr bool states = false;
+  static constexpr bool results = false;
+};
+
+// Which formats a set of features takes.
+template <class Features>
+struct FormatsOf {
+  static constexpr bool any_format = true;  // and arrays
+  static constexpr bool typed_chains = false;
+  static constexpr core::Format format = core::Format::float32;
+  using Number = float;
+};
+template <core::Format of, class Numbers>
+struct FormatsOf<CacheFeatures<of, Numbers>> {
+  static constexpr bool any_format = false;
+  static constexpr bool typed_chains = true;
+  static constexpr core::Format format = of;
+  using Number = Numbers;
+};
+
 struct EmbeddedPiece {
   int place;  // of the first key: how many keys of memory lie before it
   int count;  // of keys
 };
 
-template <class Isa>
+template <class Isa, class Features>
 class EmbeddedKeys {
  public:
   EmbeddedKeys(const core::Problem& problem, const core::Options& options)
       : problem_(problem),
         options_(options),
-        keys(problem.key.data),
-        values(problem.value.data),
-        key_scales(options.key_scales),
-        value_scales(options.value_scales) {}
+        keys_(problem.key.data),
+        values_(problem.value.data),
+        key_scales_(options.key_scales),
+        value_scales_(options.value_scales) {}
+
+  const float* keys() const { return keys_; }
+  const float* values() const { return values_; }
+  core::Format key_format() const {
+    return FormatsOf<Features>::any_format ? options_.key_format : FormatsOf<Features>::format;
+  }
+  core::Format value_format() const {
+    return FormatsOf<Features>::any_format ? options_.value_format : FormatsOf<Features>::format;
+  }
+  bool panels() const { return !FormatsOf<Features>::any_format || problem_.key_panels; }
+
+  // Of the key/value head's keys or values, by places; null if they have none.
+  const float* key_scales() const { return key_format() == core::Format::int8 ? key_scales_ : nullptr; }
+  const float* value_scales() const { return value_format() == core::Format::int8 ? value_scales_ : nullptr; }
 
   // To the next key/value head.
   void next_head() {
-    keys = moved(keys, problem_.key.head_stride, options_.key_format);
-    values = moved(values, problem_.value.head_stride, options_.value_format);
-    if (key_scales != nullptr) key_scales += options_.key_scale_stride;
-    if (value_scales != nullptr) value_scales += options_.value_scale_stride;
+    keys_ = moved(keys_, problem_.key.head_stride, key_format());
+    values_ = moved(values_, problem_.value.head_stride, value_format());
+    if (key_scales_ != nullptr) key_scales_ += options_.key_scale_stride;
+    if (value_scales_ != nullptr) value_scales_ += options_.value_scale_stride;
   }
 
   // Of `count` keys from a group's first on: the first piece.
   EmbeddedPiece piece(int key, int count) const {
-    if (options_.paging.pages == nullptr && options_.paging.ring_groups == 0) return {key - options_.origin, count};
+    if (options_.paging.pages == nullptr && options_.paging.ring_groups == 0) return {key - origin(), count};
     return paged_piece(key, count);
   }
 
@@ -58,57 +99,66 @@ class EmbeddedKeys {
     }
   }
 
-  // A group of keys as floats: of a cache its panel, of arrays keys begin ... end - 1.
-  void widen_group(int place, int count, float* to) const {
-    const int dims = problem_.head_dim;
-    if (problem_.key_panels) {
-      widen_row<Isa>(options_.key_format, moved(keys, place * ptrdiff_t(dims), options_.key_format), panel_keys * dims, to);
-      return;
-    }
-    for (int i = 0; i < count; ++i) {
-      const ptrdiff_t at = (place + i) * problem_.key.token_stride;
-      widen_row<Isa>(options_.key_format, moved(keys, at, options_.key_format), dims, to + ptrdiff_t(i) * dims);
+  // A group of keys as floats: of a cache its panel, of arrays so many keys.
+  ATTEND_NOINLINE void widen_group(int place, int count, float* to) const {
+    const ptrdiff_t dims = problem_.head_dim;
+    if (panels()) {
+      widen_rows(key_format(), keys_, place * dims, {1, panel_keys * int(dims), 0}, to);
+    } else {
+      widen_rows(key_format(), keys_, place * problem_.key.token_stride, {count, int(dims), problem_.key.token_stride}, to);
     }
   }
 
   // Columns of values as floats, side by side.
   ATTEND_NOINLINE void widen_values(int place, int count, int column, int columns, float* to) const {
-    const ptrdiff_t at = place * problem_.value.token_stride + column;
-    switch (options_.value_format) {
-      case core::Format::float32:
-        return widen_rows(values + at, count, columns, to);
-      case core::Format::float16:
-        return widen_rows(numbers_of<Half>(values) + at, count, columns, to);
-      case core::Format::bfloat16:
-        return widen_rows(numbers_of<Bfloat>(values) + at, count, columns, to);
-      case core::Format::int8:
-        return widen_rows(numbers_of<int8_t>(values) + at, count, columns, to);
-    }
+    const ptrdiff_t stride = problem_.value.token_stride;
+    widen_rows(value_format(), values_, place * stride + column, {count, columns, stride}, to);
   }
 
  private:
+  int origin() const { return FormatsOf<Features>::any_format ? options_.origin : 0; }  // of caches 0
+
+  struct Rows {
+    int count;
+    int width;
+    ptrdiff_t stride;
+  };
+
+  ATTEND_ALWAYS_INLINE static void widen_rows(core::Format format, const float* data, ptrdiff_t first, const Rows& rows,
+                                              float* to) {
+    switch (format) {
+      case core::Format::float32:
+        return widen_each(data + first, rows, to);
+      case core::Format::float16:
+        return widen_each(numbers_of<Half>(data) + first, rows, to);
+      case core::Format::bfloat16:
+        return widen_each(numbers_of<Bfloat>(data) + first, rows, to);
+      case core::Format::int8:
+        return widen_each(numbers_of<int8_t>(data) + first, rows, to);
+    }
+  }
+
   template <class Number>
-  void widen_rows(const Number* from, int count, int columns, float* to) const {
-    for (; count > 0; --count) {
-      Isa::widen(from, columns, to);
-      from += problem_.value.token_stride;
-      to += columns;
+  ATTEND_ALWAYS_INLINE static void widen_each(const Number* from, const Rows& rows, float* to) {
+    for (int i = 0; i < rows.count; ++i) {
+      Isa::widen(from, rows.width, to);
+      from += rows.stride;
+      to += rows.width;
     }
   }
 
   ATTEND_NOINLINE EmbeddedPiece paged_piece(int key, int count) const {
     const core::Paging& paging = options_.paging;
     const int group = key / panel_keys, taken = keys_taken(paging, problem_.keys);
-    return {slot_group(paging, taken, group) * panel_keys - options_.origin,
+    return {slot_group(paging, taken, group) * panel_keys - origin(),
             at_most(run_length(paging, taken, group, whole_panels(count) / panel_keys) * panel_keys, count)};
   }
 
   const core::Problem& problem_;
   const core::Options& options_;
 
- public:
-  const float *keys, *values;  // of the key/value head
-  const float *key_scales, *value_scales;
+  const float *keys_, *values_;  // of the key/value head, as the scales are
+  const float *key_scales_, *value_scales_;
 };
 
 }  // namespace

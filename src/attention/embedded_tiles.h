@@ -1,4 +1,5 @@
-// Tiles of the embedded pipeline: a few rows over keys that lie one after another, by the chains of an instruction set.
+// Tiles of the embedded pipeline: a few rows over keys that lie one after another, by the chains of an instruction set. What a
+// caller has in memory is taken by reference, so that it needs no register through the loops.
 #pragma once
 
 #include "../kernel/pack.h"
@@ -6,6 +7,18 @@
 
 namespace attend {
 namespace {
+
+// An instruction set where no steps lie side by side: panels and values only.
+template <class Isa>
+struct Panels : Isa {
+  using Isa::chains;
+  static void chains(const Chains& c) { Isa::panel_chains(c); }
+};
+
+template <class Isa>
+constexpr bool panels_only = false;
+template <class Isa>
+constexpr bool panels_only<Panels<Isa>> = true;
 
 // How many columns one call of Isa::chains takes.
 template <class Isa, class Number>
@@ -18,17 +31,16 @@ ATTEND_ALWAYS_INLINE constexpr int chain_columns(const Chains& chains, bool apar
 }
 
 // Scores of a tile: to[r][column] for the columns begin ... end - 1 of a chain, whose keys are `first` + column of an array or
-// of panels. Of chains, rows, to, a_stride, a_scale, b_step and b_stride say how.
-//   queries  [rows][head_dim]
+// of panels. Of chains, rows, to, a and a_stride (the queries), a_scale, b_step and b_stride say how.
 template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* queries,
-                                     const Number* keys, int first, int begin, int end) {
-  const int wide = chain_columns<Isa>(chains, !problem.key_panels);
-  for (chains.column = begin; chains.column < end; chains.column += wide) {
+ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* const& queries,
+                                     const Number* const& keys, int first, int end) {
+  const int wide = chain_columns<Isa>(chains, !(panels_only<Isa> || problem.key_panels));
+  for (; chains.column < end; chains.column += wide) {
     chains.a = queries;
     chains.b = keys + chains.b_stride * (first + chains.column);
     chains.columns = at_most(end - chains.column, wide);
-    if (problem.key_panels) {
+    if (panels_only<Isa> || problem.key_panels) {
       // A panel is whole, whatever `end` is.
       const int panel = (first + chains.column) & -panel_keys;
       chains.b += panel * ptrdiff_t(problem.head_dim - 1);
@@ -47,7 +59,7 @@ ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Probl
 // Weighted sums of a tile: to[r][column] for the columns begin ... end - 1 of the values from chains.b on, of which b's first
 // is number `begin`. Of chains, all but columns says how.
 template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int wide, int begin, int end) {
+ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int wide, int begin, const int& end) {
   for (chains.column = begin; chains.column < end; chains.column += wide) {
     chains.columns = at_most(end - chains.column, wide);
     Isa::chains(chains);

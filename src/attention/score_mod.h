@@ -66,7 +66,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec tanh_half(typename Isa::Vec y) {
 // Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.
 template <class Isa>
 ATTEND_NOINLINE typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
-  constexpr int panel_vecs = panel_keys / Isa::lanes, some = panel_vecs < 2 ? panel_vecs : 2;
+  constexpr int panel_vecs = panel_keys / Isa::lanes, some = Isa::lanes == 1 || panel_vecs < 2 ? 1 : 2;
   const typename Isa::Vec by = Isa::broadcast(cap);
   for (int k = 0; k < count; k += some * Isa::lanes) {
     typename Isa::Vec capped[some];

@@ -66,7 +66,7 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
   const bool far = magnitude(max) >= magnitude(near_max);
   const float reference = far ? even_reference(max) : 0.0f;
   const Vec by = Isa::broadcast(reference), near = Isa::broadcast(far ? Scalar::sub(max, reference) : max);
-  constexpr int vecs = panel_keys / Isa::lanes, some = vecs < 4 ? vecs : 4;  // side by side
+  constexpr int vecs = panel_keys / Isa::lanes, some = Isa::lanes == 1 ? 1 : vecs < 4 ? vecs : 4;  // side by side
   for (int k = 0; k < panel_keys; k += some * Isa::lanes) {
     Vec weight[some], power[some];
     ATTEND_UNROLL

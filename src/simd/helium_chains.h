@@ -16,6 +16,8 @@ struct HeliumChains {
   static constexpr int tile_rows = 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
 
+  static void panel_chains(const Chains& c) { chains(c); }  // where b's columns lie side by side
+
   // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
   ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 16 ? continue_row(c) : Scalar::continue_chains(c); }
 

@@ -89,6 +89,8 @@ struct Scalar {
 
   ATTEND_HOT static void chains(const Chains& c) { any_chains(c); }
 
+  static void panel_chains(const Chains& c) { chains(c); }  // where b's columns lie side by side
+
   // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
   static void continue_chains(const Chains& c) {
     for (int column = 0; column < c.columns; ++column) {

@@ -39,6 +39,17 @@ struct Vfp : VfpTyped {
     }
   }
 
+  // Where b's columns lie side by side.
+  ATTEND_HOT static void panel_chains(const Chains& c) {
+    if (c.columns < 8) {
+      rest(c);
+    } else if (c.rows == 1) {
+      chains_1x8(c);
+    } else {
+      chains_2x8(c);
+    }
+  }
+
   ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 8 ? continue_1x8(c) : Scalar::continue_chains(c); }
 
   // Replaces `count` scores, whole panels of them, by their weights as softmax.h defines them, and adds these to the 16 sums.

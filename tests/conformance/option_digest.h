@@ -1,6 +1,7 @@
 // Digests of fixed cases with options: what every backend, compiler and board must reproduce. Freestanding, as digest.h.
 #pragma once
 
+#include "cache_call.h"
 #include "option_memory.h"
 
 namespace attend_test {
@@ -181,7 +182,8 @@ inline size_t option_digest_floats(const OptionCase& c) {
   return supply.used();
 }
 
-// Of output, log-sum-exps and scores, in the order of memory.
+// Of output, log-sum-exps and scores, in the order of memory. A call that has a second way (cache_call.h) must have the same
+// bits.
 inline uint64_t compute_option_digest(const OptionCase& c, float* memory) {
   Supply supply(memory);
   const OptionMemory m = memory_of(c, supply);
@@ -201,6 +203,11 @@ inline uint64_t compute_option_digest(const OptionCase& c, float* memory) {
   hash = c.output_format == Format::float32
              ? hash_floats(hash, m.output, outputs)
              : hash_halves(hash, m.output, outputs, c.output_format == Format::float16 ? 0x7c00 : 0x7f80);
+  if (is_cache_call(p, o)) {
+    for (size_t i = 0; i < outputs; ++i) m.output[i] = __builtin_nanf("");
+    run_cache_call(p, o);
+    if (hash_floats(0xcbf29ce484222325u, m.output, outputs) != hash) return ~hash;
+  }
   if (m.lse != nullptr) hash = hash_floats(hash, m.lse, rows);
   return m.scores == nullptr ? hash : hash_floats(hash, m.scores, rows * size_t(o.score_keys));
 }

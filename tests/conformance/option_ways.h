@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../support/instance.h"
+#include "cache_call.h"
 #include "option_instance.h"
 
 namespace attend_test {
@@ -92,7 +93,9 @@ inline void run_with_scratch(core::Problem p, const core::Options& options, cons
   for (int part = 0; part < way.parts; ++part) {
     Scratch scratch(core::option_scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim));
     p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
-    if (way.parts == 1) {
+    if (way.parts == 1 && is_cache_call(p, options) && (p.queries + p.keys) % 2 == 0) {
+      run_cache_call(p, options);
+    } else if (way.parts == 1) {
       core::run(p, options);
     } else {
       core::run_part(p, options, part, way.parts);

@@ -260,6 +260,42 @@ bool check_all(const char* name) {
   return true;
 }
 
+// A row whose chains go on from sums in memory, and rows multiplied number by number.
+bool check_continued(attend_test::Random& random) {
+  attend::Chains c;
+  c.rows = 1;
+  c.columns = random.between(1, Isa::columns(1, false));
+  c.steps = random.between(1, most_steps);
+  c.a = a;
+  c.a_stride = 0;
+  c.a_scale = 1.0f;
+  c.b = b + random.between(0, 3);
+  c.b_step = c.columns + random.between(0, 40);
+  c.b_stride = 1;
+  c.column = random.between(0, 20);
+  c.adds = false;
+  float* const to = found[0];
+  c.to = &to;
+  for (float& x : a) x = __builtin_nanf("");
+  for (float& x : b) x = __builtin_nanf("");
+  random.fill(a, size_t(c.steps));
+  for (int step = 0; step < c.steps; ++step) random.fill(b + (c.b - b) + step * c.b_step, size_t(c.columns));
+  random.fill(found[0], width);
+  random.fill(found[1], width);
+  __builtin_memcpy(expected, found, sizeof found);
+  for (int column = 0; column < c.columns; ++column) {
+    float& sum = expected[0][c.column + column];
+    for (int step = 0; step < c.steps; ++step) sum = attend::fused_multiply_add(a[step], c.b[step * c.b_step + column], sum);
+  }
+  Isa::continue_chains(c);
+  const int count = random.between(0, 40);
+  for (int i = 0; i < count; ++i) expected[1][i] = attend::Scalar::mul(expected[1][i], expected[0][i]);
+  Isa::multiply_rows(found[1], found[0], count);
+  if (__builtin_memcmp(found, expected, sizeof found) == 0) return true;
+  firmware::print("chains that go on, or rows multiplied: other bits than defined\n");
+  return false;
+}
+
 }  // namespace
 
 int firmware::run() {
@@ -268,6 +304,7 @@ int firmware::run() {
   int passed = 0, failed = 0;
   for (const int rows : {1, Isa::tile_rows}) ++(check_alone(rows) ? passed : failed);
   while (passed + failed < 10000 && failed < 10) ++(check(random) ? passed : failed);
+  for (int i = 0; i < 3000 && failed < 10; ++i) ++(check_continued(random) ? passed : failed);
   ++(check_all<attend::Half>("float16") ? passed : failed);
   ++(check_all<attend::Bfloat>("bfloat16") ? passed : failed);
   ++(check_all<int8_t>("int8") ? passed : failed);

@@ -195,6 +195,14 @@ void count_call(const Call& call, int queries) {
   const uint64_t instructions = count_instructions([&] {
     if (call.plain) {
       core::run(problem);
+    } else if (call.format == core::Format::float16) {
+      core::run_float16_cache(problem, options);
+    } else if (call.format == core::Format::bfloat16) {
+      core::run_bfloat16_cache(problem, options);
+    } else if (call.format == core::Format::int8) {
+      core::run_int8_cache(problem, options);
+    } else if (call.ring) {
+      core::run_float32_cache(problem, options);
     } else {
       core::run(problem, options);
     }

@@ -24,7 +24,9 @@ limits='
 *             *    ram                   0
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
-cortex-m4     -Os  flash_options       9216
+cortex-m4     -Os  flash_options      12288
+cortex-m4     -Os  flash_decode_ring_int8 9216
+cortex-m4     -Os  flash_decode_ring   7680
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 180
 cortex-m4     -Os  per_mac_64x32_cache 2.3
@@ -36,6 +38,21 @@ cortex-m4     -O2  per_mac_64x32_arrays 2.3
 cortex-m7     -O2  per_mac_64x32_arrays 2.3
 cortex-m33    -O2  per_mac_64x32_arrays 2.3
 cortex-m55    -O2  per_mac_64x32_arrays 0.8
+'
+
+# Calls of other kinds: at -O2 and where floats are computed by the processor, the most times as many instructions as the plain
+# call may take.
+ratios='
+decode_options 1.06
+decode_window 1.15
+decode_ring 1.18
+decode_float16 1.5
+decode_int8 2.0
+prefill_options 1.05
+prefill_window 1.15
+prefill_ring 1.15
+prefill_float16 1.2
+prefill_int8 1.2
 '
 
 # Bytes in flash (code, constants, first values of data) or in RAM of an image.
@@ -118,6 +135,22 @@ check_limits() {
   done <"$build/limits"
 }
 
+check_ratios() {
+  echo "$ratios" | while read -r figure most; do
+    [ -z "$figure" ] || echo "$figure $most"
+  done >"$build/ratios"
+  while read -r figure most; do
+    plain=per_mac_${figure%%_*}_plain
+    nothing_in "$(awk -v plain="$plain" -v figure="per_mac_$figure" -v most="$most" '
+      $2 != "-O2" || $1 ~ /m0plus|m3$/ { next }
+      $3 == plain { of_plain[$1] = $4 }
+      $3 == figure { found[$1] = $4 }
+      END { for (name in of_plain) if (!(name in found) || found[name] > most * of_plain[name] + 0.006)
+        printf "%s %s, plain %s; ", name, found[name], of_plain[name] }' "$build/figures")" \
+      "$figure takes at most $most times the instructions of the plain call"
+  done <"$build/ratios"
+}
+
 # The bound of the stack is one, and the headers' constants keep to it without being far from it.
 check_stack() {
   for call in prefill decode options; do
@@ -167,6 +200,7 @@ if [ -s "$build/figures" ]; then
   } | tee build/size.txt
   echo
   check_limits
+  check_ratios
   check_stack
 fi
 if [ $complete = yes ]; then

@@ -29,6 +29,41 @@ function text_row(level) {
     get(level, "per_mac_128x64_arrays"), get(level, "per_mac_128x64_cache")
 }
 
+# Instructions of a call, and how many times those of the plain call they are.
+function beside(call, kind,    plain, figure) {
+  plain = "per_mac_" call "_plain"
+  figure = "per_mac_" call "_" kind
+  if (!((board, "-O2", figure) in f) || f[board, "-O2", plain] == 0) return "-"
+  return get("-O2", figure) sprintf(" (%.2f)", f[board, "-O2", figure] / f[board, "-O2", plain])
+}
+
+function besides(call, kinds,    i, n, kind, text) {
+  n = split(kinds, kind, " ")
+  for (i = 1; i <= n; ++i) text = text (i > 1 ? " / " : "") beside(call, kind[i])
+  return text
+}
+
+function kinds_row(    format) {
+  format = kind == "markdown" ? "| %s | %s / %s | %s / %s | %s | %s |\n" : "%-14s %s / %s; %s / %s; %s; %s\n"
+  printf format, board, get("-O2", "per_mac_decode_plain"), besides("decode", "options window ring float16 int8"),
+    get("-O2", "per_mac_prefill_plain"), besides("prefill", "options window float16 int8"),
+    list("-Os", "flash_", "decode_window decode_ring decode_float16 decode_ring_int8 prefill_window prefill_int8"),
+    list("-Os", "stack_", "decode_window decode_ring decode_float16 decode_ring_int8 prefill_window prefill_int8")
+}
+
+function kinds_head() {
+  if (kind == "markdown") {
+    print "\n| target | decode, instructions (times plain): plain / options off / window / ring / float16 / int8 " \
+      "| prefill: plain / options off / window / float16 / int8 " \
+      "| flash -Os: window / ring / float16 / ring of int8 / prefill window / prefill int8 | stack -Os of the same |"
+    print "| --- | --- | --- | --- | --- |"
+  } else {
+    print "\ninstructions at -O2 (times plain), decode: plain / options off / window / ring / float16 / int8; " \
+      "prefill: plain / options off / window / float16 / int8;"
+    print "flash at -Os: decode window / ring / float16 / ring of int8 / prefill window / int8; stack of the same"
+  }
+}
+
 function markdown_row() {
   printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", board,
     list("-Os", "flash_", "prefill decode both"), list("-O2", "flash_", "prefill decode both"), get("-Os", "ram"),
@@ -57,5 +92,10 @@ END {
       text_row("-Os")
       text_row("-O2")
     }
+  }
+  kinds_head()
+  for (i = 1; i <= count; ++i) {
+    board = boards[i]
+    kinds_row()
   }
 }
