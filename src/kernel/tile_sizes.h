@@ -26,7 +26,7 @@ constexpr int most_rows = widens<Number>&& typed_rows < Isa::kernel_rows(Isa::ti
 // The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: a kernel more for each format is
 // not worth it.
 template <class Isa, class Number>
-constexpr int kernel_rows(int left) {
+ATTEND_ALWAYS_INLINE constexpr int kernel_rows(int left) {
   return widens<Number> && left == 3 ? 2 : Isa::kernel_rows(left);
 }
 

@@ -66,7 +66,7 @@ for level in -Os -O2; do
     depth=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most }' "$build/log")
     printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
     case $name in
-      *_options) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
+      *_options | *_cache) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
       *) [ "$depth" -le "$most" ] || most=$depth ;;
     esac
   done
