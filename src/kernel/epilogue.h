@@ -57,8 +57,8 @@ inline Denominator denominator_of(float sum, float max, const float* sink) {
   return all;
 }
 
-// The weights of a panel of scores in base 2, relative to a maximum that they have seen, times a factor: as softmax.h and
-// exp2.h define them.
+// The weights of a panel of scores in base 2, relative to a maximum that they have seen, times a factor: as
+// row_softmax.h and exp2.h define them.
 template <class Isa>
 void weights_of(const float* scores, float max, float factor, float* weights) {
   using Vec = typename Isa::Vec;
@@ -87,10 +87,15 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
   }
 }
 
-// Scores in base 2, which were kept where the weights shall be, become these.
+// Scores in base 2, which were kept where the weights shall be, become these. With a NaN, all that are seen are NaN: which of
+// them would be as good as nothing depends on how the call was cut.
 //   some  [panel_keys] work memory
 template <class Isa>
 void finish_weights(float* weights, int count, float max, const Denominator& all, float* some) {
+  if (magnitude(all.sum) > 0x7f800000u) {
+    for (int k = 0; k < count; ++k) weights[k] = bits_to<uint32_t>(weights[k]) == minus_infinity ? 0.0f : all.sum;
+    return;
+  }
   if (magnitude(all.sum) == 0 || !Scalar::less(lowest_max, max)) return fill_row<Isa>(0.0f, count, weights);
   int key = 0;
   for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
