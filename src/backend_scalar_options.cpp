@@ -1,6 +1,6 @@
 // Calls with options on the scalar backend: any target, and the reference for the others.
 #ifdef ATTEND_BACKEND_SOURCE
-#error "attend: compile each src/options_*.cpp by itself; in a unity build one would get another's instructions"
+#error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
 #endif
 #define ATTEND_BACKEND_SOURCE
 

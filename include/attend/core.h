@@ -20,7 +20,7 @@ struct Tensor {
   ptrdiff_t head_stride;
 };
 
-// The memory of a key/value cache. No alignment is needed; that of config::alignment is fastest. Paging that hold no token are
+// The memory of a key/value cache. No alignment is needed; that of config::alignment is fastest. Places that hold no token are
 // read as part of their panel, but what they hold never matters: they need not be initialised.
 //   keys   [kv_heads][panels][head_dim][panel_keys], panels = ceil(capacity / panel_keys): lanes run across keys
 //   values [kv_heads][capacity][value_dim]
