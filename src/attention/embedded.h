@@ -1,4 +1,4 @@
-// The algorithm for parts that are short of memory: as in row_block.h, which is for hosts, with less code and no copies.
+// The algorithm for parts that are short of memory: as in host.h, which is for hosts, with less code and no copies.
 //
 //   for each block of rows: as many as a tile has, or one; with options any number
 //     for each chain of keys:  scores -> weights -> weighted sum of values

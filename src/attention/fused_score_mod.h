@@ -1,4 +1,4 @@
-// Options that are soon done are done in the pass that looks for the highest scores (weigh_rows.h), instead of one of their
+// Options that are soon done are done in the pass that looks for the highest scores (online_softmax.h), instead of one of their
 // own.
 #pragma once
 
