@@ -1,12 +1,15 @@
-// Calls over caches with a window on the scalar backend: any target, and the reference for the others.
+// Calls over caches with a window on the scalar backend of small parts. Compiles to nothing elsewhere.
 #ifdef ATTEND_BACKEND_SOURCE
 #error "attend: compile each src/backend_*.cpp by itself; in a unity build one would get another's instructions"
 #endif
 #define ATTEND_BACKEND_SOURCE
 
+#include "backends.h"
+
+#if ATTEND_EMBEDDED && !ATTEND_HELIUM
+
 #include "attention/embedded.h"
 #include "attention/embedded_block.h"
-#include "backends.h"
 
 // As in backend_scalar.cpp.
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
@@ -33,3 +36,5 @@ template <>
 void attend::core::CacheEntry<attend::core::ScalarBackend>::run_int8(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Isa, CacheFeatures<Format::int8, int8_t>>(problem, options).run<true>();
 }
+
+#endif

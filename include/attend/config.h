@@ -45,6 +45,14 @@
 #define ATTEND_SOFT_DOUBLE 0
 #endif
 
+// Parts short of memory take the embedded form of the algorithm, hosts the other. The target alone decides, because sizes of
+// objects depend on it.
+#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+#define ATTEND_EMBEDDED 0
+#else
+#define ATTEND_EMBEDDED 1
+#endif
+
 // Where a linker script has fast or large memories, these say what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
 #ifndef ATTEND_HOT
@@ -74,7 +82,7 @@ inline constexpr int chain_keys = 64;  // in an output, counted by absolute posi
 namespace config {
 
 // Work memory grows with these; results do not depend on them.
-#if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
+#if !ATTEND_EMBEDDED
 inline constexpr int row_block = 384;               // query rows that share one pass over the keys
 inline constexpr int option_row_block = row_block;  // the same of calls with options
 inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
@@ -82,9 +90,9 @@ inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit 
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
 inline constexpr int row_state = 3;      // floats that say what a row's scores are relative to
-inline constexpr bool embedded = false;  // no memory for copies of keys, values and sums
-inline constexpr int decode_stack_floats = 4096;  // decode keeps its work memory on the stack, about this much
-inline constexpr size_t alignment = 64;           // of caches and workspaces: a cache line
+inline constexpr bool embedded = ATTEND_EMBEDDED;  // no memory for copies of keys, values and sums
+inline constexpr int decode_stack_floats = 4096;   // decode keeps its work memory on the stack, about this much
+inline constexpr size_t alignment = 64;            // of caches and workspaces: a cache line
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
 inline constexpr size_t option_stack_bytes = 3072;
@@ -114,7 +122,7 @@ inline constexpr int key_block = chain_keys;
 inline constexpr int score_keys = chain_keys;
 inline constexpr int decode_keys = chain_keys;
 inline constexpr int row_state = 1;
-inline constexpr bool embedded = true;
+inline constexpr bool embedded = ATTEND_EMBEDDED;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;

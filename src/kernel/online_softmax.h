@@ -179,8 +179,10 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
 template <class Isa>
 struct FoundHighest {
   static constexpr bool is_any = true;
-  const typename Isa::Vec* found;
-  typename Isa::Vec highest(int r, float* /*scores*/, int /*count*/, typename Isa::Vec /*so_far*/) const { return found[r]; }
+  const float* found;
+  typename Isa::Vec highest(int r, float* /*scores*/, int /*count*/, typename Isa::Vec /*so_far*/) const {
+    return Isa::broadcast(found[r]);
+  }
 };
 
 // The same for the rows of a whole tile, which see the same whole panels of keys, with a change. First all rows are changed,
@@ -189,13 +191,14 @@ template <class Isa, int rows, class Change>
 void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change) {
   constexpr int some = Isa::softmax_rows(rows);
   static_assert(rows % some == 0, "a whole tile");
-  typename Isa::Vec highest[rows];
+  float highest[rows];  // as vectors they would take most of the stack
   for (int r = 0; r < rows; ++r) {
-    highest[r] = Isa::broadcast(scale[r].max);
+    const typename Isa::Vec before = Isa::broadcast(scale[r].max);
+    float* const row = scores + r * config::score_keys;
     if constexpr (Change::is_any) {
-      highest[r] = change.highest(r, scores + r * config::score_keys, visible[0], highest[r]);
+      highest[r] = Isa::highest_lane(change.highest(r, row, visible[0], before));
     } else {
-      highest[r] = highest_of_row<Isa>(scores + r * config::score_keys, visible[0], highest[r]);
+      highest[r] = Isa::highest_lane(highest_of_row<Isa>(row, visible[0], before));
     }
   }
   for (int r = 0; r < rows; r += some) {

@@ -32,10 +32,10 @@ struct ScoreInputs {
 // One step of a chain: sums[r][v] += query[r][d] * key[d][v].
 template <class Isa, class Number, int rows, int vecs, int width, class Inputs>
 ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t head_dim, int d, typename Isa::Vec (&sums)[rows][vecs]) {
-  const auto key = [&](int v) {
+  const auto key = [&](int v) ATTEND_INLINE_LAMBDA {
     return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   };
-  const auto query = [&](int r) { return Isa::factor(at.query[r / 3][r % 3 * head_dim + d]); };
+  const auto query = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(at.query[r / 3][r % 3 * head_dim + d]); };
   if constexpr (widens<Number>) {  // a vector at a time: if all were widened before the first is used, GCC would spill sums
     constexpr int step = vecs * Isa::lanes, step_bytes = step * int(sizeof(Number));
     if (d * step_bytes % cache_line == 0) {
@@ -92,7 +92,7 @@ ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head
   ATTEND_UNROLL
   for (int i = 0; i < panel_count; ++i) at.panels[i] = keys + i * ptrdiff_t(panel_keys) * head_dim;
   if constexpr (widens<Number>) at.near = keys + ptrdiff_t(step) * head_dim + near_behind_tile / int(sizeof(Number));
-  const auto go_on = [&](int steps) {
+  const auto go_on = [&](int steps) ATTEND_INLINE_LAMBDA {
     ATTEND_UNROLL
     for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
     ATTEND_UNROLL
@@ -144,7 +144,8 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
   static_assert(wide % panel_keys == 0 || panel_keys % wide == 0, "a tile is whole panels, or panels are whole tiles");
   const int padded = whole_panels(key_count);
   int key = 0;
-  const auto scales_of = [&](int from) { return widens<Number> && scales != nullptr ? scales + from : nullptr; };
+  const auto scales_of = [&](int from)
+                             ATTEND_INLINE_LAMBDA { return widens<Number> && scales != nullptr ? scales + from : nullptr; };
   for (; padded - key >= wide; key += wide) {
     const int lane = key % panel_keys;  // of a tile that is less than a panel
     score_tile<Isa, Number, rows, vecs>(query, panels + lane, head_dim, scales_of(key), scores + key);

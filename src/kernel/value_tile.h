@@ -63,8 +63,10 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec load_columns(const Number* from, int coun
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, int columns, int first,
                                      typename Isa::Vec (&chain)[rows][vecs]) {
-  const auto load = [&](int v) { return vecs == 1 ? load_columns<Isa>(value, columns) : Isa::load(value + v * Isa::lanes); };
-  const auto weight = [&](int r) { return Isa::factor(weights[r * config::score_keys]); };
+  const auto load = [&](int v) ATTEND_INLINE_LAMBDA {
+    return vecs == 1 ? load_columns<Isa>(value, columns) : Isa::load(value + v * Isa::lanes);
+  };
+  const auto weight = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(weights[r * config::score_keys]); };
   if constexpr (widens<Number>) {  // a vector at a time, as in score_step
     typename Isa::Factor w[rows];
     ATTEND_UNROLL
@@ -138,7 +140,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
     }
     [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
-    const auto step = [&](int k) {
+    const auto step = [&](int k) ATTEND_INLINE_LAMBDA {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
         value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../include/attend/config.h"
-#include "../simd/scalar.h"
+#include "arithmetic.h"
 
 namespace attend {
 namespace {
@@ -32,9 +32,9 @@ ATTEND_ALWAYS_INLINE void exp2_fraction(typename Isa::Vec (&f)[count], const flo
 // The smallest whole number that is not below a.
 inline float round_up(float a) {
   if (magnitude(a) >= magnitude(0x1p23f)) return a;  // no fraction, or NaN
-  const float shift = Scalar::less(a, 0.0f) ? -0x1p23f : 0x1p23f;
-  const float nearest = Scalar::sub(Scalar::add(a, shift), shift);
-  return Scalar::less(nearest, a) ? Scalar::add(nearest, 1.0f) : nearest;
+  const float shift = FloatArithmetic::less(a, 0.0f) ? -0x1p23f : 0x1p23f;
+  const float nearest = FloatArithmetic::sub(FloatArithmetic::add(a, shift), shift);
+  return FloatArithmetic::less(nearest, a) ? FloatArithmetic::add(nearest, 1.0f) : nearest;
 }
 
 // Scores in base 2 become weights 2^(score - max), for a whole number max >= score with |max| < near_max.
@@ -50,7 +50,7 @@ constexpr float whole_shift = 0x1.8p23f;
 
 // An even whole number that may be subtracted from scores and max alike where |max| >= near_max. There, scores within reach of
 // max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.
-inline float even_reference(float max) { return Scalar::mul(2.0f, round_up(Scalar::mul(0.5f, max))); }
+inline float even_reference(float max) { return FloatArithmetic::mul(2.0f, round_up(FloatArithmetic::mul(0.5f, max))); }
 
 }  // namespace
 }  // namespace attend

@@ -49,3 +49,10 @@
 #else
 #define ATTEND_ALWAYS_INLINE inline
 #endif
+
+// The same for a lambda, after its parameters: at -Os it would be a function, and what it captures would live in memory.
+#if defined(__GNUC__)
+#define ATTEND_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define ATTEND_INLINE_LAMBDA
+#endif

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "../../include/attend/config.h"
-#include "../kernel/pack.h"
 #include "../numerics/float_rules.h"
 #include "chains.h"
 

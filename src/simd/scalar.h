@@ -5,14 +5,14 @@
 #include <stdint.h>
 
 #include "../../include/attend/config.h"
-#include "../numerics/fma.h"
+#include "../numerics/arithmetic.h"
 #include "../numerics/formats.h"
 #include "chains.h"
 
 namespace attend {
 namespace {
 
-struct Scalar {
+struct Scalar : FloatArithmetic {
   using Vec = float;
   using Factor = Vec;  // one number that multiplies vectors
   static constexpr int lanes = 1;
@@ -20,7 +20,7 @@ struct Scalar {
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   static constexpr int typed_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
-  static constexpr bool has_weights = false;  // weights of scores come from row_softmax.h
+  static constexpr bool has_weights = false;  // weights of scores come from kernel/row_softmax.h
 
   static Vec zero() { return 0.0f; }
   static Vec broadcast(float a) { return a; }
@@ -30,22 +30,6 @@ struct Scalar {
   static Vec load_first(const float* from, int /*count*/) { return *from; }
   static void store_first(float* to, Vec a, int /*count*/) { *to = a; }
 
-#if ATTEND_SOFT_FLOAT
-  static Vec add(Vec a, Vec b) { return soft_fma(a, 1.0f, b); }
-  static Vec sub(Vec a, Vec b) { return soft_fma(b, -1.0f, a); }
-  static Vec mul(Vec a, Vec b) { return soft_fma(a, b, 0.0f); }
-  static bool less(float a, float b) { return soft_less(a, b); }
-  static float reciprocal(float a) { return soft_reciprocal(a); }
-  static int whole(float a) { return soft_truncated(a); }
-#else
-  static Vec add(Vec a, Vec b) { return a + b; }
-  static Vec sub(Vec a, Vec b) { return a - b; }
-  static Vec mul(Vec a, Vec b) { return a * b; }
-  static bool less(float a, float b) { return a < b; }
-  static float reciprocal(float a) { return 1.0f / a; }
-  static int whole(float a) { return a == a ? int(a) : 0; }  // toward zero, of an int's range; any number for NaN
-#endif
-  static Vec fma(Vec a, Vec b, Vec c) { return fused_multiply_add(a, b, c); }
   static Vec max(Vec a, Vec b) { return less(a, b) ? b : a; }  // a where b is NaN
   static float highest_lane(Vec a) { return a; }
   static Vec min(Vec a, Vec b) { return less(b, a) ? b : a; }  // a where one is NaN

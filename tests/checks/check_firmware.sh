@@ -142,7 +142,7 @@ variant() { # name flags...
 placement() { # flags...
   folder=$build/placed
   succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend_$backend.cpp" "$@" \
-    '-DATTEND_CODE=__attribute__((section(".itcm")))' '-DATTEND_TABLE=__attribute__((section(".dtcm")))' || return
+    '-DATTEND_HOT=__attribute__((section(".itcm")))' '-DATTEND_HOT_DATA=__attribute__((section(".dtcm")))' || return
   $triplet-objdump -t "$folder/backend_$backend.o" >"$folder/symbols"
   nothing_in "$(grep -E ' [.]text.*(chain|weights_of_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v EmbeddedPipeline
     [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
