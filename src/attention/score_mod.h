@@ -218,19 +218,32 @@ struct KeySpan {
   int to;
 };
 
-// What a call does with scores. All fields by name: one that core::Options gets does not compile here until somebody has said.
+// The only thing that options do to scores, if one of these is.
+enum class OnlyScoreMod { none, bias, bytes, bits, cap };
+
+// What a call does with scores.
 struct ScoreUse {
   bool modifies;   // anything but scales of keys and what tokens see by position
   bool has_masks;  // masks may hide keys between others
+  OnlyScoreMod only;
 };
 
+// All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
                                 relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
                                 query_format, key_format, value_format, output_format, key_scales, value_scales,
                                 key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
-  const bool has_masks = visible.data != nullptr || bias.data != nullptr || relative != nullptr;
-  return {has_masks || scores.data != nullptr || slopes != nullptr || magnitude(soft_cap) != 0, has_masks};
+  const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
+  const bool others = scores.data != nullptr || slopes != nullptr || relative != nullptr;
+  OnlyScoreMod only = OnlyScoreMod::none;
+  if (!others && key_scales == nullptr && has_bias + has_mask + has_cap == 1) {
+    only = has_bias       ? OnlyScoreMod::bias
+           : has_cap      ? OnlyScoreMod::cap
+           : visible_bits ? OnlyScoreMod::bits
+                          : OnlyScoreMod::bytes;
+  }
+  return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr, only};
 }
 inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
 inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }
