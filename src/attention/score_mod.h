@@ -12,14 +12,7 @@
 namespace attend {
 namespace {
 
-constexpr float log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
 ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
-// A whole number as a float, rounded to the nearest once. Some targets have no instruction for it.
-inline float whole_to_float(int64_t a) {
-  const auto small = [](int n) { return Scalar::sub(bits_to<float>(0x4b400000u + uint32_t(n)), whole_shift); };
-  return Scalar::fma(small(int(a >> 16)), 65536.0f, small(int(a & 0xffff)));
-}
 
 // What is the same for all rows of a call.
 struct ScoreFactors {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "../../include/attend/core_options.h"
-#include "../attention/score_mod.h"
 #include "../numerics/exp2.h"
 #include "../numerics/formats.h"
+#include "pack.h"
 #include "row_softmax.h"
 
 namespace attend {
