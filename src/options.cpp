@@ -27,7 +27,7 @@ void finish(const Problem& problem, const Options& options) {
       const RowState state(element(options.states, token, head), problem.value_dim);
       float lane_sums[panel_keys];
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
-      const float factor = Scalar::scale_by_power(1.0f, Scalar::sub(state.total_max(), state.max()));
+      const float factor = rescale_factor<Scalar>(state.total_max(), state.max());
       const float sum = Scalar::fma(state.total_sum(), factor, add_lanes<Scalar>(lane_sums));
       const float* sink = options.sinks == nullptr ? nullptr : options.sinks + head;
       const Denominator all = denominator_of(sum, state.max(), sink);
@@ -50,8 +50,8 @@ void merge(float* states, const float* later, int rows, int value_dim) {
     state.end_chain<Scalar>();
     state.end_segment<Scalar>();
     const float max = Scalar::less(state.max(), next.max()) ? next.max() : state.max();
-    const auto factor = [max](float from) { return Scalar::scale_by_power(1.0f, Scalar::sub(from, max)); };
-    const float before = factor(state.total_max()), after = factor(next.total_max()), open = factor(next.max());
+    const float before = rescale_factor<Scalar>(state.total_max(), max), after = rescale_factor<Scalar>(next.total_max(), max);
+    const float open = rescale_factor<Scalar>(next.max(), max);
     state.total_sum() = Scalar::fma(state.total_sum(), before, Scalar::mul(next.total_sum(), after));
     multiply_row<Scalar>(state.total(), value_dim, before, state.total());
     multiply_add_row<Scalar>(next.total(), value_dim, after, state.total(), state.total());

@@ -75,22 +75,6 @@ struct CapScores {
   }
 };
 
-// The only thing that options do to scores, if one of these is.
-enum class OnlyScoreMod { none, bias, bytes, bits, cap };
-
-// All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
-inline OnlyScoreMod only_score_mod(const core::Options& options) {
-  [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
-                                relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
-                                query_format, key_format, value_format, output_format, key_scales, value_scales,
-                                key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
-  const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
-  const bool others = scores.data != nullptr || slopes != nullptr || relative != nullptr || key_scales != nullptr;
-  if (others || has_bias + has_mask + has_cap != 1) return OnlyScoreMod::none;
-  if (has_mask) return visible_bits ? OnlyScoreMod::bits : OnlyScoreMod::bytes;
-  return has_bias ? OnlyScoreMod::bias : OnlyScoreMod::cap;
-}
-
 // Calls with a change of the scores of rows, for keys from `key` on.
 template <class Isa, class Call>
 ATTEND_ALWAYS_INLINE void with_score_mod(OnlyScoreMod change, const core::Options& options, const QueryRow* rows, int key,

@@ -64,7 +64,7 @@ class HostPipeline {
         has_states_(Features::states && has_states(options)),
         modifies_scores_(Features::score_mods && modifies_scores(options)),
         has_masks_(Features::visibility && has_masks(options)),
-        only_score_mod_(Features::score_mods ? only_score_mod(options) : OnlyScoreMod::none),
+        only_score_mod_(Features::score_mods ? score_use(options).only : OnlyScoreMod::none),
         stop_(has_states_ ? problem.keys : past_all_keys),
         key_block_(problem.row_block > 1 ? at_most(problem.key_block, config::score_keys)
                    : Features::sources   ? at_most(problem.key_block, decode_block(options))

@@ -12,14 +12,7 @@
 namespace attend {
 namespace {
 
-constexpr float log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
 ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
-// A whole number as a float, rounded to the nearest once. Some targets have no instruction for it.
-inline float whole_to_float(int64_t a) {
-  const auto small = [](int n) { return Scalar::sub(bits_to<float>(0x4b400000u + uint32_t(n)), whole_shift); };
-  return Scalar::fma(small(int(a >> 16)), 65536.0f, small(int(a & 0xffff)));
-}
 
 // What is the same for all rows of a call.
 struct ScoreFactors {
@@ -218,19 +211,32 @@ struct KeySpan {
   int to;
 };
 
-// What a call does with scores. All fields by name: one that core::Options gets does not compile here until somebody has said.
+// The only thing that options do to scores, if one of these is.
+enum class OnlyScoreMod { none, bias, bytes, bits, cap };
+
+// What a call does with scores.
 struct ScoreUse {
   bool modifies;   // anything but scales of keys and what tokens see by position
   bool has_masks;  // masks may hide keys between others
+  OnlyScoreMod only;
 };
 
+// All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
                                 relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
                                 query_format, key_format, value_format, output_format, key_scales, value_scales,
                                 key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
-  const bool has_masks = visible.data != nullptr || bias.data != nullptr || relative != nullptr;
-  return {has_masks || scores.data != nullptr || slopes != nullptr || magnitude(soft_cap) != 0, has_masks};
+  const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
+  const bool others = scores.data != nullptr || slopes != nullptr || relative != nullptr;
+  OnlyScoreMod only = OnlyScoreMod::none;
+  if (!others && key_scales == nullptr && has_bias + has_mask + has_cap == 1) {
+    only = has_bias       ? OnlyScoreMod::bias
+           : has_cap      ? OnlyScoreMod::cap
+           : visible_bits ? OnlyScoreMod::bits
+                          : OnlyScoreMod::bytes;
+  }
+  return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr, only};
 }
 inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
 inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }

@@ -6,6 +6,7 @@
 #include "../../include/attend/core_options.h"
 #include "../kernel/pack.h"
 #include "../numerics/bits.h"
+#include "../numerics/formats.h"
 
 namespace attend {
 namespace {
@@ -88,22 +89,6 @@ inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {
 }
 
 inline bool bit_of(const uint8_t* bytes, ptrdiff_t n) { return (bytes[n >> 3] >> (n & 7) & 1) != 0; }
-
-constexpr uint32_t minus_infinity = 0xff800000u;
-
-// core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend.
-inline ptrdiff_t bytes_of_number(core::Format format) {
-  return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;
-}
-
-// The same address, some numbers of a format further on. Whatever the format, tensors say `float`.
-inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
-  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + numbers * bytes_of_number(format);
-  return static_cast<const float*>(static_cast<const void*>(bytes));
-}
-inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
-  return const_cast<float*>(moved(static_cast<const float*>(data), numbers, format));
-}
 
 // Where a key's number in the table of relative positions is.
 inline int relative_index(const core::Options& options, int64_t distance) {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "../../include/attend/core_options.h"
-#include "../attention/score_mod.h"
 #include "../numerics/exp2.h"
 #include "../numerics/formats.h"
+#include "pack.h"
 #include "row_softmax.h"
 
 namespace attend {
@@ -50,7 +50,7 @@ inline Denominator denominator_of(float sum, float max, const float* sink) {
     const float whole = has_fraction ? Scalar::sub(Scalar::add(power, shift), shift) : power;
     float weight[1] = {has_fraction ? Scalar::sub(power, whole) : Scalar::mul(0.0f, power)};
     exp2_fraction<Scalar, 1>(weight);
-    all.output = Scalar::scale_by_power(1.0f, Scalar::sub(max, all.max));
+    all.output = rescale_factor<Scalar>(max, all.max);
     all.sum = Scalar::fma(sum, all.output, Scalar::scale_by_power(weight[0], Scalar::sub(whole, all.max)));
   }
   all.output = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(all.output, Scalar::reciprocal(all.sum));

@@ -17,5 +17,7 @@ To bits_to(From from) {
 // |a| as an integer that orders floats like their size, NaN above infinity.
 inline uint32_t magnitude(float a) { return bits_to<uint32_t>(a) & 0x7fffffffu; }
 
+constexpr uint32_t minus_infinity = 0xff800000u;
+
 }  // namespace
 }  // namespace attend

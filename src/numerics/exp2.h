@@ -52,5 +52,13 @@ constexpr float whole_shift = 0x1.8p23f;
 // max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.
 inline float even_reference(float max) { return FloatArithmetic::mul(2.0f, round_up(FloatArithmetic::mul(0.5f, max))); }
 
+constexpr float log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
+
+// A whole number as a float, rounded to the nearest once. Some targets have no instruction for it.
+inline float whole_to_float(int64_t a) {
+  const auto small = [](int n) { return FloatArithmetic::sub(bits_to<float>(0x4b400000u + uint32_t(n)), whole_shift); };
+  return FloatArithmetic::fma(small(int(a >> 16)), 65536.0f, small(int(a & 0xffff)));
+}
+
 }  // namespace
 }  // namespace attend

@@ -23,6 +23,20 @@ struct Bfloat {
   uint16_t bits;
 };
 
+// core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend.
+inline ptrdiff_t bytes_of_number(core::Format format) {
+  return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;
+}
+
+// The same address, some numbers of a format further on. Whatever the format, tensors say `float`.
+inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
+  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + numbers * bytes_of_number(format);
+  return static_cast<const float*>(static_cast<const void*>(bytes));
+}
+inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
+  return const_cast<float*>(moved(static_cast<const float*>(data), numbers, format));
+}
+
 inline float widen(float number) { return number; }
 
 inline float widen(Half number) {
