@@ -100,6 +100,7 @@ class HostPipeline {
     int r;
     int rows;
     Row at;
+    int last_token;  // plain calls
   };
 
   // Calls with a row of the block, and its token and query head.
@@ -125,7 +126,7 @@ class HostPipeline {
         row_[r] = query_row(problem_, options_, token, head);
         score_mod_.begin(token, head);
       }
-      if (has_states_ && !options_.begins) {
+      if (Features::states && has_states_ && !options_.begins) {
         sums_.load(r, RowState(element(options_.states, token, head), dims_));
       } else {
         sums_.begin(r);
@@ -205,7 +206,7 @@ class HostPipeline {
         go_to(last, key);
         int visible[typed_rows];
         for (int& count : visible) count = block.to;
-        go_straight({0, rows_.count, {}}, block, visible);
+        go_straight({0, rows_.count, {}, 0}, block, visible);
         last = key + chains - chain_keys;
       } else if (is_needed(key, end)) {
         // Chains that lie together, of one segment; the first alone if it was begun in another call.
@@ -243,7 +244,7 @@ class HostPipeline {
   // Whether any row may see any key of a chain.
   bool is_needed(int key, int end) const {
     return visibility_of_all_.has_any(key, key + chain_keys) &&
-           (!has_masks_ || lets_any({0, rows_.count, {}}, key, 0, at_most(end - key, chain_keys)));
+           (!has_masks_ || lets_any({0, rows_.count, {}, 0}, key, 0, at_most(end - key, chain_keys)));
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
@@ -267,37 +268,100 @@ class HostPipeline {
   }
 
   void go_over(Block& block) {
-    RowTile tile = {0, 0, rows_.first};
+    RowTile tile = {0, 0, rows_.first, 0};
     for (; tile.r < rows_.count; tile.r += tile.rows) {
-      tile.rows = next_tile_rows<Isa>(rows_.count - tile.r);
+      const int left = rows_.count - tile.r;
+      tile.rows = next_tile_rows<Isa>(left);
       if constexpr (Features::any) {
         go_over_tile(tile, block);
       } else {
-        go_over_plain_tile(tile, block);
-        tile.at = row_after(tile.at, tile.rows);
+        // Keys of a chain and their values stay in the first-level cache from kernel to kernel by themselves.
+        const bool few = block.to <= chain_keys;
+        if (few) tile.rows = kernel_rows<Isa, float>(left);
+        const Row next = row_after(tile.at, tile.rows);
+        tile.last_token = next.head > 0 ? next.token : next.token - 1;
+        if (few) {
+          with_rows<Isa, float, most_rows<Isa, float>>(
+              tile.rows, [&](auto count) { go_over_few_keys<decltype(count)::value>(tile, block); });
+        } else {
+          go_over_plain_tile(tile, block);
+        }
+        tile.at = next;
       }
     }
   }
 
   ATTEND_NOINLINE void go_over_plain_tile(const RowTile& tile, Block& block) {
-    const int rows = tile.rows, last_token = row_after(tile.at, rows - 1).token;
     int visible[Isa::tile_rows];  // of these keys, never falling
-    if (visible_keys(problem_, tile.at.token) - block.key >= block.to) {
-      for (int i = 0; i < rows; ++i) visible[i] = block.to;
-    } else if (group_ == 1) {
-      for (int i = 0; i < rows; ++i) visible[i] = visible_of_block(tile.at.token + i, block);
-    } else {
-      Row at = tile.at;
-      for (int i = 0; i < rows; ++i, at = row_after(at, 1)) visible[i] = visible_of_block(at.token, block);
-    }
-    if (visible[rows - 1] > 0) {
+    see(tile, tile.rows, block, visible);
+    if (visible[tile.rows - 1] > 0) {
       go_straight(tile, block, visible);
-    } else if (!block.begun) {
-      fill_row<Isa>(0.0f, rows * panel_keys, sums_.lane_sums(tile.r));
-    } else {
+    } else if (!sees_nothing(tile, block)) {
       return;
     }
-    if (tiles_finish_ && visible_keys(problem_, last_token) <= block.key + block.to) divide(tile);
+    end_tile(tile, block);
+  }
+
+  // The same for a tile that one kernel takes and keys of one chain: where they are few, the bookkeeping counts.
+  template <int rows>
+  ATTEND_NOINLINE void go_over_few_keys(const RowTile& tile, Block& block) {
+    int visible[rows];
+    if (visible_keys(problem_, tile.at.token) - block.key >= block.to) {
+      ATTEND_UNROLL
+      for (int i = 0; i < rows; ++i) visible[i] = block.to;
+    } else if (group_ == 1) {
+      const int end = causal_end(problem_, tile.at.token) - block.key;
+      ATTEND_UNROLL
+      for (int i = 0; i < rows; ++i) visible[i] = at_most(at_least(end + i, 0), block.to);
+    } else {
+      see(tile, rows, block, visible);
+    }
+    if (visible[rows - 1] > 0) {
+      go_straight_through<rows>(tile, block, visible);
+    } else if (!sees_nothing(tile, block)) {
+      return;
+    }
+    end_tile(tile, block);
+  }
+
+  // go_straight for floats: one choice of kernels instead of several.
+  template <int rows>
+  ATTEND_ALWAYS_INLINE void go_straight_through(const RowTile& tile, const Block& block, const int* visible) {
+    const float* const keys = static_cast<const float*>(block.panels.data);
+    if (block.panels.width == panel_keys) {
+      score_rows<Isa, float, rows>(query(tile.r), keys, problem_.head_dim, nullptr, visible[rows - 1], scores_);
+    } else {
+      score_tile<Isa, float, rows, 1, few_panel_keys>(query(tile.r), keys, problem_.head_dim, nullptr, scores_);
+    }
+    const Sums sums = sums_.of_segment(tile.r, block.begun);
+    constexpr int some = Isa::softmax_rows(rows);
+    static_assert(rows % some == 0, "a kernel's rows are weighed in equal parts");
+    for (int i = 0; i < rows; i += some) {
+      softmax_side_by_side<Isa, some, NoScoreMod>(scores_ + i * config::score_keys, visible + i, sums_.softmax + tile.r + i,
+                                                  sums_.lane_sums(tile.r + i), sums_from(sums, i), {});
+    }
+    const ValueRows<float> values = {static_cast<const float*>(block.values.data), block.values.stride, chain_keys};
+    value_columns<Isa, float, rows>(scores_, values, visible, sums, 0, dims_);
+  }
+
+  // How many keys of a block the rows of a tile see.
+  ATTEND_NOINLINE void see(const RowTile& tile, int rows, const Block& block, int* visible) const {
+    Row at = tile.at;
+    if (visible_keys(problem_, at.token) - block.key >= block.to) {
+      for (int i = 0; i < rows; ++i) visible[i] = block.to;
+    } else {
+      for (int i = 0; i < rows; ++i, at = row_after(at, 1)) visible[i] = visible_of_block(at.token, block);
+    }
+  }
+
+  // Of a tile that sees none of a block's keys. Returns whether those were its first.
+  bool sees_nothing(const RowTile& tile, const Block& block) const {
+    if (!block.begun) fill_row<Isa>(0.0f, tile.rows * panel_keys, sums_.lane_sums(tile.r));
+    return !block.begun;
+  }
+
+  void end_tile(const RowTile& tile, const Block& block) {
+    if (tiles_finish_ && visible_keys(problem_, tile.last_token) <= block.key + block.to) divide(tile);
   }
 
   int visible_of_block(int token, const Block& block) const {
@@ -305,7 +369,7 @@ class HostPipeline {
   }
 
   // Divides while the sums are in the first-level cache.
-  void divide(const RowTile& tile) {
+  ATTEND_NOINLINE void divide(const RowTile& tile) {
     Row at = tile.at;
     for (int r = tile.r; r < tile.r + tile.rows; ++r, at = row_after(at, 1)) {
       float* const output = element(problem_.output, at.token, rows_.head * group_ + at.head);

@@ -62,11 +62,13 @@ class KeySource {
 
   // Keys for so many rows.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
-    Block made{};
+    Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;
     made.from = from;
     made.to = to;
+    made.begun = false;
     made.finite = -1;
+    made.key_scales = nullptr;
     // When several tiles of rows read them, and when many do if they lie close together: far apart, they share few sets of the
     // cache.
     made.gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;

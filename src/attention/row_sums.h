@@ -44,7 +44,7 @@ class RowSums {
   void begin(int r) const {
     softmax[r] = empty_softmax_state();
     if constexpr (Features::any) clear(r);
-    if (!has_states_) return;
+    if (!Features::states || !has_states_) return;
     total_max_[r] = lowest_max;
     total_sum_[r] = 0.0f;
     fill_row<Isa>(0.0f, dims_, chain(r));

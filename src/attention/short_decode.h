@@ -18,19 +18,6 @@ inline bool is_short_decode(const core::Problem& problem) {
          problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
 }
 
-// Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
-// after two stores to its parts, its next load would wait for both to reach the cache.
-template <class Isa>
-ATTEND_ALWAYS_INLINE void hide_keys(float* scores, int visible, int padded) {
-  const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
-  int k = visible / Isa::lanes * Isa::lanes;
-  if (k < visible) {
-    Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), hidden_score, visible - k));
-    k += Isa::lanes;
-  }
-  for (; k < padded; k += Isa::lanes) Isa::store(scores + k, hidden_score);
-}
-
 // The scale of a row of scores, of which `highest` has the highest and that is never NaN.
 template <class Isa>
 ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded) {

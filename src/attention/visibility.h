@@ -11,11 +11,16 @@
 namespace attend {
 namespace {
 
+// Where the keys end that a token of a causal call sees by position; below 0 or past all keys, it sees none or all.
+inline int causal_end(const core::Problem& problem, int token) {
+  // The same keys are seen with an offset beyond these, and the sum cannot overflow.
+  return (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
+}
+
 // How many keys a token sees where there are no options: they are 0 … visible_keys - 1.
 inline int visible_keys(const core::Problem& problem, int token) {
   if (!problem.causal) return problem.keys;
-  // The same keys are seen with an offset beyond these, and the sum cannot overflow.
-  const int seen = (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
+  const int seen = causal_end(problem, token);
   if (seen > problem.keys) return problem.keys;
   return seen > 0 ? seen : 0;
 }

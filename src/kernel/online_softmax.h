@@ -121,6 +121,19 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int k
   return highest;
 }
 
+// Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
+// after two stores to its parts, its next load would wait for both to reach the cache.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void hide_keys(float* scores, int visible, int padded) {
+  const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
+  int k = visible / Isa::lanes * Isa::lanes;
+  if (k < visible) {
+    Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), hidden_score, visible - k));
+    k += Isa::lanes;
+  }
+  for (; k < padded; k += Isa::lanes) Isa::store(scores + k, hidden_score);
+}
+
 // What else happens to scores before they count; here nothing. Others have, for row r of some:
 //   Vec highest(int r, float* scores, int count, Vec so_far)   changes whole panels of scores, of which it returns the highest
 struct NoScoreMod {
@@ -140,9 +153,7 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(at_least(visible[rows - 1], 1));  // a row may see none of the tile's keys
   if (visible[0] != padded) {
-    for (int r = 0; r < rows; ++r) {
-      fill_row<Isa>(-__builtin_inff(), padded - visible[r], scores + r * config::score_keys + visible[r]);
-    }
+    for (int r = 0; r < rows; ++r) hide_keys<Isa>(scores + r * config::score_keys, visible[r], padded);
   }
 
   Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
