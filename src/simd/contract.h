@@ -1,5 +1,6 @@
 // What an instruction set must offer, checked by the compiler: the first error names the operation and says what it must do.
-// src/README.md ("Adding a backend") has the same as a table, with what a compiler cannot check; tests/unit/operations.h runs it.
+// src/README.md ("Adding a backend") has the same as a table, with what a compiler cannot check; tests/unit/operations.h runs
+// it.
 #pragma once
 
 #include <stddef.h>

@@ -46,9 +46,9 @@ struct Helium : HeliumTyped {
     return vpselq_f32(zero(), scaled, vcmpgtq_f32(broadcast(-125.0f), n));  // not lt: that is true for NaN
   }
 
-  // Replaces `count` scores, whole panels of them, by their weights as row_softmax.h defines them, and adds these to the 16 sums:
-  // 4 of these at a time, over all panels. The polynomial's step, sum = sum * f + coefficient, takes the coefficient from a
-  // general register.
+  // Replaces `count` scores, whole panels of them, by their weights as row_softmax.h defines them, and adds these to the 16
+  // sums: 4 of these at a time, over all panels. The polynomial's step, sum = sum * f + coefficient, takes the coefficient from
+  // a general register.
   ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
                                                            float* lane_sums) {
     const float shift = 0x1.8p23f;

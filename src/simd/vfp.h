@@ -52,9 +52,9 @@ struct Vfp : VfpTyped {
 
   ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 8 ? continue_1x8(c) : Scalar::continue_chains(c); }
 
-  // Replaces `count` scores, whole panels of them, by their weights as row_softmax.h defines them, and adds these to the 16 sums.
-  // Two go through the polynomial side by side; its coefficients are loaded anew for each, because a multiply-add overwrites
-  // what it adds to.
+  // Replaces `count` scores, whole panels of them, by their weights as row_softmax.h defines them, and adds these to the 16
+  // sums. Two go through the polynomial side by side; its coefficients are loaded anew for each, because a multiply-add
+  // overwrites what it adds to.
   ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
                                                            float* lane_sums) {
     const float *const end = scores + count, *const lanes_end = lane_sums + panel_keys;
