@@ -43,15 +43,16 @@
 #define ATTEND_NOINLINE
 #endif
 
-// Puts a function into its callers, however many there are: it works with their registers.
-#if defined(__GNUC__)
+// Puts a function into its callers, however many there are: it works with their registers. Without optimisation nothing is
+// gained, and GCC would ask for exception handling around what it inlines.
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
 #define ATTEND_ALWAYS_INLINE inline __attribute__((always_inline))
 #else
 #define ATTEND_ALWAYS_INLINE inline
 #endif
 
 // The same for a lambda, after its parameters: at -Os it would be a function, and what it captures would live in memory.
-#if defined(__GNUC__)
+#if defined(__GNUC__) && defined(__OPTIMIZE__)
 #define ATTEND_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #define ATTEND_INLINE_LAMBDA
