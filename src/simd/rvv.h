@@ -29,10 +29,11 @@ struct Rvv {
 
   // Tiles: 6 x 4 sums and 4 vectors leave 4 of 32 registers.
   static constexpr int tile_rows = 6;
-  static constexpr int kernel_rows(int left) { return left >= 6 ? 6 : left == 5 ? 3 : left; }
-  static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
-  static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
-  static constexpr int softmax_rows(int left) { return kernel_rows(left); }  // whose weights are computed side by side
+  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 ? 6 : left == 5 ? 3 : left; }
+  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
+  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
+  // whose weights are computed side by side
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
 
