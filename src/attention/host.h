@@ -546,13 +546,19 @@ class HostPipeline {
 };
 
 template <class Isa, class Backend>
-void run_problem(const core::Problem& problem, bool divides) {
+ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim,
                                      !problem.key_panels, problem.keys > segment_keys},
                                     false);
-  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, memory, divides);
   HostPipeline<Isa, NoFeatures, Backend> pipeline(problem, no_options, memory);
   for_each_block(problem, [&](const Rows& rows) { pipeline.run(rows, divides); });
+}
+
+// Either has a frame of its own, so that a call needs the stack of one.
+template <class Isa, class Backend>
+void run_problem(const core::Problem& problem, bool divides) {
+  if (is_short_decode(problem)) return run_short_decode<Isa>(problem, divides);
+  run_blocks<Isa, Backend>(problem, divides);
 }
 
 template <class Isa, class Backend>

@@ -37,7 +37,10 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   const int dims = problem.value_dim;
   const Sums sums = {element(problem.output, 0, head), dims, false};
   if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
-    value_columns<Isa, float, 1, panel_keys / Isa::lanes>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
+    constexpr int vecs = panel_keys / Isa::lanes;
+    const ValueRows<float> values = {data, stride, chain_keys};
+    if (dims == panel_keys) return value_tile<Isa, float, 1, vecs>(weights, values, &keys, sums, 0);
+    value_columns<Isa, float, 1, vecs>(weights, values, &keys, sums, 0, dims);
   } else if (dims <= value_vecs<Isa, float>(1) * Isa::lanes) {
     value_columns<Isa, float, 1>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
   } else {
@@ -102,7 +105,8 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
 }
 
 template <class Isa>
-void run_short_decode(const core::Problem& problem, const core::HostWorkMemory& at, bool divides) {
+ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides) {
+  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels, false}, false);
   const int keys = visible_keys(problem, 0);
   int head = 0;
   if (keys == 0) {

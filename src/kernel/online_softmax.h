@@ -126,7 +126,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int k
 template <class Isa>
 ATTEND_ALWAYS_INLINE void hide_keys(float* scores, int visible, int padded) {
   const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
-  int k = visible / Isa::lanes * Isa::lanes;
+  int k = visible & -Isa::lanes;
   if (k < visible) {
     Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), hidden_score, visible - k));
     k += Isa::lanes;

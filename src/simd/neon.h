@@ -18,9 +18,8 @@ struct Neon {
 #if defined(__aarch64__)
   // Tiles: 6 x 4 sums, 4 vectors and a query element leave 3 of 32 registers.
   static constexpr int tile_rows = 6;
-  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
-    return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left;
-  }  // 6, 4, 3, 2, 1
+  // 6, 4, 3, 2, 1
+  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
@@ -29,10 +28,10 @@ struct Neon {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows <= 2 ? 4 : 2; }
 #endif
 
-  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) {
-    return rows == 1 ? 8 : rows == 2 ? 4 : 2;
-  }                                                                                               // of other formats
-  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }  // weighed side by side
+  // of other formats
+  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
+  // weighed side by side
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
 

@@ -32,9 +32,8 @@ struct Rvv {
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 ? 6 : left == 5 ? 3 : left; }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
-  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) {
-    return kernel_rows(left);
-  }  // whose weights are computed side by side
+  // whose weights are computed side by side
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
 
