@@ -138,7 +138,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
     }
     [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
-    const auto step = [&](int k) {
+    const auto step = [&](int k) __attribute__((always_inline)) {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
         value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);

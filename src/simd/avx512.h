@@ -25,7 +25,7 @@ struct Avx512 {
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left < 6 ? left : 6); }
-  static constexpr int prefetch_ahead = 0;                                                    // of values, for one row
+  static constexpr int prefetch_ahead = 0;  // of values, for one row
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }
