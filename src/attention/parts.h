@@ -102,6 +102,7 @@ constexpr Formats all_float32 = {core::Format::float32, core::Format::float32, c
 // Leaves a piece of a problem. In place: a problem is large for a stack.
 inline void take_piece(core::Problem& problem, const Piece& piece, const Formats& formats = all_float32) {
   const auto move = [](auto& tensor, int token, int head, core::Format format) {
+    if (tensor.data == nullptr) return;  // with states there is no output
     tensor.data = moved(tensor.data, token * tensor.token_stride + head * tensor.head_stride, format);
   };
   move(problem.query, piece.token, piece.query_head, formats.query);

@@ -107,7 +107,8 @@ bool in_arena(const void* data, const std::array<std::ptrdiff_t, 3>& counts, con
               std::ptrdiff_t width, int bits) {
   __int128 low = 0, high = width;
   for (std::size_t i = 0; i < 3; ++i) {
-    const __int128 distance = (__int128(counts[i]) - 1) * strides[i];
+    const __int128 distance = (__int128(counts[i]) - 1) * strides[i], far = __int128(1) << 100;
+    if (distance < -far || distance > far) return false;  // what follows does not overflow
     (distance < 0 ? low : high) += distance;
   }
   const __int128 at = __int128(reinterpret_cast<std::uintptr_t>(data)) - __int128(reinterpret_cast<std::uintptr_t>(arena));
