@@ -6,15 +6,15 @@ namespace core {
 #if ATTEND_EMBEDDED
 
 #if ATTEND_HELIUM
-using Cache = CacheEntry<HeliumBackend>;
+using Calls = CacheEntry<HeliumBackend>;
 #else
-using Cache = CacheEntry<ScalarBackend>;
+using Calls = CacheEntry<ScalarBackend>;
 #endif
 
-void run_float32_cache(const Problem& problem, const Options& options) { Cache::run_float32(problem, options); }
-void run_float16_cache(const Problem& problem, const Options& options) { Cache::run_float16(problem, options); }
-void run_bfloat16_cache(const Problem& problem, const Options& options) { Cache::run_bfloat16(problem, options); }
-void run_int8_cache(const Problem& problem, const Options& options) { Cache::run_int8(problem, options); }
+void run_float32_cache(const Problem& problem, const Options& options) { Calls::run_float32(problem, options); }
+void run_float16_cache(const Problem& problem, const Options& options) { Calls::run_float16(problem, options); }
+void run_bfloat16_cache(const Problem& problem, const Options& options) { Calls::run_bfloat16(problem, options); }
+void run_int8_cache(const Problem& problem, const Options& options) { Calls::run_int8(problem, options); }
 
 #else
 
