@@ -7,6 +7,7 @@
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
 #include "chains.h"
+#include "scalar.h"
 
 namespace attend {
 namespace {
