@@ -97,13 +97,13 @@ inline constexpr size_t alignment = 64;            // of caches and workspaces: 
 inline constexpr size_t stack_bytes = 2048;
 inline constexpr size_t option_stack_bytes = 3072;
 #elif defined(__aarch64__)
-inline constexpr size_t stack_bytes = 1664;
+inline constexpr size_t stack_bytes = 1792;
 inline constexpr size_t option_stack_bytes = 2560;
 #elif defined(__riscv_v)  // as Clang compiles it, with registers of at most 1,024 bits
 inline constexpr size_t stack_bytes = 3072;
 inline constexpr size_t option_stack_bytes = 4096;
 #else
-inline constexpr size_t stack_bytes = 1536;
+inline constexpr size_t stack_bytes = 2304;
 inline constexpr size_t option_stack_bytes = 4096;
 #endif
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
