@@ -76,7 +76,7 @@ class EmbeddedKeys {
 
   // To the next key/value head.
   void next_head() {
-    if (keys_ == nullptr) return;  // there are no keys
+    if (FormatsOf<Features>::any_format && keys_ == nullptr) return;  // there are no keys
     keys_ = moved(keys_, problem_.key.head_stride, key_format());
     values_ = moved(values_, problem_.value.head_stride, value_format());
     if (key_scales_ != nullptr) key_scales_ += options_.key_scale_stride;

@@ -26,7 +26,7 @@ cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
 cortex-m4     -Os  flash_options      12288
 cortex-m4     -Os  flash_decode_ring_int8 9216
-cortex-m4     -Os  flash_decode_ring   7680
+cortex-m4     -Os  flash_decode_ring   7744
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 180
 cortex-m4     -Os  per_mac_64x32_cache 2.3
