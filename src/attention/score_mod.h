@@ -268,7 +268,7 @@ inline QueryRow query_row(const core::Problem& problem, const core::Options& opt
 template <class Isa>
 class ScoreMod {
  public:
-  ScoreMod(const core::Problem& problem, const core::Options& options)
+  ATTEND_ALWAYS_INLINE ScoreMod(const core::Problem& problem, const core::Options& options)
       : problem_(problem), options_(options), factors_(problem, options) {}
 
   float query_scale() const { return factors_.query; }

@@ -144,7 +144,7 @@ placement() { # flags...
   succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend_$backend.cpp" "$@" \
     '-DATTEND_HOT=__attribute__((section(".itcm")))' '-DATTEND_HOT_DATA=__attribute__((section(".dtcm")))' || return
   $triplet-objdump -t "$folder/backend_$backend.o" >"$folder/symbols"
-  nothing_in "$(grep -E ' [.]text.*(chain|weights_of_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v EmbeddedPipeline
+  nothing_in "$(grep -E ' [.]text.*(chain|weights_of_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v Embedded
     [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
     grep -q ' [.]dtcm.*exp2_coefficients' "$folder/symbols" || echo 'no table in .dtcm')" "$target placed: loops and tables lie where told"
 }
