@@ -91,7 +91,7 @@ class EmbeddedRows {
   void finish(int r, bool has_total) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head;
     const RowState all = state(r);
-    const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
+    const float sum = has_total ? all.total_sum() : add_lanes<Scalar>(all.lane_sums());
     float* const sums = has_total ? all.total() : all.sums();
     if constexpr (Features::score_mods) {
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
