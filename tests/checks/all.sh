@@ -23,14 +23,4 @@ for part in $parts; do
   [ "$status" -eq 0 ] || echo "part failed: exit status $status, after $seconds seconds"
 done | tee "$log"
 
-# doctest says "test cases: 3 | 3 passed | 0 failed"; the scripts say "3 passed, 0 failed"; a part that died says so.
-awk '
-  /^\[doctest\] test cases:/ { gsub(/[^0-9|]/, ""); split($0, n, "|"); passed += n[2]; failed += n[3] }
-  /^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3 }
-  /^part failed:/ { broken++ }
-  END {
-    if (broken > 0 && failed == 0) failed = broken
-    printf "\ntotal: %d passed, %d failed\n", passed, failed
-    exit failed > 0 || passed == 0
-  }
-' "$log"
+awk -f tests/support/total.awk "$log"

@@ -2,7 +2,7 @@
 # The C surface: its header, a program in C, both libraries, Python, and malformed calls under sanitizers:
 # tests/checks/check_c.sh CXX BUILD_DIR
 #
-# `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so.
+# `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so, and `make unit` BUILD_DIR/tests/support/main.o.
 cxx=$1
 libraries=$2
 build=$2/check_c
@@ -70,7 +70,7 @@ vectors='_\(avx\|neon\|helium\|rvv\)'
 backends=$(printf '%s\n' "$libraries"/src/*.o | grep "$vectors")
 sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
 sanitizers=address,undefined
-flags='-std=c++17 -O1 -g -ffp-contract=off -fno-sanitize-recover=all -Iinclude'
+flags='-std=c++17 -O1 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclude'
 if ! $cxx -fsanitize=$sanitizers -x c++ - -o "$build/probe" 2>/dev/null <<'PROBE'; then
 int main() {}
 PROBE
@@ -78,8 +78,8 @@ PROBE
 else
   # shellcheck disable=SC2086
   succeeds "the tests of the C surface compile with -fsanitize=$sanitizers" compile_all "$build/sanitized" \
-    "$sources $(ls tests/c_api/test_c_*.cpp) tests/support/main.cpp" $flags -fsanitize=$sanitizers -isystem build/doctest/usr/include &&
-    succeeds "they link" $cxx -fsanitize=$sanitizers "$build"/sanitized/*.o $backends -o "$build/sanitized/unit" && {
+    "$sources $(ls tests/c_api/test_c_*.cpp)" $flags -fsanitize=$sanitizers -isystem build/doctest/usr/include &&
+    succeeds "they link" $cxx -fsanitize=$sanitizers "$build"/sanitized/*.o "$libraries/tests/support/main.o" $backends -o "$build/sanitized/unit" && {
     "$build/sanitized/unit" >"$build/log" 2>&1
     result=$?
     if [ $result -eq 0 ] && grep -q '100000 calls' "$build/log"; then

@@ -17,9 +17,8 @@ if ! $cxx $notes -E -x c++ /dev/null >"$build/log" 2>&1; then
 fi
 
 # At -O0 nothing is inlined, so the graph of calls is whole. tsort tells loops, except a function that calls itself.
-# shellcheck disable=SC2086
-if succeeds "-O0: every source compiles" compile_all "$build/O0" "$(ls src/*.cpp)" -std=c++17 -O0 $notes; then
-  sed -n 's/^edge: { sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$build"/O0/*.ci | sort -u >"$build/edges"
+if succeeds "-O0: every source compiles" library_at -O0 "$2"; then
+  sed -n 's/^edge: { sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$objects"/*.ci | sort -u >"$build/edges"
   nothing_in "$([ -s "$build/edges" ] || echo "no call was found"
     awk '$1 == $2' "$build/edges"
     tsort "$build/edges" 2>&1 >"$build/sorted")" "no recursion"
@@ -49,15 +48,15 @@ promise() { nm -S -t d "$2/size_main.o" | awk -v name="$1_stack" '$4 == name { p
 
 for level in -Os -O2; do
   folder=$build/${level#-}
+  succeeds "$level: every source compiles" library_at $level "$2" || continue
   # shellcheck disable=SC2086
-  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp) tests/firmware/size_main.cpp" \
-    -std=c++17 $level $notes -Iinclude || continue
-  nothing_in "$(cat "$folder"/*.su | grep "${tab}dynamic\$")" "$level: every stack frame has a fixed bound"
+  succeeds "$level: so do calls of all kinds" compile_all "$folder" tests/firmware/size_main.cpp -std=c++17 $level $notes -Iinclude || continue
+  nothing_in "$(cat "$objects"/*.su "$folder"/*.su | grep "${tab}dynamic\$")" "$level: every stack frame has a fixed bound"
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
   # Calls with options come after the plain ones, whose tiles they call.
   known=$outside most=0 option_most=0
-  for graph in "$folder"/backend_*.ci "$folder"/combine_*.ci; do
+  for graph in "$objects"/backend_*.ci "$objects"/combine_*.ci; do
     name=$(basename "$graph" .ci)
     entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[0-9]*[A-Z][^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
     [ -n "$entries" ] || continue
@@ -72,7 +71,7 @@ for level in -Os -O2; do
   done
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
-    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$folder/dispatch.ci" "$folder/options.ci" "$folder/option_parts.ci" || continue
+    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/options.ci" "$objects/option_parts.ci" || continue
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   cp "$build/log" "$folder/option_calls.text"
   for function in $option_calls; do
@@ -86,7 +85,7 @@ for level in -Os -O2; do
       fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
     fi
   done
-  c_files="$folder/dispatch.ci $folder/parts.ci $folder/kv_cache.ci $folder/typed_cache.ci $(echo "$folder"/c_*.ci)"
+  c_files="$objects/dispatch.ci $objects/parts.ci $objects/kv_cache.ci $objects/typed_cache.ci $(echo "$objects"/c_*.ci)"
   # shellcheck disable=SC2086
   succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
     -f tests/support/stack.awk $c_files || continue

@@ -27,15 +27,16 @@ guard=none
 if $cxx -dM -E -x c++ /dev/null | grep -q '__SSP'; then guard=__stack_chk_fail; fi
 
 for level in -O0 -O2 -Os; do
+  succeeds "$level: every source compiles" library_at $level "$2" || continue
   folder=$build/${level#-}
-  succeeds "$level: every source compiles" compile_all "$folder" "$(ls src/*.cpp)" -std=c++17 $level || continue
+  mkdir -p "$folder"
 
-  symbols TWVuDBRi "$folder"/*.o >"$folder/defined"
-  symbols UWVuw "$folder"/*.o >"$folder/used"
+  symbols TWVuDBRi "$objects"/*.o >"$folder/defined"
+  symbols UWVuw "$objects"/*.o >"$folder/used"
   nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_|$guard")" \
     "$level: asks for nothing but memcpy, memset, memmove"
 
-  for object in "$folder"/backend_*.o; do
+  for object in "$objects"/backend_*.o; do
     name=$(basename "$object" .o)
     isa=${name#*_} isa=${isa%_options} isa=${isa%_cache}
     nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' |
@@ -45,14 +46,14 @@ for level in -O0 -O2 -Os; do
     [ "$isa" = scalar ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"
   done
 
-  nothing_in "$(objdump -h "$folder"/*.o | grep -oE '\.(preinit_array|init_array|ctors|fini_array|dtors)[^ ]*'
-    nm "$folder"/*.o | grep -E '_GLOBAL__(sub_)?[ID]')" "$level: no static initialiser"
-  nothing_in "$(nm "$folder"/*.o | grep -E ' _Z(GV|TI|TS|TV|TH|TW)')" \
+  nothing_in "$(objdump -h "$objects"/*.o | grep -oE '\.(preinit_array|init_array|ctors|fini_array|dtors)[^ ]*'
+    nm "$objects"/*.o | grep -E '_GLOBAL__(sub_)?[ID]')" "$level: no static initialiser"
+  nothing_in "$(nm "$objects"/*.o | grep -E ' _Z(GV|TI|TS|TV|TH|TW)')" \
     "$level: no guard variable, type information, virtual table"
-  nothing_in "$(nm "$folder"/*.o | grep -E '__cxa_|__gxx_|_Unwind_|__gcc_personality| _Z[nd][wa]')" \
+  nothing_in "$(nm "$objects"/*.o | grep -E '__cxa_|__gxx_|_Unwind_|__gcc_personality| _Z[nd][wa]')" \
     "$level: no exception, no new or delete"
 
-  mutable_data "$folder"/*.o >"$folder/mutable"
+  mutable_data "$objects"/*.o >"$folder/mutable"
   nothing_in "$(grep -vE "^dispatch\.o .*[[:space:]]0+[48][[:space:]]" "$folder/mutable"
     [ "$(wc -l <"$folder/mutable")" -le 1 ] || cat "$folder/mutable")" \
     "$level: no mutable data but the dispatcher's one pointer"

@@ -80,3 +80,21 @@ compile_all() (
   [ $result -eq 0 ] || cat "$folder"/*.log
   exit $result
 )
+
+# library_at LEVEL FOLDER: the library as a vendor compiles it, with no flag but the standard and LEVEL, and GCC's notes about stack
+# frames and calls; its objects are FOLDER/levels/LEVEL/*.o. Scripts that run side by side share it: the first makes it, the others
+# wait. Prints what the compiler says and is false when it refuses any.
+library_at() {
+  objects=$2/levels/${1#-}
+  notes='-fcallgraph-info=su -fstack-usage'
+  # shellcheck disable=SC2086
+  $cxx $notes -E -x c++ /dev/null >/dev/null 2>&1 || notes=''
+  mkdir -p "$2/levels"
+  (
+    flock 9
+    if [ -e "$objects.made" ] && [ -z "$(find src include -newer "$objects.made" -type f)" ]; then exit; fi
+    rm -f "$objects.made"
+    # shellcheck disable=SC2086
+    compile_all "$objects" "$(ls src/*.cpp)" -std=c++17 "$1" $notes && touch "$objects.made"
+  ) 9>"$objects.lock"
+}

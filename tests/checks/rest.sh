@@ -1,0 +1,89 @@
+#!/bin/sh
+# What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
+#
+# The suite with Clang; the unit tests at other levels of optimisation, with contraction and under sanitizers; the digests on older
+# processors; that benchmarks run; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
+# BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
+# model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
+build=${1:-build/g++-O2}
+cxx=${CXX:-g++}
+clang=${CLANG:-clang++}
+models=${MODELS:-../shared/models}
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+work=$build/rest
+contracted='-march=native -ffp-contract=fast'
+. tests/support/workers.sh
+
+# The slow ones first, so that no worker is left alone with one at the end.
+parts="clang sanitized O0 contracted Os old_processors benchmarks accuracy"
+[ ! -r "$models/stories260K.bin" ] || parts="$parts story"
+
+# variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS.
+variant() {
+  name=$1 compiler=$2 tests=$3
+  shift 3
+  ATTEND_QUICK=1 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} "$@"
+}
+
+old_processors() {
+  for cpu in Nehalem Haswell,-fma Haswell,-xsave Haswell; do
+    qemu-x86_64 -cpu $cpu "$build/unit" --test-case='committed digests' >"$work/$cpu.txt" 2>&1 || { cat "$work/$cpu.txt" && return 1; }
+    echo "$cpu: $(head -n 1 "$work/$cpu.txt")"
+  done
+}
+
+story() {
+  for backend in avx2 scalar; do
+    ATTEND_BACKEND=$backend make run CXX="$cxx" BUILD="$build" MODEL="$models/stories260K.bin" TOKENIZER="$models/tok512.bin" STEPS=200 |
+      cmp - "$models/stories260K.greedy200.txt" || return 1
+  done
+}
+
+# counts COMMAND…: of what prints no count of its own.
+counts() {
+  if "$@"; then echo '1 passed, 0 failed'; else echo '0 passed, 1 failed' && return 1; fi
+}
+
+work_on() { # part
+  case $1 in
+    # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
+    clang)
+      CHECKS='symbols c wrong_code freestanding' JOBS=1 make -j1 test CXX="$clang" BUILD="$work/clang" &&
+        variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
+      ;;
+    O0) variant O0 "$cxx" "$build" OPT=-O0 ;;
+    Os) variant Os "$cxx" "$build" OPT=-Os ;;
+    contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
+    # The sanitizers look into the tests too.
+    sanitized) variant sanitized "$cxx" '' OPT=-O1 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' ;;
+    old_processors) counts old_processors ;;
+    # Their figures are for people.
+    benchmarks)
+      counts make -j1 bench CXX="$cxx" BUILD="$build" \
+        ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
+      ;;
+    accuracy) counts make -j1 accuracy CXX="$cxx" BUILD="$build" ;;
+    story) counts story ;;
+  esac
+}
+
+# The builds here are other builds: nothing that the caller's make was told holds for them.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+rm -rf "$work/log"
+mkdir -p "$work/log" || exit 1
+make CXX="$cxx" BUILD="$build" "$build/unit" "$build/run" >&2 || exit 1
+{
+  # shellcheck disable=SC2086
+  share_out "$jobs" "$work/log" $parts
+  for part in $parts; do
+    read -r status seconds <"$work/log/$part/result"
+    printf '\n== %s: %s seconds\n' "$part" "$seconds"
+    grep -v '^total:' "$work/log/$part/log" # what it adds up is counted here
+    [ "$status" -eq 0 ] || echo "part failed: exit status $status"
+  done
+  printf '\n== targets\n'
+  CXX=$cxx CLANG=$clang MODELS=$models sh tests/checks/targets.sh "$build" || echo 'part failed: targets'
+  printf '\n== size\n'
+  sh tests/firmware/size.sh || echo 'part failed: size'
+} | tee "$work/all.log"
+awk -f tests/support/total.awk "$work/all.log"
