@@ -5,7 +5,6 @@
 #include "backend.h"
 #include "key_parts.h"
 #include "kv_cache.h"
-#include "score_calls.h"
+#include "score_options.h"
 #include "shape.h"
 #include "states.h"
-#include "typed_cache.h"

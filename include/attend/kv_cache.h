@@ -1,77 +1,173 @@
-// A key/value cache of fixed capacity. The whole cost in memory is sizeof(KvCache<Shape>).
+// Key/value caches: KvCache, of fixed capacity, and RingCache, which takes tokens without end. sizeof is the whole cost in
+// memory.
 #pragma once
 
-#include "core.h"
-#include "shape.h"
+#include "cache_rows.h"
 
 namespace attend {
+namespace detail {
 
-// Keys are kept as panels, so that decode and prefill both read them as they lie. A static cache is zero-initialised memory
-// without any code (in a static struct, only if the struct's other members are initialised too: `attend::Output<Shape>
-// out{};`). Sharing one between threads needs the caller's lock only while somebody changes it.
-template <class Shape>
-class KvCache {
-  using Dims = detail::Checked<Shape>;
-  static_assert(detail::HasMaxTokens<Shape>::value,
-                "attend: a KvCache needs `static constexpr int max_tokens = …;` in the shape");
+// How calls look into a cache.
+struct CacheAccess {
+  template <class Cache>
+  static constexpr const auto& rows(const Cache& cache) {
+    return cache.rows_;
+  }
+};
 
+// What all caches have: tokens are appended and counted.
+template <class Shape, class Rows, int capacity, int tokens_at_once>
+class CacheTokens {
  public:
-  static constexpr int max_tokens = Shape::max_tokens;
-  static_assert(max_tokens >= 1, "attend: max_tokens must be at least 1");
+  constexpr CacheTokens() : rows_(), length_(0) {}
 
-  constexpr KvCache() : keys_{}, values_{}, length_(0) {}
-
-  // Adds the first count tokens of key and value after those already here. False, and no change, when they do not fit (or
-  // count is negative or larger than the arrays).
+  // Adds the first count tokens of key and value after those already here. Otherwise a status says why nothing has changed:
+  // bad_count, or cache_full. A RingCache is full when length() would pass 2^31 - 512.
+  //   key Key<Shape, tokens>     value Value<Shape, tokens>
   template <class KeyArray, class ValueArray>
-  bool append(const KeyArray& key, const ValueArray& value, int count = detail::Traits<KeyArray>::tokens) {
-    constexpr int tokens = detail::Traits<KeyArray>::tokens;
-    static_assert(detail::Same<KeyArray, Key<Shape, tokens>>::value,
-                  "attend: KvCache::append takes an attend::Key of the cache's own shape first");
-    static_assert(
-        detail::Same<ValueArray, Value<Shape, tokens>>::value,
-        "attend: KvCache::append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
-    if (count < 0 || count > tokens || count > max_tokens - length_) return false;
-    core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, max_tokens}, length_, count,
-                {key.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-                {value.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
+  Status append(const KeyArray& key, const ValueArray& value, int count = Traits<KeyArray>::tokens) {
+    constexpr int tokens = Traits<KeyArray>::tokens;
+    static_assert(Same<KeyArray, Key<Shape, tokens>>::value,
+                  "attend: append takes an attend::Key of the cache's own shape first");
+    static_assert(Same<ValueArray, Value<Shape, tokens>>::value,
+                  "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
+    static_assert(tokens <= tokens_at_once,
+                  "attend: a RingCache takes at most as many tokens at once as its tokens_at_once says");
+    if (count < 0 || count > tokens) return Status::bad_count;
+    if (count > capacity - length_) return Status::cache_full;
+    rows_.store(length_, count, NewTokens<Shape>(key, value));
     length_ += count;
-    return true;
+    return Status::ok;
   }
 
-  // Tokens held.
+  // Tokens held; of a RingCache, tokens that were ever appended since clear().
   constexpr int length() const { return length_; }
-
-  // Keeps the first length tokens. False, and no change, when length is negative or more than are held.
-  constexpr bool truncate(int length) {
-    if (length < 0 || length > length_) return false;
-    length_ = length;
-    return true;
-  }
 
   constexpr void clear() { length_ = 0; }
 
-  // Where keys and values lie, in the layout of core::Cache.
-  core::Tensor<const float> key_panels() const {
-    return {keys_, 0, ptrdiff_t(core::panel_count(max_tokens)) * panel_keys * Dims::head_dim};
-  }
-  core::Tensor<const float> values() const { return {values_, Dims::value_dim, ptrdiff_t(max_tokens) * Dims::value_dim}; }
-
- private:
-  alignas(config::alignment) float keys_[core::cache_key_floats(Dims::kv_heads, Dims::head_dim, max_tokens)];
-  alignas(config::alignment) float values_[core::cache_value_floats(Dims::kv_heads, Dims::value_dim, max_tokens)];
+ protected:
+  friend CacheAccess;
+  Rows rows_;
   int length_;
+};
+
+constexpr int any_number = 0x7fffffff;
+
+// The last position that a ring takes, less one: the core counts whole segments in an int.
+constexpr int most_tokens = any_number / segment_keys * segment_keys;
+
+template <class Shape>
+struct Capacity {
+  static_assert(HasMaxTokens<Shape>::value, "attend: a KvCache needs `static constexpr int max_tokens = …;` in the shape");
+  static constexpr int value = Shape::max_tokens;
+  static_assert(value >= 1, "attend: max_tokens must be at least 1");
+};
+
+}  // namespace detail
+
+// A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
+// attend::bfloat16 or attend::int8. Keys are kept as panels, so that decode and prefill both read them as they lie. A static
+// cache is zero-initialised memory without any code (in a static struct, only if the struct's other members are initialised
+// too: `attend::Output<Shape> out{};`). Threads that share one need the caller's lock only while somebody changes it.
+template <class Shape, class KeyFormat = float, class ValueFormat = KeyFormat>
+class KvCache
+    : public detail::CacheTokens<Shape,
+                                 typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type,
+                                 detail::Capacity<Shape>::value, detail::any_number> {
+ public:
+  static constexpr int max_tokens = Shape::max_tokens;
+
+  // Keeps the first length tokens. bad_length, and no change, when length is negative or more than are held.
+  constexpr Status truncate(int length) {
+    if (length < 0 || length > this->length_) return Status::bad_length;
+    this->length_ = length;
+    return Status::ok;
+  }
 };
 
 namespace detail {
 
-template <class Type>
-struct CacheShape {
-  using ShapeType = void;
+template <class Type, class = void>
+struct HasWindow {
+  static constexpr bool value = false;
 };
-template <class Shape>
-struct CacheShape<KvCache<Shape>> {
+template <class Type>
+struct HasWindow<Type, decltype(void(int(Type::window)))> {
+  static constexpr bool value = true;
+};
+template <class Sizes, class = void>
+struct SinkTokens {
+  static constexpr int value = 0;
+};
+template <class Sizes>
+struct SinkTokens<Sizes, decltype(void(int(Sizes::sink_tokens)))> {
+  static constexpr int value = Sizes::sink_tokens;
+};
+template <class Sizes, class = void>
+struct TokensAtOnce {
+  static constexpr int value = 1;
+};
+template <class Sizes>
+struct TokensAtOnce<Sizes, decltype(void(int(Sizes::tokens_at_once)))> {
+  static constexpr int value = Sizes::tokens_at_once;
+};
+
+// The constants of a ring's sizes, checked once where they are first used.
+template <class Sizes>
+struct RingSizes {
+  static_assert(HasWindow<Sizes>::value, "attend: add `static constexpr int window = …;` to the sizes of the RingCache");
+  static constexpr int window = Sizes::window;
+  static constexpr int sink_tokens = SinkTokens<Sizes>::value;
+  static constexpr int tokens_at_once = TokensAtOnce<Sizes>::value;
+  static_assert(window >= 1, "attend: the window of a RingCache must be at least 1 token");
+  static_assert(sink_tokens >= 0, "attend: the sink_tokens of a RingCache must be at least 0");
+  static_assert(tokens_at_once >= 1, "attend: the tokens_at_once of a RingCache must be at least 1");
+  // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its group.
+  static constexpr core::Paging paging = {nullptr, 0, core::panel_count(window + tokens_at_once - 2) + 1,
+                                          core::panel_count(sink_tokens)};
+  static constexpr int places = (paging.ring_groups + paging.pinned_groups) * panel_keys;
+};
+
+}  // namespace detail
+
+// A cache without end in fixed memory: of all tokens that were ever appended a query sees the last `window`, itself among them,
+// and the first `sink_tokens`. The results are those of a cache that keeps all tokens, under the options window_left = window -
+// 1 and sink_tokens. Positions count from the first token ever; options may narrow the window, and ask for fewer sink tokens.
+//
+//   struct LastWords {
+//     static constexpr int window = 64;         // required
+//     static constexpr int sink_tokens = 4;     // the first tokens, which stay visible (StreamingLLM, 2023); 0 when left out
+//     static constexpr int tokens_at_once = 8;  // the most that are appended, and prefilled, in one call; 1 when left out
+//   };
+//   static attend::RingCache<Voice, LastWords, attend::int8> ring;
+template <class Shape, class Sizes, class KeyFormat = float, class ValueFormat = KeyFormat>
+class RingCache
+    : public detail::CacheTokens<
+          Shape, detail::TypedRows<Shape, KeyFormat, ValueFormat, detail::RingSizes<Sizes>::places, detail::RingSizes<Sizes>>,
+          detail::most_tokens, detail::RingSizes<Sizes>::tokens_at_once> {};
+
+namespace detail {
+
+// What calls ask of the type of a cache; of other types the shape is void.
+template <class Type>
+struct CacheTraits {
+  using ShapeType = void;
+  static constexpr int most_queries = any_number;
+  static constexpr bool plain = false;
+};
+template <class Shape, class KeyFormat, class ValueFormat>
+struct CacheTraits<KvCache<Shape, KeyFormat, ValueFormat>> {
   using ShapeType = Shape;
+  using Rows = typename RowsOf<Shape, KeyFormat, ValueFormat, Shape::max_tokens>::Type;
+  static constexpr int most_queries = any_number;
+  static constexpr bool plain = Rows::plain;
+};
+template <class Shape, class Sizes, class KeyFormat, class ValueFormat>
+struct CacheTraits<RingCache<Shape, Sizes, KeyFormat, ValueFormat>> {
+  using ShapeType = Shape;
+  using Rows = TypedRows<Shape, KeyFormat, ValueFormat, RingSizes<Sizes>::places, RingSizes<Sizes>>;
+  static constexpr int most_queries = RingSizes<Sizes>::tokens_at_once;
+  static constexpr bool plain = false;
 };
 
 }  // namespace detail

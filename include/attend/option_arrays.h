@@ -111,8 +111,8 @@ constexpr bool has_heads() {
   return ExtentsOf<Type>::heads == 1 || ExtentsOf<Type>::heads == Checked<Shape>::query_heads;
 }
 
-// What options keep of an array: where it is, and its extents. It must live as long as the options are used; an array that
-// would not (a temporary) is no lvalue and is refused. Braces turn an option off: options.mask = {}.
+// What options keep of an array: where it is, and its extents. It must live as long as the options are used, so temporaries are
+// refused. Braces turn an option off: options.mask = {}.
 template <class Shape>
 struct MaskSetting {
   core::Mask mask = {};
@@ -120,6 +120,11 @@ struct MaskSetting {
   bool bits = false;
 
   constexpr MaskSetting() = default;
+  template <class Array>
+  constexpr MaskSetting(const Array&&) {
+    static_assert(!Same<Array, Array>::value,
+                  "attend: options.mask takes an attend::Mask or an attend::BitMask that outlives the call, not a temporary");
+  }
   template <class Array>
   constexpr MaskSetting(Array& array) {
     using Is = ExtentsOf<Array>;
@@ -141,6 +146,11 @@ struct BiasSetting {
   int queries = 0;  // 1: the same for all
 
   constexpr BiasSetting() = default;
+  template <class Array>
+  constexpr BiasSetting(const Array&&) {
+    static_assert(!Same<Array, Array>::value,
+                  "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
+  }
   template <class Array>
   constexpr BiasSetting(Array& array) {
     using Is = ExtentsOf<Array>;
@@ -164,12 +174,17 @@ struct RelativeSetting {
 
   constexpr RelativeSetting() = default;
   template <class Array>
+  constexpr RelativeSetting(const Array&&) {
+    static_assert(!Same<Array, Array>::value,
+                  "attend: options.relative_bias takes an attend::RelativeBias that outlives the call, not a temporary");
+  }
+  template <class Array>
   constexpr RelativeSetting(Array& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool is_relative = Is::kind == ArrayKind::relative;
-    static_assert(is_relative, "attend: options.relative takes an attend::RelativeBias");
+    static_assert(is_relative, "attend: options.relative_bias takes an attend::RelativeBias");
     static_assert(!is_relative || has_heads<Shape, Array>(),
-                  "attend: options.relative takes a bias of 1 head, for all of them, or of the shape's query heads");
+                  "attend: options.relative_bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_relative) {
       data = array.data[0];
       head_stride = Is::head_stride;
@@ -185,11 +200,19 @@ struct HeadSetting {
 
   constexpr HeadSetting() = default;
   template <class Array>
+  constexpr HeadSetting(const Array&&) {
+    static_assert(
+        !Same<Array, Array>::value,
+        "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query "
+        "heads, which outlives the call: no temporary, and no pointer, which does not say how many there are");
+  }
+  template <class Array>
   constexpr HeadSetting(Array& array) {
     constexpr int heads = Checked<Shape>::query_heads;
     constexpr bool is_row = Same<Array, float[heads]>::value || Same<Array, const float[heads]>::value;
     static_assert(is_row,
-                  "attend: options.slopes and options.sinks take a float[] with as many numbers as the shape has query heads");
+                  "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has "
+                  "query heads");
     if constexpr (is_row) data = array;
   }
 };
@@ -200,6 +223,11 @@ struct LseSetting {
   int tokens = 0;
 
   constexpr LseSetting() = default;
+  template <class Array>
+  constexpr LseSetting(const Array&&) {
+    static_assert(!Same<Array, Array>::value,
+                  "attend: options.lse takes an attend::Lse of the options' shape that outlives the call, not a temporary");
+  }
   template <class Array>
   constexpr LseSetting(Array& array) {
     constexpr bool is_lse = Same<Array, Lse<Shape, (Traits<Array>::tokens < 1 ? 1 : Traits<Array>::tokens)>>::value;
@@ -229,6 +257,11 @@ struct ScoresSetting {
   };
 
   constexpr ScoresSetting() = default;
+  template <class Array>
+  constexpr ScoresSetting(const Array&&) {
+    static_assert(!Same<Array, Array>::value,
+                  "attend: options.scores takes attend::Scores of the options' shape that outlives the call, not a temporary");
+  }
   template <class Array>
   constexpr ScoresSetting(Array& array) {
     static_assert(Of<Array>::value, "attend: options.scores takes attend::Scores of the options' shape");

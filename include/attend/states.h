@@ -3,181 +3,203 @@
 //
 //   static attend::State<Shape> state;
 //   state.begin();
-//   while (state.next() < cache.length()) attend::absorb(query, cache, state, state.next() + 256, work, options);
+//   while (state.next() < cache.length()) attend::accumulate(query, cache, state, state.next() + 256, work, options);
 //   attend::finish(state, output, options);
 #pragma once
 
-#include "score_calls.h"
+#include "calls.h"
 
 namespace attend {
+
+namespace detail {
+struct StateAccess;
+}
 
 // What queries are while keys are still to come: for each token and head 20 + 3 * value_dim floats. sizeof is all the memory.
 // It may be copied, saved and restored as bytes, also on another machine of the same byte order.
 template <class Shape, int tokens = 1>
-struct State {
+class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
-  static constexpr int row_floats = int(core::state_floats(detail::Checked<Shape>::value_dim));
-  float data[tokens][detail::Checked<Shape>::query_heads][row_floats];
-  int first;    // key that it began at
-  int end;      // key before which it stopped
-  int queries;  // query tokens that it is of
-  bool begun;   // whether anything, be it no keys, was absorbed since begin()
 
-  constexpr State() : data{}, first(0), end(0), queries(0), begun(false) {}
+ public:
+  constexpr State() : data_{}, first_(0), end_(0), queries_(0), begun_(false) {}
 
-  // Forgets everything: the next key to absorb is `key`, a multiple of segment_keys (512). States that begin at others than 0
-  // are for merge(). False, and no change, for a key that is negative or no such multiple.
-  constexpr bool begin(int key = 0) {
-    if (key < 0 || key % segment_keys != 0) return false;
-    first = end = key;
-    begun = false;
-    return true;
+  // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
+  // States that begin at others than 0 are for merge().
+  constexpr Status begin(int key = 0) {
+    if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
+    first_ = end_ = key;
+    begun_ = false;
+    return Status::ok;
   }
 
-  // The key that is absorbed next.
-  constexpr int next() const { return end; }
+  // The key that is taken next.
+  constexpr int next() const { return end_; }
+
+ private:
+  friend detail::StateAccess;
+  float data_[tokens][detail::Checked<Shape>::query_heads][core::state_floats(detail::Checked<Shape>::value_dim)];
+  int first_;    // key that it began at
+  int end_;      // key before which it stopped
+  int queries_;  // query tokens that it is of
+  bool begun_;   // whether anything, be it no keys, was taken since begin()
 };
 
 namespace detail {
 
-template <class Shape, class Type>
-constexpr bool is_options() {
-  return Same<Type, Options>::value || Same<Type, ScoreOptions<Shape>>::value;
-}
-template <class Shape>
-ScoreOptions<Shape> score_options(const Options& options) {
-  return options;
-}
-template <class Shape>
-const ScoreOptions<Shape>& score_options(const ScoreOptions<Shape>& options) {
-  return options;
-}
+// What calls do with states.
+struct StateAccess {
+  template <class Shape, int tokens>
+  static core::Tensor<float> tensor(const State<Shape, tokens>& state) {
+    constexpr ptrdiff_t row = core::state_floats(Checked<Shape>::value_dim);
+    return {const_cast<float*>(state.data_[0][0]), row * Checked<Shape>::query_heads, row};  // finish only reads
+  }
 
-template <class Shape, int tokens>
-Status absorb_keys(OptionCall& call, State<Shape, tokens>& state, int up_to, const ScoreOptions<Shape>& options) {
-  const Status status = prepare(call, options, true);
-  if (status != Status::ok) return status;
-  core::Problem& problem = call.problem;
-  core::Options& more = call.options;
-  if (up_to < state.end) return Status::bad_up_to;
-  if (state.end > problem.keys || (state.begun && state.queries != problem.queries)) return Status::bad_state;
-  constexpr ptrdiff_t row = State<Shape, tokens>::row_floats;
-  more.lse = {};
-  more.states = {state.data[0][0], row * Checked<Shape>::query_heads, row};
-  more.first_key = state.end;
-  more.begins = !state.begun;
-  problem.keys = smaller(up_to, problem.keys);
-  core::run(problem, more);
-  state.end = problem.keys;
-  state.queries = problem.queries;
-  state.begun = true;
-  return Status::ok;
-}
+  template <class Shape, int tokens>
+  static Status take(OptionCall& call, State<Shape, tokens>& state, int up_to, const ScoreOptions<Shape>& options,
+                     bool causal) {
+    const Status status = prepare(call, options, causal, true);
+    if (status != Status::ok) return status;
+    core::Problem& problem = call.problem;
+    core::Options& more = call.options;
+    if (up_to < state.end_) return Status::bad_up_to;
+    if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
+    more.lse = {};
+    more.states = tensor(state);
+    more.first_key = state.end_;
+    more.begins = !state.begun_;
+    problem.keys = smaller(up_to, problem.keys);
+    core::run(problem, more);
+    state.end_ = problem.keys;
+    state.queries_ = problem.queries;
+    state.begun_ = true;
+    return Status::ok;
+  }
+
+  template <class Shape, int tokens>
+  static Status finish(const State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
+    if (!state.begun_ || options.query_length.or_else(state.queries_) != state.queries_) return Status::bad_state;
+    if (options.lse.data != nullptr && options.lse.tokens < state.queries_) return Status::bad_lse;
+    using Dims = Checked<Shape>;
+    OptionCall call;
+    set_output(call, output);
+    call.problem.query_heads = Dims::query_heads;
+    call.problem.kv_heads = Dims::kv_heads;
+    call.problem.value_dim = Dims::value_dim;
+    call.problem.queries = state.queries_;
+    call.options.states = tensor(state);
+    call.options.sinks = options.sink_logits.data;
+    call.options.lse = {options.lse.data, Dims::query_heads, 1};
+    core::finish(call.problem, call.options);
+    return Status::ok;
+  }
+
+  template <class Shape, int tokens>
+  static Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
+    if (!state.begun_ || !later.begun_ || later.first_ != state.end_ || later.queries_ != state.queries_)
+      return Status::bad_state;
+    core::merge(state.data_[0][0], later.data_[0][0], state.queries_ * Checked<Shape>::query_heads, Checked<Shape>::value_dim);
+    state.end_ = later.end_;
+    return Status::ok;
+  }
+};
 
 }  // namespace detail
 
-// The keys of a cache from state.next() to up_to - 1, as far as there are so many, go into a state: it is through when
-// state.next() is the cache's length, or valid_keys. What a key costs, it costs once; keys before the windows of all queries,
-// but for pinned ones, cost next to nothing. Between calls options must stay the same and the cache may not change (or only be
-// appended to, with options.offset and options.valid_keys given).
-//   query Query<Shape, tokens>     cache KvCache, FormatCache or RingCache     state State<Shape, tokens>
-//   up_to >= state.next()          work OptionWorkspace<Shape, tokens>, or a larger one
-//   options ScoreOptions<Shape> or Options: causal or not, as they say
-// options.lse and sinks take effect in finish(); scores are written as far as keys have come, but no weights. Refuses bad
-// options with a status and touches nothing then.
-template <class QueryArray, class Cache, class StateArray, class Work, class AnyOptions>
-Status absorb(const QueryArray& query, const Cache& cache, StateArray& state, int up_to, Work& work,
-              const AnyOptions& options) {
-  using Shape = typename detail::AnyCacheShape<Cache>::ShapeType;
-  constexpr int tokens = detail::Traits<QueryArray>::tokens;
-  static_assert(!detail::Same<Shape, void>::value,
-                "attend: absorb takes an attend::KvCache, FormatCache or RingCache second, or an attend::Key and an "
-                "attend::Value second and third");
-  static_assert(detail::Same<QueryArray, Query<Shape, tokens>>::value,
-                "attend: absorb takes an attend::Query of the cache's shape first");
-  static_assert(detail::Same<StateArray, State<Shape, tokens>>::value,
-                "attend: absorb takes an attend::State of the cache's shape, with as many tokens as the query, third");
-  static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= detail::OptionPlan<Shape, tokens>::floats,
-                "attend: absorb needs an attend::OptionWorkspace<Shape, query tokens>");
-  static_assert(detail::is_options<Shape, AnyOptions>(),
-                "attend: absorb takes attend::Options, or attend::ScoreOptions of the cache's shape, last");
-  static_assert(tokens <= detail::MostQueries<Cache>::value,
-                "attend: a RingCache serves at most as many query tokens at once as its last parameter says");
-  detail::OptionCall call;
-  detail::set_shape<Shape, detail::OptionPlan<Shape, tokens>>(call, work);
-  detail::set_query(call, query);
-  detail::set_keys(call, cache);
-  return detail::absorb_keys(call, state, up_to, detail::score_options<Shape>(options));
+// The keys of a cache from state.next() to up_to - 1, as far as there are so many, go into a state; all are in it when
+// state.next() is the cache's length, or key_length. Each key is processed once; keys before the windows of all queries, except
+// sink tokens, cost next to nothing. Between calls options must stay the same, and the cache may not change (or only be
+// appended to, with options.offset and options.key_length given).
+//   query Query<Shape, tokens>     cache KvCache or RingCache     state State<Shape, tokens>     up_to >= state.next()
+//   work  OptionWorkspace<Shape, tokens>     then Options or ScoreOptions<Shape>: causal, as prefill is, unless they say
+//   otherwise
+// options.lse and sink_logits take effect in finish(); scores are written for the keys that were taken, but no weights.
+template <class QueryArray, class Cache, class StateArray, class Work, class... More>
+Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state, int up_to, Work& work, const More&... more) {
+  using namespace detail;
+  using Shape = typename CacheTraits<Cache>::ShapeType;
+  constexpr int tokens = Traits<QueryArray>::tokens;
+  static_assert(
+      !Same<Shape, void>::value,
+      "attend: accumulate takes an attend::KvCache or RingCache second, or an attend::Key and an attend::Value second "
+      "and third");
+  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
+                "attend: accumulate takes an attend::Query of the cache's shape first");
+  static_assert(Same<StateArray, State<Shape, tokens>>::value,
+                "attend: accumulate takes an attend::State of the cache's shape, with as many tokens as the query, third");
+  static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
+                "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
+  static_assert(tokens <= CacheTraits<Cache>::most_queries,
+                "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+  static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+  const auto& options = pick<Kind::options>(no_options, more...);
+  if (!are_held(options, true, tokens, cache.length())) return Status::bad_query_length;
+  OptionCall call;
+  set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+  set_keys(call, cache);
+  return StateAccess::take<Shape, tokens>(call, state, up_to, options, true);
 }
 
-// The same for arrays.
+// The same for arrays, of which every key is visible unless options say otherwise.
 //   key Key<Shape, keys>     value Value<Shape, keys>
-template <class QueryArray, class KeyArray, class ValueArray, class StateArray, class Work, class AnyOptions>
-Status absorb(const QueryArray& query, const KeyArray& key, const ValueArray& value, StateArray& state, int up_to, Work& work,
-              const AnyOptions& options) {
-  using Shape = typename detail::Traits<QueryArray>::ShapeType;
-  constexpr int tokens = detail::Traits<QueryArray>::tokens, keys = detail::Traits<KeyArray>::tokens;
-  static_assert(detail::Same<QueryArray, Query<Shape, tokens>>::value, "attend: absorb takes an attend::Query first");
-  static_assert(detail::Same<KeyArray, Key<Shape, keys>>::value,
-                "attend: absorb takes an attend::Key of the query's shape second");
-  static_assert(detail::Same<ValueArray, Value<Shape, keys>>::value,
-                "attend: absorb takes an attend::Value of the query's shape, with as many tokens as the key, third");
-  static_assert(detail::Same<StateArray, State<Shape, tokens>>::value,
-                "attend: absorb takes an attend::State of the query's shape, with as many tokens as the query, fourth");
-  static_assert(detail::work_floats(static_cast<Work*>(nullptr)) >= detail::OptionPlan<Shape, tokens>::floats,
-                "attend: absorb needs an attend::OptionWorkspace<Shape, query tokens>");
-  static_assert(detail::is_options<Shape, AnyOptions>(),
-                "attend: absorb takes attend::Options, or attend::ScoreOptions of the query's shape, last");
-  detail::OptionCall call;
-  detail::set_shape<Shape, detail::OptionPlan<Shape, tokens>>(call, work);
-  detail::set_query(call, query);
-  detail::set_keys(call, key, value);
-  return detail::absorb_keys(call, state, up_to, detail::score_options<Shape>(options));
+template <class QueryArray, class Shape, int keys, class ValueArray, class StateArray, class Work, class... More>
+Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const ValueArray& value, StateArray& state, int up_to,
+                  Work& work, const More&... more) {
+  using namespace detail;
+  constexpr int tokens = Traits<QueryArray>::tokens;
+  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
+                "attend: accumulate takes an attend::Query of the key's shape first");
+  static_assert(Same<ValueArray, Value<Shape, keys>>::value,
+                "attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, third");
+  static_assert(Same<StateArray, State<Shape, tokens>>::value,
+                "attend: accumulate takes an attend::State of the key's shape, with as many tokens as the query, fourth");
+  static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
+                "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
+  static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+  OptionCall call;
+  set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+  set_keys(call, key, value);
+  return StateAccess::take<Shape, tokens>(call, state, up_to, pick<Kind::options>(no_options, more...), false);
 }
 
-// Writes the output, and options.lse, of the keys that a state has been through. The state does not change: more can be
-// absorbed.
-//   state State<Shape, tokens>     output Output<Shape, tokens>     options as for absorb
-template <class StateArray, class OutputArray, class AnyOptions>
-Status finish(const StateArray& state, OutputArray& output, const AnyOptions& options) {
-  using Shape = typename detail::Traits<StateArray>::ShapeType;
-  constexpr int tokens = detail::Traits<StateArray>::tokens;
-  static_assert(detail::Same<StateArray, State<Shape, tokens>>::value, "attend: finish takes an attend::State first");
-  static_assert(detail::Same<OutputArray, Output<Shape, tokens>>::value,
+// Writes the output, and options.lse, of the keys that a state has taken. The state does not change: it can take more.
+//   state State<Shape, tokens>     output Output<Shape, tokens>     then options, as for accumulate
+template <class Shape, int tokens, class OutputArray, class... More>
+Status finish(const State<Shape, tokens>& state, OutputArray& output, const More&... more) {
+  using namespace detail;
+  static_assert(Same<OutputArray, Output<Shape, tokens>>::value,
                 "attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second");
-  static_assert(detail::is_options<Shape, AnyOptions>(),
-                "attend: finish takes attend::Options, or attend::ScoreOptions of the state's shape, third");
-  const ScoreOptions<Shape>& given = detail::score_options<Shape>(options);
-  if (!state.begun || given.valid_queries.or_else(state.queries) != state.queries) return Status::bad_state;
-  if (given.lse.data != nullptr && given.lse.tokens < state.queries) return Status::bad_lse;
-  using Dims = detail::Checked<Shape>;
-  constexpr ptrdiff_t row = StateArray::row_floats;
-  detail::OptionCall call;
-  detail::set_output(call, output);
-  call.problem.query_heads = Dims::query_heads;
-  call.problem.kv_heads = Dims::kv_heads;
-  call.problem.value_dim = Dims::value_dim;
-  call.problem.queries = state.queries;
-  call.options.states = {const_cast<float*>(state.data[0][0]), row * Dims::query_heads, row};  // only read
-  call.options.sinks = given.sinks.data;
-  call.options.lse = {given.lse.data, Dims::query_heads, 1};
-  core::finish(call.problem, call.options);
+  static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
+  return StateAccess::finish<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
+}
+
+// What is none of these: a temporary, or arguments that are missing or in another order.
+template <class... Any>
+Status accumulate(const Any&...) {
+  static_assert(
+      sizeof...(Any) > 1000,
+      "attend: accumulate takes an attend::Query, a cache (or an attend::Key and an attend::Value), then an attend::State, "
+      "the key to stop before and work memory, or attend::Partials; then options");
+  return Status::ok;
+}
+template <class... Any>
+Status finish(const Any&...) {
+  static_assert(sizeof...(Any) > 1000,
+                "attend: finish takes an attend::State and an attend::Output, or an attend::KvCache, attend::Partials and an "
+                "attend::Output; then options");
   return Status::ok;
 }
 
-// Adds to a state one of the same queries that began (State::begin) where it stopped. If `later` has been through at most 512
-// keys, that gives the bits of having absorbed them; with more, sums are rounded in another order.
+// Adds to a state one of the same queries that began (State::begin) where it stopped. If `later` has taken at most 512 keys,
+// that gives the bits of having taken them; with more, sums are rounded in another order.
 //   state, later State<Shape, tokens>
-template <class StateArray, class LaterArray>
-Status merge(StateArray& state, const LaterArray& later) {
-  using Shape = typename detail::Traits<StateArray>::ShapeType;
-  constexpr int tokens = detail::Traits<StateArray>::tokens;
-  static_assert(detail::Same<StateArray, State<Shape, tokens>>::value, "attend: merge takes an attend::State first");
-  static_assert(detail::Same<LaterArray, StateArray>::value, "attend: merge takes an attend::State of the same type second");
-  if (!state.begun || !later.begun || later.first != state.end || later.queries != state.queries) return Status::bad_state;
-  core::merge(state.data[0][0], later.data[0][0], state.queries * detail::Checked<Shape>::query_heads,
-              detail::Checked<Shape>::value_dim);
-  state.end = later.end;
+template <class Shape, int tokens>
+Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
+  return detail::StateAccess::merge(state, later);
+}
+template <class... Any>
+Status merge(const Any&...) {
+  static_assert(sizeof...(Any) > 1000, "attend: merge takes an attend::State and another of the same type");
   return Status::ok;
 }
 

@@ -124,7 +124,7 @@ attend::Key<Long, tokens> key;
 attend::Value<Long, tokens> value;
 attend::Output<Long, tokens> output;
 attend::Workspace<Long, tokens, tokens> workspace;
-attend::PrefillWorkspace<Long, tokens> prefill_workspace;
+attend::Workspace<Long, tokens> prefill_workspace;
 attend::KvCache<Long> cache;
 attend::Query<Long> token_query;
 attend::Key<Long> token_key;

@@ -62,7 +62,7 @@ struct World {
     for (auto& visible : padding[0][0]) visible = random.between(0, 4) != 0;
     bias[0][2][17] = -infinity;
     relative.at(1, -30) = -infinity;
-    REQUIRE(cache.append(key, value));
+    REQUIRE(cache.append(key, value) == Status::ok);
   }
 };
 
@@ -80,7 +80,7 @@ void check_calls(const char* name, Options options, Fill&& fill, int offset = ke
   CAPTURE(std::string(name));
   CoreCall<Wake, queries, keys> call(w.query, w.key, w.value);
   call.problem.offset = offset;
-  call.problem.causal = options.causal;
+  call.problem.causal = options.causal.or_else(false);
   call.problem.scale = options.scale.or_else(call.problem.scale);
   fill(call.options);
   Output expected, found;
@@ -96,7 +96,8 @@ void check_calls(const char* name, Options options, Fill&& fill, int offset = ke
   }
   CHECK(same_array(found, expected));
 
-  if (offset == keys - queries) options.offset = {};  // of a cache that is the default
+  options.causal = options.causal.or_else(false);     // over a cache the default is another
+  if (offset == keys - queries) options.offset = {};  // and so is this
   poison_array(found);
   CHECK(attend::prefill(w.query, w.cache, found, w.work, options) == Status::ok);
   CHECK(same_array(found, expected));
@@ -119,7 +120,7 @@ TEST_CASE("score options: each is the core's, over arrays and a cache, whole and
     options.scale = 0.7f;
     check_calls("causal", options, [](auto&) {});
     options.window_left = 40;
-    options.pinned = 4;
+    options.sink_tokens = 4;
     check_calls("window", options, [](auto& o) { o.left = 40, o.pinned = 4; });
     options = {};
     options.window_right = 3;
@@ -140,20 +141,20 @@ TEST_CASE("score options: each is the core's, over arrays and a cache, whole and
     options.mask = {};
     options.bias = {};
 
-    options.slopes = w.slopes;
-    options.sinks = w.sinks;
+    options.alibi_slopes = w.slopes;
+    options.sink_logits = w.sinks;
     check_calls("slopes, sinks", options, [&](auto& o) { o.slopes = w.slopes, o.sinks = w.sinks; });
-    options.relative = w.relative;
+    options.relative_bias = w.relative;
     options.soft_cap = 5.0f;
-    options.slopes = {};
+    options.alibi_slopes = {};
     options.causal = true;
     const auto set_relative = [&](auto& o) {
       o.sinks = w.sinks, o.relative = w.relative.data[0], o.relative_head_stride = 33;
       o.relative_left = 30, o.relative_right = 2, o.soft_cap = 5.0f;
     };
     check_calls("relative, cap, sinks", options, set_relative);
-    options.relative = w.shared_relative;
-    options.sinks = {};
+    options.relative_bias = w.shared_relative;
+    options.sink_logits = {};
     options.causal = false;
     const auto set_shared = [&](auto& o) {
       o.relative = w.shared_relative.data[0], o.relative_left = 5, o.relative_right = 0, o.soft_cap = 5.0f;
@@ -164,7 +165,7 @@ TEST_CASE("score options: each is the core's, over arrays and a cache, whole and
 
 TEST_CASE("score options: without any, the bits are those of Options; decode is the last row of prefill") {
   World& w = world();
-  static attend::PrefillWorkspace<Wake, queries> plain_work;
+  static attend::Workspace<Wake, queries> plain_work;
   Output plain, found;
   CHECK(attend::prefill(w.query, w.cache, plain, plain_work) == Status::ok);
   CHECK(attend::prefill(w.query, w.cache, found, w.work, Options(attend::causal())) == Status::ok);
@@ -172,8 +173,8 @@ TEST_CASE("score options: without any, the bits are those of Options; decode is 
 
   Options options = attend::causal();
   options.window_left = 33;
-  options.pinned = 3;
-  options.slopes = w.slopes;
+  options.sink_tokens = 3;
+  options.alibi_slopes = w.slopes;
   CHECK(attend::prefill(w.query, w.cache, found, w.work, options) == Status::ok);
   attend::Query<Wake> query;
   attend::Output<Wake> output, last;
@@ -197,8 +198,8 @@ TEST_CASE("score options: lse and scores of every stage are the core's") {
   for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::biased, ScoreStage::weights}) {
     Options options = attend::causal(keys - queries);
     options.soft_cap = 3.0f;
-    options.slopes = w.slopes;
-    options.sinks = w.sinks;
+    options.alibi_slopes = w.slopes;
+    options.sink_logits = w.sinks;
     options.lse = lse;
     options.scores = scores;
     options.score_stage = stage;
@@ -261,12 +262,12 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
     CHECK(std::string(attend::status_text(expected)).size() > 20);
     options = {};
   };
-  options.valid_queries = queries + 1, refused(Status::bad_valid_queries);
-  options.valid_keys = -1, refused(Status::bad_valid_keys);
+  options.query_length = queries + 1, refused(Status::bad_query_length);
+  options.key_length = -1, refused(Status::bad_key_length);
   options.scale = no_number, refused(Status::bad_scale);
   options.window_left = -1, refused(Status::bad_window);
   options.window_right = -7, refused(Status::bad_window);
-  options.pinned = -1, refused(Status::bad_pinned);
+  options.sink_tokens = -1, refused(Status::bad_sink_tokens);
   for (const float cap : {-1.0f, no_number, infinity, 1e-40f, -infinity}) options.soft_cap = cap, refused(Status::bad_soft_cap);
   static attend::Mask<queries - 1, 1, keys> few_queries;
   static attend::Mask<1, 1, keys - 1> few_keys;
@@ -291,11 +292,11 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.mask = few_queries;
   options.lse = few_lse;
   options.scores = few_scores;
-  options.valid_queries = queries - 1;
+  options.query_length = queries - 1;
   CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == Status::ok);
   CHECK(std::isnan(output[queries - 1][0][0]));
   options = attend::causal();
-  options.window_left = options.window_right = options.pinned = std::numeric_limits<int>::max();
+  options.window_left = options.window_right = options.sink_tokens = std::numeric_limits<int>::max();
   CHECK(attend::prefill(w.query, w.cache, output, w.work, options) == Status::ok);
 
   attend::KvCache<Wake> few;
@@ -303,6 +304,6 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   attend::Value<Wake, 3> value;
   fill_array(key, 1);
   fill_array(value, 2);
-  REQUIRE(few.append(key, value));
-  CHECK(attend::prefill(w.query, few, output, w.work, options) == Status::bad_valid_queries);
+  REQUIRE(few.append(key, value) == Status::ok);
+  CHECK(attend::prefill(w.query, few, output, w.work, options) == Status::bad_query_length);
 }

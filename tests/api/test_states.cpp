@@ -22,8 +22,8 @@ struct World {
   attend::Key<Wake, keys> key;
   attend::Value<Wake, keys> value;
   attend::KvCache<Wake> plain;
-  attend::FormatCache<Wake, attend::int8, attend::float16> bytes;
-  attend::RingCache<Wake, 700, 4, float, float, 1300> ring;
+  attend::KvCache<Wake, attend::int8, attend::float16> bytes;
+  attend::RingCache<Wake, RingOf<700, 4, 1300>> ring;
   attend::OptionWorkspace<Wake, queries> work;
   attend::State<Wake, queries> state, later;
   attend::Output<Wake, queries> expected, found;
@@ -34,17 +34,17 @@ struct World {
     fill_array(query, 1, 4.0f);
     fill_array(key, 2);
     fill_array(value, 3);
-    for (int i = 0; i < 2; ++i) REQUIRE(ring.append(key, value));  // twice: it has forgotten the first round
-    REQUIRE(plain.append(key, value));
-    REQUIRE(bytes.append(key, value));
+    for (int i = 0; i < 2; ++i) REQUIRE(ring.append(key, value) == Status::ok);  // twice: it has forgotten the first round
+    REQUIRE(plain.append(key, value) == Status::ok);
+    REQUIRE(bytes.append(key, value) == Status::ok);
   }
 
   attend::ScoreOptions<Wake> all_options() {
     attend::ScoreOptions<Wake> options = attend::causal();
-    options.slopes = slopes;
-    options.sinks = sinks;
+    options.alibi_slopes = slopes;
+    options.sink_logits = sinks;
     options.window_left = 600;
-    options.pinned = 3;
+    options.sink_tokens = 3;
     options.soft_cap = 6.0f;
     return options;
   }
@@ -63,13 +63,13 @@ void check_cache(const Cache& cache, attend::ScoreOptions<Wake> options) {
   for (const int step : {1, 17, 64, 256, 512, 5000}) {
     if (step == 1 && std::string(attend::active_backend()) == "scalar") continue;
     CAPTURE(step);
-    CHECK(w.state.begin());
+    CHECK(w.state.begin() == Status::ok);
     options.lse = w.lse;
     poison_array(w.found);
     poison_array(w.lse);
     while (w.state.next() < cache.length()) {
       const int before = w.state.next();
-      REQUIRE(attend::absorb(w.query, cache, w.state, before + step, w.work, options) == Status::ok);
+      REQUIRE(attend::accumulate(w.query, cache, w.state, before + step, w.work, options) == Status::ok);
       REQUIRE(w.state.next() == std::min(before + step, cache.length()));
     }
     CHECK(attend::finish(w.state, w.found, options) == Status::ok);
@@ -96,13 +96,13 @@ TEST_CASE("states: over arrays, with Options, and one that is looked at on the w
   const attend::Options options = attend::causal(keys - queries);
   w.state.begin();
   attend::Options half = options;
-  half.valid_keys = 640;
-  CHECK(attend::absorb(w.query, w.key, w.value, w.state, 640, w.work, options) == Status::ok);
+  half.key_length = 640;
+  CHECK(attend::accumulate(w.query, w.key, w.value, w.state, 640, w.work, options) == Status::ok);
   CHECK(attend::finish(w.state, w.found, options) == Status::ok);
   CHECK(attend::attention(w.query, w.key, w.value, w.expected, w.work, attend::ScoreOptions<Wake>(half)) == Status::ok);
   CHECK(same_array(w.found, w.expected));
-  CHECK(attend::absorb(w.query, w.key, w.value, w.state, keys, w.work, options) == Status::ok);
-  CHECK(attend::absorb(w.query, w.key, w.value, w.state, keys, w.work, options) == Status::ok);  // there is nothing left
+  CHECK(attend::accumulate(w.query, w.key, w.value, w.state, keys, w.work, options) == Status::ok);
+  CHECK(attend::accumulate(w.query, w.key, w.value, w.state, keys, w.work, options) == Status::ok);  // there is nothing left
   CHECK(attend::finish(w.state, w.found, options) == Status::ok);
   CHECK(attend::attention(w.query, w.key, w.value, w.expected, w.work, attend::ScoreOptions<Wake>(options)) == Status::ok);
   CHECK(same_array(w.found, w.expected));
@@ -116,11 +116,11 @@ TEST_CASE("states: segments by themselves, merged in order, give the bits of one
       attend::ScoreOptions<Wake> options = all ? w.all_options() : attend::ScoreOptions<Wake>(attend::causal());
       CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
       w.state.begin();
-      CHECK(attend::absorb(w.query, w.plain, w.state, 512, w.work, options) == Status::ok);
+      CHECK(attend::accumulate(w.query, w.plain, w.state, 512, w.work, options) == Status::ok);
       for (int first = 512; first < keys; first += 512) {
-        CHECK(w.later.begin(first));
-        CHECK(attend::absorb(w.query, w.plain, w.later, first + 100, w.work, options) == Status::ok);
-        CHECK(attend::absorb(w.query, w.plain, w.later, first + 512, w.work, options) == Status::ok);
+        CHECK(w.later.begin(first) == Status::ok);
+        CHECK(attend::accumulate(w.query, w.plain, w.later, first + 100, w.work, options) == Status::ok);
+        CHECK(attend::accumulate(w.query, w.plain, w.later, first + 512, w.work, options) == Status::ok);
         CHECK(attend::merge(w.state, w.later) == Status::ok);
       }
       CHECK(w.state.next() == keys);
@@ -135,20 +135,23 @@ TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
   static attend::KvCache<Wake> empty;
   attend::ScoreOptions<Wake> options;
   options.lse = w.lse;
-  options.sinks = w.sinks;
+  options.sink_logits = w.sinks;
   w.state.begin();
-  CHECK(attend::absorb(w.query, empty, w.state, 100, w.work, options) == Status::ok);
+  CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) ==
+        Status::bad_query_length);  // the last of no tokens
+  options.causal = false;
+  CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) == Status::ok);
   CHECK(w.state.next() == 0);
   CHECK(attend::finish(w.state, w.found, options) == Status::ok);
   CHECK(w.found[2][3][6] == 0.0f);
   CHECK(w.lse[4][3] == doctest::Approx(20.0));  // the sink alone
 
   options = attend::causal();
-  options.valid_queries = 2;
+  options.query_length = 2;
   CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
   poison_array(w.found);
   w.state.begin();
-  CHECK(attend::absorb(w.query, w.plain, w.state, keys, w.work, options) == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, w.state, keys, w.work, options) == Status::ok);
   CHECK(attend::finish(w.state, w.found, attend::Options{}) == Status::ok);
   CHECK(std::memcmp(&w.found, &w.expected, sizeof(attend::Output<Wake, 2>)) == 0);
   CHECK(w.found[2][0][0] != w.found[2][0][0]);
@@ -166,32 +169,32 @@ TEST_CASE("states: what is out of range is refused with a status, and nothing is
     CHECK(same_array(w.found, w.expected));
     CHECK(std::string(attend::status_text(expected)).size() > 20);
   };
-  CHECK_FALSE(state.begin(-512));
-  CHECK_FALSE(state.begin(100));
+  CHECK(state.begin(-512) == Status::bad_begin);
+  CHECK(state.begin(100) == Status::bad_begin);
   refused(attend::finish(state, w.found, options), Status::bad_state);
   refused(attend::merge(state, state), Status::bad_state);
-  CHECK(attend::absorb(w.query, w.plain, state, 400, w.work, options) == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, state, 400, w.work, options) == Status::ok);
   before = state;
-  refused(attend::absorb(w.query, w.plain, state, 399, w.work, options), Status::bad_up_to);
-  options.valid_queries = 3;
-  refused(attend::absorb(w.query, w.plain, state, 500, w.work, options), Status::bad_state);
+  refused(attend::accumulate(w.query, w.plain, state, 399, w.work, options), Status::bad_up_to);
+  options.query_length = 3;
+  refused(attend::accumulate(w.query, w.plain, state, 500, w.work, options), Status::bad_state);
   refused(attend::finish(state, w.found, options), Status::bad_state);
-  options.valid_queries = {};
-  options.valid_keys = 399;
-  refused(attend::absorb(w.query, w.plain, state, 500, w.work, options), Status::bad_state);
-  options.valid_keys = {};
-  options.pinned = -1;
-  refused(attend::absorb(w.query, w.plain, state, 500, w.work, options), Status::bad_pinned);
-  options.pinned = {};
+  options.query_length = {};
+  options.key_length = 399;
+  refused(attend::accumulate(w.query, w.plain, state, 500, w.work, options), Status::bad_state);
+  options.key_length = {};
+  options.sink_tokens = -1;
+  refused(attend::accumulate(w.query, w.plain, state, 500, w.work, options), Status::bad_sink_tokens);
+  options.sink_tokens = {};
   static attend::Scores<Wake, queries, keys> scores;
   options.scores = scores;
   options.score_stage = attend::ScoreStage::weights;
-  refused(attend::absorb(w.query, w.plain, state, 500, w.work, options), Status::bad_scores);
+  refused(attend::accumulate(w.query, w.plain, state, 500, w.work, options), Status::bad_scores);
   options.scores = {};
   static attend::Lse<Wake, queries - 1> few;
   options.lse = few;
   refused(attend::finish(state, w.found, options), Status::bad_lse);
   w.later.begin(512);
-  CHECK(attend::absorb(w.query, w.plain, w.later, 600, w.work, attend::causal()) == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, w.later, 600, w.work, attend::causal()) == Status::ok);
   refused(attend::merge(state, w.later), Status::bad_state);  // it stopped at 400
 }

@@ -58,9 +58,9 @@ void check_ways() {
   CHECK(attend::attention(query, key, value, whole, *work, attend::causal()) == Status::ok);
 
   auto cache = std::make_unique<attend::KvCache<Shape>>();
-  CHECK(cache->append(key, value));
+  CHECK(cache->append(key, value) == Status::ok);
   auto prefilled = poisoned<attend::Output<Shape, tokens>>();
-  auto prefill_work = std::make_unique<attend::PrefillWorkspace<Shape, tokens>>();
+  auto prefill_work = std::make_unique<attend::Workspace<Shape, tokens>>();
   CHECK(attend::prefill(query, *cache, prefilled, *prefill_work) == Status::ok);
   CHECK(same_array(prefilled, whole));
 
@@ -72,7 +72,7 @@ void check_ways() {
     std::memcpy(&q, query[i], sizeof q);
     std::memcpy(&k, key[i], sizeof k);
     std::memcpy(&v, value[i], sizeof v);
-    REQUIRE(cache->append(k, v));
+    REQUIRE(cache->append(k, v) == Status::ok);
     auto out = poisoned<attend::Output<Shape>>();
     CHECK(attend::decode(q, *cache, out) == Status::ok);
     CHECK(std::memcmp(&out, whole[i], sizeof out) == 0);
@@ -95,21 +95,21 @@ TEST_CASE("a cache refuses what does not fit and changes nothing then") {
   CHECK(cache.length() == 0);
   const auto key = filled<attend::Key<Wake, 16>>(1);
   const auto value = filled<attend::Value<Wake, 16>>(2);
-  CHECK(cache.append(key, value));
-  CHECK(cache.append(key, value));
+  CHECK(cache.append(key, value) == Status::ok);
+  CHECK(cache.append(key, value) == Status::ok);
   CHECK(cache.length() == 32);
-  CHECK_FALSE(cache.append(key, value));
-  CHECK_FALSE(cache.append(key, value, -1));
-  CHECK_FALSE(cache.append(key, value, 17));
+  CHECK(cache.append(key, value) == Status::cache_full);
+  CHECK(cache.append(key, value, -1) == Status::bad_count);
+  CHECK(cache.append(key, value, 17) == Status::bad_count);
   CHECK(cache.length() == 32);
-  CHECK(cache.append(key, value, 0));
-  CHECK(cache.append(key, value, 8));
+  CHECK(cache.append(key, value, 0) == Status::ok);
+  CHECK(cache.append(key, value, 8) == Status::ok);
   CHECK(cache.length() == cache.max_tokens);
-  CHECK_FALSE(cache.append(key, value, 1));
-  CHECK_FALSE(cache.truncate(41));
-  CHECK_FALSE(cache.truncate(-1));
-  CHECK(cache.truncate(5));
-  CHECK_FALSE(cache.truncate(6));
+  CHECK(cache.append(key, value, 1) == Status::cache_full);
+  CHECK(cache.truncate(41) == Status::bad_length);
+  CHECK(cache.truncate(-1) == Status::bad_length);
+  CHECK(cache.truncate(5) == Status::ok);
+  CHECK(cache.truncate(6) == Status::bad_length);
   CHECK(cache.length() == 5);
   cache.clear();
   CHECK(cache.length() == 0);
@@ -120,10 +120,10 @@ TEST_CASE("after truncate the cache is as if the tokens had never been there") {
   const auto key = filled<attend::Key<Wake, 20>>(2), other_key = filled<attend::Key<Wake, 20>>(4);
   const auto value = filled<attend::Value<Wake, 20>>(3), other_value = filled<attend::Value<Wake, 20>>(5);
   attend::KvCache<Wake> once, twice;
-  CHECK(once.append(key, value, 13));
-  CHECK(twice.append(key, value, 13));
-  CHECK(twice.append(other_key, other_value));
-  CHECK(twice.truncate(13));
+  CHECK(once.append(key, value, 13) == Status::ok);
+  CHECK(twice.append(key, value, 13) == Status::ok);
+  CHECK(twice.append(other_key, other_value) == Status::ok);
+  CHECK(twice.truncate(13) == Status::ok);
   attend::Output<Wake> a, b;
   attend::decode(query, once, a);
   attend::decode(query, twice, b);
@@ -135,9 +135,9 @@ TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache")
   const auto key = filled<attend::Key<Wake, 20>>(2);
   const auto value = filled<attend::Value<Wake, 20>>(3);
   attend::Workspace<Wake, 6, 20> work;
-  attend::PrefillWorkspace<Wake, 6> prefill_work;
+  attend::Workspace<Wake, 6> prefill_work;
   attend::KvCache<Wake> cache;
-  REQUIRE(cache.append(key, value));
+  REQUIRE(cache.append(key, value) == Status::ok);
   auto a = poisoned<attend::Output<Wake, 6>>(), b = a;
 
   attend::Options options = attend::causal(20 - 6);  // bottom-right
@@ -146,7 +146,8 @@ TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache")
   CHECK(same_array(a, b));
 
   options = {};
-  options.valid_keys = 9;
+  options.causal = false;
+  options.key_length = 9;
   options.scale = -0.3f;
   CHECK(attend::attention(query, key, value, a, work, options) == Status::ok);
   CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
@@ -160,14 +161,14 @@ TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache")
 
   // Fewer queries: the rows after them are not touched.
   auto c = poisoned<attend::Output<Wake, 6>>();
-  options.valid_queries = 2;
+  options.query_length = 2;
   CHECK(attend::attention(query, key, value, c, work, options) == Status::ok);
   CHECK(std::memcmp(&c, &a, sizeof(attend::Output<Wake, 2>)) == 0);
   for (int i = 2; i < 6; ++i) CHECK(std::isnan(c[i][3][4]));
 
   // The last, partial chunk of a prompt: its queries are the last tokens of the cache.
   options = attend::causal();
-  options.valid_queries = 4;
+  options.query_length = 4;
   CHECK(attend::prefill(query, cache, a, prefill_work, options) == Status::ok);
   options.offset = 16;
   CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
@@ -175,7 +176,7 @@ TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache")
 
   // The position of the queries comes from what the cache holds, not from how many keys are valid.
   options = attend::causal();
-  options.valid_keys = 9;
+  options.key_length = 9;
   CHECK(attend::prefill(query, cache, a, prefill_work, options) == Status::ok);
   options.offset = 20 - 6;
   CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
@@ -183,21 +184,26 @@ TEST_CASE("options: valid lengths, offset, scale, cross-attention over a cache")
 
   // Fewer tokens held than queries asked: cross-attention, an offset of one's own, and a short chunk are all right.
   attend::KvCache<Wake> few;
-  REQUIRE(few.append(key, value, 3));
+  REQUIRE(few.append(key, value, 3) == Status::ok);
   options = {};
+  options.causal = false;
   CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
   options = attend::causal(-2);
   CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
   for (const float blind : a[1][0]) CHECK(blind == 0.0f);
   options = attend::causal();
-  options.valid_queries = 3;
+  options.query_length = 3;
   CHECK(attend::prefill(query, few, a, prefill_work, options) == Status::ok);
 
-  // An infinite scale is a number too: every score is infinite or NaN.
+  // What options do not mention stays as it is: prefill is causal with options that do not say otherwise.
   options = {};
-  options.scale = std::numeric_limits<float>::infinity();
-  CHECK(attend::attention(query, key, value, a, work, options) == Status::ok);
-  CHECK(std::isnan(a[0][0][0]));
+  options.scale = attend::default_scale(Wake::head_dim);
+  CHECK(attend::prefill(query, cache, a, prefill_work) == Status::ok);
+  CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
+  CHECK(same_array(a, b));
+  options.causal = false;
+  CHECK(attend::prefill(query, cache, b, prefill_work, options) == Status::ok);
+  CHECK_FALSE(same_array(a, b));
 }
 
 TEST_CASE("wrong options are refused with a status, and nothing is touched") {
@@ -205,9 +211,9 @@ TEST_CASE("wrong options are refused with a status, and nothing is touched") {
   const auto key = filled<attend::Key<Wake, 20>>(2);
   const auto value = filled<attend::Value<Wake, 20>>(3);
   attend::Workspace<Wake, 6, 20> work;
-  attend::PrefillWorkspace<Wake, 6> prefill_work;
+  attend::Workspace<Wake, 6> prefill_work;
   attend::KvCache<Wake> cache;
-  REQUIRE(cache.append(key, value));
+  REQUIRE(cache.append(key, value) == Status::ok);
   auto out = poisoned<attend::Output<Wake, 6>>();
   const auto untouched = out;
   const auto refused = [&](const attend::Options& options, Status expected) {
@@ -218,20 +224,23 @@ TEST_CASE("wrong options are refused with a status, and nothing is touched") {
   };
   attend::Options options;
   for (const int wrong : {-1, 21, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
-    options.valid_keys = wrong;
-    refused(options, Status::bad_valid_keys);
+    options.key_length = wrong;
+    refused(options, Status::bad_key_length);
   }
   options = {};
   for (const int wrong : {-1, 7, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
-    options.valid_queries = wrong;
-    refused(options, Status::bad_valid_queries);
+    options.query_length = wrong;
+    refused(options, Status::bad_query_length);
   }
   options = {};
-  options.scale = std::numeric_limits<float>::quiet_NaN();
-  refused(options, Status::bad_scale);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const float wrong : {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity}) {
+    options.scale = wrong;
+    refused(options, Status::bad_scale);
+  }
 
-  REQUIRE(cache.truncate(5));  // fewer tokens than queries
-  CHECK(attend::prefill(query, cache, out, prefill_work) == Status::bad_valid_queries);
+  REQUIRE(cache.truncate(5) == Status::ok);  // fewer tokens than queries
+  CHECK(attend::prefill(query, cache, out, prefill_work) == Status::bad_query_length);
   CHECK(same_array(out, untouched));
 }
 

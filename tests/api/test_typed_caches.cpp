@@ -1,4 +1,4 @@
-// FormatCache and RingCache: the bits of the core over the same numbers, of a plain cache under the same window; their sizes.
+// KvCache and RingCache: the bits of the core over the same numbers, of a plain cache under the same window; their sizes.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,13 +28,13 @@ struct Million {
 
 constexpr std::size_t alignment = attend::config::alignment;
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-static_assert(sizeof(attend::FormatCache<Wake, float16>) == aligned(aligned(112 * 2 * 20 * 2) + 112 * 2 * 9 * 2 + 4), "");
-static_assert(sizeof(attend::FormatCache<Wake, int8>) == aligned(aligned(112 * 2 * (20 + 4)) + aligned(112 * 2 * (9 + 4)) + 4),
+static_assert(sizeof(attend::KvCache<Wake, float16>) == aligned(aligned(112 * 2 * 20 * 2) + 112 * 2 * 9 * 2 + 4), "");
+static_assert(sizeof(attend::KvCache<Wake, int8>) == aligned(aligned(112 * 2 * (20 + 4)) + aligned(112 * 2 * (9 + 4)) + 4),
               "int8: a byte for each number, a float for each key and value");
-static_assert(sizeof(attend::FormatCache<Wake, int8, float16>) == aligned(aligned(112 * 2 * (20 + 4)) + 112 * 2 * 9 * 2 + 4),
-              "");
-static_assert(sizeof(attend::RingCache<Wake, 17>) == aligned(aligned(32 * 2 * 20 * 4) + 32 * 2 * 9 * 4 + 4), "two groups");
-static_assert(sizeof(attend::RingCache<Wake, 18, 1, float16>) == aligned(aligned(64 * 2 * 20 * 2) + 64 * 2 * 9 * 2 + 4),
+static_assert(sizeof(attend::KvCache<Wake, int8, float16>) == aligned(aligned(112 * 2 * (20 + 4)) + 112 * 2 * 9 * 2 + 4), "");
+static_assert(sizeof(attend::RingCache<Wake, RingOf<17>>) == aligned(aligned(32 * 2 * 20 * 4) + 32 * 2 * 9 * 4 + 4),
+              "two groups");
+static_assert(sizeof(attend::RingCache<Wake, RingOf<18, 1>, float16>) == aligned(aligned(64 * 2 * 20 * 2) + 64 * 2 * 9 * 2 + 4),
               "three groups, and one that is pinned");
 
 // Appends some tokens that nobody has seen before.
@@ -44,7 +44,7 @@ void append(std::uint64_t seed, Caches&... caches) {
   attend::Value<Shape, tokens> value;
   fill_array(key, 2 * seed, 2.0f);
   fill_array(value, 2 * seed + 1);
-  for (const bool appended : {caches.append(key, value)...}) REQUIRE(appended);
+  for (const Status appended : {caches.append(key, value)...}) REQUIRE(appended == Status::ok);
 }
 
 // Self-attention of everything, and then decode, over a cache of some formats, and by the core over memory that the test
@@ -80,10 +80,10 @@ void check_formats() {
   attend::Output<Wake, tokens> expected, found;
   call.run(expected);
 
-  static attend::FormatCache<Wake, KeyFormat, ValueFormat> cache;
+  static attend::KvCache<Wake, KeyFormat, ValueFormat> cache;
   static attend::OptionWorkspace<Wake, tokens> work;
   cache.clear();
-  CHECK(cache.append(key, value));
+  CHECK(cache.append(key, value) == Status::ok);
   CHECK(cache.length() == tokens);
   poison_array(found);
   CHECK(attend::prefill(query, cache, found, work) == Status::ok);
@@ -105,14 +105,14 @@ void check_formats() {
     copy_tokens(key, i, k);
     copy_tokens(value, i, v);
     copy_tokens(expected, i, row);
-    CHECK(cache.append(k, v));
+    CHECK(cache.append(k, v) == Status::ok);
     if (i % 10 == 8) {
-      CHECK(cache.append(k, v));
-      CHECK(cache.truncate(i + 1));
-      CHECK_FALSE(cache.truncate(i + 2));
-      CHECK_FALSE(cache.append(key, value));
-      CHECK_FALSE(cache.append(k, v, 2));
-      CHECK_FALSE(cache.append(k, v, -1));
+      CHECK(cache.append(k, v) == Status::ok);
+      CHECK(cache.truncate(i + 1) == Status::ok);
+      CHECK(cache.truncate(i + 2) == Status::bad_length);
+      CHECK(cache.append(key, value) != Status::ok);
+      CHECK(cache.append(k, v, 2) != Status::ok);
+      CHECK(cache.append(k, v, -1) != Status::ok);
     }
     CHECK(attend::decode(q, cache, out, work) == Status::ok);
     CHECK(same_array(out, row));
@@ -122,8 +122,8 @@ void check_formats() {
 // A ring and a plain cache of the same formats, both given the same tokens, a few at a time; compared now and then.
 template <class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int at_once>
 struct Pair {
-  attend::RingCache<Shape, window, pinned, KeyFormat, ValueFormat, at_once> ring;
-  attend::FormatCache<Shape, KeyFormat, ValueFormat> plain;
+  attend::RingCache<Shape, RingOf<window, pinned, at_once>, KeyFormat, ValueFormat> ring;
+  attend::KvCache<Shape, KeyFormat, ValueFormat> plain;
   attend::OptionWorkspace<Shape, at_once> work;
   attend::Query<Shape, at_once> query;
   attend::Output<Shape, at_once> found, expected;
@@ -136,7 +136,7 @@ struct Pair {
     fill_array(query, seed, 3.0f);
     attend::ScoreOptions<Shape> of_ring = attend::causal(), of_plain = attend::causal();
     of_plain.window_left = window - 1;
-    of_plain.pinned = pinned;
+    of_plain.sink_tokens = pinned;
     change(of_ring);
     change(of_plain);
     poison_array(found);
@@ -191,7 +191,7 @@ TEST_CASE("format caches: every format of keys and values has the core's bits ov
 
 TEST_CASE("format caches: floats are those of KvCache") {
   static attend::KvCache<Wake> plain;
-  static attend::FormatCache<Wake, float> typed;
+  static attend::KvCache<Wake, float> typed;
   append<Wake, 100>(5, plain, typed);
   attend::Query<Wake> query;
   fill_array(query, 1, 3.0f);
@@ -226,12 +226,12 @@ TEST_CASE("rings: 20,000 tokens, in every format, on every backend") {
 }
 
 TEST_CASE("rings: a million tokens") {
-  static attend::RingCache<Million, 500, 6, float, float, 16> ring;
+  static attend::RingCache<Million, RingOf<500, 6, 16>> ring;
   static attend::KvCache<Million> plain;
   static attend::OptionWorkspace<Million> work;
   attend::ScoreOptions<Million> options;
   options.window_left = 499;
-  options.pinned = 6;
+  options.sink_tokens = 6;
   Random random(1);
   const int tokens = rounds(Million::max_tokens / 16) * 16;
   int compared = 0, differ = 0;
@@ -255,15 +255,15 @@ TEST_CASE("rings: options may narrow what a ring shows, and what it cannot show 
   static Pair<Long, 50, 20, float16, float, 4> pair;
   for (int i = 0; i < 2000; i += 4) pair.append(std::uint64_t(i));
   pair.check(1, [](auto& o) { o.window_left = 11; });
-  pair.check(2, [](auto& o) { o.window_left = 0, o.pinned = 0; });
-  pair.check(3, [](auto& o) { o.pinned = 7; });
+  pair.check(2, [](auto& o) { o.window_left = 0, o.sink_tokens = 0; });
+  pair.check(3, [](auto& o) { o.sink_tokens = 7; });
   pair.check(4, [](auto& o) { o.soft_cap = 2.0f, o.window_right = 1, o.causal = false; });
-  pair.check(5, [](auto& o) { o.valid_keys = 1990; });  // in the ring, with keys behind it
-  pair.check(6, [](auto& o) { o.valid_keys = 18; });    // pinned ones only
+  pair.check(5, [](auto& o) { o.key_length = 1990; });  // in the ring, with keys behind it
+  pair.check(6, [](auto& o) { o.key_length = 18; });    // pinned ones only
   pair.check(7, [](auto& o) { o.offset = 2003; });
-  pair.check(8, [](auto& o) { o.valid_queries = 2; });
+  pair.check(8, [](auto& o) { o.query_length = 2; });
   const float slopes[2] = {0.5f, 0.1f};
-  pair.check(9, [&](auto& o) { o.slopes = slopes; });
+  pair.check(9, [&](auto& o) { o.alibi_slopes = slopes; });
 
   attend::ScoreOptions<Long> options = attend::causal();
   poison_array(pair.found);
@@ -275,10 +275,10 @@ TEST_CASE("rings: options may narrow what a ring shows, and what it cannot show 
     options = attend::causal();
   };
   options.window_left = 50, refused(Status::bad_window);
-  options.pinned = 21, refused(Status::bad_pinned);
+  options.sink_tokens = 21, refused(Status::bad_sink_tokens);
   options.offset = 1900, refused(Status::not_in_ring);
   options.offset = 0, refused(Status::not_in_ring);
-  options.valid_keys = 2001, refused(Status::bad_valid_keys);
+  options.key_length = 2001, refused(Status::bad_key_length);
   static attend::Scores<Long, 4, 2000> scores;
   options.scores = scores, refused(Status::bad_scores);
   options.scores = scores;

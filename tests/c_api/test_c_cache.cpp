@@ -95,7 +95,7 @@ TEST_CASE("c cache: filled in chunks or by tokens it decodes and prefills like a
       attend::Value<Wake, tokens> value;
       std::memcpy(&key, both.key.data[held], std::size_t(count) * sizeof key[0]);
       std::memcpy(&value, both.value.data[held], std::size_t(count) * sizeof value[0]);
-      REQUIRE(both.typed.append(key, value, count));
+      REQUIRE(both.typed.append(key, value, count) == attend::Status::ok);
       held += count;
       CHECK(attend_cache_tokens(both.cache) == held);
 
@@ -110,12 +110,12 @@ TEST_CASE("c cache: filled in chunks or by tokens it decodes and prefills like a
       workspace = lines(bytes);
       REQUIRE(attend_run(&p, workspace.data(), bytes) == ATTEND_OK);
 
-      static attend::PrefillWorkspace<Wake, tokens> work;
+      static attend::Workspace<Wake, tokens> work;
       attend::Query<Wake, tokens> query;
       static attend::Output<Wake, tokens> expected;
       std::memcpy(&query, both.query.data[held - count], std::size_t(count) * sizeof query[0]);
       attend::Options options = attend::causal();
-      options.valid_queries = count;
+      options.query_length = count;
       REQUIRE(attend::prefill(query, both.typed, expected, work, options) == attend::Status::ok);
       CHECK(std::memcmp(output.data(), &expected, std::size_t(count) * row * sizeof(float)) == 0);
       if (count == 1) {
@@ -140,10 +140,10 @@ TEST_CASE("c cache: some of its keys, an offset of one's own, key lengths, parts
   attend::Value<Wake, 100> value;
   std::memcpy(&key, &both.key, sizeof key);
   std::memcpy(&value, &both.value, sizeof value);
-  REQUIRE(both.typed.append(key, value));
+  REQUIRE(both.typed.append(key, value) == attend::Status::ok);
   attend::Query<Wake, 9> query;
   std::memcpy(&query, &both.query, sizeof query);
-  static attend::PrefillWorkspace<Wake, 9> work;
+  static attend::Workspace<Wake, 9> work;
   attend::Output<Wake, 9> expected, output;
   std::vector<Line> workspace;
   const std::ptrdiff_t length = 33;
@@ -151,10 +151,11 @@ TEST_CASE("c cache: some of its keys, an offset of one's own, key lengths, parts
     INFO(variant);
     attend_problem p = both.problem(0, 9, output.data[0][0]);
     attend::Options options;
-    if (variant == 1) p.keys = 40, options.valid_keys = 40;
+    options.causal = false;
+    if (variant == 1) p.keys = 40, options.key_length = 40;
     if (variant == 2) p.options = ATTEND_CAUSAL, p.offset = -4, options = attend::causal(-4);
     if (variant == 3) p.keys = 40, p.key_lengths = &length, p.options = ATTEND_CAUSAL, options = attend::causal();
-    if (variant == 3) options.valid_keys = 33;
+    if (variant == 3) options.key_length = 33;
     REQUIRE(attend::prefill(query, both.typed, expected, work, options) == attend::Status::ok);
     const std::size_t bytes = attend_workspace_size(&p);
     workspace = lines(bytes);

@@ -65,7 +65,7 @@ int main() {
       attend::Key<Tiny> key = {{{{{x, 1.0f - x, x * x}}}}};
       attend::Value<Tiny> value = {{{{{x}}}}};
       attend::Output<Tiny> output;
-      if (!cache.append(key, value) || attend::decode(query, cache, output) != attend::Status::ok) return 1;
+      if (cache.append(key, value) != attend::Status::ok || attend::decode(query, cache, output) != attend::Status::ok) return 1;
       std::printf("%s %a %a\n", attend::active_backend(), double(output[0][0][0]), double(output[0][1][0]));
     }
     print_with_options();

@@ -37,7 +37,7 @@ static attend::Workspace<Tiny, 2, 2> work;
 
 bool on_token(const attend::Query<Tiny>& query, const attend::Key<Tiny>& key, const attend::Value<Tiny>& value,
               attend::Output<Tiny>& output) {
-  return cache.append(key, value) && attend::decode(query, cache, output) == attend::Status::ok;
+  return cache.append(key, value) == attend::Status::ok && attend::decode(query, cache, output) == attend::Status::ok;
 }
 
 attend::Status at_once(const attend::Query<Tiny, 2>& query, const attend::Key<Tiny, 2>& key, const attend::Value<Tiny, 2>& value,

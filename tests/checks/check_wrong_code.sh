@@ -1,22 +1,34 @@
 #!/bin/sh
 # Wrong code must not compile, and must be told why: tests/checks/check_wrong_code.sh CXX BUILD_DIR
 #
-# Every file in tests/wrong_code begins with the text of the static_assert that must be the compiler's first error.
+# A line "//! NAME: TEXT" in tests/wrong_code/*.cpp begins a case, which ends before the next one: the compiler's first error must be
+# a static_assert that holds TEXT. "nothing" is the TEXT of code that must compile. Cases share objects.h.
 cxx=$1
 build=$2/check_wrong_code
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
 
-for source in tests/wrong_code/*.cpp; do
+awk -v folder="$build" '
+  sub(/^\/\/! /, "") {
+    close(file)
+    name = $0
+    sub(/:.*/, "", name)
+    file = folder "/" name ".cpp"
+    print substr($0, length(name) + 3) >(folder "/" name ".expected")
+    close(folder "/" name ".expected")
+    print "#include \"objects.h\"" >file
+    next
+  }
+  { print >file }' tests/wrong_code/*.cpp
+
+for source in "$build"/*.cpp; do
   name=$(basename "$source" .cpp)
   log=$build/$name.log
-  expected=$(sed -n '1s|^// expect: ||p' "$source")
-  $cxx -std=c++17 -Iinclude -fsyntax-only "$source" >"$log" 2>&1
+  expected=$(cat "$build/$name.expected")
+  $cxx -std=c++17 -Iinclude -Itests/wrong_code -I. -fsyntax-only "$source" >"$log" 2>&1
   compiled=$?
   first=$(grep -m 1 'error:' "$log")
-  if [ -z "$expected" ]; then
-    fail "$name" "its first line is not // expect: TEXT"
-  elif [ "$expected" = nothing ]; then
+  if [ "$expected" = nothing ]; then
     if [ $compiled -eq 0 ]; then ok "$name compiles"; else fail "$name" "$first"; fi
   elif [ $compiled -eq 0 ]; then
     fail "$name" "it compiles"

@@ -54,7 +54,7 @@ attend::Key<Small, tokens> key;
 attend::Value<Small, tokens> value;
 attend::Output<Small, tokens> at_once, in_chunks, one_by_one, first_backend;
 attend::Workspace<Small, tokens, tokens> workspace;
-attend::PrefillWorkspace<Small, chunk> prefill_workspace;
+attend::Workspace<Small, chunk> prefill_workspace;
 attend::KvCache<Small> cache;
 
 // Steps of 1/512 in [-1, 1), from a linear congruential sequence.
@@ -106,7 +106,7 @@ bool run_in_chunks() {
     cut(value, from, count, part.value);
     if (!cache.append(part.key, part.value, count)) return false;
     attend::Options options = attend::causal();
-    options.valid_queries = count;
+    options.query_length = count;
     if (attend::prefill(part.query, cache, part.output, prefill_workspace, options) != attend::Status::ok) return false;
     paste(part.output, from, count, in_chunks);
   }

@@ -6,7 +6,7 @@ namespace size_program {
 
 // All of the caller's memory. Whatever else an image has of RAM is the library's.
 attend::KvCache<Shape> cache;
-attend::PrefillWorkspace<Shape, prompt_tokens> work;
+attend::Workspace<Shape, prompt_tokens> work;
 Arrays<prompt_tokens> prompt;
 Arrays<1> token;
 attend::core::Problem problem;
@@ -26,10 +26,13 @@ __attribute__((noinline)) void append_token() { cache.append(token.key, token.va
 __attribute__((noinline)) void call_decode() { attend::decode(token.query, cache, token.output); }
 
 // Decode with a window, and over caches of other kinds; prefill likewise.
-using Ring = attend::RingCache<Shape, 48>;
-using RingOfBytes = attend::RingCache<Shape, 48, 0, attend::int8>;
-using Halves = attend::FormatCache<Shape, attend::float16>;
-using Bytes = attend::FormatCache<Shape, attend::int8>;
+struct LastTokens {
+  static constexpr int window = 48;
+};
+using Ring = attend::RingCache<Shape, LastTokens>;
+using RingOfBytes = attend::RingCache<Shape, LastTokens, attend::int8>;
+using Halves = attend::KvCache<Shape, attend::float16>;
+using Bytes = attend::KvCache<Shape, attend::int8>;
 Ring ring;
 RingOfBytes ring_of_bytes;
 Halves halves;
@@ -60,8 +63,8 @@ constexpr attend::Part half = {0, 2};
 __attribute__((noinline)) void call_prefill_part() {
   attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
 }
-__attribute__((noinline)) void call_decode_part() { attend::decode_part(token.query, cache, partials, attend::causal(), half); }
-__attribute__((noinline)) void call_decode_finish() { attend::decode_finish(cache, partials, token.output, attend::causal()); }
+__attribute__((noinline)) void call_decode_part() { attend::accumulate(token.query, cache, partials, attend::causal(), half); }
+__attribute__((noinline)) void call_decode_finish() { attend::finish(cache, partials, token.output, attend::causal()); }
 
 // Where the linker begins.
 void begin_nothing() {}
@@ -119,7 +122,7 @@ extern const char options_part_stack[attend::config::option_stack_bytes + attend
 const char options_stack[sizeof options_stack] = {};
 const char options_part_stack[sizeof options_part_stack] = {};
 extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];
-extern const char decode_part_stack[attend::decode_part_stack_bytes<Shape>];
+extern const char decode_part_stack[attend::key_part_stack_bytes<Shape>];
 const char prefill_part_stack[sizeof prefill_part_stack] = {};
 const char decode_part_stack[sizeof decode_part_stack] = {};
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <attend/attend.h>
-#include <attend/typed_cache.h>
+#include <attend/attention.h>
 
 namespace size_program {
 
@@ -21,7 +21,7 @@ struct Arrays {
 };
 
 extern attend::KvCache<Shape> cache;
-extern attend::PrefillWorkspace<Shape, prompt_tokens> work;
+extern attend::Workspace<Shape, prompt_tokens> work;
 extern Arrays<prompt_tokens> prompt;
 extern Arrays<1> token;
 extern attend::core::Problem problem;

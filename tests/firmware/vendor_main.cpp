@@ -12,7 +12,7 @@ struct Wake {  // 4 query heads share 2 key/value heads
 constexpr int chunk = 5;
 
 attend::KvCache<Wake> cache;
-attend::PrefillWorkspace<Wake, chunk> prefill_work;
+attend::Workspace<Wake, chunk> prefill_work;
 attend::Workspace<Wake, chunk, chunk> work;
 attend::Query<Wake, chunk> query;
 attend::Key<Wake, chunk> key;

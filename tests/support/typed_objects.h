@@ -13,6 +13,12 @@
 
 namespace attend_test {
 
+// The sizes of a RingCache.
+template <int window_tokens, int sinks = 0, int at_once = 1>
+struct RingOf {
+  static constexpr int window = window_tokens, sink_tokens = sinks, tokens_at_once = at_once;
+};
+
 template <class Array>
 float* numbers_of(Array& array) {
   static_assert(alignof(Array) == alignof(float), "an array of floats and nothing else");

@@ -102,7 +102,7 @@ TEST_CASE("parts: the typed calls take one after the options, and refuse impossi
   random.fill(&key[0][0][0], sizeof key / sizeof(float));
   random.fill(&value[0][0][0], sizeof value / sizeof(float));
   random.fill(&last[0][0][0], sizeof last / sizeof(float));
-  REQUIRE(cache.append(key, value));
+  REQUIRE(cache.append(key, value) == attend::Status::ok);
   REQUIRE(attend::attention(query, key, value, whole, work, attend::causal()) == attend::Status::ok);
   REQUIRE(attend::decode(last, cache, last_whole) == attend::Status::ok);
   for (const int count : {1, 2, 3, 6}) {

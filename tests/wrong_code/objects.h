@@ -21,7 +21,7 @@ static attend::Output<Shape, queries> output;
 static attend::Workspace<Shape, queries, keys> workspace;
 
 static attend::KvCache<Shape> cache;
-static attend::PrefillWorkspace<Shape, queries> prefill_workspace;
+static attend::Workspace<Shape, queries> prefill_workspace;
 static attend::Query<Shape> token_query;
 static attend::Output<Shape> token_output;
 static attend::Partials<Shape> partials;
@@ -29,8 +29,11 @@ static attend::Partials<Shape, queries> query_partials;
 constexpr attend::Options all_options;
 static attend::ScoreOptions<Shape> score_options;
 static attend::OptionWorkspace<Shape, queries> option_workspace;
-static attend::FormatCache<Shape, attend::float16> half_cache;
-static attend::RingCache<Shape, 16, 4, attend::int8, float, queries> ring;
+static attend::KvCache<Shape, attend::float16> half_cache;
+struct LastTokens {
+  static constexpr int window = 16, sink_tokens = 4, tokens_at_once = queries;
+};
+static attend::RingCache<Shape, LastTokens, attend::int8, float> ring;
 static attend::State<Shape, queries> state;
 constexpr attend::Part half = {0, 2};
 

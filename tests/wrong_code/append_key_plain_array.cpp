@@ -1,4 +1,0 @@
-// expect: attend: KvCache::append takes an attend::Key of the cache's own shape first
-#include "objects.h"
-
-void wrong() { cache.append(floats, value); }

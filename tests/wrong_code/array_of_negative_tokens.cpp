@@ -1,8 +1,0 @@
-// expect: attend: an array needs at least 1 token
-#include <attend/attend.h>
-
-struct Shape {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-
-attend::Query<Shape, -1> query;

@@ -1,4 +1,0 @@
-// expect: attend: attention takes an attend::Query first
-#include "objects.h"
-
-void wrong() { attend::attention(key, key, value, output, workspace); }

@@ -1,4 +1,0 @@
-// expect: attend: attention takes an attend::Key of the query's shape second
-#include "objects.h"
-
-void wrong() { attend::attention(query, other_key, value, output, workspace); }

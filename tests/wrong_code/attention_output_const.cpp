@@ -1,6 +1,0 @@
-// expect: attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth
-#include "objects.h"
-
-static const attend::Output<Shape, queries> constant{};
-
-void wrong() { attend::attention(query, key, value, constant, workspace); }

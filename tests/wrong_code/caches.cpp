@@ -1,0 +1,115 @@
+//! append_key_and_value_swapped: attend: append takes an attend::Key of the cache's own shape first
+void wrong() { cache.append(value, key); }
+
+//! append_key_of_other_shape: attend: append takes an attend::Key of the cache's own shape first
+void wrong() { cache.append(other_key, value); }
+
+//! append_key_plain_array: attend: append takes an attend::Key of the cache's own shape first
+void wrong() { cache.append(floats, value); }
+
+//! append_value_of_fewer_tokens: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
+static attend::Value<Shape, keys - 1> fewer;
+void wrong() { cache.append(key, fewer); }
+
+//! append_value_of_other_shape: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
+void wrong() { cache.append(key, other_value); }
+
+//! append_value_plain_array: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
+void wrong() { cache.append(key, floats); }
+
+//! format_append_key_and_value_swapped: attend: append takes an attend::Key of the cache's own shape first
+void wrong() { half_cache.append(value, key); }
+
+//! format_append_value_of_other_shape: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
+void wrong() { half_cache.append(key, other_value); }
+
+//! format_decode_without_workspace: attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape> after its arrays
+void wrong() { attend::decode(token_query, half_cache, token_output); }
+
+//! format_of_double: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
+attend::KvCache<Shape, double> wrong;
+
+//! format_prefill_workspace_is_float_array: attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens>
+void wrong() { attend::prefill(query, half_cache, output, floats); }
+
+//! max_tokens_missing: attend: a KvCache needs `static constexpr int max_tokens
+struct Wrong {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
+};
+attend::KvCache<Wrong> wrong;
+
+//! max_tokens_missing_in_format_cache: attend: a KvCache needs `static constexpr int max_tokens
+struct Wrong {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
+};
+attend::KvCache<Wrong, attend::float16> wrong;
+
+//! max_tokens_missing_in_workspace: attend: a KvCache needs `static constexpr int max_tokens
+struct Wrong {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
+};
+attend::Workspace<Wrong, 3> wrong;
+
+//! max_tokens_negative: attend: max_tokens must be at least 1
+struct Wrong {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = -32;
+};
+attend::KvCache<Wrong> wrong;
+
+//! max_tokens_zero: attend: max_tokens must be at least 1
+struct Wrong {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = 0;
+};
+attend::KvCache<Wrong> wrong;
+
+//! max_tokens_zero_in_format_cache: attend: max_tokens must be at least 1
+struct Wrong {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, max_tokens = 0;
+};
+attend::KvCache<Wrong, attend::float16> wrong;
+
+//! ring_append_key_of_other_shape: attend: append takes an attend::Key of the cache's own shape first
+void wrong() { ring.append(other_key, value); }
+
+//! ring_append_more_tokens_than_at_once: attend: a RingCache takes at most as many tokens at once as its tokens_at_once says
+void wrong() { ring.append(key, value); }
+
+//! ring_append_value_plain_array: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
+void wrong() { ring.append(key, floats); }
+
+//! ring_format_of_int: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
+struct Sizes {
+  static constexpr int window = 8;
+};
+attend::RingCache<Shape, Sizes, float, signed char> wrong;
+
+//! ring_of_negative_pinned: attend: the sink_tokens of a RingCache must be at least 0
+struct Sizes {
+  static constexpr int window = 8, sink_tokens = -1;
+};
+attend::RingCache<Shape, Sizes> wrong;
+
+//! ring_of_zero_tokens_at_once: attend: the tokens_at_once of a RingCache must be at least 1
+struct Sizes {
+  static constexpr int window = 8, tokens_at_once = 0;
+};
+attend::RingCache<Shape, Sizes> wrong;
+
+//! ring_of_zero_window: attend: the window of a RingCache must be at least 1 token
+struct Sizes {
+  static constexpr int window = 0;
+};
+attend::RingCache<Shape, Sizes> wrong;
+
+//! ring_prefill_of_more_tokens_than_at_once: attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says
+struct Sizes {
+  static constexpr int window = 16;
+};
+static attend::RingCache<Shape, Sizes> narrow;
+void wrong() { attend::prefill(query, narrow, output, option_workspace, score_options); }
+
+//! ring_without_window: attend: add `static constexpr int window
+struct Sizes {
+  static constexpr int sink_tokens = 4;
+};
+attend::RingCache<Shape, Sizes> wrong;

@@ -1,4 +1,0 @@
-// expect: attend: decode_part takes attend::Partials of the cache's shape, with as many tokens as the query, third
-#include "objects.h"
-
-void wrong() { attend::decode_part(token_query, cache, token_output, all_options, half); }

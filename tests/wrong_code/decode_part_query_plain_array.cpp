@@ -1,4 +1,0 @@
-// expect: attend: decode_part takes an attend::Query of the cache's shape first
-#include "objects.h"
-
-void wrong() { attend::decode_part(floats, cache, partials, all_options, half); }

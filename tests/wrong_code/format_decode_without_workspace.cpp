@@ -1,4 +1,0 @@
-// expect: attend: decode takes an attend::KvCache second
-#include "objects.h"
-
-void wrong() { attend::decode(token_query, half_cache, token_output); }

@@ -1,4 +1,0 @@
-// expect: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
-#include "objects.h"
-
-attend::FormatCache<Shape, double> wrong;

@@ -1,8 +1,0 @@
-// expect: attend: head_dim must be at least 1
-#include <attend/attend.h>
-
-struct Shape {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 0;
-};
-
-attend::Key<Shape> key;

@@ -1,8 +1,0 @@
-// expect: attend: kv_heads must be at least 1
-#include <attend/attend.h>
-
-struct Shape {
-  static constexpr int query_heads = 4, kv_heads = 0, head_dim = 8;
-};
-
-attend::Key<Shape> key;

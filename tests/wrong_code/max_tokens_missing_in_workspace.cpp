@@ -1,8 +1,0 @@
-// expect: attend: a KvCache needs `static constexpr int max_tokens
-#include <attend/attend.h>
-
-struct Shape {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
-};
-
-attend::PrefillWorkspace<Shape, 3> workspace;

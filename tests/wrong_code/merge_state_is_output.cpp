@@ -1,4 +1,0 @@
-// expect: attend: merge takes an attend::State first
-#include "objects.h"
-
-void wrong() { attend::merge(output, state); }

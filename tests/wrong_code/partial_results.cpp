@@ -1,0 +1,102 @@
+//! accumulate_arrays_key_of_other_shape: attend: accumulate takes an attend::Query of the key's shape first
+void wrong() { attend::accumulate(query, other_key, value, state, 9, option_workspace, score_options); }
+
+//! accumulate_arrays_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+void wrong() { attend::accumulate(query, key, value, state, 9, option_workspace, other_score_options); }
+
+//! accumulate_arrays_query_is_key: attend: accumulate takes an attend::Query of the key's shape first
+void wrong() { attend::accumulate(key, key, value, state, 9, option_workspace, score_options); }
+
+//! accumulate_arrays_state_is_output: attend: accumulate takes an attend::State of the key's shape, with as many tokens as the query, fourth
+void wrong() { attend::accumulate(query, key, value, output, 9, option_workspace, score_options); }
+
+//! accumulate_arrays_value_is_key: attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, third
+void wrong() { attend::accumulate(query, key, key, state, 9, option_workspace, score_options); }
+
+//! accumulate_arrays_workspace_float_array: attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>
+void wrong() { attend::accumulate(query, key, value, state, 9, floats, all_options); }
+
+//! accumulate_cache_is_key: attend: accumulate takes an attend::KvCache or RingCache second, or an attend::Key and an attend::Value second and third
+void wrong() { attend::accumulate(query, key, state, 9, option_workspace, score_options); }
+
+//! accumulate_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+void wrong() { attend::accumulate(query, ring, state, 9, option_workspace, other_score_options); }
+
+//! accumulate_query_of_other_shape: attend: accumulate takes an attend::Query of the cache's shape first
+void wrong() { attend::accumulate(other_query, cache, state, 9, option_workspace, score_options); }
+
+//! accumulate_ring_of_fewer_tokens_at_once: attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says
+struct Sizes {
+  static constexpr int window = 16;
+};
+static attend::RingCache<Shape, Sizes> narrow;
+void wrong() { attend::accumulate(query, narrow, state, 9, option_workspace, score_options); }
+
+//! accumulate_state_of_other_shape: attend: accumulate takes an attend::State of the cache's shape, with as many tokens as the query, third
+void wrong() { attend::accumulate(query, cache, other_state, 9, option_workspace, score_options); }
+
+//! accumulate_workspace_too_small: attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>
+void wrong() { attend::accumulate(query, ring, state, 9, small_option_workspace, score_options); }
+
+//! finish_part_cache_is_key: attend: finish takes an attend::KvCache of the partials' shape first
+void wrong() { attend::finish(key, partials, token_output, all_options); }
+
+//! finish_part_output_of_many_tokens: attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third
+void wrong() { attend::finish(cache, partials, output, all_options); }
+
+//! finish_part_output_of_other_shape: attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third
+void wrong() { attend::finish(cache, partials, other_token_output, all_options); }
+
+//! finish_part_partials_of_other_shape: attend: finish takes an attend::KvCache of the partials' shape first
+void wrong() { attend::finish(cache, other_partials, token_output, all_options); }
+
+//! finish_part_partials_plain_array: attend: finish takes an attend::State and an attend::Output, or an attend::KvCache, attend::Partials and an attend::Output; then options
+void wrong() { attend::finish(cache, floats, token_output, all_options); }
+
+//! accumulate_part_cache_is_key: attend: accumulate takes an attend::KvCache of floats and of the partials' shape second; for other caches give each part an attend::State
+void wrong() { attend::accumulate(token_query, key, partials, all_options, half); }
+
+//! accumulate_part_partials_is_output: attend: accumulate takes an attend::Query, a cache (or an attend::Key and an attend::Value), then an attend::State, the key to stop before and work memory, or attend::Partials; then options
+void wrong() { attend::accumulate(token_query, cache, token_output, all_options, half); }
+
+//! accumulate_part_partials_of_fewer_tokens: attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first
+void wrong() { attend::accumulate(query, cache, partials, all_options, half); }
+
+//! accumulate_part_partials_of_other_shape: attend: accumulate takes an attend::KvCache of floats and of the partials' shape second; for other caches give each part an attend::State
+void wrong() { attend::accumulate(token_query, cache, other_partials, all_options, half); }
+
+//! accumulate_part_query_of_other_shape: attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first
+void wrong() { attend::accumulate(other_token_query, cache, partials, all_options, half); }
+
+//! accumulate_part_query_plain_array: attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first
+void wrong() { attend::accumulate(floats, cache, partials, all_options, half); }
+
+//! finish_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+void wrong() { attend::finish(state, output, other_score_options); }
+
+//! finish_output_of_other_shape: attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second
+void wrong() { attend::finish(state, other_output, all_options); }
+
+//! finish_state_is_output: attend: finish takes an attend::State and an attend::Output, or an attend::KvCache, attend::Partials and an attend::Output; then options
+void wrong() { attend::finish(output, output, all_options); }
+
+//! merge_state_is_output: attend: merge takes an attend::State and another of the same type
+void wrong() { attend::merge(output, state); }
+
+//! merge_state_of_other_shape: attend: merge takes an attend::State and another of the same type
+void wrong() { attend::merge(state, other_state); }
+
+//! partials_of_zero_tokens: attend: partials need at least 1 query token
+attend::Partials<Shape, 0> none;
+
+//! state_of_zero_tokens: attend: a state needs at least 1 query token
+attend::State<Shape, 0> wrong;
+
+//! accumulate_part_of_other_format: attend: accumulate takes an attend::KvCache of floats and of the partials' shape second; for other caches give each part an attend::State
+void wrong() { attend::accumulate(token_query, half_cache, partials, all_options, half); }
+
+//! accumulate_part_with_score_options: attend: accumulate into attend::Partials takes attend::Options, then an attend::Part; with ScoreOptions give each part an attend::State
+void wrong() { attend::accumulate(token_query, cache, partials, score_options, half); }
+
+//! accumulate_state_with_part: attend: after the work memory accumulate takes options only
+void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, all_options, half); }

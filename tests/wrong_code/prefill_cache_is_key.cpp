@@ -1,4 +1,0 @@
-// expect: attend: prefill takes an attend::KvCache second
-#include "objects.h"
-
-void wrong() { attend::prefill(query, key, output, prefill_workspace); }

@@ -1,4 +1,0 @@
-// expect: attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third
-#include "objects.h"
-
-void wrong() { attend::prefill(query, cache, other_output, prefill_workspace); }
