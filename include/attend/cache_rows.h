@@ -169,8 +169,8 @@ class TypedRows {
   // Tensors of the core say float, whatever they are of.
   static const float* as_floats(const void* numbers) { return static_cast<const float*>(numbers); }
 
-  FormatRows<KeyFormat, rows, size_t(Dims::head_dim)> keys_;
-  FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_;
+  FormatRows<KeyFormat, rows, size_t(Dims::head_dim)> keys_{};
+  FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
 };
 
 // The memory of a KvCache.

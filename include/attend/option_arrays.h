@@ -15,7 +15,7 @@ namespace attend {
 template <int queries, int heads, int keys>
 struct Mask {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
-  uint8_t data[queries][heads][keys];
+  uint8_t data[size_t(queries)][size_t(heads)][size_t(keys)];
 
   constexpr auto& operator[](int query) { return data[query]; }
   constexpr const auto& operator[](int query) const { return data[query]; }
@@ -25,7 +25,7 @@ struct Mask {
 template <int queries, int heads, int keys>
 struct BitMask {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
-  uint8_t data[queries][heads][(keys + 7) / 8];
+  uint8_t data[size_t(queries)][size_t(heads)][size_t(keys + 7) / 8];
 
   constexpr bool at(int query, int head, int key) const { return (data[query][head][key / 8] >> key % 8 & 1) != 0; }
   constexpr void set(int query, int head, int key, bool visible) {
@@ -39,7 +39,7 @@ struct BitMask {
 template <int queries, int heads, int keys>
 struct Bias {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a bias must be at least 1");
-  float data[queries][heads][keys];
+  float data[size_t(queries)][size_t(heads)][size_t(keys)];
 
   constexpr auto& operator[](int query) { return data[query]; }
   constexpr const auto& operator[](int query) const { return data[query]; }
@@ -51,7 +51,7 @@ template <int heads, int left, int right>
 struct RelativeBias {
   static_assert(heads >= 1, "attend: heads of a relative bias must be at least 1");
   static_assert(left >= 0 && right >= 0, "attend: distances of a relative bias must be at least 0");
-  float data[heads][left + 1 + right];
+  float data[size_t(heads)][size_t(left + 1 + right)];
 
   constexpr float& at(int head, int distance) { return data[head][left + distance]; }
   constexpr const float& at(int head, int distance) const { return data[head][left + distance]; }
@@ -62,7 +62,7 @@ struct RelativeBias {
 template <class Shape, int tokens = 1>
 struct Lse {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
-  float data[tokens][detail::Checked<Shape>::query_heads];
+  float data[size_t(tokens)][size_t(detail::Checked<Shape>::query_heads)];
 
   constexpr auto& operator[](int token) { return data[token]; }
   constexpr const auto& operator[](int token) const { return data[token]; }
@@ -208,7 +208,7 @@ struct HeadSetting {
   }
   template <class Array>
   constexpr HeadSetting(Array& array) {
-    constexpr int heads = Checked<Shape>::query_heads;
+    constexpr size_t heads = size_t(Checked<Shape>::query_heads);
     constexpr bool is_row = Same<Array, float[heads]>::value || Same<Array, const float[heads]>::value;
     static_assert(is_row,
                   "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has "

@@ -24,19 +24,19 @@ namespace attend {
 // Arrays are not copied: they must live until the call is over.
 template <class Shape>
 struct ScoreOptions : Options {
-  Setting<int> window_left;   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
-  Setting<int> window_right;  // >= 0: j <= p + window_right
-  Setting<int> sink_tokens;   // >= 0: the first keys, which window_left does not hide; 0, or what a RingCache keeps
+  Setting<int> window_left{};   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
+  Setting<int> window_right{};  // >= 0: j <= p + window_right
+  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not hide; 0, or what a RingCache keeps
 
-  detail::MaskSetting<Shape> mask;               // Mask or BitMask<1 or queries, 1 or query_heads, keys>
-  detail::BiasSetting<Shape> bias;               // Bias<1 or queries, 1 or query_heads, keys>
-  detail::RelativeSetting<Shape> relative_bias;  // RelativeBias<1 or query_heads, left, right>
-  detail::HeadSetting<Shape> alibi_slopes;       // float[query_heads]
-  detail::HeadSetting<Shape> sink_logits;        // float[query_heads]: a logit that joins the denominator and has no value
-  float soft_cap = 0.0f;                         // 1e-30 … 1e30; 0: none
+  detail::MaskSetting<Shape> mask{};               // Mask or BitMask<1 or queries, 1 or query_heads, keys>
+  detail::BiasSetting<Shape> bias{};               // Bias<1 or queries, 1 or query_heads, keys>
+  detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
+  detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
+  detail::HeadSetting<Shape> sink_logits{};        // float[query_heads]: a logit that joins the denominator and has no value
+  float soft_cap = 0.0f;                           // 1e-30 … 1e30; 0: none
 
-  detail::LseSetting<Shape> lse;        // Lse<Shape, at least query_length>
-  detail::ScoresSetting<Shape> scores;  // Scores<Shape, at least query_length, at least key_length>
+  detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
+  detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
   ScoreStage score_stage = ScoreStage::raw;
 
   constexpr ScoreOptions() = default;

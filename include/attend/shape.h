@@ -83,7 +83,7 @@ struct Checked {
 template <int tokens, int heads, int width>
 struct Rows {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
-  float data[tokens][heads][width];
+  float data[size_t(tokens)][size_t(heads)][size_t(width)];
 
   constexpr auto& operator[](int token) { return data[token]; }
   constexpr const auto& operator[](int token) const { return data[token]; }

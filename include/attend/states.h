@@ -38,7 +38,8 @@ class State {
 
  private:
   friend detail::StateAccess;
-  float data_[tokens][detail::Checked<Shape>::query_heads][core::state_floats(detail::Checked<Shape>::value_dim)];
+  float data_[size_t(tokens)][size_t(detail::Checked<Shape>::query_heads)]
+             [core::state_floats(detail::Checked<Shape>::value_dim)];
   int first_;    // key that it began at
   int end_;      // key before which it stopped
   int queries_;  // query tokens that it is of

@@ -2,11 +2,13 @@
 # Wrong code must not compile, and must be told why: tests/checks/check_wrong_code.sh CXX BUILD_DIR
 #
 # A line "//! NAME: TEXT" in tests/wrong_code/*.cpp begins a case, which ends before the next one: the compiler's first error must be
-# a static_assert that holds TEXT. "nothing" is the TEXT of code that must compile. Cases share objects.h.
+# a static_assert that holds TEXT. "nothing" is the TEXT of code that must compile, without a warning and in each standard. Cases
+# share objects.h.
 cxx=$1
 build=$2/check_wrong_code
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Weffc++ -Werror'
 
 awk -v folder="$build" '
   sub(/^\/\/! /, "") {
@@ -25,11 +27,15 @@ for source in "$build"/*.cpp; do
   name=$(basename "$source" .cpp)
   log=$build/$name.log
   expected=$(cat "$build/$name.expected")
-  $cxx -std=c++17 -Iinclude -Itests/wrong_code -I. -fsyntax-only "$source" >"$log" 2>&1
-  compiled=$?
+  if [ "$expected" = nothing ]; then standards='c++17 c++20 c++2b' warnings=$strict; else standards=c++17 warnings=; fi
+  compiled=0
+  for standard in $standards; do
+    # shellcheck disable=SC2086
+    $cxx -std=$standard $warnings -Iinclude -Itests/wrong_code -I. -fsyntax-only "$source" >"$log" 2>&1 || { compiled=1 && break; }
+  done
   first=$(grep -m 1 'error:' "$log")
   if [ "$expected" = nothing ]; then
-    if [ $compiled -eq 0 ]; then ok "$name compiles"; else fail "$name" "$first"; fi
+    if [ $compiled -eq 0 ]; then ok "$name compiles"; else fail "$name" "$standard: $first"; fi
   elif [ $compiled -eq 0 ]; then
     fail "$name" "it compiles"
   else

@@ -1,8 +1,3 @@
-//! backend_with_all_operations: nothing
-#include "src/simd/contract.h"
-#include "src/simd/scalar.h"
-static_assert(attend::has_embedded_operations<attend::Scalar>(), "");
-
 //! backend_without_max: attend: Vec max(Vec a, Vec b)
 #include "src/simd/contract.h"
 #include "src/simd/scalar.h"
