@@ -56,9 +56,9 @@ struct NewTokens {
   core::Tensor<const float> key, value;
 
   template <class KeyArray, class ValueArray>
-  NewTokens(const KeyArray& keys, const ValueArray& values)
-      : key{keys.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-        value{values.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim} {}
+  NewTokens(const KeyArray& key_array, const ValueArray& value_array)
+      : key{key_array.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+        value{value_array.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim} {}
 };
 
 // Floats, in the layout of core::Cache.
