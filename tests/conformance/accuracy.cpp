@@ -5,7 +5,7 @@
 //   accuracy --formats                     errors of caches in other formats against one of floats, as a table for README.md
 //
 // Prints one line for each case, and ends with status 1 when an error passes its bound. With --dump the lines go to
-// DIR/cases.txt with the inputs and the oracle's outputs beside them, about 250 MB, and it is for accuracy.py to judge: that
+// DIR/cases.txt with the inputs and the oracle's outputs beside them, about 400 MB, and it is for accuracy.py to judge: that
 // measures numpy on the same data.
 #include <algorithm>
 #include <cmath>

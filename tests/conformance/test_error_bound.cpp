@@ -55,7 +55,8 @@ TEST_CASE("the short form of the error bound is never less") {
     for (int keys = 1; keys < 5000; keys += 1 + keys / 8) {
       for (const double score_size : {0.0, 0.1, 1.0, 3.0, 100.0}) {
         const Roundings count = roundings_of(head_dim, keys);
-        CHECK(output_bound(count, score_size) <= short_bound(head_dim, keys, score_size));
+        CHECK(output_bound(count, score_size) <= short_output_bound(head_dim, keys, score_size));
+        CHECK(lse_bound(count, score_size, 3.0) <= short_lse_bound(head_dim, keys, score_size, 3.0));
       }
     }
   }
