@@ -132,6 +132,15 @@ accuracy: $(BUILD)/accuracy
 $(BUILD)/accuracy: $(BUILD)/tests/conformance/accuracy.o $(BUILD)/libattend.a
 	$(call link)
 
+## bound       look for inputs whose errors pass the bound, for SECONDS= (5); the worst that was found beside the bound, as a table
+SECONDS ?= 5
+.PHONY: bound
+bound: $(BUILD)/error_search
+	@$(BUILD)/error_search --seconds $(SECONDS) $(ARGS)
+
+$(BUILD)/error_search: $(BUILD)/tests/conformance/error_search.o $(BUILD)/libattend.a
+	$(call link)
+
 ## bench       speed as a fraction of the machine's measured limits, and of peers', as a table (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
 .PHONY: bench
 bench: $(BUILD)/benchmarks
@@ -221,4 +230,5 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o)
+-include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
+  $(BUILD)/tests/conformance/error_search.o)

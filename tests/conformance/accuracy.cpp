@@ -1,10 +1,11 @@
-// Measures the library's errors against the float64 oracle over head_dim, keys and the spread of the scores.
+// Measures the library's errors against the float64 oracle on random inputs, over head_dim, keys, the spread of the scores and
+// the signs of values.
 //
 //   accuracy [--dump DIR] [--seed N]       ATTEND_BACKEND in the environment chooses the backend
 //   accuracy --formats                     errors of caches in other formats against one of floats, as a table for README.md
 //
 // Prints one line for each case, and ends with status 1 when an error passes its bound. With --dump the lines go to
-// DIR/cases.txt with the inputs and the oracle's outputs beside them, about 250 MB, and it is for accuracy.py to judge: that
+// DIR/cases.txt with the inputs and the oracle's outputs beside them, about 400 MB, and it is for accuracy.py to judge: that
 // measures numpy on the same data.
 #include <algorithm>
 #include <cmath>
@@ -30,11 +31,24 @@ constexpr int head_dims[] = {8, 16, 32, 64, 128, 256};  // the value width too
 constexpr int key_counts[] = {1, 16, 64, 256, 512, 1024, 4096};
 constexpr double spreads[] = {0.1, 2.0, 20.0, 100.0, 1000.0};  // the largest |score| of a case, in natural-log units
 
-// The stated bounds on the largest error, relative to the largest |value|; none for wider heads or larger scores.
-double bound(int head_dim, double spread) {
-  if (head_dim > 128 || spread > 20.0) return std::numeric_limits<double>::infinity();
-  return spread > 2.0 ? 2e-5 : 3e-7;
+// Values of both signs cancel, as models' do, and so do their errors. Those of one sign do not: uniform in 1/2 ... 1, or all 1.
+enum class Values { both_signs, one_sign, ones };
+constexpr Values all_values[] = {Values::both_signs, Values::one_sign, Values::ones};
+constexpr const char* value_names[] = {"both_signs", "one_sign", "ones"};
+
+float value_of(Values values, float uniform) {
+  return values == Values::both_signs ? uniform : values == Values::ones ? 1.0f : 0.5f + 0.5f * std::fabs(uniform);
 }
+
+// The stated limits of the largest error on such inputs, relative to the largest |value|; none for wider heads or larger
+// scores.
+double bound(int head_dim, double spread, Values values) {
+  if (head_dim > 128 || spread > 20.0) return std::numeric_limits<double>::infinity();
+  return spread > 2.0 ? 2e-5 : values == Values::both_signs ? 3e-7 : 1e-6;
+}
+
+// Where scores are large, their errors are, and signs of values make no difference.
+bool is_measured(double spread, Values values) { return spread <= 20.0 || values == Values::both_signs; }
 
 // Query rows of a case. The errors of small scores come from every output element alike, so few rows do. Those of large scores
 // come from the rows whose best keys nearly tie, which are rare; there the largest error is an accident unless rows are many.
@@ -61,11 +75,11 @@ struct Arguments {
   std::uint64_t seed = 1;
 };
 
-// One head_dim and key count: keys and values in [-1, 1), and queries that are scaled to each spread in turn.
+// One head_dim and key count: keys in [-1, 1), and queries that are scaled to each spread in turn.
 class Cell {
  public:
   Cell(int head_dim, int keys, const Arguments& arguments)
-      : arguments_(arguments), key_(std::size_t(keys * head_dim)), value_(key_.size()), problem_{} {
+      : arguments_(arguments), key_(std::size_t(keys * head_dim)), uniform_(key_.size()), value_(key_.size()), problem_{} {
     int most_rows = 0;
     for (const double spread : spreads) most_rows = std::max(most_rows, row_count(head_dim, keys, spread));
     unit_query_.resize(std::size_t(most_rows * head_dim));
@@ -74,7 +88,7 @@ class Cell {
     attend_test::Random random(arguments.seed << 32 | std::uint64_t(head_dim) << 16 | std::uint64_t(keys));
     random.fill(unit_query_.data(), unit_query_.size());
     random.fill(key_.data(), key_.size());
-    random.fill(value_.data(), value_.size());
+    random.fill(uniform_.data(), uniform_.size());
     problem_.output = {output_.data(), head_dim, 0};
     problem_.key = {key_.data(), head_dim, 0};
     problem_.value = {value_.data(), head_dim, 0};
@@ -92,10 +106,15 @@ class Cell {
     if (!dumping()) return;
     write(".query", unit_query_);
     write(".key", key_);
-    write(".value", value_);
   }
 
-  // Measures one spread and writes its line. False when the error passes its bound.
+  void choose(Values values) {
+    values_ = values;
+    for (std::size_t i = 0; i < value_.size(); ++i) value_[i] = value_of(values, uniform_[i]);
+    if (dumping()) write((std::string("_") + name() + ".value").c_str(), value_);
+  }
+
+  // Measures one spread with the chosen values and writes its line. False when the error passes its bound.
   bool measure(double spread, std::FILE* table) {
     problem_.query = {unit_query_.data(), problem_.head_dim, 0};
     if (const int rows = row_count(problem_.head_dim, problem_.keys, spread); rows != problem_.queries) {
@@ -110,19 +129,20 @@ class Cell {
     const attend_test::Errors errors = attend_test::errors_against(expected, problem_);
     const double unit = largest_magnitude(value_);
     const double relative = errors.largest / unit;
-    const double limit = bound(problem_.head_dim, spread);
-    std::fprintf(table, "%9d %5d %7g %6d %14.9g %11.9g %9.3e %9.3e %9.3e %9.3e %7g\n", problem_.head_dim, problem_.keys, spread,
-                 problem_.queries, double(factor), unit, errors.largest, errors.root_mean_square, relative,
-                 errors.root_mean_square / unit, limit);
+    const double limit = bound(problem_.head_dim, spread, values_);
+    std::fprintf(table, "%9d %5d %7g %6d %14.9g %11.9g %9.3e %9.3e %9.3e %9.3e %7g %s\n", problem_.head_dim, problem_.keys,
+                 spread, problem_.queries, double(factor), unit, errors.largest, errors.root_mean_square, relative,
+                 errors.root_mean_square / unit, limit, name());
     if (dumping()) {
-      char suffix[32];
-      std::snprintf(suffix, sizeof suffix, "_%g.oracle", spread);
+      char suffix[48];
+      std::snprintf(suffix, sizeof suffix, "_%s_%g.oracle", name(), spread);
       write(suffix, expected);
     }
     return relative <= limit;
   }
 
  private:
+  const char* name() const { return value_names[int(values_)]; }
   bool dumping() const { return !arguments_.directory.empty(); }
 
   // The numbers as they lie in memory, nothing else, in DIR/<head_dim>x<keys><suffix>.
@@ -137,9 +157,11 @@ class Cell {
 
   const Arguments& arguments_;
   Floats unit_query_, query_;  // [rows][head_dim], before and after scaling to the spread
-  Floats key_, value_;         // [keys][head_dim]
+  Floats key_;                 // [keys][head_dim]
+  Floats uniform_, value_;     // likewise: what values are made of, and they
   Floats output_, scratch_;
   attend::core::Problem problem_;
+  Values values_ = Values::both_signs;
   double unit_score_ = 0.0;  // the largest |score| of the problem's queries before scaling
 };
 
@@ -195,12 +217,15 @@ int main(int argc, char** argv) {
                "# backend %s, seed %llu; errors against float64, also relative to max|v|, the largest |value| of the case\n",
                attend::active_backend(), static_cast<unsigned long long>(arguments.seed));
   std::fprintf(table, "#%8s %5s %7s %6s %14s %11s %9s %9s %9s %9s %7s\n", "head_dim", "keys", "spread", "rows", "query factor",
-               "max|v|", "max", "rms", "rel max", "rel rms", "bound");
+               "max|v|", "max", "rms", "rel max", "rel rms", "bound  values");
   bool good = true;
   for (const int head_dim : head_dims) {
     for (const int keys : key_counts) {
       Cell cell(head_dim, keys, arguments);
-      for (const double spread : spreads) good = cell.measure(spread, table) && good;
+      for (const Values values : all_values) {
+        cell.choose(values);
+        for (const double spread : spreads) good = (!is_measured(spread, values) || cell.measure(spread, table)) && good;
+      }
     }
   }
   if (table == stdout) return good ? 0 : 1;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "error_bound.h"
 #include "option_definition.h"
 
 namespace attend_test {
@@ -14,7 +15,7 @@ namespace attend_test {
 struct OracleRow {
   std::vector<double> output, biased, weights;  // biased: minus infinity where hidden; weights: 0 there
   double lse = 0.0;
-  double score_size = 0.0;     // of the largest sum of all that makes up a score, by magnitude
+  double score_size = 0.0;     // of the largest sum of all that makes up a score, or of the sink, by magnitude
   double largest_value = 0.0;  // of the values seen, by magnitude
 };
 
@@ -51,6 +52,7 @@ inline OracleRow oracle_option_row(const OptionRow& row) {
     largest = std::max(largest, score);
   }
   if (row.sink) largest = std::max(largest, double(*row.sink));
+  if (row.sink && *row.sink != minus_infinity) result.score_size = std::max(result.score_size, std::fabs(double(*row.sink)));
   result.output.resize(std::size_t(row.value_dim), 0.0);
   result.lse = hidden;
   result.weights.resize(row.keys.size(), 0.0);
@@ -71,8 +73,18 @@ inline OracleRow oracle_option_row(const OptionRow& row) {
   return result;
 }
 
-// How far an output may be from the oracle's, relative to the largest value: as README.md promises for scores up to 2 and up to
-// 20, and in proportion beyond.
-inline double error_bound(double score_size) { return score_size <= 2.0 ? 3e-7 : 2e-5 * std::max(1.0, score_size / 20.0); }
+// The roundings of a row's numbers with its options.
+inline Roundings roundings_of(const OptionRow& row) {
+  Roundings count = roundings_of(row.head_dim, int(row.keys.size()));
+  const auto any = [&row](auto has) { return std::any_of(row.keys.begin(), row.keys.end(), has) ? 1 : 0; };
+  count.score += any([](const OptionKey& key) { return key.key_scale != 1.0f; });
+  if (row.soft_cap > 0.0f) count.score += soft_cap_roundings;
+  count.score += any([](const OptionKey& key) { return key.bias.has_value(); });
+  count.score += any([](const OptionKey& key) { return key.relative.has_value(); });
+  count.score += row.slope ? 1 : 0;
+  count.numerator += any([](const OptionKey& key) { return key.value_scale != 1.0f; });
+  count.denominator += row.sink ? 1 : 0;
+  return count;
+}
 
 }  // namespace attend_test

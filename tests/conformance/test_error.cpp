@@ -26,7 +26,8 @@ Instance with_scores_to(double spread, const Shape& shape, std::uint64_t seed) {
 
 Shape one_head(int head_dim, int queries, int keys) { return {1, 1, head_dim, head_dim, queries, keys, false, 0, 0.0f, 1.0f}; }
 
-// The bound on the largest error, relative to the largest |value|: the stated ones, and for larger scores as much more.
+// The limit of the largest error on random inputs, relative to the largest |value|: the stated ones, and for larger scores as
+// much more. What holds for every input is in error_bound.h.
 double bound(double spread) { return spread <= 2.0 ? 3e-7 : 1e-6 * std::max(spread, 20.0); }
 
 // The largest |value| that exists: what lies past the last key is poison.

@@ -16,28 +16,29 @@ namespace {
 double worst_error(const OptionRow& row) {
   const DefinedRow found = defined_option_row(row);
   const OracleRow expected = oracle_option_row(row);
-  const double bound = error_bound(expected.score_size);
+  const Roundings count = roundings_of(row);
+  const double bound = output_bound(count, expected.score_size);
   double worst = 0.0;
-  const auto compare = [&](double a, double b, double scale) {
+  const auto compare = [&worst](double a, double b, double most) {
     if (a == b) return;
-    const double error = std::fabs(a - b) / (bound * scale);
+    const double error = std::fabs(a - b) / most;
     if (!(error <= worst)) worst = error;
   };
   for (std::size_t c = 0; c < found.output.size(); ++c) {
-    compare(double(found.output[c]), expected.output[c], expected.largest_value);
+    compare(double(found.output[c]), expected.output[c], bound * expected.largest_value);
   }
   for (std::size_t j = 0; j < found.weights.size(); ++j) {
-    compare(double(found.weights[j]), expected.weights[j], 1.0);
-    compare(double(found.biased[j]), expected.biased[j], std::max(2.0, expected.score_size));
+    compare(double(found.weights[j]), expected.weights[j], bound);
+    compare(double(found.biased[j]), expected.biased[j], score_bound(count, expected.score_size));
     if (!row.keys[j].seen && found.weights[j] != 0.0f) worst = std::numeric_limits<double>::infinity();
   }
-  compare(found.lse, expected.lse, std::max(1.0, std::fabs(expected.lse)));
+  compare(found.lse, expected.lse, lse_bound(count, expected.score_size, expected.lse));
   return worst;
 }
 
 }  // namespace
 
-TEST_CASE("the definition of options is within its bounds of the oracle") {
+TEST_CASE("the definition of options is within the error bound of the oracle") {
   for (int number = 0; number < rounds(1500); ++number) {
     Random random(std::uint64_t(number) + 50);
     unsigned wishes = random.bits() % (1u << wish_count);
