@@ -141,10 +141,14 @@ bound: $(BUILD)/error_search
 $(BUILD)/error_search: $(BUILD)/tests/conformance/error_search.o $(BUILD)/libattend.a
 	$(call link)
 
-## bench       speed as a fraction of the machine's measured limits, and of peers', as a table (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
-.PHONY: bench
-bench: $(BUILD)/benchmarks
-	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.1 \
+## bench       the rows of README: speed as a fraction of the machine's measured limits, and of peers', as a table, in three minutes (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
+## bench-all   the same for every length and shape, with two threads too
+.PHONY: bench bench-all
+README_ROWS := (^prefill/.*/(q1024_k1024_d64_h1|q1024_k1024_d64_h1_causal|q4096_k4096_d64_h1_causal|q1024_k1024_d128_h1|q1024_k1024_d64_h8|q197_k197_d64_h12|q128_k128_d64_h8|q128_k128_d64_h8_causal|q64_k64_d32_h4_causal|q16_k16_d16_h4_causal)|^prefill_cache/.*/q1024_k1024_d64_h8|^decode/.*/(q1_k256_d64_h8|q1_k2048_d64_h8|q1_k131072_d64_h8|q1_k16_d16_h4))$$
+bench: BENCH_ROWS = --benchmark_filter='$(README_ROWS)'
+bench-all: BENCH_ROWS =
+bench bench-all: $(BUILD)/benchmarks
+	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 $(BENCH_ROWS) \
 	  --benchmark_display_aggregates_only=true --benchmark_counters_tabular=true --benchmark_out=build/bench.json $(ARGS) >build/bench.log
 	@awk -f bench/medians.awk build/bench.json >build/bench.tsv
 ifneq ($(filter onnxruntime,$(PEERS)),)
@@ -182,7 +186,7 @@ plots:
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.
 PEER_OBJECTS = $(BUILD)/bench/peers/peers.o $(BUILD)/bench/peers/peer_naive.o $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peers/peer_$(peer).o))
-ifneq ($(filter bench sweep $(BUILD)/benchmarks $(BUILD)/sweep,$(MAKECMDGOALS)),)
+ifneq ($(filter bench bench-all sweep $(BUILD)/benchmarks $(BUILD)/sweep,$(MAKECMDGOALS)),)
 PEERS_FOUND := $(shell mkdir -p build; sh bench/peers/find_peers.sh "$(CXX)" build/peers.mk)
 include build/peers.mk
 export OPENBLAS_CORETYPE
