@@ -53,7 +53,7 @@ struct Options {
   int pinned = 0;
   Mask visible = {};  // uint8_t: 0 hides a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
   bool visible_bits = false;  // (strides count bits then)
-  Mask bias = {};             // float: added to the score in natural-log units, after the cap; -inf hides the key
+  Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key (option_arrays.h)
 
   const float* slopes = nullptr;       // [query_heads] ALiBi: slope * (j - p) is added
   const float* relative = nullptr;     // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,

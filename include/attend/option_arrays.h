@@ -35,7 +35,10 @@ struct BitMask {
   }
 };
 
-// bias[query][head][key] is added to the score, in natural-log units; -infinity hides the key.
+// bias[query][head][key] is added to the score, in natural-log units. -infinity masks the key, whatever the key and value hold.
+// A number at or below -2.36e38, such as the lowest float, of which many masks are made, makes the score -infinity: the key has
+// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. At 2.36e38 and above the score is
+// infinity, and the row's output NaN.
 template <int queries, int heads, int keys>
 struct Bias {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a bias must be at least 1");
@@ -46,7 +49,7 @@ struct Bias {
 };
 
 // at(head, distance) is added to the score of a key `distance` after the query's position (negative: before it), in natural-log
-// units; -infinity hides the key. Keys farther away than left or right get the number at that end.
+// units, as a Bias is. Keys farther away than left or right get the number at that end.
 template <int heads, int left, int right>
 struct RelativeBias {
   static_assert(heads >= 1, "attend: heads of a relative bias must be at least 1");

@@ -98,6 +98,39 @@ TEST_CASE("options: what a bias hides stays hidden under infinite slopes and tab
   });
 }
 
+// Base-2 scores reach 2^128 where biases pass 2.3586e38: the lowest float, of which many masks are made, weighs 0.
+TEST_CASE("options: a bias of -2.36e38 or less gives weight 0, one of -2.35e38 is a number like any other") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    for (const float bias : {std::numeric_limits<float>::lowest(), -2.36e38f, -2.35e38f, -1e30f}) {
+      const bool hides = bias <= -2.36e38f;
+      for (const bool all : {true, false}) {
+        Small s;
+        for (int j = 0; j < keys; ++j) s.value[std::size_t(j) * dim] = j < keys / 2 ? 1.0f : 3.0f;
+        std::vector<float> biases(keys, bias);
+        if (!all) biases[0] = 0.0f;
+        s.options.bias = {biases.data(), 0, 0, 0, keys};
+        core::run(s.problem, s.options);
+        INFO(bias, " ", all);
+        if (!all) {
+          CHECK(s.output[0] == 1.0f);  // of the first key alone
+        } else if (hides) {
+          CHECK(s.output[0] == 0.0f);
+          CHECK(s.lse[0] == -infinity);
+        } else {
+          CHECK(s.output[0] == 2.0f);  // the mean: all are as far away
+        }
+      }
+    }
+    Small s;
+    std::vector<float> biases(keys, 0.0f);
+    biases[3] = 2.36e38f;
+    s.options.bias = {biases.data(), 0, 0, 0, keys};
+    core::run(s.problem, s.options);
+    CHECK(std::isnan(s.output[0]));  // as a visible score of infinity
+  });
+}
+
 TEST_CASE("options: states write the columns of their own keys only") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
