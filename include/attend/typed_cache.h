@@ -73,10 +73,17 @@ class TypedRows {
 
   // key, value: first elements of arrays of at least so many tokens.
   void store(int position, int count, const float* key, const float* value, const core::Paging& paging) {
-    core::store({keys_.numbers, values_.numbers, keys_.scales(), values_.scales(), FormatOf<KeyFormat>::format,
-                 FormatOf<ValueFormat>::format, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity, paging},
-                position, count, {key, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-                {value, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim});
+    constexpr core::Format format = FormatOf<KeyFormat>::format;
+    const core::TypedCache cache = {
+        keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), format, FormatOf<ValueFormat>::format,
+        Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         paging};
+    const core::Tensor<const float> keys = {key, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim};
+    const core::Tensor<const float> values = {value, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
+    if constexpr (Same<KeyFormat, ValueFormat>::value) {
+      core::store_cache<format>(cache, position, count, keys, values);
+    } else {
+      core::store(cache, position, count, keys, values);
+    }
   }
 
   // Says in a call where the numbers are and what they are.
@@ -226,22 +233,17 @@ struct MostQueries<RingCache<Shape, window, pinned, KeyFormat, ValueFormat, toke
 
 namespace detail {
 
-// How a call is made that asks for a window at most, over a cache of these formats.
-template <class KeyFormat, class ValueFormat>
+// How a call of a query array is made that asks for a window at most, over a cache of these formats.
+template <class QueryArray, class KeyFormat, class ValueFormat>
 struct CacheCall : AnyOptions {
   using AnyOptions::run;
   static void run(const core::Problem& problem, const core::Options& options) {
-    constexpr core::Format format = FormatOf<KeyFormat>::format;
-    if constexpr (format != FormatOf<ValueFormat>::format) {
-      core::run(problem, options);
-    } else if constexpr (format == core::Format::float32) {
-      core::run_float32_cache(problem, options);
-    } else if constexpr (format == core::Format::float16) {
-      core::run_float16_cache(problem, options);
-    } else if constexpr (format == core::Format::bfloat16) {
-      core::run_bfloat16_cache(problem, options);
+    if constexpr (Same<KeyFormat, ValueFormat>::value) {
+      using Query = Traits<QueryArray>;
+      core::run_cache<FormatOf<KeyFormat>::format, OptionPlan<typename Query::ShapeType, Query::tokens>::row_block == 1>(
+          problem, options);
     } else {
-      core::run_int8_cache(problem, options);
+      core::run(problem, options);
     }
   }
 };
@@ -252,28 +254,28 @@ struct CacheCall : AnyOptions {
 template <class QueryArray, class Shape, class KeyFormat, class ValueFormat, class OutputArray, class Work, class... Parts>
 Status prefill(const QueryArray& query, const FormatCache<Shape, KeyFormat, ValueFormat>& cache, OutputArray& output,
                Work& work, const Options& options = detail::causal_options, const Parts&... part) {
-  return detail::prefill_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
-                                                                         ScoreOptions<Shape>(options), part...);
+  return detail::prefill_over<detail::CacheCall<QueryArray, KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                                     ScoreOptions<Shape>(options), part...);
 }
 template <class QueryArray, class Shape, class KeyFormat, class ValueFormat, class OutputArray, class Work, class... Parts>
 Status decode(const QueryArray& query, const FormatCache<Shape, KeyFormat, ValueFormat>& cache, OutputArray& output, Work& work,
               const Options& options = detail::no_options, const Parts&... part) {
-  return detail::decode_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
-                                                                        ScoreOptions<Shape>(options), part...);
+  return detail::decode_over<detail::CacheCall<QueryArray, KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                                    ScoreOptions<Shape>(options), part...);
 }
 template <class QueryArray, class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int tokens,
           class OutputArray, class Work, class... Parts>
 Status prefill(const QueryArray& query, const RingCache<Shape, window, pinned, KeyFormat, ValueFormat, tokens>& cache,
                OutputArray& output, Work& work, const Options& options = detail::causal_options, const Parts&... part) {
-  return detail::prefill_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
-                                                                         ScoreOptions<Shape>(options), part...);
+  return detail::prefill_over<detail::CacheCall<QueryArray, KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                                     ScoreOptions<Shape>(options), part...);
 }
 template <class QueryArray, class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int tokens,
           class OutputArray, class Work, class... Parts>
 Status decode(const QueryArray& query, const RingCache<Shape, window, pinned, KeyFormat, ValueFormat, tokens>& cache,
               OutputArray& output, Work& work, const Options& options = detail::no_options, const Parts&... part) {
-  return detail::decode_over<detail::CacheCall<KeyFormat, ValueFormat>>(query, cache, output, work,
-                                                                        ScoreOptions<Shape>(options), part...);
+  return detail::decode_over<detail::CacheCall<QueryArray, KeyFormat, ValueFormat>>(query, cache, output, work,
+                                                                                    ScoreOptions<Shape>(options), part...);
 }
 
 }  // namespace attend

@@ -8,18 +8,6 @@
 namespace attend {
 namespace {
 
-// An instruction set where no steps lie side by side: panels and values only.
-template <class Isa>
-struct Panels : Isa {
-  using Isa::chains;
-  static void chains(const Chains& c) { Isa::panel_chains(c); }
-};
-
-template <class Isa>
-constexpr bool panels_only = false;
-template <class Isa>
-constexpr bool panels_only<Panels<Isa>> = true;
-
 // How many columns one call of Isa::chains takes.
 template <class Isa, class Number>
 constexpr int chain_columns(const ChainsOf<Number>&, bool /*apart*/) {
@@ -30,17 +18,31 @@ ATTEND_ALWAYS_INLINE constexpr int chain_columns(const Chains& chains, bool apar
   return Isa::columns(chains.rows, apart);
 }
 
-// Scores of a tile: to[r][column] for the columns begin ... end - 1 of a chain, whose keys are `first` + column of an array or
-// of panels. Of chains, rows, to, a and a_stride (the queries), a_scale, b_step and b_stride say how.
-template <class Isa, class Number>
+// Without arrays, columns lie side by side: then the loops for others are not there.
+template <class Isa, bool arrays, class Number>
+ATTEND_ALWAYS_INLINE void run_chains(const ChainsOf<Number>& chains) {
+  Isa::chains(chains);
+}
+template <class Isa, bool arrays>
+ATTEND_ALWAYS_INLINE void run_chains(const Chains& chains) {
+  if constexpr (arrays) {
+    Isa::chains(chains);
+  } else {
+    Isa::panel_chains(chains);
+  }
+}
+
+// Scores of a tile: to[r][column] for the columns begin ... end - 1 of a chain, whose keys are `first` + column of an array or,
+// if there are no arrays, of panels. Of chains, rows, to, a and a_stride (the queries), a_scale, b_step and b_stride say how.
+template <class Isa, bool arrays, class Number>
 ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* const& queries,
                                      const Number* const& keys, int first, int end) {
-  const int wide = chain_columns<Isa>(chains, !(panels_only<Isa> || problem.key_panels));
+  const int wide = chain_columns<Isa>(chains, arrays && !problem.key_panels);
   for (; chains.column < end; chains.column += wide) {
     chains.a = queries;
     chains.b = keys + chains.b_stride * (first + chains.column);
     chains.columns = at_most(end - chains.column, wide);
-    if (panels_only<Isa> || problem.key_panels) {
+    if (!arrays || problem.key_panels) {
       // A panel is whole, whatever `end` is.
       const int panel = (first + chains.column) & -panel_keys;
       chains.b += panel * ptrdiff_t(problem.head_dim - 1);
@@ -49,7 +51,7 @@ ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Probl
     for (int left = problem.head_dim; left > 0; left -= chain_dims) {
       chains.adds = left != problem.head_dim;
       chains.steps = at_most(left, chain_dims);
-      Isa::chains(chains);
+      run_chains<Isa, arrays>(chains);
       chains.a += chain_dims;
       chains.b += chain_dims * chains.b_step;
     }
@@ -58,11 +60,12 @@ ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Probl
 
 // Weighted sums of a tile: to[r][column] for the columns begin ... end - 1 of the values from chains.b on, of which b's first
 // is number `begin`. Of chains, all but columns says how.
-template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int wide, int begin, const int& end) {
+template <class Isa, bool arrays, class Number>
+ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int begin, const int& end) {
+  const int wide = chain_columns<Isa>(chains, false);
   for (chains.column = begin; chains.column < end; chains.column += wide) {
     chains.columns = at_most(end - chains.column, wide);
-    Isa::chains(chains);
+    run_chains<Isa, arrays>(chains);
     chains.b += wide;
   }
 }

@@ -23,6 +23,31 @@ struct Bfloat {
   uint16_t bits;
 };
 
+// The numbers of a format.
+template <core::Format format>
+struct NumbersOf {
+  using Type = float;
+};
+template <>
+struct NumbersOf<core::Format::float16> {
+  using Type = Half;
+};
+template <>
+struct NumbersOf<core::Format::bfloat16> {
+  using Type = Bfloat;
+};
+template <>
+struct NumbersOf<core::Format::int8> {
+  using Type = int8_t;
+};
+template <core::Format format>
+using NumberOf = typename NumbersOf<format>::Type;
+
+template <class Number>
+const Number* numbers_of(const float* data) {
+  return static_cast<const Number*>(static_cast<const void*>(data));
+}
+
 // core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend.
 inline ptrdiff_t bytes_of_number(core::Format format) {
   return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;

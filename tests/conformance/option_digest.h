@@ -1,6 +1,8 @@
 // Digests of fixed cases with options: what every backend, compiler and board must reproduce. Freestanding, as digest.h.
 #pragma once
 
+#include <initializer_list>
+
 #include "cache_call.h"
 #include "option_memory.h"
 
@@ -204,9 +206,11 @@ inline uint64_t compute_option_digest(const OptionCase& c, float* memory) {
              ? hash_floats(hash, m.output, outputs)
              : hash_halves(hash, m.output, outputs, c.output_format == Format::float16 ? 0x7c00 : 0x7f80);
   if (is_cache_call(p, o)) {
-    for (size_t i = 0; i < outputs; ++i) m.output[i] = __builtin_nanf("");
-    run_cache_call(p, o);
-    if (hash_floats(0xcbf29ce484222325u, m.output, outputs) != hash) return ~hash;
+    for (const bool one_row : {false, true}) {
+      for (size_t i = 0; i < outputs; ++i) m.output[i] = __builtin_nanf("");
+      run_cache(p, o, one_row);
+      if (hash_floats(0xcbf29ce484222325u, m.output, outputs) != hash) return ~hash;
+    }
   }
   if (m.lse != nullptr) hash = hash_floats(hash, m.lse, rows);
   return m.scores == nullptr ? hash : hash_floats(hash, m.scores, rows * size_t(o.score_keys));
