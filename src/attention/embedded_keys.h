@@ -18,13 +18,6 @@ struct EmbeddedPiece {
   int count;  // of keys
 };
 
-// Rows of numbers, so far apart.
-struct NumberRows {
-  int count;
-  int width;
-  ptrdiff_t stride;
-};
-
 template <class Isa, class Features>
 class EmbeddedKeys {
  public:
@@ -78,44 +71,31 @@ class EmbeddedKeys {
   }
 
   // A group of keys as floats: of a cache its panel, of arrays so many keys.
-  ATTEND_NOINLINE void widen_group(int place, int count, float* to) const {
+  void widen_group(int place, int count, float* to) const {
     const int dims = problem_.head_dim;
-    if (!Features::arrays || problem_.key_panels) {
-      widen_rows(key_format(), keys_, ptrdiff_t(place) * dims, {1, panel_keys * dims, 0}, to);
-    } else {
-      widen_rows(key_format(), keys_, place * problem_.key.token_stride, {count, dims, problem_.key.token_stride}, to);
-    }
+    const bool panels = !Features::arrays || problem_.key_panels;
+    const ptrdiff_t stride = panels ? dims : problem_.key.token_stride;
+    widen_rows(key_format(), moved(keys_, place * stride, key_format()), stride, panels ? 1 : count, panels ? panel_keys * dims : dims, to);
   }
 
   // Columns of values as floats, side by side.
-  ATTEND_NOINLINE void widen_values(int place, int count, int column, int columns, float* to) const {
+  void widen_values(int place, int count, int column, int columns, float* to) const {
     const ptrdiff_t stride = problem_.value.token_stride;
-    widen_rows(value_format(), values_, place * stride + column, {count, columns, stride}, to);
+    widen_rows(value_format(), moved(values_, place * stride + column, value_format()), stride, count, columns, to);
   }
 
  private:
   int origin() const { return Features::arrays ? options_.origin : 0; }
 
-  ATTEND_ALWAYS_INLINE static void widen_rows(core::Format format, const float* data, ptrdiff_t first, const NumberRows& rows,
-                                              float* to) {
-    switch (format) {
-      case core::Format::float32:
-        return widen_each(data + first, rows, to);
-      case core::Format::float16:
-        return widen_each(numbers_of<Half>(data) + first, rows, to);
-      case core::Format::bfloat16:
-        return widen_each(numbers_of<Bfloat>(data) + first, rows, to);
-      case core::Format::int8:
-        return widen_each(numbers_of<int8_t>(data) + first, rows, to);
-    }
-  }
-
-  template <class Number>
-  ATTEND_ALWAYS_INLINE static void widen_each(const Number* from, const NumberRows& rows, float* to) {
-    for (int i = 0; i < rows.count; ++i) {
-      Isa::widen(from, rows.width, to);
-      from += rows.stride;
-      to += rows.width;
+  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int width, float* to) {
+    for (int i = 0; i < count; ++i) {
+      if constexpr (Features::arrays) {
+        widen_row<Isa>(format, from, width, to);
+      } else {
+        Isa::widen(numbers_of<NumberOf<Features::format>>(from), width, to);
+      }
+      from = moved(from, stride, format);
+      to += width;
     }
   }
 
