@@ -75,7 +75,8 @@ class EmbeddedKeys {
     const int dims = problem_.head_dim;
     const bool panels = !Features::arrays || problem_.key_panels;
     const ptrdiff_t stride = panels ? dims : problem_.key.token_stride;
-    widen_rows(key_format(), moved(keys_, place * stride, key_format()), stride, panels ? 1 : count, panels ? panel_keys * dims : dims, to);
+    widen_rows(key_format(), moved(keys_, place * stride, key_format()), stride, panels ? 1 : count,
+               panels ? panel_keys * dims : dims, to);
   }
 
   // Columns of values as floats, side by side.
@@ -87,7 +88,8 @@ class EmbeddedKeys {
  private:
   int origin() const { return Features::arrays ? options_.origin : 0; }
 
-  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int width, float* to) {
+  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int width,
+                                         float* to) {
     for (int i = 0; i < count; ++i) {
       if constexpr (Features::arrays) {
         widen_row<Isa>(format, from, width, to);

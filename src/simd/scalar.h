@@ -120,7 +120,7 @@ struct Scalar : FloatArithmetic {
   }
 
   template <class Number>
-  static void one_by_one(const ChainsOf<Number>& c) {
+  ATTEND_NOINLINE static void one_by_one(const ChainsOf<Number>& c) {
     for (int r = 0; r < c.rows; ++r) {
       const float* a = c.a + r * c.a_stride;
       for (int column = 0; column < c.columns; ++column) {
