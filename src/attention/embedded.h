@@ -335,7 +335,7 @@ class EmbeddedPipeline {
 
   // How many rows from r on see the same of the chain: a tile, or one.
   int tile_of(int r, int key) const {
-    if constexpr (!Features::any) return r == 0 && rows_.sees(0, key).to == seen_.to ? count() : 1;
+    if constexpr (!Features::any) return rows_.sees(0, key).to == seen_.to ? count() : 1;
     if (count() - r < tile_rows) return 1;
     const ChainRange &a = rows_.sees(r, key), &b = rows_.sees(r + tile_rows - 1, key);
     return a.from == b.from && a.to == b.to ? tile_rows : 1;
