@@ -270,7 +270,7 @@ class EmbeddedPipeline {
 
   // Scores of a row to weights. A chain that is cut has sums too, before those of the segment.
   ATTEND_NOINLINE void weigh(int r, int key, bool cut) {
-    const ChainRange sees = rows_.sees(r, key);
+    const ChainRange& sees = rows_.sees(r, key);
     if (sees.from >= sees.to) return;
     const int from = sees.from & -panel_keys;
     float* const scores = rows_.scores(r) + from;
@@ -322,7 +322,7 @@ class EmbeddedPipeline {
     chains.b_stride = 1;
     chains.adds = rows_.adds(key);
     for (int r = 0; r < count(); r += chains.rows) {
-      const ChainRange sees = rows_.sees(r, key);
+      const ChainRange& sees = rows_.sees(r, key);
       chains.rows = tile_of(r, key);
       chains.steps = sees.to - sees.from;
       if (chains.steps <= 0) continue;

@@ -88,9 +88,6 @@ class EmbeddedRows {
   // Row r is a token of a query head.
   ATTEND_NOINLINE void begin(int r, int token, int head) {
     EmbeddedRow& row = rows_[r];
-    row.at.token = token;
-    row.at.head = head;
-    row.at.visibility = visibility_of(problem_, options_, token);
     float* const query = queries_ + ptrdiff_t(r) * problem_.head_dim;
     const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
     const float* from = problem_.query.data + at;
@@ -101,6 +98,8 @@ class EmbeddedRows {
         widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
         from = query;
       }
+    } else {
+      row.at = {0, 0, visibility_of(problem_, options_, token), token, head};
     }
     multiply_row<Isa>(from, problem_.head_dim, Isa::broadcast(query_scale_), query);
     if (has_states()) {
@@ -124,7 +123,7 @@ class EmbeddedRows {
   ATTEND_NOINLINE void finish(int r) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head;
     const RowState all = state(r);
-    const float sum = has_total ? all.total_sum() : add_lanes<Scalar>(all.lane_sums());
+    const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
     float* const sums = has_total ? all.total() : all.sums();
     if constexpr (Features::score_mods) {
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
