@@ -79,6 +79,7 @@ class EmbeddedPipeline {
     if constexpr (Features::any) {
       key = rows_.row(0).at.visibility.begin & -chain_keys;
       end = shows_all() ? problem().keys : rows_.row(count() - 1).at.visibility.end;
+      seen_.all = false;
       open_ = states() ? rows_.options().first_key & -chain_keys : -1;
     } else {
       end = rows_.end(count() - 1);  // never falls from row to row
@@ -109,15 +110,16 @@ class EmbeddedPipeline {
     } else {
       const Visibility &earliest = rows_.row(0).at.visibility, &latest = rows_.row(count() - 1).at.visibility;
       if (key < at_least(latest.first, latest.begin) || key + chain_keys > earliest.end) return look_closely(key);
-      for (int r = 0; r < count(); ++r) rows_.row(r).sees = {0, chain_keys, false};  // all rows see all of it
-      seen_ = {0, chain_keys, false};
+      if (seen_.all) return true;  // as before
+      for (int r = 0; r < count(); ++r) rows_.row(r).sees = {0, chain_keys, false};
+      seen_ = {0, chain_keys, false, true};
       return true;
     }
   }
 
   ATTEND_NOINLINE bool look_closely(int key) {
     const int count_here = at_most(problem().keys - key, chain_keys);
-    seen_ = {count_here, 0, false};
+    seen_ = {count_here, 0, false, false};
     for (int r = 0; r < count(); ++r) {
       EmbeddedRow& row = rows_.row(r);
       row.sees = range_in_chain(row.at.visibility, key, count_here);
@@ -179,8 +181,8 @@ class EmbeddedPipeline {
         for (int r = 0; r < count(); ++r) add_runs(r, key, cut);
         return;
       }
-      if (keys_.value_scales() != nullptr) scale_weights(key);
       if (!whole || !reads_in_place(keys_.value_format())) return add_widened(key);
+      scale_rows(keys_.value_scales(), first, seen_.from, seen_.to);
     }
     value_tiles(key, keys_.template values<Number>(), first, problem().value.token_stride, 0, problem().value_dim);
   }
@@ -228,10 +230,14 @@ class EmbeddedPipeline {
       } else {
         score_widened(first, begin, end);
       }
-      if (keys_.key_scales() == nullptr) return;
-      for (int r = 0; r < count(); ++r)
-        Isa::multiply_rows(rows_.scores(r) + begin, keys_.key_scales() + (first + begin), end - begin);
+      scale_rows(keys_.key_scales(), first, begin, end);
     }
+  }
+
+  // Multiplies scores or weights of all rows by the scales of the keys or values that these are of, if they have any.
+  void scale_rows(const float* scales, int first, int begin, int end) {
+    if (scales == nullptr) return;
+    for (int r = 0; r < count(); ++r) Isa::multiply_rows(rows_.scores(r) + begin, scales + (first + begin), end - begin);
   }
 
   ATTEND_NOINLINE void score_widened(int first, int begin, int end) {
@@ -292,16 +298,10 @@ class EmbeddedPipeline {
     online_softmax_row<Isa>(scores, sees.to - from, rows_.max(r), rows_.lane_sums(r), sums, width);
   }
 
-  ATTEND_NOINLINE void scale_weights(int key) {
-    keys_.for_each_piece(key, seen_.from, seen_.to, [&](int first, int begin, int end) {
-      for (int r = 0; r < count(); ++r) {
-        Isa::multiply_rows(rows_.scores(r) + begin, keys_.value_scales() + (first + begin), end - begin);
-      }
-    });
-  }
-
   // The chain's values as floats in work memory, some columns at a time.
   ATTEND_NOINLINE void add_widened(int key) {
+    keys_.for_each_piece(key, seen_.from, seen_.to,
+                         [&](int first, int begin, int end) { scale_rows(keys_.value_scales(), first, begin, end); });
     const int most = int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
     for (int column = 0; column < problem().value_dim; column += most) {
       const int columns = at_most(problem().value_dim - column, most);

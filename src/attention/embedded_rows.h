@@ -44,7 +44,12 @@ template <class Isa, class Features>
 class EmbeddedRows {
  public:
   static constexpr int limit = Features::one_row ? 1 : core::EmbeddedOptionMemory::most_rows;  // of a block
-  using Seen = ChainRange;
+  struct Seen {
+    int from;
+    int to;
+    bool gap;  // whether a row does not see keys between others
+    bool all;  // whether all rows see all keys
+  };
 
   EmbeddedRows(const core::Problem& problem, const core::Options& options)
       : problem_(problem),
@@ -71,8 +76,8 @@ class EmbeddedRows {
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
   float* scores(int r) const { return scores_ + r * chain_keys; }
-  const float* query(int r) const { return queries_ + ptrdiff_t(r) * problem_.head_dim; }
-  static constexpr float query_factor() { return 1.0f; }
+  const float* query(int r) const { return scaled ? queries_ + ptrdiff_t(r) * problem_.head_dim : query_; }
+  float query_factor() const { return scaled ? 1.0f : query_scale_; }
   float* numbers() const { return numbers_; }
 
   float& max(int r) const { return state(r).max(); }
@@ -89,19 +94,19 @@ class EmbeddedRows {
   ATTEND_NOINLINE void begin(int r, int token, int head) {
     EmbeddedRow& row = rows_[r];
     float* const query = queries_ + ptrdiff_t(r) * problem_.head_dim;
-    const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
-    const float* from = problem_.query.data + at;
+    query_ = element(problem_.query, token, head);
     if constexpr (Features::score_mods) {
       row.at = query_row(problem_, options_, token, head);
       score_mod().begin(token, head);
       if (options_.query_format != core::Format::float32) {
+        const ptrdiff_t at = query_ - problem_.query.data;
         widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
-        from = query;
+        query_ = query;
       }
     } else {
       row.at = {0, 0, visibility_of(problem_, options_, token), token, head};
     }
-    multiply_row<Isa>(from, problem_.head_dim, Isa::broadcast(query_scale_), query);
+    if (scaled) multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(query_scale_), query);
     if (has_states()) {
       row.state = element(options_.states, token, head);
       if (options_.begins) state(r).template begin<Isa>();
@@ -143,6 +148,7 @@ class EmbeddedRows {
   bool has_total = false;  // whether a segment of the block has ended
 
  private:
+  static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
   int most() const { return at_most(problem_.row_block, limit); }
 
   const core::Problem& problem_;
@@ -150,6 +156,7 @@ class EmbeddedRows {
   const ScoreUse use_;
   const bool shows_hidden_;
   const float query_scale_;
+  const float* query_;  // the last one, as it is
   EmbeddedRow* rows_;
   float** sums_;  // of the open segment, in the states
   float *states_, *chain_, *scores_, *queries_, *numbers_;
