@@ -70,7 +70,9 @@ class EmbeddedRows {
 
   const core::Problem& problem() const { return problem_; }
   const core::Options& options() const { return options_; }
-  const ScoreUse& use() const { return use_; }
+  bool has_states() const { return Features::states && attend::has_states(options_); }
+  bool modifies() const { return Features::score_mods && use_.modifies; }
+  bool has_masks() const { return Features::score_mods && use_.has_masks; }
   bool shows_hidden() const { return shows_hidden_; }
   int take(int left) const { return at_most(left, most()); }  // rows of the next block, of those that are left
   EmbeddedRow& row(int r) const { return rows_[r]; }
@@ -143,7 +145,6 @@ class EmbeddedRows {
   }
 
   ScoreMod<Scalar> score_mod() const { return ScoreMod<Scalar>(problem_, options_); }
-  bool has_states() const { return Features::states && attend::has_states(options_); }
 
   bool has_total = false;  // whether a segment of the block has ended
 
@@ -210,7 +211,7 @@ class EmbeddedRows<Isa, NoFeatures> {
   // The segment of a key ends: adds its sums to the total, which is in the output. Both are in the scale of the row's maximum,
   // which only grows.
   void end_segment(int r, int key) {
-    if (has_total && end_[r] <= (key & -segment_keys)) return;
+    if (has_total && end_[r] <= key - (key & (segment_keys - 1))) return;
     float sum = add_lanes<Isa>(lane_sums(r));
     float* const before = has_total ? sums_[r] - 2 : first_total(r);
     if (has_total) {
@@ -235,6 +236,7 @@ class EmbeddedRows<Isa, NoFeatures> {
   }
 
   static constexpr bool has_states() { return false; }
+  static constexpr bool has_masks() { return false; }
 
   bool has_total = false;
 
