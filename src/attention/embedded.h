@@ -28,9 +28,9 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   static_assert(has_embedded_operations<Isa>(), "");
 
  public:
-  template <class... Options>
-  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const core::Problem& problem, const Options&... options)
-      : Tiles(problem, options...) {}
+  // Of a problem and, with features, its options.
+  template <class... Call>
+  ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const Call&... call) : Tiles(call...) {}
 
   // Divides: the output is what it should be. Otherwise it takes the sums of one segment (combine.h).
   template <bool divides>

@@ -211,7 +211,7 @@ class EmbeddedRows<Isa, NoFeatures> {
   // The segment of a key ends: adds its sums to the total, which is in the output. Both are in the scale of the row's maximum,
   // which only grows.
   void end_segment(int r, int key) {
-    if (has_total && end_[r] <= key - (key & (segment_keys - 1))) return;
+    if (has_total && end_[r] <= (key & -segment_keys)) return;
     float sum = add_lanes<Isa>(lane_sums(r));
     float* const before = has_total ? sums_[r] - 2 : first_total(r);
     if (has_total) {
