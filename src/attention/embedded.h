@@ -49,7 +49,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
           }
         }
         go_over();
-        if (states()) continue;
+        if (rows_.has_states()) continue;
         for (int r = 0; r < count(); ++r) rows_.template finish<divides>(r);
       }
       keys_.next_head(problem());
@@ -57,22 +57,19 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   }
 
  private:
-  bool states() const { return Features::states && rows_.has_states(); }
-  bool shows_all() const { return Features::score_mods && rows_.shows_hidden(); }
-
   // All keys, for the rows that were begun.
   ATTEND_ALWAYS_INLINE void go_over() {
     int key = 0, end;
     if constexpr (Features::any) {
       key = rows_.row(0).at.visibility.begin & -chain_keys;
-      end = shows_all() ? problem().keys : rows_.row(count() - 1).at.visibility.end;
+      end = rows_.shows_hidden() ? problem().keys : rows_.row(count() - 1).at.visibility.end;
       seen_.all = false;
-      open_ = states() ? rows_.options().first_key & -chain_keys : -1;
+      open_ = rows_.has_states() ? rows_.options().first_key & -chain_keys : -1;
     } else {
       end = rows_.end(count() - 1);  // never falls from row to row
       open_ = 0;
     }
-    rows_.has_total = states();
+    rows_.has_total = rows_.has_states();
     while (key < end) {
       if (look_at(key, end)) {
         go_to(key);
@@ -82,7 +79,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         key = at_least(key + chain_keys, rows_.row(0).at.visibility.first & -chain_keys);
       }
     }
-    if (states()) {
+    if (rows_.has_states()) {
       go_to(problem().keys);
     } else if (rows_.has_total) {
       end_segments();
@@ -115,7 +112,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       seen_.to = at_least(seen_.to, row.sees.to);
       seen_.gap = seen_.gap || row.sees.gap;
     }
-    if (shows_all()) {
+    if (rows_.shows_hidden()) {
       seen_.from = at_least(rows_.row(0).at.visibility.begin - key, 0);
       seen_.to = count_here;
     }
@@ -124,7 +121,8 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
   // Whether a call with states begins or leaves a chain in its middle.
   bool is_cut(int key) const {
-    if constexpr (Features::states) return states() && (key < rows_.options().first_key || key + chain_keys > problem().keys);
+    if constexpr (Features::states)
+      return rows_.has_states() && (key < rows_.options().first_key || key + chain_keys > problem().keys);
     return false;
   }
 
@@ -150,8 +148,8 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   ATTEND_HOT ATTEND_NOINLINE void chain(int key) {
     const int start = seen_.from & -panel_keys;
     const EmbeddedPiece piece = keys_.piece(key + start, seen_.to - start);
-    const bool whole = !Features::sources || piece.count == seen_.to - start, masked = rows_.has_masks() || seen_.gap,
-               cut = is_cut(key);
+    const bool whole = !Features::sources || piece.count == seen_.to - start, cut = is_cut(key);
+    const bool masked = rows_.has_masks() || seen_.gap;
     const int first = piece.place - start;
     if constexpr (Features::any) {
       whole && !masked ? Tiles::score_piece(first, seen_.from, seen_.to) : score_groups(key);
@@ -178,7 +176,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
   // Scores of the chain's keys group by group, those that any row sees.
   ATTEND_NOINLINE void score_groups(int key) {
-    const bool by_groups = !shows_all() && (rows_.has_masks() || seen_.gap);
+    const bool by_groups = !rows_.shows_hidden() && (rows_.has_masks() || seen_.gap);
     for (int k = seen_.from & -panel_keys; k < seen_.to;) {
       const int keys = by_groups ? at_most(seen_.to - k, panel_keys) : seen_.to - k;
       if (by_groups && !is_needed(key + k, keys)) {
@@ -204,7 +202,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
   ATTEND_NOINLINE void modify(int r, int key) {
     const EmbeddedRow& row = rows_.row(r);
-    const int from = shows_all() ? seen_.from : row.sees.from, to = shows_all() ? seen_.to : row.sees.to;
+    const int from = rows_.shows_hidden() ? seen_.from : row.sees.from, to = rows_.shows_hidden() ? seen_.to : row.sees.to;
     if (from < to) rows_.score_mod().apply(rows_.scores(r), &row.at, 1, {key, from & -panel_keys, to}, nullptr, true);
   }
 

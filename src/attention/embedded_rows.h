@@ -73,7 +73,7 @@ class EmbeddedRows {
   bool has_states() const { return Features::states && attend::has_states(options_); }
   bool modifies() const { return Features::score_mods && use_.modifies; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
-  bool shows_hidden() const { return shows_hidden_; }
+  bool shows_hidden() const { return Features::score_mods && shows_hidden_; }
   int take(int left) const { return at_most(left, most()); }  // rows of the next block, of those that are left
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
