@@ -121,7 +121,7 @@ struct Scalar : FloatArithmetic {
 
   template <class Number>
   ATTEND_NOINLINE static void one_by_one(const ChainsOf<Number>& c) {
-    for (int r = 0; r < c.rows; ++r) {
+    for (int r = 0; r < (ATTEND_SOFT_FLOAT ? 1 : c.rows); ++r) {
       const float* a = c.a + r * c.a_stride;
       for (int column = 0; column < c.columns; ++column) {
         const Number* b = c.b + column * c.b_stride;
