@@ -9,7 +9,6 @@
 #if ATTEND_HELIUM
 
 #include "attention/embedded.h"
-#include "attention/embedded_block.h"
 #include "simd/helium.h"
 
 template <>

@@ -6,26 +6,13 @@
 
 #include "attention/embedded.h"
 #include "backends.h"
+#include "simd/embedded_isa.h"
 
-// Armv7-M and Armv8-M with a floating-point unit (and at -O0 too: its registers are enough).
-#if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
-#include "simd/vfp.h"
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::run(const Problem& problem) {
-  EmbeddedPipeline<Vfp, NoFeatures>(problem).run<true>();
+  EmbeddedPipeline<EmbeddedIsa, NoFeatures>(problem).run<true>();
 }
 template <>
 ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::sum_segment(const Problem& problem) {
-  EmbeddedPipeline<Vfp, NoFeatures>(problem).run<false>();
+  EmbeddedPipeline<EmbeddedIsa, NoFeatures>(problem).run<false>();
 }
-#else
-#include "simd/scalar.h"
-template <>
-ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::run(const Problem& problem) {
-  EmbeddedPipeline<Scalar, NoFeatures>(problem).run<true>();
-}
-template <>
-ATTEND_HOT void attend::core::Entry<attend::core::ScalarBackend>::sum_segment(const Problem& problem) {
-  EmbeddedPipeline<Scalar, NoFeatures>(problem).run<false>();
-}
-#endif

@@ -1,29 +1,32 @@
-// Calls over caches with a window: on small parts without the code of other options, elsewhere as calls with options.
-#include "backends.h"
+// Calls over caches of one format with a window: on small parts without the code of other options, elsewhere as calls with
+// options.
+#include "../include/attend/core_options.h"
+
+#if ATTEND_EMBEDDED
+#include "attention/embedded.h"
+#include "simd/embedded_isa.h"
+#endif
 
 namespace attend {
 namespace core {
+
+template <Format format, bool one_row>
+void run_cache(const Problem& problem, const Options& options) {
 #if ATTEND_EMBEDDED
-
-#if ATTEND_HELIUM
-using Calls = CacheEntry<HeliumBackend>;
+  EmbeddedPipeline<EmbeddedIsa, CacheFeatures<format, one_row>>(problem, options).template run<true>();
 #else
-using Calls = CacheEntry<ScalarBackend>;
+  run(problem, options);
 #endif
+}
 
-void run_float32_cache(const Problem& problem, const Options& options) { Calls::run_float32(problem, options); }
-void run_float16_cache(const Problem& problem, const Options& options) { Calls::run_float16(problem, options); }
-void run_bfloat16_cache(const Problem& problem, const Options& options) { Calls::run_bfloat16(problem, options); }
-void run_int8_cache(const Problem& problem, const Options& options) { Calls::run_int8(problem, options); }
-
-#else
-
-void run_float32_cache(const Problem& problem, const Options& options) { run(problem, options); }
-void run_float16_cache(const Problem& problem, const Options& options) { run(problem, options); }
-void run_bfloat16_cache(const Problem& problem, const Options& options) { run(problem, options); }
-void run_int8_cache(const Problem& problem, const Options& options) { run(problem, options); }
-
-#endif
+template void run_cache<Format::float32, false>(const Problem&, const Options&);
+template void run_cache<Format::float32, true>(const Problem&, const Options&);
+template void run_cache<Format::float16, false>(const Problem&, const Options&);
+template void run_cache<Format::float16, true>(const Problem&, const Options&);
+template void run_cache<Format::bfloat16, false>(const Problem&, const Options&);
+template void run_cache<Format::bfloat16, true>(const Problem&, const Options&);
+template void run_cache<Format::int8, false>(const Problem&, const Options&);
+template void run_cache<Format::int8, true>(const Problem&, const Options&);
 
 }  // namespace core
 }  // namespace attend

@@ -11,18 +11,12 @@ namespace {
 
 // Where a row goes: its numbers, `stride` of them apart from the first, and its scale.
 struct Place {
-  core::Format format;
   void* data;
   ptrdiff_t first;
   ptrdiff_t stride;
   float* scales;  // null where the format has none
   ptrdiff_t scale;
 };
-
-template <class Number>
-void put_numbers(const float* from, int count, Number* to, ptrdiff_t stride) {
-  for (int i = 0; i < count; ++i) narrow(from[i], to + i * stride);
-}
 
 // Returns the scale. Sizes are compared as integers, and what is not finite never gets to be converted.
 float put_bytes(const float* from, int count, int8_t* to, ptrdiff_t stride) {
@@ -48,45 +42,81 @@ float put_bytes(const float* from, int count, int8_t* to, ptrdiff_t stride) {
   return Scalar::mul(max, part);
 }
 
-void put_row(const float* from, int count, const Place& place) {
-  switch (place.format) {
-    case core::Format::float32:
-      return put_numbers(from, count, static_cast<float*>(place.data) + place.first, place.stride);
-    case core::Format::float16:
-      return put_numbers(from, count, static_cast<Half*>(place.data) + place.first, place.stride);
-    case core::Format::bfloat16:
-      return put_numbers(from, count, static_cast<Bfloat*>(place.data) + place.first, place.stride);
-    case core::Format::int8:
-      place.scales[place.scale] = put_bytes(from, count, static_cast<int8_t*>(place.data) + place.first, place.stride);
+template <core::Format format>
+ATTEND_NOINLINE void put_row(const float* from, int count, const Place& place) {
+  NumberOf<format>* const to = static_cast<NumberOf<format>*>(place.data) + place.first;
+  if constexpr (format == core::Format::int8) {
+    place.scales[place.scale] = put_bytes(from, count, to, place.stride);
+  } else {
+    for (int i = 0; i < count; ++i) narrow(from[i], to + i * place.stride);
   }
 }
 
-// A token's keys and values of all heads, at `slot` of the cache.
-void put_token(const core::TypedCache& cache, ptrdiff_t slot, const float* key, ptrdiff_t key_stride, const float* value,
-               ptrdiff_t value_stride) {
+void put_row_of(core::Format format, const float* from, int count, const Place& place) {
+  switch (format) {
+    case core::Format::float32:
+      return put_row<core::Format::float32>(from, count, place);
+    case core::Format::float16:
+      return put_row<core::Format::float16>(from, count, place);
+    case core::Format::bfloat16:
+      return put_row<core::Format::bfloat16>(from, count, place);
+    case core::Format::int8:
+      return put_row<core::Format::int8>(from, count, place);
+  }
+}
+
+// A token's keys and values.
+struct Token {
+  const float* key;
+  const float* value;
+  ptrdiff_t key_stride;  // from head to head
+  ptrdiff_t value_stride;
+};
+
+// Puts the keys and values of a token into a slot of the cache, each row by a call of `put`.
+template <class Put>
+void put_token(const core::TypedCache& cache, ptrdiff_t slot, const Token& token, Put put) {
   const ptrdiff_t slots = ptrdiff_t(core::panel_count(cache.capacity)) * panel_keys, lane = slot % panel_keys;
   for (int head = 0; head < cache.kv_heads; ++head) {
     const ptrdiff_t at = head * slots + slot;
-    const ptrdiff_t key_at = (at - lane) * cache.head_dim + lane, value_at = at * cache.value_dim;
-    put_row(key + head * key_stride, cache.head_dim, {cache.key_format, cache.keys, key_at, panel_keys, cache.key_scales, at});
-    put_row(value + head * value_stride, cache.value_dim,
-            {cache.value_format, cache.values, value_at, 1, cache.value_scales, at});
+    put(cache.key_format, token.key + head * token.key_stride, cache.head_dim,
+        Place{cache.keys, (at - lane) * cache.head_dim + lane, panel_keys, cache.key_scales, at});
+    put(cache.value_format, token.value + head * token.value_stride, cache.value_dim,
+        Place{cache.values, at * cache.value_dim, 1, cache.value_scales, at});
   }
 }
 
-}  // namespace
-}  // namespace attend
-
-void attend::core::store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+template <class Put>
+ATTEND_ALWAYS_INLINE void store_tokens(const core::TypedCache& cache, int position, int count, core::Tensor<const float> key,
+                                       core::Tensor<const float> value, Put put) {
   for (int token = position; token < position + count; ++token) {
     const int group = token / panel_keys, lane = token % panel_keys;
-    const int slot = slot_group(cache.paging, token + 1, group);
-    const auto put = [&](int to) {
-      put_token(cache, ptrdiff_t(to) * panel_keys + lane, key.data, key.head_stride, value.data, value.head_stride);
-    };
-    put(slot);
-    if (cache.paging.ring_groups > 0 && group < cache.paging.pinned_groups) put(group);
+    const Token rows = {key.data, value.data, key.head_stride, value.head_stride};
+    put_token(cache, ptrdiff_t(slot_group(cache.paging, token + 1, group)) * panel_keys + lane, rows, put);
+    if (cache.paging.ring_groups > 0 && group < cache.paging.pinned_groups) put_token(cache, token, rows, put);
     key.data += key.token_stride;
     value.data += value.token_stride;
   }
 }
+
+}  // namespace
+
+namespace core {
+
+void store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  store_tokens(cache, position, count, key, value, put_row_of);
+}
+
+template <Format format>
+void store_cache(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  store_tokens(cache, position, count, key, value,
+               [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); });
+}
+
+template void store_cache<Format::float32>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::float16>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::bfloat16>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::int8>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
+
+}  // namespace core
+}  // namespace attend

@@ -60,7 +60,7 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
     return run_options<RunAll, Shape>(call, options, causal, share);
   } else {
-    return run_options<RunWindow<Cache>, Shape>(call, options, causal, share);
+    return run_options<RunWindow<Cache, OptionPlan<Shape, tokens>>, Shape>(call, options, causal, share);
   }
 }
 

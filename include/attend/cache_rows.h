@@ -122,6 +122,8 @@ class TypedRows {
   static constexpr size_t rows = core::typed_cache_scale_floats(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;
+  static constexpr core::Format key_format = FormatOf<KeyFormat>::format;
+  static constexpr bool one_format = Same<KeyFormat, ValueFormat>::value;
 
  public:
   static constexpr bool plain = false;
@@ -129,15 +131,20 @@ class TypedRows {
   constexpr TypedRows() = default;
 
   void store(int position, int count, const NewTokens<Shape>& tokens) {
-    core::store({keys_.numbers, values_.numbers, keys_.scales(), values_.scales(), FormatOf<KeyFormat>::format,
-                 FormatOf<ValueFormat>::format, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity, Ring::paging},
-                position, count, tokens.key, tokens.value);
+    const core::TypedCache cache = {
+        keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format,  FormatOf<ValueFormat>::format,
+        Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         Ring::paging};
+    if constexpr (one_format) {
+      core::store_cache<key_format>(cache, position, count, tokens.key, tokens.value);
+    } else {
+      core::store(cache, position, count, tokens.key, tokens.value);
+    }
   }
 
   void set(OptionCall& call) const {
     call.problem.key = {as_floats(keys_.numbers), 0, head_rows * Dims::head_dim};
     call.problem.value = {as_floats(values_.numbers), Dims::value_dim, head_rows * Dims::value_dim};
-    call.options.key_format = FormatOf<KeyFormat>::format;
+    call.options.key_format = key_format;
     call.options.value_format = FormatOf<ValueFormat>::format;
     call.options.key_scales = keys_.scales();
     call.options.value_scales = values_.scales();
@@ -149,19 +156,13 @@ class TypedRows {
     }
   }
 
-  // A call that asks for a window at most.
+  // A call that asks for a window at most, with blocks of one row or of more.
+  template <bool one_row>
   static void run_window(const core::Problem& problem, const core::Options& options) {
-    constexpr core::Format format = FormatOf<KeyFormat>::format;
-    if constexpr (format != FormatOf<ValueFormat>::format) {
-      core::run(problem, options);
-    } else if constexpr (format == core::Format::float32) {
-      core::run_float32_cache(problem, options);
-    } else if constexpr (format == core::Format::float16) {
-      core::run_float16_cache(problem, options);
-    } else if constexpr (format == core::Format::bfloat16) {
-      core::run_bfloat16_cache(problem, options);
+    if constexpr (one_format) {
+      core::run_cache<key_format, one_row>(problem, options);
     } else {
-      core::run_int8_cache(problem, options);
+      core::run(problem, options);
     }
   }
 

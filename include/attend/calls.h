@@ -322,10 +322,10 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
 struct RunAll {
   static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
 };
-template <class Cache>
+template <class Cache, class Plan>
 struct RunWindow {
   static void run(const core::Problem& problem, const core::Options& options) {
-    CacheTraits<Cache>::Rows::run_window(problem, options);
+    CacheTraits<Cache>::Rows::template run_window<Plan::row_block == 1>(problem, options);
   }
 };
 

@@ -109,11 +109,10 @@ void run(const Problem& problem, const Options& options);
 void run_part(const Problem& problem, const Options& options, int part, int parts);
 
 // As run, for calls over a cache of one format that ask for a window at most: of Options, left, right, pinned, paging and the
-// scales are looked at. Programs that make no other calls with options hold the code of these only.
-void run_float32_cache(const Problem& problem, const Options& options);
-void run_float16_cache(const Problem& problem, const Options& options);
-void run_bfloat16_cache(const Problem& problem, const Options& options);
-void run_int8_cache(const Problem& problem, const Options& options);
+// scales are looked at. Programs that make no other calls with options hold the code of these only. With one_row the query
+// rows of a problem go one by one, whatever its row_block, which is less code.
+template <Format format, bool one_row>
+void run_cache(const Problem& problem, const Options& options);
 
 // The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
 // nor scratch.
@@ -161,6 +160,10 @@ constexpr size_t typed_cache_value_bytes(Format format, int kv_heads, int value_
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
 void store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+
+// The same where keys and values have this format, without the code of others.
+template <Format format>
+void store_cache(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 }  // namespace core
 }  // namespace attend

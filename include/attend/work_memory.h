@@ -21,18 +21,18 @@ __attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, b
 }
 
 // Small parts (attention/embedded.h), a call without options:
-//   scores   [rows][score_keys], and of a single row one chain of keys
+//   scores   [rows][chain_keys]
 //   sums     [rows]: 16 partial sums of the denominator, and the maximum
 //   queries  [rows][head_dim], scaled, if they are scaled in advance
 //   totals   [rows], where there are many segments: denominator and maximum of the finished ones; sums of the current one,
 //            [value_dim]
 struct EmbeddedMemory {
   static constexpr int row_sums = panel_keys + 1;
-  int row_block, rows;
+  int rows;
   bool scaled;
 
   // Where each of these begins, in floats from the one before it.
-  __attribute__((always_inline)) constexpr int sums() const { return row_block == 1 ? chain_keys : rows * config::score_keys; }
+  __attribute__((always_inline)) constexpr int sums() const { return rows * chain_keys; }
   __attribute__((always_inline)) constexpr int queries() const { return rows * row_sums; }
   __attribute__((always_inline)) constexpr ptrdiff_t totals(int head_dim) const {
     return ptrdiff_t(rows) * (scaled ? head_dim : 0);

@@ -1,4 +1,4 @@
-// Where the keys and values of the embedded pipeline lie with options: anywhere in groups of 16, in any number format.
+// Where the keys and values of the embedded pipeline lie: with options anywhere in groups of 16, in any number format.
 //
 // A piece is a run of keys of a chain whose groups lie one after another. Rows of one tile read numbers where they lie, and
 // widen them in registers. For more rows, a group of keys or some columns of a chain's values are widened once, in work memory;
@@ -6,43 +6,12 @@
 #pragma once
 
 #include "../numerics/formats.h"
+#include "features.h"
 #include "paging.h"
 #include "visibility.h"
 
 namespace attend {
 namespace {
-
-template <class Number>
-const Number* numbers_of(const float* data) {
-  return static_cast<const Number*>(static_cast<const void*>(data));
-}
-
-// A cache of one format, and a window at most. `Numbers` is what its chains are read as.
-template <core::Format of, class Numbers>
-struct CacheFeatures {
-  static constexpr bool any = true;
-  static constexpr bool visibility = true;
-  static constexpr bool score_mods = false;
-  static constexpr bool sources = true;
-  static constexpr bool states = false;
-  static constexpr bool results = false;
-};
-
-// Which formats a set of features takes.
-template <class Features>
-struct FormatsOf {
-  static constexpr bool any_format = true;  // and arrays
-  static constexpr bool typed_chains = false;
-  static constexpr core::Format format = core::Format::float32;
-  using Number = float;
-};
-template <core::Format of, class Numbers>
-struct FormatsOf<CacheFeatures<of, Numbers>> {
-  static constexpr bool any_format = false;
-  static constexpr bool typed_chains = true;
-  static constexpr core::Format format = of;
-  using Number = Numbers;
-};
 
 struct EmbeddedPiece {
   int place;  // of the first key: how many keys of memory lie before it
@@ -60,23 +29,24 @@ class EmbeddedKeys {
         key_scales_(options.key_scales),
         value_scales_(options.value_scales) {}
 
-  const float* keys() const { return keys_; }
-  const float* values() const { return values_; }
-  core::Format key_format() const {
-    return FormatsOf<Features>::any_format ? options_.key_format : FormatsOf<Features>::format;
+  template <class Number>
+  const Number* keys() const {
+    return numbers_of<Number>(keys_);
   }
-  core::Format value_format() const {
-    return FormatsOf<Features>::any_format ? options_.value_format : FormatsOf<Features>::format;
+  template <class Number>
+  const Number* values() const {
+    return numbers_of<Number>(values_);
   }
-  bool panels() const { return !FormatsOf<Features>::any_format || problem_.key_panels; }
+  core::Format key_format() const { return Features::arrays ? options_.key_format : Features::format; }
+  core::Format value_format() const { return Features::arrays ? options_.value_format : Features::format; }
 
   // Of the key/value head's keys or values, by places; null if they have none.
   const float* key_scales() const { return key_format() == core::Format::int8 ? key_scales_ : nullptr; }
   const float* value_scales() const { return value_format() == core::Format::int8 ? value_scales_ : nullptr; }
 
   // To the next key/value head.
-  void next_head() {
-    if (FormatsOf<Features>::any_format && keys_ == nullptr) return;  // there are no keys
+  void next_head(const core::Problem&) {
+    if (Features::arrays && keys_ == nullptr) return;  // there are no keys
     keys_ = moved(keys_, problem_.key.head_stride, key_format());
     values_ = moved(values_, problem_.value.head_stride, value_format());
     if (key_scales_ != nullptr) key_scales_ += options_.key_scale_stride;
@@ -101,50 +71,33 @@ class EmbeddedKeys {
   }
 
   // A group of keys as floats: of a cache its panel, of arrays so many keys.
-  ATTEND_NOINLINE void widen_group(int place, int count, float* to) const {
-    const ptrdiff_t dims = problem_.head_dim;
-    if (panels()) {
-      widen_rows(key_format(), keys_, place * dims, {1, panel_keys * int(dims), 0}, to);
-    } else {
-      widen_rows(key_format(), keys_, place * problem_.key.token_stride, {count, int(dims), problem_.key.token_stride}, to);
-    }
+  void widen_group(int place, int count, float* to) const {
+    const int dims = problem_.head_dim;
+    const bool panels = !Features::arrays || problem_.key_panels;
+    const ptrdiff_t stride = panels ? dims : problem_.key.token_stride;
+    widen_rows(key_format(), moved(keys_, place * stride, key_format()), stride, panels ? 1 : count,
+               panels ? panel_keys * dims : dims, to);
   }
 
   // Columns of values as floats, side by side.
-  ATTEND_NOINLINE void widen_values(int place, int count, int column, int columns, float* to) const {
+  void widen_values(int place, int count, int column, int columns, float* to) const {
     const ptrdiff_t stride = problem_.value.token_stride;
-    widen_rows(value_format(), values_, place * stride + column, {count, columns, stride}, to);
+    widen_rows(value_format(), moved(values_, place * stride + column, value_format()), stride, count, columns, to);
   }
 
  private:
-  int origin() const { return FormatsOf<Features>::any_format ? options_.origin : 0; }  // of caches 0
+  int origin() const { return Features::arrays ? options_.origin : 0; }
 
-  struct Rows {
-    int count;
-    int width;
-    ptrdiff_t stride;
-  };
-
-  ATTEND_ALWAYS_INLINE static void widen_rows(core::Format format, const float* data, ptrdiff_t first, const Rows& rows,
-                                              float* to) {
-    switch (format) {
-      case core::Format::float32:
-        return widen_each(data + first, rows, to);
-      case core::Format::float16:
-        return widen_each(numbers_of<Half>(data) + first, rows, to);
-      case core::Format::bfloat16:
-        return widen_each(numbers_of<Bfloat>(data) + first, rows, to);
-      case core::Format::int8:
-        return widen_each(numbers_of<int8_t>(data) + first, rows, to);
-    }
-  }
-
-  template <class Number>
-  ATTEND_ALWAYS_INLINE static void widen_each(const Number* from, const Rows& rows, float* to) {
-    for (int i = 0; i < rows.count; ++i) {
-      Isa::widen(from, rows.width, to);
-      from += rows.stride;
-      to += rows.width;
+  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int width,
+                                         float* to) {
+    for (int i = 0; i < count; ++i) {
+      if constexpr (Features::arrays) {
+        widen_row<Isa>(format, from, width, to);
+      } else {
+        Isa::widen(numbers_of<NumberOf<Features::format>>(from), width, to);
+      }
+      from = moved(from, stride, format);
+      to += width;
     }
   }
 
@@ -160,6 +113,31 @@ class EmbeddedKeys {
 
   const float *keys_, *values_;  // of the key/value head, as the scales are
   const float *key_scales_, *value_scales_;
+};
+
+// Those of a plain call: floats that lie one after another.
+template <class Isa>
+class EmbeddedKeys<Isa, NoFeatures> {
+ public:
+  ATTEND_ALWAYS_INLINE explicit EmbeddedKeys(const core::Problem& problem)
+      : keys_(problem.key.data), values_(problem.value.data) {}
+
+  template <class Number>
+  const Number* keys() const {
+    return keys_;
+  }
+  template <class Number>
+  const Number* values() const {
+    return values_;
+  }
+  ATTEND_ALWAYS_INLINE void next_head(const core::Problem& problem) {
+    keys_ += problem.key.head_stride;
+    values_ += problem.value.head_stride;
+  }
+  static EmbeddedPiece piece(int key, int count) { return {key, count}; }
+
+ private:
+  const float *keys_, *values_;  // of the key/value head
 };
 
 }  // namespace

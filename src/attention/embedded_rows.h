@@ -1,7 +1,9 @@
-// The rows of a block of the embedded pipeline with options: what each of them sees of a chain of keys, and where its sums lie.
+// The rows of a block of the embedded pipeline: what each of them sees of a chain of keys, and where its query, scores and sums
+// lie.
 #pragma once
 
 #include "../kernel/epilogue.h"
+#include "features.h"
 #include "row_state.h"
 #include "score_mod.h"
 
@@ -33,19 +35,32 @@ inline ChainRange range_in_chain(const Visibility& visibility, int key, int coun
 struct EmbeddedRow {
   QueryRow at;
   float* state;  // the caller's, or one whose chain lies apart
-  float* sums;   // of the state: those of the open segment
   ChainRange sees;
 };
-static_assert(sizeof(EmbeddedRow) <= sizeof(float) * core::EmbeddedOptionMemory::row_floats, "the work memory has room for it");
+static_assert(sizeof(EmbeddedRow) + sizeof(float*) <= sizeof(float) * core::EmbeddedOptionMemory::row_floats,
+              "the work memory has room for it");
 
 template <class Isa, class Features>
 class EmbeddedRows {
  public:
+  static constexpr int limit = Features::one_row ? 1 : core::EmbeddedOptionMemory::most_rows;  // of a block
+  struct Seen {
+    int from;
+    int to;
+    bool gap;  // whether a row does not see keys between others
+    bool all;  // whether all rows see all keys
+  };
+
   EmbeddedRows(const core::Problem& problem, const core::Options& options)
-      : problem_(problem), options_(options), score_mod_(problem, options) {
+      : problem_(problem),
+        options_(options),
+        use_(Features::score_mods ? score_use(options) : ScoreUse{}),
+        shows_hidden_(Features::score_mods && attend::shows_hidden(options)),
+        query_scale_(Features::score_mods ? ScoreFactors(problem, options).query : base2_scale(problem.scale)) {
     const core::EmbeddedOptionMemory at(problem.row_block, problem.head_dim, problem.value_dim);
     float* const work = problem.scratch;
     rows_ = static_cast<EmbeddedRow*>(static_cast<void*>(work));
+    sums_ = static_cast<float**>(static_cast<void*>(rows_ + most()));
     states_ = work + at.states;
     chain_ = work + at.chain;
     scores_ = work + at.scores;
@@ -53,12 +68,24 @@ class EmbeddedRows {
     numbers_ = work + at.numbers;
   }
 
-  EmbeddedRow& row(int r) const { return rows_[r]; }
-  float* scores(int r) const { return scores_ + r * chain_keys; }
-  float* query(int r) const { return queries_ + ptrdiff_t(r) * problem_.head_dim; }
-  float* numbers() const { return numbers_; }
-  const ScoreMod<Scalar>& score_mod() const { return score_mod_; }
+  const core::Problem& problem() const { return problem_; }
+  const core::Options& options() const { return options_; }
   bool has_states() const { return Features::states && attend::has_states(options_); }
+  bool modifies() const { return Features::score_mods && use_.modifies; }
+  bool has_masks() const { return Features::score_mods && use_.has_masks; }
+  bool shows_hidden() const { return Features::score_mods && shows_hidden_; }
+  int take(int left) const { return at_most(left, most()); }  // rows of the next block, of those that are left
+  EmbeddedRow& row(int r) const { return rows_[r]; }
+  const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
+  float* scores(int r) const { return scores_ + r * chain_keys; }
+  const float* query(int r) const { return scaled ? queries_ + ptrdiff_t(r) * problem_.head_dim : query_; }
+  float query_factor() const { return scaled ? 1.0f : query_scale_; }
+  float* numbers() const { return numbers_; }
+
+  float& max(int r) const { return state(r).max(); }
+  float* lane_sums(int r) const { return state(r).lane_sums(); }
+  float* const* sums(int r) const { return sums_ + r; }
+  static constexpr bool adds(int /*key*/) { return true; }
 
   RowState state(int r) const {
     float* const data = rows_[r].state;
@@ -66,16 +93,22 @@ class EmbeddedRows {
   }
 
   // Row r is a token of a query head.
-  void begin(int r, int token, int head) const {
+  ATTEND_NOINLINE void begin(int r, int token, int head) {
     EmbeddedRow& row = rows_[r];
-    row.at = query_row(problem_, options_, token, head);
-    const ptrdiff_t at = token * problem_.query.token_stride + head * problem_.query.head_stride;
-    const float* from = moved(problem_.query.data, at, query_format());
-    if (query_format() != core::Format::float32) {
-      widen_row<Isa>(query_format(), from, problem_.head_dim, query(r));
-      from = query(r);
+    float* const query = queries_ + ptrdiff_t(r) * problem_.head_dim;
+    query_ = element(problem_.query, token, head);
+    if constexpr (Features::score_mods) {
+      row.at = query_row(problem_, options_, token, head);
+      score_mod().begin(token, head);
+      if (options_.query_format != core::Format::float32) {
+        const ptrdiff_t at = query_ - problem_.query.data;
+        widen_row<Isa>(options_.query_format, moved(problem_.query.data, at, options_.query_format), problem_.head_dim, query);
+        query_ = query;
+      }
+    } else {
+      row.at = {0, 0, visibility_of(problem_, options_, token), token, head};
     }
-    multiply_row<Isa>(from, problem_.head_dim, Isa::broadcast(score_mod_.query_scale()), query(r));
+    if (scaled) multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(query_scale_), query);
     if (has_states()) {
       row.state = element(options_.states, token, head);
       if (options_.begins) state(r).template begin<Isa>();
@@ -83,21 +116,27 @@ class EmbeddedRows {
       row.state = states_ + r * core::EmbeddedOptionMemory::state_floats(problem_.value_dim);
       state(r).template begin_segment<Isa>();
     }
-    row.sums = state(r).sums();
-    if constexpr (Features::score_mods) score_mod_.begin(token, head);
+    sums_[r] = state(r).sums();
+  }
+
+  // The open segment ends.
+  void end_segment(int r, int /*key*/) const {
+    if (!has_total) state(r).template begin_total<Isa>();
+    state(r).template end_segment<Isa>();
   }
 
   // Writes what the caller wants of row r. Without a total, all keys were of one segment, which is still open.
-  void finish(int r, bool has_total) const {
+  template <bool>
+  ATTEND_NOINLINE void finish(int r) const {
     const int token = rows_[r].at.token, head = rows_[r].at.head;
     const RowState all = state(r);
-    const float sum = has_total ? all.total_sum() : add_lanes<Scalar>(all.lane_sums());
+    const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
     float* const sums = has_total ? all.total() : all.sums();
     if constexpr (Features::score_mods) {
       const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
       const Denominator denominator = denominator_of(sum, all.max(), sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
-        finish_weights<Scalar>(score_mod_.shown(token, head), options_.score_keys, all.max(), denominator, scores_);
+        finish_weights<Scalar>(score_mod().shown(token, head), options_.score_keys, all.max(), denominator, scores_);
       }
       epilogue_row<Isa>(problem_, options_, token, head, sums, denominator);
     } else {
@@ -105,14 +144,119 @@ class EmbeddedRows {
     }
   }
 
+  ScoreMod<Scalar> score_mod() const { return ScoreMod<Scalar>(problem_, options_); }
+
+  bool has_total = false;  // whether a segment of the block has ended
+
  private:
-  core::Format query_format() const { return Features::score_mods ? options_.query_format : core::Format::float32; }
+  static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
+  int most() const { return at_most(problem_.row_block, limit); }
 
   const core::Problem& problem_;
   const core::Options& options_;
-  const ScoreMod<Scalar> score_mod_;
+  const ScoreUse use_;
+  const bool shows_hidden_;
+  const float query_scale_;
+  const float* query_;  // the last one, as it is
   EmbeddedRow* rows_;
+  float** sums_;  // of the open segment, in the states
   float *states_, *chain_, *scores_, *queries_, *numbers_;
+};
+
+// Those of a plain call: of one tile, and notes of them lie on the stack. Each sees the first keys. Sums grow in the output,
+// and only those of later segments in work memory.
+template <class Isa>
+class EmbeddedRows<Isa, NoFeatures> {
+ public:
+  static constexpr int limit = Isa::tile_rows;
+  struct Seen {
+    static constexpr int from = 0;
+    int to;
+    static constexpr bool gap = false;
+  };
+
+  ATTEND_ALWAYS_INLINE explicit EmbeddedRows(const core::Problem& problem)
+      : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(problem.scratch + memory().sums()) {}
+
+  const core::Problem& problem() const { return problem_; }
+  // How many rows the next block has, of those that are left.
+  int take(int left) const { return left < most() ? 1 : most(); }
+  int end(int r) const { return end_[r]; }  // of the keys that it sees
+  ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }
+  float* scores(int r) const { return problem_.scratch + r * chain_keys; }
+  const float* query(int r) const { return query_ + ptrdiff_t(r) * problem_.head_dim; }
+  float query_factor() const { return scaled() ? 1.0f : query_scale_; }
+
+  float* lane_sums(int r) const { return state_ + r * core::EmbeddedMemory::row_sums; }
+  float& max(int r) const { return lane_sums(r)[panel_keys]; }
+  float* const* sums(int r) const { return sums_ + r; }
+  // The first chain of a segment begins its sums.
+  static bool adds(int key) { return key % segment_keys != 0; }
+
+  // Row r is a token of a query head.
+  ATTEND_NOINLINE void begin(int r, int token, int head) {
+    sums_[r] = output_[r] = element(problem_.output, token, head);
+    end_[r] = visible_keys(problem_, token);
+    max(r) = lowest_max;
+    fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
+    query_ = element(problem_.query, token, head);
+    if (scaled()) {
+      float* const scaled_queries = state_ + memory().queries();
+      multiply_row<Isa>(query_, problem_.head_dim, Isa::broadcast(query_scale_),
+                        scaled_queries + ptrdiff_t(r) * problem_.head_dim);
+      query_ = scaled_queries;
+    }
+  }
+
+  // The segment of a key ends: adds its sums to the total, which is in the output. Both are in the scale of the row's maximum,
+  // which only grows.
+  void end_segment(int r, int key) {
+    if (has_total && end_[r] <= (key & -segment_keys)) return;
+    float sum = add_lanes<Isa>(lane_sums(r));
+    float* const before = has_total ? sums_[r] - 2 : first_total(r);
+    if (has_total) {
+      const typename Isa::Vec factor = rescale_factor<Isa>(before[1], max(r));
+      sum = rescale_and_add<Isa>(output_[r], before[0], factor, sums_[r], sum, problem_.value_dim);
+    }
+    sums_[r] = before + 2;
+    before[0] = sum;
+    before[1] = max(r);
+    fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
+  }
+
+  // Divides, or keeps the sums of the only segment. Of a row that sees none of its keys these are not read.
+  template <bool divides>
+  void finish(int r) const {
+    const float denominator = has_total ? sums_[r][-2] : add_lanes<Isa>(lane_sums(r));
+    if constexpr (divides) {
+      divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
+    } else {
+      store_partial_row<Isa>(output_[r], problem_.value_dim, denominator, max(r), output_[r]);
+    }
+  }
+
+  static constexpr bool has_states() { return false; }
+  static constexpr bool has_masks() { return false; }
+
+  bool has_total = false;
+
+ private:
+  int most() const { return problem_.row_block < limit ? 1 : limit; }
+  ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {most(), scaled()}; }
+  bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
+  // Denominator and maximum of the segments before; the sums of the current one follow.
+  float* first_total(int r) const {
+    return state_ + memory().queries() + memory().totals(problem_.head_dim) +
+           r * core::EmbeddedMemory::row_total(problem_.value_dim);
+  }
+
+  const core::Problem& problem_;
+  const float query_scale_;  // for scores in base 2
+  float* const state_;       // [most()]: denominators and maximum
+  const float* query_;       // [most()][head_dim], or the only one as it is
+  float* output_[limit];
+  float* sums_[limit];
+  int end_[limit];
 };
 
 }  // namespace

@@ -1,71 +1,188 @@
-// Tiles of the embedded pipeline: a few rows over keys that lie one after another, by the chains of an instruction set. What a
-// caller has in memory is taken by reference, so that it needs no register through the loops.
+// Scores and sums of a block of rows of the embedded pipeline, a tile at a time: a few rows over keys that lie one after
+// another, by the chains of an instruction set.
 #pragma once
 
-#include "../kernel/pack.h"
 #include "../simd/chains.h"
+#include "embedded_keys.h"
+#include "embedded_rows.h"
 
 namespace attend {
 namespace {
 
-// An instruction set where no steps lie side by side: panels and values only.
-template <class Isa>
-struct Panels : Isa {
-  using Isa::chains;
-  static void chains(const Chains& c) { Isa::panel_chains(c); }
-};
-
-template <class Isa>
-constexpr bool panels_only = false;
-template <class Isa>
-constexpr bool panels_only<Panels<Isa>> = true;
-
 // How many columns one call of Isa::chains takes.
 template <class Isa, class Number>
-constexpr int chain_columns(const ChainsOf<Number>&, bool /*apart*/) {
+constexpr int chain_columns(const ChainsOf<Number>& chains, bool apart) {
+  if constexpr (sizeof(Number) == sizeof(float)) return Isa::columns(chains.rows, apart);
   return Isa::typed_columns;
 }
-template <class Isa>
-ATTEND_ALWAYS_INLINE constexpr int chain_columns(const Chains& chains, bool apart) {
-  return Isa::columns(chains.rows, apart);
+
+// Without arrays, columns lie side by side: then the loops of floats for others are not there.
+template <class Isa, bool arrays, class Number>
+ATTEND_ALWAYS_INLINE void run_chains(const ChainsOf<Number>& chains) {
+  if constexpr (arrays || sizeof(Number) != sizeof(float)) {
+    Isa::chains(chains);
+  } else {
+    Isa::panel_chains(chains);
+  }
 }
 
-// Scores of a tile: to[r][column] for the columns begin ... end - 1 of a chain, whose keys are `first` + column of an array or
-// of panels. Of chains, rows, to, a and a_stride (the queries), a_scale, b_step and b_stride say how.
-template <class Isa, class Number>
+// Scores of a tile: to[r][column] for the columns up to `end` of a chain, whose keys are `first` + column of an array or, if
+// there are no arrays, of panels. What the caller has in memory is taken by reference: it needs no register through the loops.
+template <class Isa, bool arrays, class Number>
 ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Problem& problem, const float* const& queries,
                                      const Number* const& keys, int first, int end) {
-  const int wide = chain_columns<Isa>(chains, !(panels_only<Isa> || problem.key_panels));
+  const int wide = chain_columns<Isa>(chains, !(!arrays || problem.key_panels));
   for (; chains.column < end; chains.column += wide) {
     chains.a = queries;
     chains.b = keys + chains.b_stride * (first + chains.column);
     chains.columns = at_most(end - chains.column, wide);
-    if (panels_only<Isa> || problem.key_panels) {
-      // A panel is whole, whatever `end` is.
-      const int panel = (first + chains.column) & -panel_keys;
-      chains.b += panel * ptrdiff_t(problem.head_dim - 1);
+    if (!arrays || problem.key_panels) {  // a panel is whole, whatever `end` is
+      chains.b += ((first + chains.column) & -panel_keys) * ptrdiff_t(problem.head_dim - 1);
       chains.columns = wide;
     }
     for (int left = problem.head_dim; left > 0; left -= chain_dims) {
       chains.adds = left != problem.head_dim;
       chains.steps = at_most(left, chain_dims);
-      Isa::chains(chains);
+      run_chains<Isa, arrays>(chains);
       chains.a += chain_dims;
       chains.b += chain_dims * chains.b_step;
     }
   }
 }
 
-// Weighted sums of a tile: to[r][column] for the columns begin ... end - 1 of the values from chains.b on, of which b's first
-// is number `begin`. Of chains, all but columns says how.
-template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int wide, int begin, const int& end) {
+// Weighted sums of a tile: to[r][column] for the columns begin ... end - 1 of the values from chains.b on.
+template <class Isa, bool arrays, class Number>
+ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int begin, const int& end) {
+  const int wide = chain_columns<Isa>(chains, false);
   for (chains.column = begin; chains.column < end; chains.column += wide) {
     chains.columns = at_most(end - chains.column, wide);
-    Isa::chains(chains);
+    run_chains<Isa, arrays>(chains);
     chains.b += wide;
   }
 }
+
+template <class Isa, class Features>
+class EmbeddedTiles {
+ public:
+  template <class... Options>
+  ATTEND_ALWAYS_INLINE explicit EmbeddedTiles(const core::Problem& problem, const Options&... options)
+      : rows_(problem, options...), keys_(problem, options...) {}
+
+ protected:
+  using Rows = EmbeddedRows<Isa, Features>;
+  using Number = NumberOf<Features::format>;
+  static constexpr int tile_rows = at_most(Isa::tile_rows, Rows::limit);
+  static constexpr bool one_tile = Rows::limit == tile_rows;  // a block is a tile, or a row
+  static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(Isa::tile_rows, false) == 0,
+                "tiles do not cross panels");
+
+  const core::Problem& problem() const { return rows_.problem(); }
+  int count() const { return Rows::limit == 1 ? 1 : count_; }
+
+  // Numbers of other formats are widened in registers where each of them is read once. Calls with all options do without these
+  // loops, of which each format has its own.
+  bool reads_in_place(core::Format format) const {
+    return format == core::Format::float32 || (format == Features::format && count() <= tile_rows);
+  }
+
+  // Scores of the chain's keys begin ... end - 1, which lie together: of a chain that began there, key 0 would be at `first`.
+  void score_piece(int first, int begin, int end) {
+    if constexpr (!Features::any) {
+      score_tiles(keys_.template keys<float>(), first, begin, end, problem().key.token_stride);
+    } else {
+      if (!Features::arrays || problem().key_panels) begin &= -panel_keys;
+      if (reads_in_place(keys_.key_format())) {
+        score_tiles(keys_.template keys<Number>(), first, begin, end, problem().key.token_stride);
+      } else {
+        score_widened(first, begin, end);
+      }
+      scale_rows(keys_.key_scales(), first, begin, end);
+    }
+  }
+
+  // Multiplies scores or weights of all rows by the scales of the keys or values that these are of, if they have any.
+  void scale_rows(const float* scales, int first, int begin, int end) {
+    if (scales == nullptr) return;
+    for (int r = 0; r < count(); ++r) Isa::multiply_rows(rows_.scores(r) + begin, scales + (first + begin), end - begin);
+  }
+
+  ATTEND_NOINLINE void score_widened(int first, int begin, int end) {
+    for (int k = begin & -panel_keys; k < end; k += panel_keys) {
+      const int from = at_least(begin, k), to = at_most(end, k + panel_keys);
+      keys_.widen_group(first + from, to - from, rows_.numbers());
+      score_tiles<float>(rows_.numbers(), -from, from, to, problem().head_dim);
+    }
+  }
+
+  // Scores of keys of an array or, if there are no arrays, of panels; rows of arrays lie so far apart.
+  template <class Numbers>
+  void score_tiles(const Numbers* keys, int first, int begin, int end, ptrdiff_t stride) {
+    const bool panels = !Features::arrays || problem().key_panels;
+    float* to[tile_rows];
+    ChainsOf<Numbers> chains;
+    chains.to = to;
+    chains.a_stride = problem().head_dim;
+    chains.a_scale = rows_.query_factor();
+    chains.b_step = panels ? panel_keys : 1;
+    chains.b_stride = panels ? 1 : stride;
+    for (int r = 0;;) {
+      chains.rows = one_tile ? count() : count() - r < tile_rows ? 1 : tile_rows;
+      for (int i = 0; i < chains.rows; ++i) to[i] = rows_.scores(r + i);
+      chains.column = begin;
+      score_tile<Isa, Features::arrays>(chains, problem(), rows_.query(r), keys, first, end);
+      r += chains.rows;
+      if (one_tile || r >= count()) break;
+    }
+  }
+
+  // The chain's values as floats in work memory, some columns at a time.
+  ATTEND_NOINLINE void add_widened(int key) {
+    keys_.for_each_piece(key, seen_.from, seen_.to,
+                         [&](int first, int begin, int end) { scale_rows(keys_.value_scales(), first, begin, end); });
+    const int most = int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
+    for (int column = 0; column < problem().value_dim; column += most) {
+      const int columns = at_most(problem().value_dim - column, most);
+      keys_.for_each_piece(key, seen_.from, seen_.to, [&](int first, int begin, int end) {
+        keys_.widen_values(first + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
+      });
+      value_tiles<float>(key, rows_.numbers(), 0, columns, column, columns);
+    }
+  }
+
+  // sums[column ...] += weights * values of `columns` columns: the chain's keys are values `first` + k, so far apart.
+  template <class Numbers>
+  void value_tiles(int key, const Numbers* values, int first, ptrdiff_t step, int column, int columns) {
+    ChainsOf<Numbers> chains;
+    chains.a_stride = chain_keys;
+    chains.a_scale = 1.0f;
+    chains.b_step = step;
+    chains.b_stride = 1;
+    chains.adds = rows_.adds(key);
+    for (int r = 0; r < count(); r += chains.rows) {
+      const ChainRange& sees = rows_.sees(r, key);
+      chains.rows = tile_of(r, key);
+      chains.steps = sees.to - sees.from;
+      if (chains.steps <= 0) continue;
+      chains.to = rows_.sums(r);
+      chains.a = rows_.scores(r) + sees.from;
+      chains.b = values + (first + sees.from) * step;
+      value_tile<Isa, Features::arrays>(chains, column, column + columns);
+    }
+  }
+
+  // How many rows from r on see the same of the chain: a tile, or one.
+  int tile_of(int r, int key) const {
+    if constexpr (!Features::any) return rows_.sees(0, key).to == seen_.to ? count() : 1;
+    if (count() - r < tile_rows) return 1;
+    const ChainRange &a = rows_.sees(r, key), &b = rows_.sees(r + tile_rows - 1, key);
+    return a.from == b.from && a.to == b.to ? tile_rows : 1;
+  }
+
+  Rows rows_;
+  EmbeddedKeys<Isa, Features> keys_;
+  int count_ = 0;               // of rows
+  typename Rows::Seen seen_{};  // of the chain, what any row sees
+};
 
 }  // namespace
 }  // namespace attend

@@ -1,8 +1,10 @@
 // What a call can be asked for beyond core::Problem, as compile-time policies of the pipelines.
 //
-// A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Both
-// sets are objects of their own (backend_<isa>.cpp, backend_<isa>_options.cpp), so that a program holds only what it calls.
+// A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Each
+// set is an object of its own (backend_<isa>.cpp, backend_<isa>_options.cpp), so that a program holds only what it calls.
 #pragma once
+
+#include "../numerics/formats.h"
 
 namespace attend {
 namespace {
@@ -14,15 +16,31 @@ struct NoFeatures {
   static constexpr bool sources = false;     // other number formats than float32, scales of keys and values, rings, pages
   static constexpr bool states = false;      // keys in several calls
   static constexpr bool results = false;     // sinks, log-sum-exp, weights, outputs in other formats
+
+  // Of the embedded form:
+  static constexpr bool arrays = true;    // keys and values lie in arrays too, in any format; else in a cache of `format`
+  static constexpr bool one_row = false;  // blocks are of one row
+  static constexpr core::Format format = core::Format::float32;  // that chains read in place
 };
 
-struct AllFeatures {
+struct AllFeatures : NoFeatures {
   static constexpr bool any = true;
   static constexpr bool visibility = true;
   static constexpr bool score_mods = true;
   static constexpr bool sources = true;
   static constexpr bool states = true;
   static constexpr bool results = true;
+};
+
+// A cache of one format, and a window at most.
+template <core::Format of_cache, bool single_rows>
+struct CacheFeatures : NoFeatures {
+  static constexpr bool any = true;
+  static constexpr bool visibility = true;
+  static constexpr bool sources = true;
+  static constexpr bool arrays = false;
+  static constexpr bool one_row = single_rows;
+  static constexpr core::Format format = of_cache;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ class RowState {
   template <class Isa>
   void end_segment() const {
     const typename Isa::Vec factor = rescale_factor<Isa>(total_max(), max());
-    total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Scalar>(lane_sums()), value_dim_);
+    total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Isa>(lane_sums()), value_dim_);
     total_max() = max();
     clear<Isa>();
   }

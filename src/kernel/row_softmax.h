@@ -111,23 +111,15 @@ void online_softmax_row(float* scores, int visible, float& max, float* lane_sums
 }
 
 // The denominator: its partial sums added in pairs (i, i+8), then (i, i+4), (i, i+2), (i, i+1). They are lost.
-template <class Isa, int half = panel_keys / 2>
-float add_lanes(float* lane_sums) {
-  if constexpr (Isa::lanes == 1) {
-    for (int width = half; width > 0; width /= 2) {
-      for (int i = 0; i < width; ++i) lane_sums[i] = Isa::add(lane_sums[i], lane_sums[i + width]);
+template <class Isa>
+ATTEND_NOINLINE float add_lanes(float* lane_sums) {
+  for (int width = panel_keys / 2; width >= Isa::lanes; width /= 2) {
+    for (int i = 0; i < width; i += Isa::lanes) {
+      Isa::store(lane_sums + i, Isa::add(Isa::load(lane_sums + i), Isa::load(lane_sums + i + width)));
     }
-  } else if constexpr (half > 0) {
-    constexpr int step = half < Isa::lanes ? 1 : Isa::lanes;
-    ATTEND_UNROLL
-    for (int i = 0; i < half; i += step) {
-      if constexpr (step == 1) {
-        lane_sums[i] += lane_sums[i + half];
-      } else {
-        Isa::store(lane_sums + i, Isa::add(Isa::load(lane_sums + i), Isa::load(lane_sums + i + half)));
-      }
-    }
-    return add_lanes<Isa, half / 2>(lane_sums);
+  }
+  for (int width = Isa::lanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lane_sums[i] += lane_sums[i + width];
   }
   return lane_sums[0];
 }

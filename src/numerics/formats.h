@@ -23,6 +23,31 @@ struct Bfloat {
   uint16_t bits;
 };
 
+// The numbers of a format.
+template <core::Format format>
+struct NumbersOf {
+  using Type = float;
+};
+template <>
+struct NumbersOf<core::Format::float16> {
+  using Type = Half;
+};
+template <>
+struct NumbersOf<core::Format::bfloat16> {
+  using Type = Bfloat;
+};
+template <>
+struct NumbersOf<core::Format::int8> {
+  using Type = int8_t;
+};
+template <core::Format format>
+using NumberOf = typename NumbersOf<format>::Type;
+
+template <class Number>
+const Number* numbers_of(const float* data) {
+  return static_cast<const Number*>(static_cast<const void*>(data));
+}
+
 // core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend.
 inline ptrdiff_t bytes_of_number(core::Format format) {
   return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;
@@ -54,19 +79,19 @@ inline float widen(Bfloat number) { return bits_to<float>(uint32_t(number.bits) 
 
 // What conversions do, for processors that have none: the highest digit moves up to where it is implied, the lowest bit of the
 // exponent, and raises that by one.
-inline float soft_widen(int8_t number) {
-  if (number == 0) return 0.0f;
-  uint32_t bits = number < 0 ? 0x80000000u : 0u, digits = uint32_t(number < 0 ? -number : number);
+inline float soft_widen(int number) {
+  const int sign = number >> 31;  // 0 or -1
+  uint32_t digits = uint32_t((number ^ sign) - sign) << 25;
+  if (digits == 0) return number == 0 ? 0.0f : -128.0f;
+  int exponent = 127 + 5 - sign * 256;
 #if defined(__ARM_FEATURE_CLZ)
   const int zeros = __builtin_clz(digits);
   digits <<= zeros;
-  bits += uint32_t(127 + 30 - zeros) << 23;
+  exponent -= zeros;
 #else
-  digits <<= 24;
-  bits += uint32_t(127 + 6) << 23;
-  for (; int32_t(digits) > 0; digits <<= 1) bits -= 1u << 23;
+  for (; int32_t(digits) >= 0; digits <<= 1) --exponent;
 #endif
-  return bits_to<float>(bits + (digits >> 8));
+  return bits_to<float>((uint32_t(exponent) << 23) + (digits >> 8));
 }
 
 inline float widen(int8_t number) {

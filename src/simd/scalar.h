@@ -66,12 +66,13 @@ struct Scalar : FloatArithmetic {
     for (int i = 0; i < count; ++i) row[i] = mul(row[i], by[i]);
   }
 
+  // Out of line: among the loops of tiles, small processors have no registers for these.
   template <class Number>
-  static void chains(const ChainsOf<Number>& c) {
+  ATTEND_NOINLINE static void chains(const ChainsOf<Number>& c) {
     any_chains(c);
   }
 
-  ATTEND_HOT static void chains(const Chains& c) { any_chains(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void chains(const Chains& c) { any_chains(c); }
 
   static void panel_chains(const Chains& c) { chains(c); }  // where b's columns lie side by side
 
@@ -121,7 +122,7 @@ struct Scalar : FloatArithmetic {
 
   template <class Number>
   static void one_by_one(const ChainsOf<Number>& c) {
-    for (int r = 0; r < c.rows; ++r) {
+    for (int r = 0; r < (ATTEND_SOFT_FLOAT ? 1 : c.rows); ++r) {
       const float* a = c.a + r * c.a_stride;
       for (int column = 0; column < c.columns; ++column) {
         const Number* b = c.b + column * c.b_stride;

@@ -1,4 +1,4 @@
-// Calls over caches with a window have a second way, core::run_..._cache, which must give the same bits as core::run.
+// Calls over caches with a window have other ways, core::run_cache, which must give the same bits as core::run.
 #pragma once
 
 #include "attend/core_options.h"
@@ -14,17 +14,18 @@ inline bool is_cache_call(const attend::core::Problem& p, const attend::core::Op
          o.scores.data == nullptr && o.states.data == nullptr && o.origin == 0;
 }
 
-inline void run_cache_call(const attend::core::Problem& p, const attend::core::Options& o) {
+inline void run_cache(const attend::core::Problem& p, const attend::core::Options& o, bool one_row) {
   using attend::core::Format;
+  using attend::core::run_cache;
   switch (o.key_format) {
     case Format::float32:
-      return attend::core::run_float32_cache(p, o);
+      return one_row ? run_cache<Format::float32, true>(p, o) : run_cache<Format::float32, false>(p, o);
     case Format::float16:
-      return attend::core::run_float16_cache(p, o);
+      return one_row ? run_cache<Format::float16, true>(p, o) : run_cache<Format::float16, false>(p, o);
     case Format::bfloat16:
-      return attend::core::run_bfloat16_cache(p, o);
+      return one_row ? run_cache<Format::bfloat16, true>(p, o) : run_cache<Format::bfloat16, false>(p, o);
     case Format::int8:
-      return attend::core::run_int8_cache(p, o);
+      return one_row ? run_cache<Format::int8, true>(p, o) : run_cache<Format::int8, false>(p, o);
   }
 }
 

@@ -94,7 +94,7 @@ inline void run_with_scratch(core::Problem p, const core::Options& options, cons
     Scratch scratch(core::option_scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim));
     p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
     if (way.parts == 1 && is_cache_call(p, options) && (p.queries + p.keys) % 2 == 0) {
-      run_cache_call(p, options);
+      run_cache(p, options, (p.queries + p.keys) % 4 == 0);
     } else if (way.parts == 1) {
       core::run(p, options);
     } else {

@@ -5,6 +5,7 @@
 // that clock; a loop of known length before tells how many instructions one of its ticks is.
 #include <initializer_list>
 
+#include "../conformance/cache_call.h"
 #include "../support/random.h"
 #include "attend/core_options.h"
 #include "attend/shape.h"
@@ -195,14 +196,8 @@ void count_call(const Call& call, int queries) {
   const uint64_t instructions = count_instructions([&] {
     if (call.plain) {
       core::run(problem);
-    } else if (call.format == core::Format::float16) {
-      core::run_float16_cache(problem, options);
-    } else if (call.format == core::Format::bfloat16) {
-      core::run_bfloat16_cache(problem, options);
-    } else if (call.format == core::Format::int8) {
-      core::run_int8_cache(problem, options);
-    } else if (call.ring) {
-      core::run_float32_cache(problem, options);
+    } else if (call.ring || call.format != core::Format::float32) {
+      attend_test::run_cache(problem, options, queries == 1);
     } else {
       core::run(problem, options);
     }

@@ -25,8 +25,8 @@ limits='
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
 cortex-m4     -Os  flash_options      12288
-cortex-m4     -Os  flash_decode_ring_int8 9216
-cortex-m4     -Os  flash_decode_ring   7744
+cortex-m4     -Os  flash_decode_ring_int8 7168
+cortex-m4     -Os  flash_decode_ring   6656
 cortex-m4     -Os  stack               768
 cortex-m0plus -Os  per_mac_64x32_cache 180
 cortex-m4     -Os  per_mac_64x32_cache 2.3
@@ -43,9 +43,9 @@ cortex-m55    -O2  per_mac_64x32_arrays 0.8
 # Calls of other kinds: at -O2 and where floats are computed by the processor, the most times as many instructions as the plain
 # call may take.
 ratios='
-decode_options 1.06
+decode_options 1.05
 decode_window 1.15
-decode_ring 1.18
+decode_ring 1.15
 decode_float16 1.5
 decode_int8 2.0
 prefill_options 1.05

@@ -67,7 +67,7 @@ image && /^ *[0-9a-f]+:\t/ {
   split($0, part, "\t")
   operation = part[2]
   operands = part[3]
-  if (operation ~ /^(\.word|\.short|\.byte|nop)/) next  # tables, padding
+  if (operation ~ /^(\.word|\.short|\.byte|nop)/ || part[2] part[3] == "movsr0, r0") next  # tables, padding, also by zeros
   runs_on = operation !~ /^(b|b\.n|b\.w|bx|udf.*)$/ && !(operation ~ /^(pop|ldmia\.w|ldm.*|ldr|ldr\.w|mov)$/ && operands ~ /pc/)
   if (operation ~ /^bl?x/ && operands ~ /^(r[0-9]|ip|sl|fp)/) add_call(at, "__indirect_call")
   if (operation ~ branch && match(operands, /<[^>]*>/)) {

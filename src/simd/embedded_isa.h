@@ -1,0 +1,26 @@
+// The instruction set of a small part, as the compiler's flags say.
+#pragma once
+
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#include "helium.h"
+namespace attend {
+namespace {
+using EmbeddedIsa = Helium;
+}  // namespace
+}  // namespace attend
+#elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
+// Armv7-M and Armv8-M with a floating-point unit (and at -O0 too: its registers are enough).
+#include "vfp.h"
+namespace attend {
+namespace {
+using EmbeddedIsa = Vfp;
+}  // namespace
+}  // namespace attend
+#else
+#include "scalar.h"
+namespace attend {
+namespace {
+using EmbeddedIsa = Scalar;
+}  // namespace
+}  // namespace attend
+#endif
