@@ -80,7 +80,7 @@ ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key
 }
 
 template <class Isa>
-void fill_row(float value, int count, float* to) {
+ATTEND_NOINLINE void fill_row(float value, int count, float* to) {
   const typename Isa::Vec filled = Isa::broadcast(value);
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, filled);
@@ -88,7 +88,7 @@ void fill_row(float value, int count, float* to) {
 }
 
 template <class Isa>
-void copy_row(const float* from, int count, float* to) {
+ATTEND_NOINLINE void copy_row(const float* from, int count, float* to) {
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::load(from + c));
   if (c < count) Isa::store_first(to + c, Isa::load_first(from + c, count - c), count - c);

@@ -6,6 +6,7 @@
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
+#include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
 
@@ -157,6 +158,12 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
       score_rows<Isa, Number, rows, less>(query, panels, head_dim, scales_of(key), padded - key, scores + key);
     }
   }
+}
+
+// Scores of `rows` rows against a panel of few_panel_keys keys.
+template <class Isa, int rows>
+void score_few(const float* query, const Panels& panel, float* scores) {
+  score_tile<Isa, float, rows, 1, few_panel_keys>(query, static_cast<const float*>(panel.data), panel.head_dim, nullptr, scores);
 }
 
 }  // namespace

@@ -26,16 +26,13 @@ constexpr int shared_keys = 64, shared_columns = 64;
 
 template <class Isa, class Number>
 void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
-  const Number* const data = static_cast<const Number*>(panels.data);
   const ptrdiff_t head_dim = panels.head_dim;
-  const int some = kernel_rows<Isa, Number>(rows) == rows ? to : shared_keys;
-  for (; from < to; from += some) {
-    const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
-    for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-      score_rows<Isa, Number, decltype(count)::value>(query + r * head_dim, data + from * head_dim, panels.head_dim, scales,
-                                                      at_most(to - from, some), scores + r * config::score_keys + from);
-    });
-  }
+  const Number* const data = static_cast<const Number*>(panels.data) + from * head_dim;
+  const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
+  for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
+    score_rows<Isa, Number, decltype(count)::value>(query + r * head_dim, data, panels.head_dim, scales, to - from,
+                                                    scores + r * config::score_keys + from);
+  });
 }
 
 // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
@@ -55,13 +52,13 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
     case core::Format::float32:
       break;
   }
-  if (panels.width == panel_keys) return score_panels<Isa, float>(rows, query, panels, from, to, scores);
-  const int head_dim = panels.head_dim;
-  for_each_kernel<Isa, float>(rows, [&](int r, auto count) {
-    score_tile<Isa, float, decltype(count)::value, 1, few_panel_keys>(query + r * ptrdiff_t(head_dim),
-                                                                      static_cast<const float*>(panels.data), head_dim, nullptr,
-                                                                      scores + r * config::score_keys);
-  });
+  if (panels.width == few_panel_keys) {
+    return for_each_kernel<Isa, float>(rows, [&](int r, auto count) {
+      score_few<Isa, decltype(count)::value>(query + r * ptrdiff_t(panels.head_dim), panels, scores + r * config::score_keys);
+    });
+  }
+  const int some = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
+  for (; from < to; from += some) score_panels<Isa, float>(rows, query, panels, from, at_most(from + some, to), scores);
 }
 
 // Replaces scores by weights relative to the rows' running maxima, raises these where a score is much higher, and adds the
@@ -82,32 +79,26 @@ void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* st
   }
 }
 
+// The same for one chain of keys, or for any number where one kernel takes all rows and columns.
 template <class Isa, class Number>
-void value_chains(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  const int keys = visible[rows - 1], dims = sums.value_dim;
-  const bool alone = kernel_rows<Isa, Number>(rows) == rows;
-  // All chains in one go over whole rows of values: by the next go, over other columns, the first-level cache would have lost
-  // many of them.
-  const bool at_once = (rows == 1 || widens<Number>)&&alone && dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
-  ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
-  int in_chain[Isa::tile_rows];
-  for (int k = 0, end; k < keys; k = end) {
-    end = at_once ? keys : at_most(k + chain.first_chain, keys);
-    const int* seen = visible;
-    if (end - k < keys) {
-      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
-      seen = in_chain;
-    }
-    for (int column = 0, last; column < dims; column = last) {
-      last = alone ? dims : at_most(column + shared_columns, dims);
-      for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-        value_columns<Isa, Number, decltype(count)::value>(weights + k + r * config::score_keys, chain, seen + r,
-                                                           sums_from(sums, r), column, last);
-      });
-    }
-    chain = {chain.data + (end - k) * chain.stride, chain.stride, chain_keys};
-    sums.begun = true;
+void value_chain(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+  const ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
+  const int some = widens<Number> || kernel_rows<Isa, float>(rows) == rows ? sums.value_dim : shared_columns;
+  for (int column = 0; column < sums.value_dim; column += some) {
+    const int end = at_most(column + some, sums.value_dim);
+    for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
+      value_columns<Isa, Number, decltype(count)::value>(weights + r * config::score_keys, chain, visible + r,
+                                                         sums_from(sums, r), column, end);
+    });
   }
+}
+
+// Whether one pass over a tile's values goes through all chains: the kernel takes all columns and, as those of floats for
+// several rows end with a chain, knows how. By the next pass, over other columns, the first-level cache would have lost many.
+template <class Isa, class Number>
+bool takes_all_chains(int rows, int dims) {
+  return (rows == 1 || widens<Number>)&&kernel_rows<Isa, Number>(rows) == rows &&
+         dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
 }
 
 // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one of
@@ -117,16 +108,34 @@ void value_chains(int rows, const float* weights, const Values& values, const in
 //   visible  [rows], never falling; not all 0
 //   sums     [rows][value_dim]
 template <class Isa>
-void value_tiles(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  switch (values.format) {
-    case core::Format::float16:
-      return value_chains<Isa, Half>(rows, weights, values, visible, sums);
-    case core::Format::bfloat16:
-      return value_chains<Isa, Bfloat>(rows, weights, values, visible, sums);
-    case core::Format::int8:
-      return value_chains<Isa, int8_t>(rows, weights, values, visible, sums);
-    case core::Format::float32:
-      return value_chains<Isa, float>(rows, weights, values, visible, sums);
+void value_tiles(int rows, const float* weights, Values values, const int* visible, Sums sums) {
+  const int keys = visible[rows - 1];
+  const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, sums.value_dim)
+                                                              : takes_all_chains<Isa, Half>(rows, sums.value_dim);
+  int in_chain[Isa::tile_rows];
+  for (int k = 0, end; k < keys; k = end) {
+    end = at_once ? keys : at_most(k + values.first_chain, keys);
+    const int* seen = visible;
+    if (end - k < keys) {
+      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
+      seen = in_chain;
+    }
+    switch (values.format) {
+      case core::Format::float16:
+        value_chain<Isa, Half>(rows, weights + k, values, seen, sums);
+        break;
+      case core::Format::bfloat16:
+        value_chain<Isa, Bfloat>(rows, weights + k, values, seen, sums);
+        break;
+      case core::Format::int8:
+        value_chain<Isa, int8_t>(rows, weights + k, values, seen, sums);
+        break;
+      case core::Format::float32:
+        value_chain<Isa, float>(rows, weights + k, values, seen, sums);
+    }
+    values.data = moved(static_cast<const float*>(values.data), (end - k) * values.stride, values.format);
+    values.first_chain = chain_keys;
+    sums.begun = true;
   }
 }
 
