@@ -14,12 +14,6 @@
 namespace attend {
 namespace {
 
-// The rows of the next tile, of `left` rows.
-template <class Isa>
-int next_tile_rows(int left) {
-  return at_most(left, Isa::tile_rows);
-}
-
 // Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
 // many keys, and so many columns of a chain's values.
 constexpr int shared_keys = 64, shared_columns = 64;
@@ -73,8 +67,8 @@ void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* st
   for (int r = 0, some; r < rows; r += some) {
     some = Isa::softmax_rows(rows - r);
     with_rows<Isa, float, Isa::softmax_rows(Isa::tile_rows)>(some, [&](auto count) {
-      softmax_side_by_side<Isa, decltype(count)::value, NoScoreMod>(scores + r * config::score_keys, visible + r, states + r,
-                                                                    lane_sums + r * panel_keys, sums_from(sums, r), {});
+      softmax_side_by_side<Isa, decltype(count)::value>(scores + r * config::score_keys, visible + r, states + r,
+                                                        lane_sums + r * panel_keys, sums_from(sums, r));
     });
   }
 }
@@ -138,6 +132,27 @@ void value_tiles(int rows, const float* weights, Values values, const int* visib
     sums.begun = true;
   }
 }
+
+// The same steps for a tile of floats that one kernel takes, over keys of one chain: nothing is left to choose.
+template <class Isa, int rows>
+struct OneKernel {
+  static void score(int /*rows*/, const float* query, const Panels& panels, int /*from*/, int to, float* scores) {
+    if (panels.width == few_panel_keys) return score_few<Isa, rows>(query, panels, scores);
+    score_rows<Isa, float, rows>(query, static_cast<const float*>(panels.data), panels.head_dim, nullptr, to, scores);
+  }
+  static void softmax(int /*rows*/, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
+    constexpr int some = Isa::softmax_rows(rows);
+    static_assert(rows % some == 0, "a kernel's rows are weighed in equal parts");
+    for (int r = 0; r < rows; r += some) {
+      softmax_side_by_side<Isa, some>(scores + r * config::score_keys, visible + r, states + r, lane_sums + r * panel_keys,
+                                      sums_from(sums, r));
+    }
+  }
+  static void value(int /*rows*/, const float* weights, const Values& values, const int* visible, Sums sums) {
+    const ValueRows<float> chain = {static_cast<const float*>(values.data), values.stride, chain_keys};
+    value_columns<Isa, float, rows>(weights, chain, visible, sums, 0, sums.value_dim);
+  }
+};
 
 }  // namespace
 }  // namespace attend
