@@ -66,19 +66,29 @@ class FeatureWalk {
     int key = begin & -chain_keys;
     int last = rows_.has_states ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
     while (key < end && begin < end) {
-      int chains = chain_keys;
-      if (is_needed(key, end)) {
-        const int most = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
+      const int most = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
+      int chains = seen_by_all(key, most);
+      if (chains > 0) {
+        go_to(last, key);
+        last = key + chains - chain_keys;
+        go_over(key, 0, chains, true);
+      } else if (chains = chain_keys; is_needed(key, end)) {
         while (chains < most && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
         go_to(last, key);
-        go_over_seen_groups(key, at_most(chains, end - key));
         last = key + chains - chain_keys;
+        go_over_seen_groups(key, at_most(chains, end - key));
       } else if (!visibility_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
       }
       key += chains;
     }
     if (rows_.has_states) go_to(last, problem_.keys);
+  }
+
+  // How many keys from `key` on, whole chains, all rows see where nothing happens to scores.
+  int seen_by_all(int key, int most) const {
+    if (modifies_scores_ || !all_in_range(key, visibility_)) return 0;
+    return at_most(most, visibility_.earliest.end - key) & -chain_keys;
   }
 
   // Whether any row may see any key of a chain.
@@ -111,12 +121,23 @@ class FeatureWalk {
     int from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
     while (!visibility_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
     for (int last; last = (to - 1) & -panel_keys, !visibility_.has_any(key + last, key + to);) to = last;
+    go_over(key, from, to, false);
+  }
+
+  // seen: whether all rows see all of these keys, and nothing happens to scores.
+  void go_over(int key, int from, int to, bool seen) {
     KeyBlock block = rows_.keys.block(key, from, to, visibility_, rows_.rows.count);
     block.begun = true;
+    int visible[Isa::tile_rows];
+    for (int& count : visible) count = to;
     RowTile tile = {0, 0};
     for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
       tile.rows = at_most(rows_.rows.count - tile.r, Isa::tile_rows);
-      go_over_tile(tile, block);
+      if (seen && block.key_scales == nullptr) {
+        rows_.template attend_tile<Tiles>(tile, block, visible);
+      } else {
+        go_over_tile(tile, block);
+      }
     }
   }
 
@@ -125,7 +146,6 @@ class FeatureWalk {
     const BlockVisibility visibility = {row[0].visibility, row[tile.rows - 1].visibility, visibility_.all};
     int visible[Isa::tile_rows];  // of the block's keys, never falling
     for (int i = 0; i < tile.rows; ++i) visible[i] = at_least(at_most(row[i].visibility.end - block.key, block.to), 0);
-    if (sees_all(block, visibility)) return rows_.template attend_tile<Tiles>(tile, block, visible);
 
     const int to = visibility.all ? block.to : visible[tile.rows - 1];
     int from = block.from;
@@ -134,12 +154,6 @@ class FeatureWalk {
     Tiles::score(tile.rows, rows_.query(tile.r), block.panels, from, to, rows_.scores);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
     if (visible[tile.rows - 1] > from) values_.add(tile, block, from, visible, gaps, visibility_);
-  }
-
-  // Whether the rows of a tile see the whole chains of a block from its beginning on, and nothing else happens to scores.
-  bool sees_all(const KeyBlock& block, const BlockVisibility& visibility) const {
-    return !modifies_scores_ && block.key_scales == nullptr && block.from == 0 && all_in_range(block.key, visibility) &&
-           visibility.earliest.end >= block.key + block.to && (!rows_.has_states || block.to % chain_keys == 0);
   }
 
   // Whether all rows see by position what the last one does from a key on.

@@ -211,8 +211,13 @@ class KeySource {
   // Scales of a block's keys or values, for whole panels; null if there are none.
   const float* scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
     if (!Features::sources || of_head == nullptr) return nullptr;
+    if (block.to % panel_keys == 0 && block.key + block.from >= origin() && block.in_place) {
+      return of_head + (block.slot - origin());
+    }
+    return copied_scales(of_head, block, visibility, work);
+  }
+  const float* copied_scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
     const int key = block.key, from = block.from, to = block.to;
-    if (to % panel_keys == 0 && key + from >= origin() && block.in_place) return of_head + (block.slot - origin());
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!is_seen(key + k, visibility)) continue;

@@ -19,8 +19,8 @@ struct MaskedValues {
 
   MaskedValues(Walked& walked, QueryRow* rows_of_options) : rows(walked), row(rows_of_options) {}
 
-  // From a tile's scores of keys from `from` on, a whole number of panels, of which a row sees those below visible[row], but for
-  // some between others if there are gaps, which have the score minus infinity.
+  // From a tile's scores of keys from `from` on, a whole number of panels, of which a row sees those below visible[row], but
+  // for some between others if there are gaps, which have the score minus infinity.
   void add(const RowTile& tile, KeyBlock& block, int from, const int* visible, bool gaps, const BlockVisibility& visibility) {
     const int r = tile.r, count = tile.rows, to = visible[count - 1];
     int seen[Isa::tile_rows];

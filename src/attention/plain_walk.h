@@ -14,8 +14,9 @@
 namespace attend {
 namespace {
 
-// Options that a call without features does not have.
+// What a call without features does not have.
 constexpr core::Options no_options = {};
+constexpr BlockVisibility all_seen = {};
 
 template <class Isa, class Backend>
 class PlainWalk {
@@ -47,7 +48,7 @@ class PlainWalk {
     for (int segment = 0;; segment += segment_keys) {
       const int end = at_most(segment + segment_keys, key_end);
       for (int key = segment; key < end || key == 0; key += key_block_) {
-        KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), {}, rows_.rows.count);
+        KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), all_seen, rows_.rows.count);
         block.begun = key > segment;
         go_over(block);
       }

@@ -87,10 +87,25 @@ void value_chain(int rows, const float* weights, const Values& values, const int
   }
 }
 
-// Whether one pass over a tile's values goes through all chains: the kernel takes all columns and, as those of floats for
-// several rows end with a chain, knows how. By the next pass, over other columns, the first-level cache would have lost many.
+template <class Isa>
+void value_chain_of(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+  switch (values.format) {
+    case core::Format::float16:
+      return value_chain<Isa, Half>(rows, weights, values, visible, sums);
+    case core::Format::bfloat16:
+      return value_chain<Isa, Bfloat>(rows, weights, values, visible, sums);
+    case core::Format::int8:
+      return value_chain<Isa, int8_t>(rows, weights, values, visible, sums);
+    case core::Format::float32:
+      return value_chain<Isa, float>(rows, weights, values, visible, sums);
+  }
+}
+
+// Whether one pass over a tile's values goes through all chains: the kernel takes all rows and columns and, as those of floats
+// for several rows end with a chain, knows how. By the next pass, over other columns, the first-level cache would have lost
+// many.
 template <class Isa, class Number>
-bool takes_all_chains(int rows, int dims) {
+ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
   return (rows == 1 || widens<Number>)&&kernel_rows<Isa, Number>(rows) == rows &&
          dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
 }
@@ -102,33 +117,19 @@ bool takes_all_chains(int rows, int dims) {
 //   visible  [rows], never falling; not all 0
 //   sums     [rows][value_dim]
 template <class Isa>
-void value_tiles(int rows, const float* weights, Values values, const int* visible, Sums sums) {
-  const int keys = visible[rows - 1];
-  const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, sums.value_dim)
-                                                              : takes_all_chains<Isa, Half>(rows, sums.value_dim);
+void value_tiles(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+  const int keys = visible[rows - 1], dims = sums.value_dim;
+  const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
+                                                              : takes_all_chains<Isa, Half>(rows, dims);
+  if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
+  Values chain = values;
   int in_chain[Isa::tile_rows];
   for (int k = 0, end; k < keys; k = end) {
-    end = at_once ? keys : at_most(k + values.first_chain, keys);
-    const int* seen = visible;
-    if (end - k < keys) {
-      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
-      seen = in_chain;
-    }
-    switch (values.format) {
-      case core::Format::float16:
-        value_chain<Isa, Half>(rows, weights + k, values, seen, sums);
-        break;
-      case core::Format::bfloat16:
-        value_chain<Isa, Bfloat>(rows, weights + k, values, seen, sums);
-        break;
-      case core::Format::int8:
-        value_chain<Isa, int8_t>(rows, weights + k, values, seen, sums);
-        break;
-      case core::Format::float32:
-        value_chain<Isa, float>(rows, weights + k, values, seen, sums);
-    }
-    values.data = moved(static_cast<const float*>(values.data), (end - k) * values.stride, values.format);
-    values.first_chain = chain_keys;
+    end = at_most(k + chain.first_chain, keys);
+    for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
+    value_chain_of<Isa>(rows, weights + k, chain, in_chain, sums);
+    chain.data = moved(static_cast<const float*>(chain.data), (end - k) * chain.stride, chain.format);
+    chain.first_chain = chain_keys;
     sums.begun = true;
   }
 }
@@ -142,10 +143,10 @@ struct OneKernel {
   }
   static void softmax(int /*rows*/, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
     constexpr int some = Isa::softmax_rows(rows);
-    static_assert(rows % some == 0, "a kernel's rows are weighed in equal parts");
-    for (int r = 0; r < rows; r += some) {
-      softmax_side_by_side<Isa, some>(scores + r * config::score_keys, visible + r, states + r, lane_sums + r * panel_keys,
-                                      sums_from(sums, r));
+    softmax_side_by_side<Isa, some>(scores, visible, states, lane_sums, sums);
+    if constexpr (some < rows) {
+      OneKernel<Isa, rows - some>::softmax(rows, scores + some * config::score_keys, visible + some, states + some,
+                                           lane_sums + some * panel_keys, sums_from(sums, some));
     }
   }
   static void value(int /*rows*/, const float* weights, const Values& values, const int* visible, Sums sums) {
