@@ -102,7 +102,8 @@ constexpr ptrdiff_t few_panel_floats(int head_dim) {
 template <class Isa>
 void pack_few(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
   if (key_count > 0) pack_panel<Isa, few_panel_keys>(keys, key_stride, key_count, head_dim, panel);
-  fill_row<Isa>(0.0f, panel_keys - few_panel_keys, panel + few_panel_keys * ptrdiff_t(head_dim));
+  panel += few_panel_keys * ptrdiff_t(head_dim);
+  for (int i = 0; i < panel_keys - few_panel_keys; ++i) panel[i] = 0.0f;
 }
 
 }  // namespace
