@@ -23,7 +23,7 @@ inline int decode_block(const core::Options& options) {
 template <class Isa, class Features>
 class KeySource {
  public:
-  KeySource(const core::Problem& problem, const core::Options* options, const core::HostWorkMemory& at)
+  KeySource(const core::Problem& problem, const core::Options& options, const core::HostWorkMemory& at)
       : problem_(problem),
         options_(options),
         panels_(problem.scratch + at.panels),
@@ -39,10 +39,11 @@ class KeySource {
     int from;
     int to;
     bool begun;          // whether the rows' sums of the segment have begun
-    bool gathers;        // whether it pays to have values side by side that lie apart
+    bool in_place;       // whether they may be read where they lie
     signed char finite;  // whether all values are; -1: not known yet
+    ptrdiff_t slot;      // of position key, if so
     Panels panels;
-    Values values;            // in another format than float32 only where they are read as they lie
+    Values values;            // like panels, in another format than float32 only where they are read as they lie
     const float* key_scales;  // of panels of floats; those of others are theirs
     const float* value_scales;
   };
@@ -55,65 +56,42 @@ class KeySource {
       const auto scales_of_head = [head](const float* scales, ptrdiff_t stride) {
         return scales == nullptr ? nullptr : scales + head * stride;
       };
-      key_scales_of_head_ = scales_of_head(options_->key_scales, options_->key_scale_stride);
-      value_scales_of_head_ = scales_of_head(options_->value_scales, options_->value_scale_stride);
+      key_scales_of_head_ = scales_of_head(options_.key_scales, options_.key_scale_stride);
+      value_scales_of_head_ = scales_of_head(options_.value_scales, options_.value_scale_stride);
     }
   }
 
-  // Keys for so many rows.
+  // Keys for so many rows. A few rows read other formats where they lie, for more it pays to widen them once. Values are
+  // brought together when several tiles of rows read them, and when many do if they lie close together: far apart, they share
+  // few sets of the cache.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;
     made.from = from;
     made.to = to;
     made.begun = false;
+    made.in_place = in_place(key, from, to, visibility);
     made.finite = -1;
-    made.key_scales = nullptr;
-    // When several tiles of rows read them, and when many do if they lie close together: far apart, they share few sets of the
-    // cache.
-    made.gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels;
-    // A few rows read other formats where they lie, for more it pays to widen them once.
-    const bool few = Features::sources && rows <= typed_rows && in_place(key, from, to, visibility);
-    if (few && problem_.key_panels && key_format() != core::Format::float32) {
-      made.panels = {panels_in_place(key, from), key_format(), scales(key_scales_of_head_, made, visibility, key_scales_),
-                     problem_.head_dim, panel_keys};
-    } else {
-      made.panels = panels(key, from, to, visibility);
-      made.key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
-    }
-    if (few && value_format() != core::Format::float32) {
-      made.values = {values_in_place(key, from), value_format(), problem_.value.token_stride, chain_keys};
-    } else {
-      made.values = values(made, visibility);
-    }
+    made.slot = slot_of(key + from) - from;
+    const bool few = Features::sources && rows <= typed_rows && made.in_place;
+    const bool typed_keys = few && problem_.key_panels && key_format() != core::Format::float32;
+    const bool typed_values = few && value_format() != core::Format::float32;
+    const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
+                         problem_.value.token_stride != problem_.value_dim;
+    const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
+    made.panels = typed_keys ? panels_in_place(made) : float_panels(made, visibility);
+    made.panels.scales = typed_keys ? key_scales : nullptr;
+    made.key_scales = typed_keys ? nullptr : key_scales;
+    made.values = typed_values || (made.in_place && !gathers && value_format() == core::Format::float32)
+                      ? values_in_place(made)
+                      : gathered_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);
     return made;
   }
 
-  // Whether so many rows read keys and values in their format, where they lie, if these are in one piece.
-  bool widens_in_registers(int rows) const {
-    return rows <= typed_rows && problem_.key_panels && key_format() != core::Format::float32 &&
-           value_format() != core::Format::float32;
-  }
-
-  // Whole panels of keys for such rows, which see them all; or nothing, where they are not in one piece.
-  bool typed_block(int key, int keys, Block& made) const {
-    if (!in_one_piece(key, 0, keys)) return false;
-    made = Block{};
-    made.key = key;
-    made.to = keys;
-    made.begun = true;
-    made.finite = 1;  // nobody asks where all is seen
-    made.panels = {panels_in_place(key, 0), key_format(), scales_in_place(key_scales_of_head_, key, 0), problem_.head_dim,
-                   panel_keys};
-    made.values = {values_in_place(key, 0), value_format(), problem_.value.token_stride, chain_keys};
-    made.value_scales = scales_in_place(value_scales_of_head_, key, 0);
-    return true;
-  }
-
   // The block's values as floats from now on.
   void widen_values(Block& block, const BlockVisibility& visibility) {
-    if (block.values.format != core::Format::float32) block.values = values(block, visibility);
+    if (block.values.format != core::Format::float32) block.values = gathered_values(block, visibility);
   }
 
   // Whether no value of a block, or no scale of one, is infinite or no number: looked for once.
@@ -126,64 +104,56 @@ class KeySource {
 
  private:
   core::Format key_format() const {
-    if constexpr (Features::sources) return options_->key_format;
+    if constexpr (Features::sources) return options_.key_format;
     return core::Format::float32;
   }
   core::Format value_format() const {
-    if constexpr (Features::sources) return options_->value_format;
+    if constexpr (Features::sources) return options_.value_format;
     return core::Format::float32;
   }
   // Position of the first key of an array.
   int origin() const {
-    if constexpr (Features::sources) return options_->origin;
+    if constexpr (Features::sources) return options_.origin;
     return 0;
   }
   int slot_of(int key) const {
-    if constexpr (Features::sources) return attend::slot_of(options_->paging, problem_.keys, key);
+    if constexpr (Features::sources) return attend::slot_of(options_.paging, problem_.keys, key);
     return key;
   }
 
-  // Whether the groups of some keys lie one after another.
-  bool in_one_piece(int key, int from, int to) const {
-    if constexpr (!Features::sources) return true;
-    const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
-    return run_length(options_->paging, keys_taken(options_->paging, problem_.keys), group, groups) >= groups;
-  }
-
-  // Whether some keys may be read where they lie. A group that nobody sees may be gone.
+  // Whether the groups of some keys lie one after another, and none is one that nobody sees, which may be gone.
   bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
     if constexpr (!Features::sources) return true;
-    return in_one_piece(key, from, to) && visibility.has_all_groups(key + from, key + to);
+    const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
+    return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), group, groups) >= groups &&
+           visibility.has_all_groups(key + from, key + to);
   }
 
   bool is_seen(int group, const BlockVisibility& visibility) const {
     return !Features::visibility || visibility.has_any(group, group + panel_keys);
   }
 
-  // Where the panels of a cache lie; the first is that of position key.
-  const float* panels_in_place(int key, int from) const {
-    const ptrdiff_t slot = slot_of(key + from) - from;
-    return moved(keys_of_head_, slot * problem_.head_dim, key_format());
+  // The panels of a cache where they lie.
+  Panels panels_in_place(const Block& block) const {
+    return {moved(keys_of_head_, block.slot * problem_.head_dim, key_format()), key_format(), nullptr, problem_.head_dim,
+            panel_keys};
   }
 
-  // Panels of keys from `from` on, at from * head_dim of what is returned.
-  Panels panels(int key, int from, int to, const BlockVisibility& visibility) {
-    const auto floats = [this](const float* data, int width) {
-      return Panels{data, core::Format::float32, nullptr, problem_.head_dim, width};
-    };
-    if (problem_.key_panels && key_format() == core::Format::float32 && in_place(key, from, to, visibility)) {
-      return floats(panels_in_place(key, from), panel_keys);
-    }
+  // Panels of floats: those of keys from block.from on, at from * head_dim of what is returned.
+  Panels float_panels(const Block& block, const BlockVisibility& visibility) {
+    if (problem_.key_panels && block.in_place && key_format() == core::Format::float32) return panels_in_place(block);
+    Panels packed = {panels_, core::Format::float32, nullptr, problem_.head_dim, panel_keys};
     if (!Features::any && problem_.keys <= few_panel_keys) {
       static_assert(chain_keys >= panel_keys, "the smallest key_block has room for one, and for what is read behind it");
-      pack_few<Isa>(keys_of_head_, problem_.key.token_stride, to, problem_.head_dim, panels_);
-      return floats(panels_, few_panel_keys);
+      pack_few<Isa>(keys_of_head_, problem_.key.token_stride, block.to, problem_.head_dim, panels_);
+      packed.width = few_panel_keys;
+      return packed;
     }
-    for (int k = from; k < to; k += panel_keys) {
-      if (!is_seen(key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
-      pack_group(key + k, at_most(to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
+    for (int k = block.from; k < block.to; k += panel_keys) {
+      if (!is_seen(block.key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
+      pack_group(block.key + k, at_most(block.to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
     }
-    return floats(panels_, panel_keys);
+    return packed;
   }
 
   // One panel of floats.
@@ -206,23 +176,16 @@ class KeySource {
     pack_panel<Isa, panel_keys>(group_, dims, count, dims, panel);
   }
 
-  // Where values lie; the first is that of position key.
-  const float* values_in_place(int key, int from) const {
-    const ptrdiff_t slot = slot_of(key + from) - from;
-    return moved(values_of_head_, (slot - origin()) * problem_.value.token_stride, value_format());
+  Values values_in_place(const Block& block) const {
+    const ptrdiff_t stride = problem_.value.token_stride;
+    return {moved(values_of_head_, (block.slot - origin()) * stride, value_format()), value_format(), stride, chain_keys};
   }
 
-  // Values of a block's keys as floats.
-  Values values(const Block& block, const BlockVisibility& visibility) {
-    const ptrdiff_t stride = problem_.value.token_stride;
-    const int dims = problem_.value_dim;
-    if (value_format() == core::Format::float32 && in_place(block.key, block.from, block.to, visibility) &&
-        (!block.gathers || stride == dims)) {
-      return {values_in_place(block.key, block.from), core::Format::float32, stride, chain_keys};
-    }
+  // A block's values as floats, side by side.
+  Values gathered_values(const Block& block, const BlockVisibility& visibility) {
     for (int k = block.from; k < block.to; k += panel_keys)
       gather_values(block.key, k, at_most(k + panel_keys, block.to), visibility);
-    return {values_, core::Format::float32, dims, chain_keys};
+    return {values_, core::Format::float32, problem_.value_dim, chain_keys};
   }
 
   // A group of them.
@@ -245,18 +208,16 @@ class KeySource {
     }
   }
 
-  const float* scales_in_place(const float* of_head, int key, int from) const {
-    if (of_head == nullptr) return nullptr;
-    return of_head + (slot_of(key + from) - from - origin());
-  }
-
   // Scales of a block's keys or values, for whole panels; null if there are none.
   const float* scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
     if (!Features::sources || of_head == nullptr) return nullptr;
-    const int key = block.key, from = block.from, to = block.to;
-    if (to % panel_keys == 0 && key + from >= origin() && in_place(key, from, to, visibility)) {
-      return scales_in_place(of_head, key, from);
+    if (block.to % panel_keys == 0 && block.key + block.from >= origin() && block.in_place) {
+      return of_head + (block.slot - origin());
     }
+    return copied_scales(of_head, block, visibility, work);
+  }
+  const float* copied_scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
+    const int key = block.key, from = block.from, to = block.to;
     for (int k = from; k < to; k += panel_keys) {
       fill_row<Isa>(0.0f, panel_keys, work + k);  // of keys that nobody sees, or that do not exist
       if (!is_seen(key + k, visibility)) continue;
@@ -295,7 +256,7 @@ class KeySource {
   }
 
   const core::Problem& problem_;
-  const core::Options* const options_;  // null in plain calls
+  const core::Options& options_;
   float* const panels_;
   float* const values_;
   float* const group_;

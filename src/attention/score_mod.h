@@ -56,9 +56,9 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec tanh_half(typename Isa::Vec y) {
   return Isa::mul(less_one, near_minus_reciprocal<Isa>(Isa::sub(Isa::broadcast(-2.0f), less_one)));
 }
 
-// Caps scores of whole panels, and returns the highest; some vectors side by side, as each is a long chain of operations.
+// Caps scores of whole panels; some vectors side by side, as each is a long chain of operations.
 template <class Isa>
-ATTEND_NOINLINE typename Isa::Vec cap_scores(float* scores, int count, float cap, typename Isa::Vec highest) {
+ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
   constexpr int panel_vecs = panel_keys / Isa::lanes, some = Isa::lanes == 1 || panel_vecs < 2 ? 1 : 2;
   const typename Isa::Vec by = Isa::broadcast(cap);
   for (int k = 0; k < count; k += some * Isa::lanes) {
@@ -66,12 +66,8 @@ ATTEND_NOINLINE typename Isa::Vec cap_scores(float* scores, int count, float cap
     ATTEND_UNROLL
     for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(scores + k + i * Isa::lanes)));
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) {
-      Isa::store(scores + k + i * Isa::lanes, capped[i]);
-      highest = Isa::max(highest, capped[i]);
-    }
+    for (int i = 0; i < some; ++i) Isa::store(scores + k + i * Isa::lanes, capped[i]);
   }
-  return highest;
 }
 
 // Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
@@ -211,14 +207,10 @@ struct KeySpan {
   int to;
 };
 
-// The only thing that options do to scores, if one of these is.
-enum class OnlyScoreMod { none, bias, bytes, bits, cap };
-
 // What a call does with scores.
 struct ScoreUse {
   bool modifies;   // anything but scales of keys and what tokens see by position
   bool has_masks;  // masks may hide keys between others
-  OnlyScoreMod only;
 };
 
 // All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
@@ -229,14 +221,7 @@ inline ScoreUse score_use(const core::Options& options) {
                                 key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
   const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
   const bool others = scores.data != nullptr || slopes != nullptr || relative != nullptr;
-  OnlyScoreMod only = OnlyScoreMod::none;
-  if (!others && key_scales == nullptr && has_bias + has_mask + has_cap == 1) {
-    only = has_bias       ? OnlyScoreMod::bias
-           : has_cap      ? OnlyScoreMod::cap
-           : visible_bits ? OnlyScoreMod::bits
-                          : OnlyScoreMod::bytes;
-  }
-  return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr, only};
+  return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
 }
 inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
 inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }
@@ -272,7 +257,6 @@ class ScoreMod {
       : problem_(problem), options_(options), factors_(problem, options) {}
 
   float query_scale() const { return factors_.query; }
-  float cap() const { return factors_.cap; }
 
   // Takes scores of the keys to what is weighed; keys that a row does not see get -inf, but for those from `end` of what it
   // sees by position on.
@@ -291,7 +275,7 @@ class ScoreMod {
     }
     if (shows(core::Scores::raw)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, factors_.raw); });
     if (magnitude(factors_.cap) != 0) {
-      for_rows([&](float* row, const QueryRow&) { cap_scores<Isa>(row, padded, factors_.cap, Isa::zero()); });
+      for_rows([&](float* row, const QueryRow&) { cap_scores<Isa>(row, padded, factors_.cap); });
     }
     if (shows(core::Scores::capped)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, ln_2); });
     if (options_.bias.data != nullptr) {

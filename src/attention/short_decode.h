@@ -71,7 +71,7 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   for (int i = 0; i < heads; ++i) {
     const float* const key = element(problem.key, 0, first_head + i);
     float* const row = scores + i * panel_keys;
-    scale_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
+    multiply_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
     if (problem.key_panels) {
       score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
     } else if (keys <= few_panel_keys) {
@@ -121,7 +121,7 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides
   float* const lane_sums = problem.scratch + at.lane_sums;
   float* const query = problem.scratch + at.query;
   for (; head < problem.query_heads; ++head) {
-    scale_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
+    multiply_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
     score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
     const int padded = whole_panels(keys);
     hide_keys<Isa>(scores, keys, padded);

@@ -134,12 +134,6 @@ ATTEND_ALWAYS_INLINE void hide_keys(float* scores, int visible, int padded) {
   for (; k < padded; k += Isa::lanes) Isa::store(scores + k, hidden_score);
 }
 
-// What else happens to scores before they count; here nothing. Others have, for row r of some:
-//   Vec highest(int r, float* scores, int count, Vec so_far)   changes whole panels of scores, of which it returns the highest
-struct NoScoreMod {
-  static constexpr bool is_any = false;
-};
-
 // Replaces the scores of rows by their weights relative to their running maxima, raising these where a score is much higher,
 // and adds the weights to the denominators' partial sums.
 //   scores     [rows][score_keys]
@@ -147,9 +141,8 @@ struct NoScoreMod {
 //              row's, is given weight 0, whatever it holds
 //   scale      [rows]
 //   lane_sums  [rows][16] partial sums of the denominator, one for each lane of a panel; like the sums, they may not have begun
-template <class Isa, int rows, class Change = NoScoreMod>
-ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums,
-                                          Change change = {}) {
+template <class Isa, int rows>
+ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums) {
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(at_least(visible[rows - 1], 1));  // a row may see none of the tile's keys
   if (visible[0] != padded) {
@@ -159,10 +152,7 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
-  if constexpr (Change::is_any) {
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) highest[r] = change.highest(r, scores + r * config::score_keys, padded, highest[r]);
-  } else if constexpr (rows == 1) {
+  if constexpr (rows == 1) {
     highest[0] = highest_of_row<Isa>(scores, padded, highest[0]);
   } else {
     for (int k = 0; k < padded; k += Isa::lanes) {
@@ -184,38 +174,6 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
     bring_near<Isa>(scores + r * config::score_keys, padded, scale[r].max);
   }
   weights_of_rows<Isa, rows>(scores, padded, scale, sums.begun, lane_sums);
-}
-
-// What has happened already: the highest score of each row.
-template <class Isa>
-struct FoundHighest {
-  static constexpr bool is_any = true;
-  const float* found;
-  typename Isa::Vec highest(int r, float* /*scores*/, int /*count*/, typename Isa::Vec /*so_far*/) const {
-    return Isa::broadcast(found[r]);
-  }
-};
-
-// The same for the rows of a whole tile, which see the same whole panels of keys, with a change. First all rows are changed,
-// because what that reads may have to come from memory; then they are weighed, so many side by side as fill the registers.
-template <class Isa, int rows, class Change>
-void online_softmax(float* scores, const int* visible, SoftmaxState* scale, float* lane_sums, Sums sums, Change change) {
-  constexpr int some = Isa::softmax_rows(rows);
-  static_assert(rows % some == 0, "a whole tile");
-  float highest[rows];  // as vectors they would take most of the stack
-  for (int r = 0; r < rows; ++r) {
-    const typename Isa::Vec before = Isa::broadcast(scale[r].max);
-    float* const row = scores + r * config::score_keys;
-    if constexpr (Change::is_any) {
-      highest[r] = Isa::highest_lane(change.highest(r, row, visible[0], before));
-    } else {
-      highest[r] = Isa::highest_lane(highest_of_row<Isa>(row, visible[0], before));
-    }
-  }
-  for (int r = 0; r < rows; r += some) {
-    softmax_side_by_side<Isa, some, FoundHighest<Isa>>(scores + r * config::score_keys, visible + r, scale + r,
-                                                       lane_sums + r * panel_keys, sums_from(sums, r), {highest + r});
-  }
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key
 }
 
 template <class Isa>
-void fill_row(float value, int count, float* to) {
+ATTEND_NOINLINE void fill_row(float value, int count, float* to) {
   const typename Isa::Vec filled = Isa::broadcast(value);
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, filled);
@@ -88,7 +88,7 @@ void fill_row(float value, int count, float* to) {
 }
 
 template <class Isa>
-void copy_row(const float* from, int count, float* to) {
+ATTEND_NOINLINE void copy_row(const float* from, int count, float* to) {
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::load(from + c));
   if (c < count) Isa::store_first(to + c, Isa::load_first(from + c, count - c), count - c);
@@ -102,7 +102,8 @@ constexpr ptrdiff_t few_panel_floats(int head_dim) {
 template <class Isa>
 void pack_few(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
   if (key_count > 0) pack_panel<Isa, few_panel_keys>(keys, key_stride, key_count, head_dim, panel);
-  fill_row<Isa>(0.0f, panel_keys - few_panel_keys, panel + few_panel_keys * ptrdiff_t(head_dim));
+  panel += few_panel_keys * ptrdiff_t(head_dim);
+  for (int i = 0; i < panel_keys - few_panel_keys; ++i) panel[i] = 0.0f;
 }
 
 }  // namespace

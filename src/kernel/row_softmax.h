@@ -15,17 +15,23 @@ constexpr float lowest_max = -0x1.fffffep127f;
 template <class Isa>
 ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   int c = 0;
+  if constexpr (!config::embedded) {  // hosts do it for each query and output: four vectors at a time
+    for (; count - c >= 4 * Isa::lanes; c += 4 * Isa::lanes) {
+      ATTEND_UNROLL
+      for (int i = 0; i < 4 * Isa::lanes; i += Isa::lanes) Isa::store(to + c + i, Isa::mul(Isa::load(from + c + i), factor));
+    }
+  }
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
   if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
 }
 template <class Isa>
-void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
+ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   scale_row<Isa>(from, count, factor, to);
 }
 
 // to = a * factor + b; it may be one of them.
 template <class Isa>
-void multiply_add_row(const float* a, int count, typename Isa::Vec factor, const float* b, float* to) {
+ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::Vec factor, const float* b, float* to) {
   int c = 0;
   for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::fma(Isa::load(a + c), factor, Isa::load(b + c)));
   if (const int left = count - c; left > 0) {

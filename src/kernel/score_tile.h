@@ -6,6 +6,7 @@
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
+#include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
 
@@ -137,7 +138,8 @@ constexpr int score_vecs(int rows) {
   return widens<Number> ? at_most(64 / Isa::lanes, Isa::widening_vecs(rows)) : Isa::tile_vecs(rows);
 }
 
-// Scores of `rows` rows against panels of key_count keys: wide tiles, then narrower ones.
+// Scores of `rows` rows against panels of key_count keys: wide tiles, then narrower ones. What is less than a tile of other
+// formats goes a row at a time, as with values.
 template <class Isa, class Number, int rows, int vecs = score_vecs<Isa, Number>(rows)>
 void score_rows(const float* query, const Number* panels, int head_dim, const float* scales, int key_count, float* scores) {
   constexpr int wide = vecs * Isa::lanes;
@@ -152,11 +154,21 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
     if (lane + wide >= panel_keys) panels += ptrdiff_t(at_least(wide, panel_keys)) * head_dim;
   }
   if constexpr (wide > panel_keys) {
+    if (key == padded) return;
+    constexpr bool by_rows = widens<Number> && rows > 1;
     constexpr int less = widens<Number> ? panel_keys / Isa::lanes : vecs / 2;
-    if (key < padded) {
-      score_rows<Isa, Number, rows, less>(query, panels, head_dim, scales_of(key), padded - key, scores + key);
+    for (int r = 0; r < (by_rows ? rows : 1); ++r) {
+      score_rows<Isa, Number, by_rows ? 1 : rows, less>(query + r * ptrdiff_t(head_dim), panels, head_dim, scales_of(key),
+                                                        padded - key, scores + r * config::score_keys + key);
     }
   }
+}
+
+// Scores of `rows` rows against a panel of few_panel_keys keys.
+template <class Isa, int rows>
+void score_few(const float* query, const Panels& panel, float* scores) {
+  score_tile<Isa, float, rows, 1, few_panel_keys>(query, static_cast<const float*>(panel.data), panel.head_dim, nullptr,
+                                                  scores);
 }
 
 }  // namespace

@@ -18,17 +18,24 @@ constexpr bool widens = sizeof(Number) < sizeof(float);
 
 constexpr int typed_rows = 4;  // the most for which there are tiles that do
 
-// The most rows of any kernel for a number format.
-template <class Isa, class Number>
-constexpr int most_rows = widens<Number>&& typed_rows < Isa::kernel_rows(Isa::tile_rows) ? typed_rows
-                                                                                         : Isa::kernel_rows(Isa::tile_rows);
-
 // The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: a kernel more for each format is
 // not worth it.
 template <class Isa, class Number>
 ATTEND_ALWAYS_INLINE constexpr int kernel_rows(int left) {
   return widens<Number> && left == 3 ? 2 : Isa::kernel_rows(left);
 }
+
+// The most rows of any kernel for a number format.
+template <class Isa, class Number>
+constexpr int most_kernel_rows() {
+  int most = 1;
+  for (int rows = 1; rows <= (widens<Number> ? typed_rows : Isa::tile_rows); ++rows) {
+    if (kernel_rows<Isa, Number>(rows) > most) most = kernel_rows<Isa, Number>(rows);
+  }
+  return most;
+}
+template <class Isa, class Number>
+constexpr int most_rows = most_kernel_rows<Isa, Number>();
 
 // A number of rows as a type.
 template <int rows>

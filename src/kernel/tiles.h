@@ -14,28 +14,19 @@
 namespace attend {
 namespace {
 
-// The rows of the next tile, of `left` rows.
-template <class Isa>
-int next_tile_rows(int left) {
-  return at_most(left, Isa::tile_rows);
-}
-
 // Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
 // many keys, and so many columns of a chain's values.
 constexpr int shared_keys = 64, shared_columns = 64;
 
 template <class Isa, class Number>
 void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
-  const Number* const data = static_cast<const Number*>(panels.data);
   const ptrdiff_t head_dim = panels.head_dim;
-  const int some = kernel_rows<Isa, Number>(rows) == rows ? to : shared_keys;
-  for (; from < to; from += some) {
-    const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
-    for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-      score_rows<Isa, Number, decltype(count)::value>(query + r * head_dim, data + from * head_dim, panels.head_dim, scales,
-                                                      at_most(to - from, some), scores + r * config::score_keys + from);
-    });
-  }
+  const Number* const data = static_cast<const Number*>(panels.data) + from * head_dim;
+  const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
+  for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
+    score_rows<Isa, Number, decltype(count)::value>(query + r * head_dim, data, panels.head_dim, scales, to - from,
+                                                    scores + r * config::score_keys + from);
+  });
 }
 
 // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
@@ -55,13 +46,13 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
     case core::Format::float32:
       break;
   }
-  if (panels.width == panel_keys) return score_panels<Isa, float>(rows, query, panels, from, to, scores);
-  const int head_dim = panels.head_dim;
-  for_each_kernel<Isa, float>(rows, [&](int r, auto count) {
-    score_tile<Isa, float, decltype(count)::value, 1, few_panel_keys>(query + r * ptrdiff_t(head_dim),
-                                                                      static_cast<const float*>(panels.data), head_dim, nullptr,
-                                                                      scores + r * config::score_keys);
-  });
+  if (panels.width == few_panel_keys) {
+    return for_each_kernel<Isa, float>(rows, [&](int r, auto count) {
+      score_few<Isa, decltype(count)::value>(query + r * ptrdiff_t(panels.head_dim), panels, scores + r * config::score_keys);
+    });
+  }
+  const int some = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
+  for (; from < to; from += some) score_panels<Isa, float>(rows, query, panels, from, at_most(from + some, to), scores);
 }
 
 // Replaces scores by weights relative to the rows' running maxima, raises these where a score is much higher, and adds the
@@ -76,38 +67,47 @@ void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* st
   for (int r = 0, some; r < rows; r += some) {
     some = Isa::softmax_rows(rows - r);
     with_rows<Isa, float, Isa::softmax_rows(Isa::tile_rows)>(some, [&](auto count) {
-      softmax_side_by_side<Isa, decltype(count)::value, NoScoreMod>(scores + r * config::score_keys, visible + r, states + r,
-                                                                    lane_sums + r * panel_keys, sums_from(sums, r), {});
+      softmax_side_by_side<Isa, decltype(count)::value>(scores + r * config::score_keys, visible + r, states + r,
+                                                        lane_sums + r * panel_keys, sums_from(sums, r));
     });
   }
 }
 
+// The same for one chain of keys, or for any number where one kernel takes all rows and columns.
 template <class Isa, class Number>
-void value_chains(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  const int keys = visible[rows - 1], dims = sums.value_dim;
-  const bool alone = kernel_rows<Isa, Number>(rows) == rows;
-  // All chains in one go over whole rows of values: by the next go, over other columns, the first-level cache would have lost
-  // many of them.
-  const bool at_once = (rows == 1 || widens<Number>)&&alone && dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
-  ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
-  int in_chain[Isa::tile_rows];
-  for (int k = 0, end; k < keys; k = end) {
-    end = at_once ? keys : at_most(k + chain.first_chain, keys);
-    const int* seen = visible;
-    if (end - k < keys) {
-      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
-      seen = in_chain;
-    }
-    for (int column = 0, last; column < dims; column = last) {
-      last = alone ? dims : at_most(column + shared_columns, dims);
-      for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-        value_columns<Isa, Number, decltype(count)::value>(weights + k + r * config::score_keys, chain, seen + r,
-                                                           sums_from(sums, r), column, last);
-      });
-    }
-    chain = {chain.data + (end - k) * chain.stride, chain.stride, chain_keys};
-    sums.begun = true;
+void value_chain(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+  const ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
+  const int some = widens<Number> || kernel_rows<Isa, float>(rows) == rows ? sums.value_dim : shared_columns;
+  for (int column = 0; column < sums.value_dim; column += some) {
+    const int end = at_most(column + some, sums.value_dim);
+    for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
+      value_columns<Isa, Number, decltype(count)::value>(weights + r * config::score_keys, chain, visible + r,
+                                                         sums_from(sums, r), column, end);
+    });
   }
+}
+
+template <class Isa>
+void value_chain_of(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
+  switch (values.format) {
+    case core::Format::float16:
+      return value_chain<Isa, Half>(rows, weights, values, visible, sums);
+    case core::Format::bfloat16:
+      return value_chain<Isa, Bfloat>(rows, weights, values, visible, sums);
+    case core::Format::int8:
+      return value_chain<Isa, int8_t>(rows, weights, values, visible, sums);
+    case core::Format::float32:
+      return value_chain<Isa, float>(rows, weights, values, visible, sums);
+  }
+}
+
+// Whether one pass over a tile's values goes through all chains: the kernel takes all rows and columns and, as those of floats
+// for several rows end with a chain, knows how. By the next pass, over other columns, the first-level cache would have lost
+// many.
+template <class Isa, class Number>
+ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
+  return (rows == 1 || widens<Number>)&&kernel_rows<Isa, Number>(rows) == rows &&
+         dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
 }
 
 // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one of
@@ -118,17 +118,42 @@ void value_chains(int rows, const float* weights, const Values& values, const in
 //   sums     [rows][value_dim]
 template <class Isa>
 void value_tiles(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  switch (values.format) {
-    case core::Format::float16:
-      return value_chains<Isa, Half>(rows, weights, values, visible, sums);
-    case core::Format::bfloat16:
-      return value_chains<Isa, Bfloat>(rows, weights, values, visible, sums);
-    case core::Format::int8:
-      return value_chains<Isa, int8_t>(rows, weights, values, visible, sums);
-    case core::Format::float32:
-      return value_chains<Isa, float>(rows, weights, values, visible, sums);
+  const int keys = visible[rows - 1], dims = sums.value_dim;
+  const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
+                                                              : takes_all_chains<Isa, Half>(rows, dims);
+  if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
+  Values chain = values;
+  int in_chain[Isa::tile_rows];
+  for (int k = 0, end; k < keys; k = end) {
+    end = at_most(k + chain.first_chain, keys);
+    for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
+    value_chain_of<Isa>(rows, weights + k, chain, in_chain, sums);
+    chain.data = moved(static_cast<const float*>(chain.data), (end - k) * chain.stride, chain.format);
+    chain.first_chain = chain_keys;
+    sums.begun = true;
   }
 }
+
+// The same steps for a tile of floats that one kernel takes, over keys of one chain: nothing is left to choose.
+template <class Isa, int rows>
+struct OneKernel {
+  static void score(int /*rows*/, const float* query, const Panels& panels, int /*from*/, int to, float* scores) {
+    if (panels.width == few_panel_keys) return score_few<Isa, rows>(query, panels, scores);
+    score_rows<Isa, float, rows>(query, static_cast<const float*>(panels.data), panels.head_dim, nullptr, to, scores);
+  }
+  static void softmax(int /*rows*/, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
+    constexpr int some = Isa::softmax_rows(rows);
+    softmax_side_by_side<Isa, some>(scores, visible, states, lane_sums, sums);
+    if constexpr (some < rows) {
+      OneKernel<Isa, rows - some>::softmax(rows, scores + some * config::score_keys, visible + some, states + some,
+                                           lane_sums + some * panel_keys, sums_from(sums, some));
+    }
+  }
+  static void value(int /*rows*/, const float* weights, const Values& values, const int* visible, Sums sums) {
+    const ValueRows<float> chain = {static_cast<const float*>(values.data), values.stride, chain_keys};
+    value_columns<Isa, float, rows>(weights, chain, visible, sums, 0, sums.value_dim);
+  }
+};
 
 }  // namespace
 }  // namespace attend

@@ -19,8 +19,10 @@ struct Avx2 {
   // Tiles: 6 x 2 sums, 2 vectors and 1 broadcast fill 15 of 16 registers. Fewer rows take more vectors, because 8 sums must be
   // under way to hide the 4 cycles that each of 2 multiply-adds per cycle takes.
   static constexpr int tile_rows = 12;
-  // 6, 4, 3, 2, 1
-  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
+  // 6, 5, 4, 3, 2, 1
+  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
+    return left <= 6 ? left : left <= 8 ? 4 : left <= 10 ? 5 : 6;
+  }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }

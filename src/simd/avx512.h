@@ -18,13 +18,18 @@ struct Avx512 {
 
   // Tiles: 6 x 4 sums, 4 vectors and a broadcast leave 3 of 32 registers. Of fewer rows than two, 8 sums must be under way.
   static constexpr int tile_rows = 12;
-  // 6, 4, 3, 2, 1
-  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
-  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
+  // 8, 6, 5, 4, 3, 2, 1
+  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
+    if (left == 8 || (left > 12 && left <= 16)) return 8;
+    return left <= 6 ? left : left == 7 ? 4 : left <= 10 ? 5 : 6;
+  }
+  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows == 5 || rows == 8 ? 2 : 4; }
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // weighed side by side
-  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left < 6 ? left : 6); }
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) {
+    return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
+  }
   static constexpr int prefetch_ahead = 0;  // of values, for one row
 
   static Vec zero() { return _mm512_setzero_ps(); }

@@ -1,0 +1,143 @@
+// How the rows of a call without features go over their keys on hosts: all see them from the first on.
+//
+//   scale the queries
+//   for each block of keys, ascending, cut at segments:
+//     for each tile of rows:  scores -> weights -> weighted sum of values
+//       after the tile's last block, if there is one segment: divide by the denominators
+//     at the end of a segment: add its sums to the sums of the segments before it, in the output
+//   divide by the denominators
+#pragma once
+
+#include "combine.h"
+#include "row_block.h"
+
+namespace attend {
+namespace {
+
+// What a call without features does not have.
+constexpr core::Options no_options = {};
+constexpr BlockVisibility all_seen = {};
+
+template <class Isa, class Backend>
+class PlainWalk {
+ public:
+  PlainWalk(const core::Problem& problem, const core::HostWorkMemory& at)
+      : problem_(problem),
+        key_block_(problem.row_block > 1 ? at_most(problem.key_block, config::score_keys) : problem.key_block),
+        rows_(problem, no_options, at) {}
+
+  // divides: the output is what it should be; otherwise it takes the sums of one segment (combine.h).
+  void run(const Rows& rows, bool divides) {
+    rows_.begin(rows, base2_scale(problem_.scale));
+    tiles_finish_ = divides && problem_.keys <= segment_keys;
+    const int last_segment = go_over_keys(visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token));
+    if (!tiles_finish_) end_rows(divides, last_segment);
+  }
+
+ private:
+  using KeyBlock = typename RowBlock<Isa, NoFeatures>::KeyBlock;
+
+  // A tile, its first row, and the token of its last.
+  struct Tile : RowTile {
+    Row first;
+    int last_token;
+  };
+
+  // Returns where the last segment begins.
+  int go_over_keys(int key_end) {
+    for (int segment = 0;; segment += segment_keys) {
+      const int end = at_most(segment + segment_keys, key_end);
+      for (int key = segment; key < end || key == 0; key += key_block_) {
+        KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), all_seen, rows_.rows.count);
+        block.begun = key > segment;
+        go_over(block);
+      }
+      if (segment + segment_keys >= key_end) return segment;
+      rows_.for_each_row([&](int r, int token, int head) {
+        if (sees_segment(token, segment)) rows_.sums.end_segment(r, element(problem_.output, token, head));
+      });
+      rows_.sums.end_segments();
+    }
+  }
+
+  bool sees_segment(int token, int segment) const { return segment == 0 || visible_keys(problem_, token) > segment; }
+
+  void end_rows(bool divides, int last_segment) {
+    rows_.for_each_row([&](int r, int token, int head) {
+      float* const output = element(problem_.output, token, head);
+      const auto result = rows_.sums.result(r, output, sees_segment(token, last_segment));
+      if (divides) {
+        divide_row<Isa>(result.sums, problem_.value_dim, result.denominator, output);
+      } else {
+        store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, rows_.sums.softmax[r].max, output);
+      }
+    });
+  }
+
+  // Where keys are of one chain, a tile is what one kernel takes: keys and values stay in the first-level cache from kernel to
+  // kernel by themselves, and where they are few, choosing kernels counts.
+  void go_over(const KeyBlock& block) {
+    const bool one_chain = block.to <= chain_keys;
+    Tile tile = {{0, 0}, rows_.rows.first, 0};
+    for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
+      const int left = rows_.rows.count - tile.r;
+      tile.rows = one_chain ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
+      const Row next = row_after(tile.first, tile.rows, rows_.group);
+      tile.last_token = next.head > 0 ? next.token : next.token - 1;
+      if (one_chain) {
+        with_rows<Isa, float, most_rows<Isa, float>>(
+            tile.rows, [&](auto count) { go_over_tile<OneKernel<Isa, decltype(count)::value>>(tile, block); });
+      } else {
+        go_over_tile<core::Tiles<Backend>>(tile, block);
+      }
+      tile.first = next;
+    }
+  }
+
+  template <class Steps>
+  ATTEND_NOINLINE void go_over_tile(const Tile& tile, const KeyBlock& block) {
+    int visible[Isa::tile_rows];  // of these keys, never falling
+    see(tile, block, visible);
+    if (visible[tile.rows - 1] > 0) {
+      rows_.template attend_tile<Steps>(tile, block, visible);
+    } else if (block.begun) {
+      return;
+    } else {
+      fill_row<Isa>(0.0f, tile.rows * panel_keys, rows_.sums.lane_sums(tile.r));
+    }
+    if (tiles_finish_ && visible_keys(problem_, tile.last_token) <= block.key + block.to) divide(tile);
+  }
+
+  // How many keys of a block the rows of a tile see.
+  ATTEND_ALWAYS_INLINE void see(const Tile& tile, const KeyBlock& block, int* visible) const {
+    if (visible_keys(problem_, tile.first.token) - block.key >= block.to) {
+      for (int i = 0; i < tile.rows; ++i) visible[i] = block.to;
+      return;
+    }
+    int end = causal_end(problem_, tile.first.token) - block.key, head = tile.first.head;
+    for (int i = 0; i < tile.rows; ++i) {
+      visible[i] = at_most(at_least(end, 0), block.to);
+      if (++head == rows_.group) {
+        head = 0;
+        ++end;
+      }
+    }
+  }
+
+  // Divides while the sums are in the first-level cache.
+  ATTEND_NOINLINE void divide(const Tile& tile) {
+    Row at = tile.first;
+    for (int r = tile.r; r < tile.r + tile.rows; ++r, at = row_after(at, 1, rows_.group)) {
+      float* const output = element(problem_.output, at.token, rows_.rows.head * rows_.group + at.head);
+      divide_row<Isa>(rows_.sums.sums(r), problem_.value_dim, rows_.sums.denominator(r), output);
+    }
+  }
+
+  const core::Problem& problem_;
+  const int key_block_;
+  RowBlock<Isa, NoFeatures> rows_;
+  bool tiles_finish_ = false;  // whether a tile divides its sums when it has seen its last key
+};
+
+}  // namespace
+}  // namespace attend

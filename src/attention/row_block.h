@@ -1,0 +1,112 @@
+// A block of query rows of one key/value head on hosts: their scaled queries and sums, where their keys come from, and the
+// steps that take a tile of them over a block of keys.
+//
+// A row is a (token, query head) pair: row = token * group + head within the group, so that all query heads that share keys
+// read them together, and what a row sees by position begins and ends no earlier than for the row before.
+#pragma once
+
+#include "../kernel/tiles.h"
+#include "../simd/contract.h"
+#include "features.h"
+#include "key_source.h"
+#include "row_sums.h"
+#include "rows.h"
+
+namespace attend {
+namespace {
+
+// Some rows of a block, from row r on.
+struct RowTile {
+  int r;
+  int rows;
+};
+
+template <class Isa, class Features>
+struct RowBlock {
+  static_assert(has_host_operations<Isa>(), "");
+  using KeyBlock = typename KeySource<Isa, Features>::Block;
+
+  RowBlock(const core::Problem& of, const core::Options& with, const core::HostWorkMemory& at)
+      : problem(of),
+        options(with),
+        group(of.query_heads / of.kv_heads),
+        has_states(Features::states && attend::has_states(with)),
+        keys(of, with, at),
+        sums(of.scratch, at, of.value_dim, has_states),
+        scores(of.scratch + at.scores),
+        queries(of.scratch + at.query) {}
+
+  // Takes other rows, which have seen nothing or go on where their states are.
+  ATTEND_NOINLINE void begin(const Rows& next, float query_scale) {
+    rows = next;
+    keys.take_head(rows.head);
+    sums.begin_block();
+    const typename Isa::Vec scale = Isa::broadcast(query_scale);
+    float* query = queries;
+    for_each_row([&](int r, int token, int head) {
+      const ptrdiff_t at = token * problem.query.token_stride + head * problem.query.head_stride;
+      scale_row<Isa>(query_as_floats(at, query), problem.head_dim, scale, query);
+      query += problem.head_dim;
+      if (has_states && !options.begins) {
+        sums.load(r, state(token, head));
+      } else {
+        sums.begin(r);
+      }
+    });
+  }
+
+  // Calls with each row, and its token and query head.
+  template <class Call>
+  ATTEND_ALWAYS_INLINE void for_each_row(Call call) const {
+    attend::for_each_row(rows, group, call);
+  }
+
+  const float* query(int r) const { return queries + ptrdiff_t(r) * problem.head_dim; }
+  RowState state(int token, int head) const { return RowState(element(options.states, token, head), problem.value_dim); }
+
+  // A tile goes over the first keys of a block, of which each row sees the first visible[row] and nothing else happens to
+  // scores. The steps are those of core::Tiles, or of OneKernel where that takes the tile.
+  template <class Steps>
+  ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
+    const int most = visible[tile.rows - 1];
+    const Sums of_segment = sums.of_segment(tile.r, block.begun);
+    Steps::score(tile.rows, query(tile.r), block.panels, 0, most, scores);
+    Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), of_segment);
+    if (Features::sources && block.value_scales != nullptr) scale_weights(tile.rows, 0, most, block.value_scales);
+    Steps::value(tile.rows, scores, block.values, visible, of_segment);
+  }
+
+  // Weights that multiply values; the denominators have theirs. Masked keys have weight 0 and scales that are numbers, or they
+  // are not read.
+  void scale_weights(int count, int from, int to, const float* scales) const {
+    float* weights = scores;
+    for (int i = 0; i < count; ++i, weights += config::score_keys) {
+      for (int k = from; k < to; k += Isa::lanes) {
+        Isa::store(weights + k, Isa::mul(Isa::load(weights + k), Isa::load(scales + k)));
+      }
+    }
+  }
+
+  const core::Problem& problem;
+  const core::Options& options;
+  const int group;  // query heads that share a key/value head
+  const bool has_states;
+  KeySource<Isa, Features> keys;
+  RowSums<Isa, Features> sums;
+  float* const scores;   // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row
+  float* const queries;  // [rows][head_dim], scaled
+  Rows rows{};           // at most problem.row_block
+
+ private:
+  // A query where it lies, or widened to `work`.
+  const float* query_as_floats(ptrdiff_t at, float* work) const {
+    if constexpr (!Features::sources) return problem.query.data + at;
+    const float* const from = moved(problem.query.data, at, options.query_format);
+    if (options.query_format == core::Format::float32) return from;
+    widen_row<Isa>(options.query_format, from, problem.head_dim, work);
+    return work;
+  }
+};
+
+}  // namespace
+}  // namespace attend
