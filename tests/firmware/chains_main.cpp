@@ -12,12 +12,9 @@
 #if ATTEND_HELIUM
 #include "../../src/simd/helium.h"
 using Isa = attend::Helium;
-#elif defined(__thumb2__) && defined(__ARM_FEATURE_FMA)
-#include "../../src/simd/vfp.h"
-using Isa = attend::Vfp;
 #else
-#include "../../src/simd/scalar.h"
-using Isa = attend::Scalar;
+#include "../../src/simd/small.h"
+using Isa = attend::Small;
 #endif
 
 namespace {
