@@ -3,6 +3,7 @@
 
 #if ATTEND_HELIUM
 
+#include "attention/embedded.h"
 #include "simd/helium.h"
 using Isa = attend::Helium;
 using Backend = attend::core::HeliumBackend;

@@ -3,6 +3,8 @@
 
 #if ATTEND_HELIUM
 
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
 #include "simd/helium.h"
 using Isa = attend::Helium;
 using Backend = attend::core::HeliumBackend;

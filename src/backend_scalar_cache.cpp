@@ -3,6 +3,8 @@
 
 #if ATTEND_EMBEDDED && !ATTEND_HELIUM
 
+#include "attention/embedded.h"
+#include "attention/embedded_block.h"
 #include "simd/small.h"
 using Isa = attend::Small;
 using Backend = attend::core::ScalarBackend;

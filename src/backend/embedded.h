@@ -1,7 +1,6 @@
-// The entry points of a small part's backend. Before this a source names the `Backend` and its `Isa`.
+// The entry points of a small part's backend. Before this a source includes the algorithm and names the
+// `Backend` and its `Isa`.
 #pragma once
-
-#include "../attention/embedded.h"
 
 template <>
 ATTEND_HOT void attend::core::Entry<Backend>::run(const Problem& problem) {

@@ -2,9 +2,6 @@
 // its `Isa`.
 #pragma once
 
-#include "../attention/embedded.h"
-#include "../attention/embedded_block.h"
-
 template <>
 void attend::core::CacheEntry<Backend>::run_float32(const Problem& problem, const Options& options) {
   EmbeddedPipeline<Isa, CacheFeatures<Format::float32, float>>(problem, options).run<true>();
