@@ -28,14 +28,12 @@ struct Vfp : VfpTyped {
 
   using VfpTyped::chains;
   ATTEND_HOT static void chains(const Chains& c) {
-    if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
+    if (c.b_stride == 1) {
+      panel_chains(c);
+    } else if (c.columns < 4 || c.steps % 4 != 0) {
       rest(c);
-    } else if (c.b_stride != 1) {
-      chains_of_rows_2x4(c);
-    } else if (c.rows == 1) {
-      chains_1x8(c);
     } else {
-      chains_2x8(c);
+      chains_of_rows_2x4(c);
     }
   }
 

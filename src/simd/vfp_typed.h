@@ -35,6 +35,9 @@ struct VfpTyped : Scalar {
     }
     for (; count > 0; --count) *to++ = *from++;
   }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) { widen_all(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_all(from, count, to); }
 
   // row[i] *= by[i]
   ATTEND_HOT ATTEND_NOINLINE static void multiply_rows(float* row, const float* by, int count) {
@@ -58,103 +61,6 @@ struct VfpTyped : Scalar {
     for (; count > 0; --count, ++row) *row *= *by++;
   }
 
-  // 8 numbers a round, and those before the first whole word and behind the last round one by one.
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) {
-    if (!is_word(from) && count > 0) {
-      *to++ = widen(*from++);
-      --count;
-    }
-    unsigned rounds = unsigned(count) / 8;
-    if (rounds > 0) {
-      __asm__ volatile(
-          "1:\n"
-          "vldmia %[from]!, {s8-s11}\n"
-          "vcvtb.f32.f16 s0, s8\n"
-          "vcvtt.f32.f16 s1, s8\n"
-          "vcvtb.f32.f16 s2, s9\n"
-          "vcvtt.f32.f16 s3, s9\n"
-          "vcvtb.f32.f16 s4, s10\n"
-          "vcvtt.f32.f16 s5, s10\n"
-          "vcvtb.f32.f16 s6, s11\n"
-          "vcvtt.f32.f16 s7, s11\n"
-          "subs %[rounds], %[rounds], #1\n"
-          "vstmia %[to]!, {s0-s7}\n"
-          "bne 1b\n"
-          : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
-          :
-          : "d0", "d1", "d2", "d3", "d4", "d5", "cc", "memory");
-    }
-    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
-  }
-
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) {
-    if (!is_word(from) && count > 0) {
-      *to++ = widen(*from++);
-      --count;
-    }
-    if (count >= 8) {
-      // Registers by name, because without optimisation compilers do not find enough.
-      register const Bfloat* words __asm__("r10") = from;
-      register float* floats __asm__("r11") = to;
-      register unsigned rounds __asm__("r12") = unsigned(count) / 8;
-      __asm__ volatile(
-          "1:\n"
-          "ldmia %[words]!, {r1, r3, r5, r8}\n"
-          "lsl r0, r1, #16\n"
-          "bfc r1, #0, #16\n"
-          "lsl r2, r3, #16\n"
-          "bfc r3, #0, #16\n"
-          "lsl r4, r5, #16\n"
-          "bfc r5, #0, #16\n"
-          "lsl r6, r8, #16\n"
-          "bfc r8, #0, #16\n"
-          "subs %[rounds], %[rounds], #1\n"
-          "stmia %[floats]!, {r0, r1, r2, r3, r4, r5, r6, r8}\n"
-          "bne 1b\n"
-          : [words] "+r"(words), [floats] "+r"(floats), [rounds] "+r"(rounds)
-          :
-          : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "cc", "memory");
-      from = words;
-      to = floats;
-    }
-    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
-  }
-
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) {
-    unsigned rounds = unsigned(count) / 8;
-    if (rounds > 0) {
-      __asm__ volatile(
-          "1:\n"
-          "ldrsb r0, [%[from]], #8\n"
-          "ldrsb r1, [%[from], #-7]\n"
-          "ldrsb r2, [%[from], #-6]\n"
-          "ldrsb r3, [%[from], #-5]\n"
-          "vmov s0, s1, r0, r1\n"
-          "vmov s2, s3, r2, r3\n"
-          "ldrsb r0, [%[from], #-4]\n"
-          "ldrsb r1, [%[from], #-3]\n"
-          "ldrsb r2, [%[from], #-2]\n"
-          "ldrsb r3, [%[from], #-1]\n"
-          "vmov s4, s5, r0, r1\n"
-          "vmov s6, s7, r2, r3\n"
-          "vcvt.f32.s32 s0, s0\n"
-          "vcvt.f32.s32 s1, s1\n"
-          "vcvt.f32.s32 s2, s2\n"
-          "vcvt.f32.s32 s3, s3\n"
-          "vcvt.f32.s32 s4, s4\n"
-          "vcvt.f32.s32 s5, s5\n"
-          "vcvt.f32.s32 s6, s6\n"
-          "vcvt.f32.s32 s7, s7\n"
-          "subs %[rounds], %[rounds], #1\n"
-          "vstmia %[to]!, {s0-s7}\n"
-          "bne 1b\n"
-          : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
-          :
-          : "r0", "r1", "r2", "r3", "d0", "d1", "d2", "d3", "cc", "memory");
-    }
-    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
-  }
-
   static constexpr int typed_columns = 16;
 
   ATTEND_HOT static void chains(const ChainsOf<Half>& c) { is_word(c.b) && c.b_step % 2 == 0 ? half_rows(c) : rest(c, 0); }
@@ -165,6 +71,85 @@ struct VfpTyped : Scalar {
   enum Format { half, bfloat, byte };
 
   static bool is_word(const void* address) { return reinterpret_cast<uintptr_t>(address) % 4 == 0; }
+
+  // 8 numbers a round, and those before the first whole word and behind the last round one by one.
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void widen_all(const Number* from, int count, float* to) {
+    if (sizeof(Number) == 2 && !is_word(from) && count > 0) {
+      *to++ = widen(*from++);
+      --count;
+    }
+    if (count >= 8) widen_rounds(unsigned(count) / 8, from, to);
+    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
+  }
+  ATTEND_ALWAYS_INLINE static void widen_rounds(unsigned rounds, const Half*& from, float*& to) {
+    __asm__ volatile(
+        "1:\n"
+        "vldmia %[from]!, {s8-s11}\n"
+        "vcvtb.f32.f16 s0, s8\n"
+        "vcvtt.f32.f16 s1, s8\n"
+        "vcvtb.f32.f16 s2, s9\n"
+        "vcvtt.f32.f16 s3, s9\n"
+        "vcvtb.f32.f16 s4, s10\n"
+        "vcvtt.f32.f16 s5, s10\n"
+        "vcvtb.f32.f16 s6, s11\n"
+        "vcvtt.f32.f16 s7, s11\n"
+        "subs %[rounds], %[rounds], #1\n"
+        "vstmia %[to]!, {s0-s7}\n"
+        "bne 1b\n"
+        : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
+        :
+        : "d0", "d1", "d2", "d3", "d4", "d5", "cc", "memory");
+  }
+  ATTEND_ALWAYS_INLINE static void widen_rounds(unsigned count, const Bfloat*& from, float*& to) {
+    // Registers by name, because without optimisation compilers do not find enough.
+    register const Bfloat* words __asm__("r10") = from;
+    register float* floats __asm__("r11") = to;
+    register unsigned rounds __asm__("r12") = count;
+    __asm__ volatile(
+        "1:\n"
+        "ldmia %[words]!, {r1, r3, r5, r8}\n"
+        "lsl r0, r1, #16\n"
+        "bfc r1, #0, #16\n"
+        "lsl r2, r3, #16\n"
+        "bfc r3, #0, #16\n"
+        "lsl r4, r5, #16\n"
+        "bfc r5, #0, #16\n"
+        "lsl r6, r8, #16\n"
+        "bfc r8, #0, #16\n"
+        "subs %[rounds], %[rounds], #1\n"
+        "stmia %[floats]!, {r0, r1, r2, r3, r4, r5, r6, r8}\n"
+        "bne 1b\n"
+        : [words] "+r"(words), [floats] "+r"(floats), [rounds] "+r"(rounds)
+        :
+        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "cc", "memory");
+    from = words;
+    to = floats;
+  }
+  ATTEND_ALWAYS_INLINE static void widen_rounds(unsigned rounds, const int8_t*& from, float*& to) {
+    __asm__ volatile(
+        "1:\n"
+        "ldrsb r0, [%[from]], #8\n"
+        "ldrsb r1, [%[from], #-7]\n"
+        "ldrsb r2, [%[from], #-6]\n"
+        "ldrsb r3, [%[from], #-5]\n"
+        "vmov s0, s1, r0, r1\n"
+        "vmov s2, s3, r2, r3\n"
+        ".irpc i, 0123\n"
+        "ldrsb r\\i, [%[from], #\\i - 4]\n"
+        ".endr\n"
+        "vmov s4, s5, r0, r1\n"
+        "vmov s6, s7, r2, r3\n"
+        ".irpc i, 01234567\n"
+        "vcvt.f32.s32 s\\i, s\\i\n"
+        ".endr\n"
+        "subs %[rounds], %[rounds], #1\n"
+        "vstmia %[to]!, {s0-s7}\n"
+        "bne 1b\n"
+        : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
+        :
+        : "r0", "r1", "r2", "r3", "d0", "d1", "d2", "d3", "cc", "memory");
+  }
 
   // Not templates, because GCC ignores sections of these.
   ATTEND_HOT ATTEND_NOINLINE static void half_rows(const ChainsOf<Half>& c) { rows<half>(c); }
