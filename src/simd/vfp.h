@@ -28,12 +28,14 @@ struct Vfp : VfpTyped {
 
   using VfpTyped::chains;
   ATTEND_HOT static void chains(const Chains& c) {
-    if (c.b_stride == 1) {
-      panel_chains(c);
-    } else if (c.columns < 4 || c.steps % 4 != 0) {
+    if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
       rest(c);
-    } else {
+    } else if (c.b_stride != 1) {
       chains_of_rows_2x4(c);
+    } else if (c.rows == 1) {
+      chains_1x8(c);
+    } else {
+      chains_2x8(c);
     }
   }
 
@@ -63,26 +65,17 @@ struct Vfp : VfpTyped {
         "1:\n"
         "vldmia %[scores], {s0-s1}\n"
         "vldmia %[coefficients], {s4-s9}\n"
-        "vadd.f32 s2, s0, %[shift]\n"
-        "vadd.f32 s3, s1, %[shift]\n"
+        "vadd.f32 s2, s0, %[shift]; vadd.f32 s3, s1, %[shift]\n"
         "vldmia %[coefficients], {s10-s15}\n"
-        "vsub.f32 s16, s2, %[shift]\n"
-        "vsub.f32 s17, s3, %[shift]\n"
+        "vsub.f32 s16, s2, %[shift]; vsub.f32 s17, s3, %[shift]\n"
         "vmov %[power0], %[power1], s2, s3\n"
-        "vsub.f32 s0, s0, s16\n"
-        "vsub.f32 s1, s1, s17\n"
-        "vfma.f32 s4, s0, %[first]\n"
-        "vfma.f32 s10, s1, %[first]\n"
-        "vfma.f32 s5, s4, s0\n"
-        "vfma.f32 s11, s10, s1\n"
-        "vfma.f32 s6, s5, s0\n"
-        "vfma.f32 s12, s11, s1\n"
-        "vfma.f32 s7, s6, s0\n"
-        "vfma.f32 s13, s12, s1\n"
-        "vfma.f32 s8, s7, s0\n"
-        "vfma.f32 s14, s13, s1\n"
-        "vfma.f32 s9, s8, s0\n"
-        "vfma.f32 s15, s14, s1\n"
+        "vsub.f32 s0, s0, s16; vsub.f32 s1, s1, s17\n"
+        "vfma.f32 s4, s0, %[first]; vfma.f32 s10, s1, %[first]\n"
+        "vfma.f32 s5, s4, s0; vfma.f32 s11, s10, s1\n"
+        "vfma.f32 s6, s5, s0; vfma.f32 s12, s11, s1\n"
+        "vfma.f32 s7, s6, s0; vfma.f32 s13, s12, s1\n"
+        "vfma.f32 s8, s7, s0; vfma.f32 s14, s13, s1\n"
+        "vfma.f32 s9, s8, s0; vfma.f32 s15, s14, s1\n"
         "subs %[power0], %[power0], %[lowest]\n"
         "blt 4f\n"
         "add %[power0], %[two], %[power0], lsl #23\n"
@@ -93,10 +86,8 @@ struct Vfp : VfpTyped {
         "3:\n"
         "vmov s2, s3, %[power0], %[power1]\n"
         "vldmia %[lane], {s4-s5}\n"
-        "vmul.f32 s0, s9, s2\n"
-        "vmul.f32 s1, s15, s3\n"
-        "vadd.f32 s4, s4, s0\n"
-        "vadd.f32 s5, s5, s1\n"
+        "vmul.f32 s0, s9, s2; vmul.f32 s1, s15, s3\n"
+        "vadd.f32 s4, s4, s0; vadd.f32 s5, s5, s1\n"
         "vstmia %[scores]!, {s0-s1}\n"
         "vstmia %[lane]!, {s4-s5}\n"
         "cmp %[lane], %[lanes_end]\n"
@@ -175,39 +166,35 @@ struct Vfp : VfpTyped {
     const float *a0 = c.a, *a1 = a0 + c.a_stride, *b = c.b;
     int steps = c.steps;
     __asm__ volatile(
-        ".irpc i, 01235678\n"
+        ".irpc i, 01234567\n"
         "vmov d\\i, %[zero], %[zero]\n"
         ".endr\n"
         "1:\n"
-        "vldmia %[a0]!, {s8}\n"
-        "vldmia %[b], {s20-s27}\n"
-        "vldmia %[a1]!, {s9}\n"
+        "vldmia %[a0]!, {s16}\n"
+        "vldmia %[b], {s18-s25}\n"
+        "vldmia %[a1]!, {s17}\n"
         "add %[b], %[b], %[b_step], lsl #2\n"
-        ".irpc i, 01234567\n"
-        "vfma.f32 s\\i, s8, s2\\i\n"
-        ".endr\n"
-        ".irpc i, 01234567\n"
-        "vfma.f32 s1\\i, s9, s2\\i\n"
-        ".endr\n"
+        "vfma.f32 s0, s16, s18; vfma.f32 s1, s16, s19; vfma.f32 s2, s16, s20; vfma.f32 s3, s16, s21\n"
+        "vfma.f32 s4, s16, s22; vfma.f32 s5, s16, s23; vfma.f32 s6, s16, s24; vfma.f32 s7, s16, s25\n"
+        "vfma.f32 s8, s17, s18; vfma.f32 s9, s17, s19; vfma.f32 s10, s17, s20; vfma.f32 s11, s17, s21\n"
+        "vfma.f32 s12, s17, s22; vfma.f32 s13, s17, s23; vfma.f32 s14, s17, s24; vfma.f32 s15, s17, s25\n"
         "subs %[steps], %[steps], #1\n"
         "bne 1b\n"
         "cmp %[adds], #0\n"
         "beq 2f\n"
-        "vldmia %[to0], {s20-s27}\n"
-        ".irpc i, 01234567\n"
-        "vadd.f32 s\\i, s\\i, s2\\i\n"
-        ".endr\n"
-        "vldmia %[to1], {s20-s27}\n"
-        ".irpc i, 01234567\n"
-        "vadd.f32 s1\\i, s1\\i, s2\\i\n"
-        ".endr\n"
+        "vldmia %[to0], {s16-s23}\n"
+        "vadd.f32 s0, s0, s16; vadd.f32 s1, s1, s17; vadd.f32 s2, s2, s18; vadd.f32 s3, s3, s19\n"
+        "vadd.f32 s4, s4, s20; vadd.f32 s5, s5, s21; vadd.f32 s6, s6, s22; vadd.f32 s7, s7, s23\n"
+        "vldmia %[to1], {s16-s23}\n"
+        "vadd.f32 s8, s8, s16; vadd.f32 s9, s9, s17; vadd.f32 s10, s10, s18; vadd.f32 s11, s11, s19\n"
+        "vadd.f32 s12, s12, s20; vadd.f32 s13, s13, s21; vadd.f32 s14, s14, s22; vadd.f32 s15, s15, s23\n"
         "2:\n"
         "vstmia %[to0], {s0-s7}\n"
-        "vstmia %[to1], {s10-s17}\n"
+        "vstmia %[to1], {s8-s15}\n"
         : [a0] "+r"(a0), [a1] "+r"(a1), [b] "+r"(b), [steps] "+r"(steps)
         :
         [b_step] "r"(c.b_step), [to0] "r"(c.to[0] + c.column), [to1] "r"(c.to[1] + c.column), [zero] "r"(0), [adds] "r"(c.adds)
-        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "d13", "cc", "memory");
+        : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "cc", "memory");
   }
 
   // 2 rows x 4 columns, 4 steps at a time, where steps lie side by side: 8 sums, 4 x 4 numbers of b and 2 x 4 factors. A single
@@ -237,14 +224,8 @@ struct Vfp : VfpTyped {
         "vldmia %[b2]!, {s24-s27}\n"
         "vldmia %[b3]!, {s28-s31}\n"
         ".macro multiply_add a0, a1, b0, b1, b2, b3\n"
-        "vfma.f32 s0, \\a0, \\b0\n"
-        "vfma.f32 s1, \\a0, \\b1\n"
-        "vfma.f32 s2, \\a0, \\b2\n"
-        "vfma.f32 s3, \\a0, \\b3\n"
-        "vfma.f32 s4, \\a1, \\b0\n"
-        "vfma.f32 s5, \\a1, \\b1\n"
-        "vfma.f32 s6, \\a1, \\b2\n"
-        "vfma.f32 s7, \\a1, \\b3\n"
+        "vfma.f32 s0, \\a0, \\b0; vfma.f32 s1, \\a0, \\b1; vfma.f32 s2, \\a0, \\b2; vfma.f32 s3, \\a0, \\b3\n"
+        "vfma.f32 s4, \\a1, \\b0; vfma.f32 s5, \\a1, \\b1; vfma.f32 s6, \\a1, \\b2; vfma.f32 s7, \\a1, \\b3\n"
         ".endm\n"
         "multiply_add s8, s12, s16, s20, s24, s28\n"
         "multiply_add s9, s13, s17, s21, s25, s29\n"
@@ -256,15 +237,9 @@ struct Vfp : VfpTyped {
         "cmp %[adds], #0\n"
         "beq 2f\n"
         "vldmia %[to0], {s8-s11}\n"
-        "vadd.f32 s0, s0, s8\n"
-        "vadd.f32 s1, s1, s9\n"
-        "vadd.f32 s2, s2, s10\n"
-        "vadd.f32 s3, s3, s11\n"
+        "vadd.f32 s0, s0, s8; vadd.f32 s1, s1, s9; vadd.f32 s2, s2, s10; vadd.f32 s3, s3, s11\n"
         "vldmia %[to1], {s8-s11}\n"
-        "vadd.f32 s4, s4, s8\n"
-        "vadd.f32 s5, s5, s9\n"
-        "vadd.f32 s6, s6, s10\n"
-        "vadd.f32 s7, s7, s11\n"
+        "vadd.f32 s4, s4, s8; vadd.f32 s5, s5, s9; vadd.f32 s6, s6, s10; vadd.f32 s7, s7, s11\n"
         "2:\n"
         "vstmia %[to0], {s0-s3}\n"
         "vstmia %[to1], {s4-s7}\n"

@@ -35,9 +35,6 @@ struct VfpTyped : Scalar {
     }
     for (; count > 0; --count) *to++ = *from++;
   }
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) { widen_all(from, count, to); }
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_all(from, count, to); }
 
   // row[i] *= by[i]
   ATTEND_HOT ATTEND_NOINLINE static void multiply_rows(float* row, const float* by, int count) {
@@ -45,14 +42,8 @@ struct VfpTyped : Scalar {
       __asm__ volatile(
           "vldmia %[row], {s0-s7}\n"
           "vldmia %[by]!, {s8-s15}\n"
-          "vmul.f32 s0, s0, s8\n"
-          "vmul.f32 s1, s1, s9\n"
-          "vmul.f32 s2, s2, s10\n"
-          "vmul.f32 s3, s3, s11\n"
-          "vmul.f32 s4, s4, s12\n"
-          "vmul.f32 s5, s5, s13\n"
-          "vmul.f32 s6, s6, s14\n"
-          "vmul.f32 s7, s7, s15\n"
+          "vmul.f32 s0, s0, s8; vmul.f32 s1, s1, s9; vmul.f32 s2, s2, s10; vmul.f32 s3, s3, s11\n"
+          "vmul.f32 s4, s4, s12; vmul.f32 s5, s5, s13; vmul.f32 s6, s6, s14; vmul.f32 s7, s7, s15\n"
           "vstmia %[row]!, {s0-s7}\n"
           : [row] "+r"(row), [by] "+r"(by)
           :
@@ -60,6 +51,10 @@ struct VfpTyped : Scalar {
     }
     for (; count > 0; --count, ++row) *row *= *by++;
   }
+
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) { widen_all(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_all(from, count, to); }
 
   static constexpr int typed_columns = 16;
 
@@ -86,14 +81,10 @@ struct VfpTyped : Scalar {
     __asm__ volatile(
         "1:\n"
         "vldmia %[from]!, {s8-s11}\n"
-        "vcvtb.f32.f16 s0, s8\n"
-        "vcvtt.f32.f16 s1, s8\n"
-        "vcvtb.f32.f16 s2, s9\n"
-        "vcvtt.f32.f16 s3, s9\n"
-        "vcvtb.f32.f16 s4, s10\n"
-        "vcvtt.f32.f16 s5, s10\n"
-        "vcvtb.f32.f16 s6, s11\n"
-        "vcvtt.f32.f16 s7, s11\n"
+        "vcvtb.f32.f16 s0, s8; vcvtt.f32.f16 s1, s8\n"
+        "vcvtb.f32.f16 s2, s9; vcvtt.f32.f16 s3, s9\n"
+        "vcvtb.f32.f16 s4, s10; vcvtt.f32.f16 s5, s10\n"
+        "vcvtb.f32.f16 s6, s11; vcvtt.f32.f16 s7, s11\n"
         "subs %[rounds], %[rounds], #1\n"
         "vstmia %[to]!, {s0-s7}\n"
         "bne 1b\n"
@@ -109,14 +100,10 @@ struct VfpTyped : Scalar {
     __asm__ volatile(
         "1:\n"
         "ldmia %[words]!, {r1, r3, r5, r8}\n"
-        "lsl r0, r1, #16\n"
-        "bfc r1, #0, #16\n"
-        "lsl r2, r3, #16\n"
-        "bfc r3, #0, #16\n"
-        "lsl r4, r5, #16\n"
-        "bfc r5, #0, #16\n"
-        "lsl r6, r8, #16\n"
-        "bfc r8, #0, #16\n"
+        "lsl r0, r1, #16; bfc r1, #0, #16\n"
+        "lsl r2, r3, #16; bfc r3, #0, #16\n"
+        "lsl r4, r5, #16; bfc r5, #0, #16\n"
+        "lsl r6, r8, #16; bfc r8, #0, #16\n"
         "subs %[rounds], %[rounds], #1\n"
         "stmia %[floats]!, {r0, r1, r2, r3, r4, r5, r6, r8}\n"
         "bne 1b\n"
@@ -133,13 +120,11 @@ struct VfpTyped : Scalar {
         "ldrsb r1, [%[from], #-7]\n"
         "ldrsb r2, [%[from], #-6]\n"
         "ldrsb r3, [%[from], #-5]\n"
-        "vmov s0, s1, r0, r1\n"
-        "vmov s2, s3, r2, r3\n"
+        "vmov s0, s1, r0, r1; vmov s2, s3, r2, r3\n"
         ".irpc i, 0123\n"
         "ldrsb r\\i, [%[from], #\\i - 4]\n"
         ".endr\n"
-        "vmov s4, s5, r0, r1\n"
-        "vmov s6, s7, r2, r3\n"
+        "vmov s4, s5, r0, r1; vmov s6, s7, r2, r3\n"
         ".irpc i, 01234567\n"
         "vcvt.f32.s32 s\\i, s\\i\n"
         ".endr\n"
@@ -211,13 +196,11 @@ struct VfpTyped : Scalar {
         ".irpc i, 0123\n"
         "ldrsb r\\i, [r6, #8 * \\half + \\i]\n"
         ".endr\n"
-        "vmov d10, r0, r1\n"
-        "vmov d11, r2, r3\n"
+        "vmov d10, r0, r1; vmov d11, r2, r3\n"
         ".irpc i, 0123\n"
         "ldrsb r\\i, [r6, #8 * \\half + 4 + \\i]\n"
         ".endr\n"
-        "vmov d12, r0, r1\n"
-        "vmov d13, r2, r3\n"
+        "vmov d12, r0, r1; vmov d13, r2, r3\n"
         ".irpc i, 01234567\n"
         "vcvt.f32.s32 s2\\i, s2\\i\n"
         ".endr\n"
@@ -238,14 +221,10 @@ struct VfpTyped : Scalar {
         ".else\n"
         "vldmia r6!, {s24-s27}\n"
         ".endif\n"
-        "vcvtb.f32.f16 s20, s24\n"
-        "vcvtt.f32.f16 s21, s24\n"
-        "vcvtb.f32.f16 s22, s25\n"
-        "vcvtt.f32.f16 s23, s25\n"
-        "vcvtb.f32.f16 s24, s26\n"
-        "vcvtt.f32.f16 s25, s26\n"
-        "vcvtb.f32.f16 s26, s27\n"
-        "vcvtt.f32.f16 s27, s27\n"
+        "vcvtb.f32.f16 s20, s24; vcvtt.f32.f16 s21, s24\n"
+        "vcvtb.f32.f16 s22, s25; vcvtt.f32.f16 s23, s25\n"
+        "vcvtb.f32.f16 s24, s26; vcvtt.f32.f16 s25, s26\n"
+        "vcvtb.f32.f16 s26, s27; vcvtt.f32.f16 s27, s27\n"
         ".endif\n"
         ".if \\half\n"
         ".irpc i, 01234567\n"
