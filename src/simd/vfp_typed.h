@@ -15,14 +15,12 @@ namespace attend {
 namespace {
 
 struct VfpTyped : Scalar {
-  static float widen(float number) { return number; }
+  using Scalar::widen;
   static float widen(Half number) {
     float wide = bits_to<float>(uint32_t(number.bits));
     __asm__("vcvtb.f32.f16 %0, %0" : "+t"(wide));
     return wide;
   }
-  static float widen(Bfloat number) { return attend::widen(number); }
-  static float widen(int8_t number) { return attend::widen(number); }
 
   ATTEND_HOT ATTEND_NOINLINE static void widen(const float* from, int count, float* to) {
     for (; count >= 8; count -= 8) {
@@ -62,7 +60,7 @@ struct VfpTyped : Scalar {
   ATTEND_HOT static void chains(const ChainsOf<Bfloat>& c) { is_word(c.b) && c.b_step % 2 == 0 ? bfloat_rows(c) : rest(c, 0); }
   ATTEND_HOT static void chains(const ChainsOf<int8_t>& c) { byte_rows(c); }
 
- private:
+ protected:
   enum Format { half, bfloat, byte };
 
   static bool is_word(const void* address) { return reinterpret_cast<uintptr_t>(address) % 4 == 0; }
@@ -149,25 +147,9 @@ struct VfpTyped : Scalar {
     if (c.columns % 8 != 0) rest(c, c.columns & -8);
   }
 
-  static float scale_of(float a_scale, int row_count) { return row_count == 1 ? a_scale : 1.0f; }
-
-  // The columns from `first` on, one by one.
   template <class Number>
   ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
-    const float scale = scale_of(c.a_scale, c.rows);
-    for (int r = 0; r < c.rows; ++r) {
-      for (int column = first; column < c.columns; ++column) {
-        const float* a = c.a + r * c.a_stride;
-        const Number* b = c.b + column;
-        float sum = 0.0f;
-        for (int left = c.steps; left > 0; --left) {
-          sum = fma(mul(*a++, scale), widen(*b), sum);
-          b += c.b_step;
-        }
-        float& to = c.to[r][c.column + column];
-        to = c.adds ? add(to, sum) : sum;
-      }
-    }
+    one_by_one<VfpTyped>(c, first);
   }
 
   // 1 row x 16 columns, or 8: sums in s0-s7 and s10-s17, 8 numbers of b in s20-s27, a factor in s8. The assembler chooses by
@@ -175,7 +157,7 @@ struct VfpTyped : Scalar {
   template <Format format, class Number>
   ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {
     // Registers by name, because without optimisation compilers do not find enough.
-    register float scale __asm__("s9") = scale_of(c.a_scale, c.rows);
+    register float scale __asm__("s9") = c.rows == 1 ? c.a_scale : 1.0f;
     register int has_sixteen __asm__("r4") = c.columns == 16;
     register const float* a __asm__("r5") = c.a + r * c.a_stride;
     register const Number* b __asm__("r6") = c.b;
