@@ -24,20 +24,20 @@ struct HeliumRow {
   ATTEND_ALWAYS_INLINE static void widen_as(const void* from, int count, float* to) {
     __asm__ volatile(
         ".macro load v\n"
-        ".if %c[format] == %c[single]\n"
+        ".if %c[single]\n"
         "vldrw.u32 q\\v, [%[from]], #16\n"
-        ".elseif %c[format] == %c[byte]\n"
+        ".elseif %c[byte]\n"
         "vldrb.s32 q\\v, [%[from]], #4\n"
         ".else\n"
         "vldrh.u32 q\\v, [%[from]], #8\n"
         ".endif\n"
         ".endm\n"
         ".macro to_floats v\n"
-        ".if %c[format] == %c[half]\n"
+        ".if %c[half]\n"
         ".inst.w 0xfe3f0e01 + 0x2002 * \\v\n"
-        ".elseif %c[format] == %c[bfloat]\n"
+        ".elseif %c[bfloat]\n"
         "vshl.i32 q\\v, q\\v, #16\n"
-        ".elseif %c[format] == %c[byte]\n"
+        ".elseif %c[byte]\n"
         "vcvt.f32.s32 q\\v, q\\v\n"
         ".endif\n"
         ".endm\n"
@@ -64,8 +64,8 @@ struct HeliumRow {
         ".purgem load\n"
         ".purgem to_floats\n"
         : [from] "+r"(from), [count] "+r"(count), [to] "+r"(to)
-        : [format] "i"(int(format)), [single] "i"(int(single)), [half] "i"(int(half)), [bfloat] "i"(int(bfloat)),
-          [byte] "i"(int(byte))
+        : [single] "i"(int(format == single)), [half] "i"(int(format == half)), [bfloat] "i"(int(format == bfloat)),
+          [byte] "i"(int(format == byte))
         : "lr", "q0", "q1", "q2", "q3", "cc", "memory");
   }
 
@@ -89,16 +89,16 @@ struct HeliumRow {
     if (format != single || goes_on || (left == 16 && c.b_stride == 1)) {
       __asm__ volatile(
           ".macro to_floats v\n"
-          ".if %c[format] == %c[half]\n"
+          ".if %c[half]\n"
           ".inst.w 0xfe3f0e01 + 0x2002 * \\v\n"
-          ".elseif %c[format] == %c[bfloat]\n"
+          ".elseif %c[bfloat]\n"
           "vshl.i32 q\\v, q\\v, #16\n"
-          ".elseif %c[format] == %c[byte]\n"
+          ".elseif %c[byte]\n"
           "vcvt.f32.s32 q\\v, q\\v\n"
           ".endif\n"
           ".endm\n"
           ".macro multiply_add_16 factor\n"
-          ".if %c[format] == %c[single]\n"
+          ".if %c[single]\n"
           "vldrw.u32 q4, [r5]\n"
           "vldrw.u32 q5, [r5, #16]\n"
           "vfma.f32 q0, q4, \\factor\n"
@@ -108,7 +108,7 @@ struct HeliumRow {
           "add r5, r5, r6\n"
           ".else\n"
           ".irpc v, 4567\n"
-          ".if %c[format] == %c[byte]\n"
+          ".if %c[byte]\n"
           "vldrb.s32 q\\v, [r5, #4 * (\\v - 4)]\n"
           ".else\n"
           "vldrh.u32 q\\v, [r5, #8 * (\\v - 4)]\n"
@@ -124,7 +124,7 @@ struct HeliumRow {
           "vfma.f32 q2, q6, \\factor\n"
           "vfma.f32 q3, q7, \\factor\n"
           ".endm\n"
-          ".if %c[format] != %c[single]\n"
+          ".if !%c[single]\n"
           "cmp r12, #16\n"
           "bne 6f\n"
           ".endif\n"
@@ -157,7 +157,7 @@ struct HeliumRow {
           "le lr, 3b\n"
           "4:\n"
           ".if !%c[goes_on]\n"
-          ".if %c[format] == %c[single]\n"
+          ".if %c[single]\n"
           "ldr r0, [r11, #4]\n"
           "cbz r0, 5f\n"
           ".else\n"
@@ -172,10 +172,10 @@ struct HeliumRow {
           ".irpc v, 0123\n"
           "vstrw.32 q\\v, [r10, #16 * \\v]\n"
           ".endr\n"
-          ".if %c[format] != %c[single]\n"
+          ".if !%c[single]\n"
           ".macro multiply_add_4 factor\n"
           "vpst\n"
-          ".if %c[format] == %c[byte]\n"
+          ".if %c[byte]\n"
           "vldrbt.s32 q4, [r5]\n"
           ".else\n"
           "vldrht.u32 q4, [r5]\n"
@@ -228,8 +228,8 @@ struct HeliumRow {
           ".purgem to_floats\n"
           : "+r"(a), "+r"(b), "+r"(to), "+r"(left)
           : "r"(step), "r"(scale), "r"(steps),
-            "r"(more), [goes_on] "i"(int(goes_on)), [bytes] "i"(int(sizeof(Number))), [format] "i"(int(format)),
-            [single] "i"(int(single)), [half] "i"(int(half)), [bfloat] "i"(int(bfloat)), [byte] "i"(int(byte))
+            "r"(more), [goes_on] "i"(int(goes_on)), [bytes] "i"(int(sizeof(Number))), [single] "i"(int(format == single)),
+            [half] "i"(int(format == half)), [bfloat] "i"(int(format == bfloat)), [byte] "i"(int(format == byte))
           : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
       return;
     }

@@ -174,7 +174,7 @@ struct VfpTyped : Scalar {
         "vldmia r5!, {s8}\n"
         "vmul.f32 s8, s8, s9\n"
         ".irp half, 0, 1\n"
-        ".if %c[format] == %c[byte]\n"
+        ".if %c[byte]\n"
         ".irpc i, 0123\n"
         "ldrsb r\\i, [r6, #8 * \\half + \\i]\n"
         ".endr\n"
@@ -186,7 +186,7 @@ struct VfpTyped : Scalar {
         ".irpc i, 01234567\n"
         "vcvt.f32.s32 s2\\i, s2\\i\n"
         ".endr\n"
-        ".elseif %c[format] == %c[bfloat]\n"
+        ".elseif %c[bfloat]\n"
         ".if \\half\n"
         "ldm r6, {r0, r1, r2, r3}\n"
         ".else\n"
@@ -242,7 +242,7 @@ struct VfpTyped : Scalar {
         "4:\n"
         : "+r"(a), "+r"(b), "+r"(steps), "+r"(to)
         : "r"(has_sixteen), "r"(b_step), "r"(adds),
-          "t"(scale), [format] "i"(int(format)), [bfloat] "i"(int(bfloat)), [byte] "i"(int(byte))
+          "t"(scale), [bfloat] "i"(int(format == bfloat)), [byte] "i"(int(format == byte))
         : "r0", "r1", "r2", "r3", "lr", "d0", "d1", "d2", "d3", "s8", "d5", "d6", "d7", "d8", "s18", "d10", "d11", "d12", "d13",
           "cc", "memory");
   }
