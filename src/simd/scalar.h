@@ -53,10 +53,6 @@ struct Scalar : FloatArithmetic {
   }
 
   template <class Number>
-  static float widen(Number number) {
-    return attend::widen(number);
-  }
-  template <class Number>
   static void widen(const Number* from, int count, float* to) {
     for (int i = 0; i < count; ++i) to[i] = attend::widen(from[i]);
   }
@@ -87,7 +83,7 @@ struct Scalar : FloatArithmetic {
   template <class Number>
   ATTEND_ALWAYS_INLINE static void any_chains(const ChainsOf<Number>& c) {
     if (ATTEND_SOFT_FLOAT || c.columns < 4) {  // in software, only the arithmetic itself takes time
-      one_by_one<Scalar>(c, 0);
+      one_by_one(c);
     } else if (c.rows == 1) {
       side_by_side<1, 4>(c);
     } else {
@@ -119,18 +115,15 @@ struct Scalar : FloatArithmetic {
     }
   }
 
-  // The columns from `first` on, one by one, their numbers widened by the instruction set.
-  template <class Isa, class Number>
-  static void one_by_one(const ChainsOf<Number>& c, int first) {
-    const float scale = c.rows == 1 ? c.a_scale : 1.0f;
+  template <class Number>
+  static void one_by_one(const ChainsOf<Number>& c) {
     for (int r = 0; r < c.rows; ++r) {
-      for (int column = first; column < c.columns; ++column) {
-        const float* a = c.a + r * c.a_stride;
-        const Number* b = c.b + (sizeof(Number) == sizeof(float) ? column * c.b_stride : column);
+      const float* a = c.a + r * c.a_stride;
+      for (int column = 0; column < c.columns; ++column) {
+        const Number* b = c.b + column * c.b_stride;
         float sum = 0.0f;
-        for (int left = c.steps; left > 0; --left) {
-          sum = fma(ATTEND_SOFT_FLOAT ? *a : mul(*a, scale), Isa::widen(*b), sum);
-          ++a;
+        for (int step = 0; step < c.steps; ++step) {
+          sum = fma(c.rows == 1 && !ATTEND_SOFT_FLOAT ? mul(a[step], c.a_scale) : a[step], attend::widen(*b), sum);
           b += c.b_step;
         }
         float& to = c.to[r][c.column + column];

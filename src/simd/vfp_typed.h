@@ -15,7 +15,10 @@ namespace attend {
 namespace {
 
 struct VfpTyped : Scalar {
-  using Scalar::widen;
+  template <class Number>
+  static float widen(Number number) {
+    return attend::widen(number);
+  }
   static float widen(Half number) {
     float wide = bits_to<float>(uint32_t(number.bits));
     __asm__("vcvtb.f32.f16 %0, %0" : "+t"(wide));
@@ -147,9 +150,23 @@ struct VfpTyped : Scalar {
     if (c.columns % 8 != 0) rest(c, c.columns & -8);
   }
 
+  // The columns from `first` on, one by one.
   template <class Number>
   ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
-    one_by_one<VfpTyped>(c, first);
+    const float scale = c.rows == 1 ? c.a_scale : 1.0f;
+    for (int r = 0; r < c.rows; ++r) {
+      for (int column = first; column < c.columns; ++column) {
+        const float* a = c.a + r * c.a_stride;
+        const Number* b = c.b + (sizeof(Number) == sizeof(float) ? column * c.b_stride : column);
+        float sum = 0.0f;
+        for (int left = c.steps; left > 0; --left) {
+          sum = fma(mul(*a++, scale), widen(*b), sum);
+          b += c.b_step;
+        }
+        float& to = c.to[r][c.column + column];
+        to = c.adds ? add(to, sum) : sum;
+      }
+    }
   }
 
   // 1 row x 16 columns, or 8: sums in s0-s7 and s10-s17, 8 numbers of b in s20-s27, a factor in s8. The assembler chooses by
