@@ -29,7 +29,7 @@ struct Vfp : VfpTyped {
   using VfpTyped::chains;
   ATTEND_HOT static void chains(const Chains& c) {
     if (c.b_stride != 1 ? c.columns < 4 || c.steps % 4 != 0 : c.columns < 8) {
-      rest(c, 0);
+      rest(c);
     } else if (c.b_stride != 1) {
       chains_of_rows_2x4(c);
     } else if (c.rows == 1) {
@@ -42,7 +42,7 @@ struct Vfp : VfpTyped {
   // Where b's columns lie side by side.
   ATTEND_HOT static void panel_chains(const Chains& c) {
     if (c.columns < 8) {
-      rest(c, 0);
+      rest(c);
     } else if (c.rows == 1) {
       chains_1x8(c);
     } else {
@@ -118,6 +118,8 @@ struct Vfp : VfpTyped {
   }
 
  private:
+  ATTEND_NOINLINE static void rest(const Chains& c) { singly(c, 0); }
+
   // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) { row_1x8<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x8(const Chains& c) { row_1x8<true>(c); }

@@ -152,21 +152,23 @@ struct VfpTyped : Scalar {
 
   // The columns from `first` on, one by one.
   template <class Number>
-  ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
+  ATTEND_ALWAYS_INLINE static void singly(const ChainsOf<Number>& c, int first) {
     const float scale = c.rows == 1 ? c.a_scale : 1.0f;
     for (int r = 0; r < c.rows; ++r) {
       for (int column = first; column < c.columns; ++column) {
         const float* a = c.a + r * c.a_stride;
         const Number* b = c.b + (sizeof(Number) == sizeof(float) ? column * c.b_stride : column);
         float sum = 0.0f;
-        for (int left = c.steps; left > 0; --left) {
-          sum = fma(mul(*a++, scale), widen(*b), sum);
-          b += c.b_step;
-        }
+        for (int left = c.steps; left != 0; --left, b += c.b_step) sum = fma(mul(*a++, scale), widen(*b), sum);
         float& to = c.to[r][c.column + column];
         to = c.adds ? add(to, sum) : sum;
       }
     }
+  }
+
+  template <class Number>
+  ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
+    singly(c, first);
   }
 
   // 1 row x 16 columns, or 8: sums in s0-s7 and s10-s17, 8 numbers of b in s20-s27, a factor in s8. The assembler chooses by
