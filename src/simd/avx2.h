@@ -11,21 +11,18 @@
 namespace attend {
 namespace {
 
-struct Avx2 {
+struct Avx2 : X86Lanes {
   using Vec = __m256;
-  using Factor = Vec;  // one number that multiplies vectors
+  using Factor = Vec;
   static constexpr int lanes = 8;
 
   // Tiles: 6 x 2 sums, 2 vectors and 1 broadcast fill 15 of 16 registers. Fewer rows take more vectors, because 8 sums must be
   // under way to hide the 4 cycles that each of 2 multiply-adds per cycle takes.
-  static constexpr int tile_rows = 12;
   // 6, 5, 4, 3, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
     return left <= 6 ? left : left <= 8 ? 4 : left <= 10 ? 5 : 6;
   }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
-  // of other formats
-  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
@@ -37,8 +34,6 @@ struct Avx2 {
   static void store(float* to, Vec a) { _mm256_storeu_ps(to, a); }
   static Vec load_first(const float* from, int count) { return _mm256_maskload_ps(from, first(count)); }
   static void store_first(float* to, Vec a, int count) { _mm256_maskstore_ps(to, first(count), a); }
-
-  // Numbers of other formats, widened.
   static Vec load(const Half* from) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))); }
   static Vec load(const Bfloat* from) {
     // One shuffle behind a load that repeats: bytes 0 to 7 in the low half, 8 to 15 in the high one, each two behind two zeros.
@@ -51,14 +46,6 @@ struct Avx2 {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
   }
 
-  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
-  static constexpr int transposed = 8;
-  static void transpose(const float* const* rows, int column, float* to) { transpose_8x8(rows, column, to); }
-
-  // to[4 i + j] = rows[j][column + i] for four rows and this many columns.
-  static constexpr int columns_of_four = 8;
-  static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x8(rows, column, to); }
-
   static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
   static Vec sub(Vec a, Vec b) { return _mm256_sub_ps(a, b); }
   static Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
@@ -70,24 +57,19 @@ struct Avx2 {
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
   }
 
-  // The first lanes of a, the others of b.
   static Vec first_of(Vec a, Vec b, int count) { return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(first(count))); }
-
   static bool any_above(Vec a, Vec b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0; }
 
   static Vec min(Vec a, Vec b) { return _mm256_min_ps(b, a); }  // a where one is NaN
 
-  // -1 / a within an eighth, for ordinary a < 0.
   static Vec minus_reciprocal_guess(Vec a) {
     return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(int(0xfef311c7)), _mm256_castps_si256(a)));
   }
 
-  // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
   }
 
-  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
     const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
     return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(_mm256_cmpeq_epi32(wide, _mm256_setzero_si256())));
@@ -98,7 +80,6 @@ struct Avx2 {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(set));
   }
 
-  // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_castps_si256(n), _mm256_set1_epi32(127)), 23));
   }
@@ -110,15 +91,12 @@ struct Avx2 {
     return _mm256_and_ps(kept, _mm256_mul_ps(a, power));
   }
 
-  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
-  // n < lowest. A NaN a stays NaN.
   static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
     const __m256i exponent = _mm256_slli_epi32(_mm256_castps_si256(n), 23);
     const Vec power = _mm256_castsi256_ps(_mm256_add_epi32(exponent, _mm256_castps_si256(bias)));
     return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
   }
 
-  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
   static float sum_lanes(const float* sums) { return sum_of_8(add(load(sums), load(sums + 8))); }
 
  private:

@@ -11,21 +11,18 @@
 namespace attend {
 namespace {
 
-struct Avx512 {
+struct Avx512 : X86Lanes {
   using Vec = __m512;
-  using Factor = Vec;  // one number that multiplies vectors
+  using Factor = Vec;
   static constexpr int lanes = 16;
 
   // Tiles: 6 x 4 sums, 4 vectors and a broadcast leave 3 of 32 registers. Of fewer rows than two, 8 sums must be under way.
-  static constexpr int tile_rows = 12;
   // 8, 6, 5, 4, 3, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
     if (left == 8 || (left > 12 && left <= 16)) return 8;
     return left <= 6 ? left : left == 7 ? 4 : left <= 10 ? 5 : 6;
   }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows == 5 || rows == 8 ? 2 : 4; }
-  // of other formats
-  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) {
     return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
@@ -39,8 +36,6 @@ struct Avx512 {
   static void store(float* to, Vec a) { _mm512_storeu_ps(to, a); }
   static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }
   static void store_first(float* to, Vec a, int count) { _mm512_mask_storeu_ps(to, first(count), a); }
-
-  // Numbers of other formats, widened.
   static Vec load(const Half* from) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); }
   static Vec load(const Bfloat* from) {
     const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
@@ -50,46 +45,31 @@ struct Avx512 {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
   }
 
-  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
-  static constexpr int transposed = 8;
-  static void transpose(const float* const* rows, int column, float* to) { transpose_8x8(rows, column, to); }
-
-  // to[4 i + j] = rows[j][column + i] for four rows and this many columns.
-  static constexpr int columns_of_four = 8;
-  static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x8(rows, column, to); }
-
   static Vec add(Vec a, Vec b) { return _mm512_add_ps(a, b); }
   static Vec sub(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
   static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
-
-  // The first lanes of a, the others of b.
   static Vec first_of(Vec a, Vec b, int count) { return _mm512_mask_blend_ps(first(count), b, a); }
 
   static bool any_above(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
-
   static Vec min(Vec a, Vec b) { return _mm512_min_ps(b, a); }  // a where one is NaN
 
-  // -1 / a within an eighth, for ordinary a < 0.
   static Vec minus_reciprocal_guess(Vec a) {
     return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(int(0xfef311c7)), _mm512_castps_si512(a)));
   }
 
-  // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), otherwise, then);
   }
 
-  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
     return _mm512_mask_blend_ps(_mm_test_epi8_mask(all, all), b, a);
   }
   static Vec where_bits(unsigned bits, Vec a, Vec b) { return _mm512_mask_blend_ps(__mmask16(bits), b, a); }
 
-  // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_castps_si512(n), _mm512_set1_epi32(127)), 23));
   }
@@ -99,15 +79,12 @@ struct Avx512 {
     return _mm512_maskz_scalef_ps(kept, a, n);
   }
 
-  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
-  // n < lowest. A NaN a stays NaN.
   static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
     const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
     const Vec power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_castps_si512(bias)));
     return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
   }
 
-  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
   static float sum_lanes(const float* sums) {
     return sum_of_8(_mm256_add_ps(_mm256_loadu_ps(sums), _mm256_loadu_ps(sums + 8)));
   }

@@ -6,16 +6,18 @@
 #include <stdint.h>
 
 #include "../../include/attend/config.h"
-#include "helium_typed.h"
+#include "helium_row.h"
+#include "helium_tile.h"
+#include "scalar.h"
 
 namespace attend {
 namespace {
 
-struct Helium : HeliumTyped {
+struct Helium : HeliumRow, HeliumTile {
   using Vec = float32x4_t;
-  using Factor = float;  // one number that multiplies vectors
-  static constexpr int lanes = 4;
-
+  using Factor = float;
+  static constexpr int lanes = 4, typed_columns = 16;
+  static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
   static constexpr bool has_weights = true;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
@@ -45,6 +47,21 @@ struct Helium : HeliumTyped {
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
     return vpselq_f32(zero(), scaled, vcmpgtq_f32(broadcast(-125.0f), n));  // not lt: that is true for NaN
   }
+
+  ATTEND_HOT static void chains(const Chains& c) { c.rows == 1 ? row(c) : tile(c); }
+  static void panel_chains(const Chains& c) { chains(c); }  // where b's columns lie side by side
+
+  // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
+  ATTEND_HOT static void continue_chains(const Chains& c) { c.columns == 16 ? continue_row(c) : Scalar::continue_chains(c); }
+
+  ATTEND_HOT ATTEND_NOINLINE static void chains(const ChainsOf<Half>& c) { rows<half>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void chains(const ChainsOf<Bfloat>& c) { rows<bfloat>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void chains(const ChainsOf<int8_t>& c) { rows<byte>(c); }
+
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const float* from, int count, float* to) { widen_as<single>(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) { widen_as<half>(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_as<bfloat>(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_as<byte>(from, count, to); }
 
   // Replaces `count` scores, whole panels of them, by their weights as row_softmax.h defines them, and adds these to the 16
   // sums: 4 of these at a time, over all panels. The polynomial's step, sum = sum * f + coefficient, takes the coefficient from
@@ -103,6 +120,15 @@ struct Helium : HeliumTyped {
         : "+r"(score), "+r"(lane), "+r"(coefficient), "+r"(number)
         :
         : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+  }
+
+ private:
+  ATTEND_HOT ATTEND_NOINLINE static void row(const Chains& c) { HeliumRow::row<single, false>(c, 0); }
+  ATTEND_HOT ATTEND_NOINLINE static void continue_row(const Chains& c) { HeliumRow::row<single, true>(c, 0); }  // of 16 columns
+
+  template <Format format, class Number>
+  ATTEND_ALWAYS_INLINE static void rows(const ChainsOf<Number>& c) {
+    for (int r = 0; r < c.rows; ++r) HeliumRow::row<format, false>(c, r);
   }
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Neon {
   using Vec = float32x4_t;
-  using Factor = Vec;  // one number that multiplies vectors
+  using Factor = Vec;
   static constexpr int lanes = 4;
 
 #if defined(__aarch64__)
@@ -51,7 +51,6 @@ struct Neon {
     for (int i = 0; i < count; ++i) to[i] = four[i];
   }
 
-  // Numbers of other formats, widened.
   static Vec load(const Half* from) {
     const uint16x4_t bits = vld1_u16(reinterpret_cast<const uint16_t*>(from));
 #if defined(__aarch64__)
@@ -75,14 +74,11 @@ struct Neon {
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
   }
 
-  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
   static constexpr int transposed = 4;
   static void transpose(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 16, to); }
 
-  // to[4 i + j] = rows[j][column + i] for four rows and this many columns.
   static constexpr int columns_of_four = 4;
   static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 4, to); }
-
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }
   static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
@@ -93,7 +89,6 @@ struct Neon {
     return vget_lane_f32(vpmax_f32(two, two), 0);
   }
 
-  // The first lanes of a, the others of b.
   static Vec first_of(Vec a, Vec b, int count) {
     static constexpr int32_t lane[4] = {0, 1, 2, 3};
     return vbslq_f32(vcltq_s32(vld1q_s32(lane), vdupq_n_s32(count)), a, b);
@@ -107,15 +102,12 @@ struct Neon {
 
   static Vec min(Vec a, Vec b) { return vbslq_f32(vcltq_f32(b, a), b, a); }  // a where one is NaN
 
-  // -1 / a within an eighth, for ordinary a < 0.
   static Vec minus_reciprocal_guess(Vec a) {
     return vreinterpretq_f32_u32(vsubq_u32(vdupq_n_u32(0xfef311c7u), vreinterpretq_u32_f32(a)));
   }
 
-  // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vbslq_f32(vceqq_f32(a, b), then, otherwise); }
 
-  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
     const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(bytes))));
     return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
@@ -125,7 +117,6 @@ struct Neon {
     return vbslq_f32(vtstq_u32(vdupq_n_u32(bits), vld1q_u32(each)), a, b);
   }
 
-  // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) {
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vreinterpretq_s32_f32(n), vdupq_n_s32(127)), 23));
   }
@@ -137,15 +128,12 @@ struct Neon {
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), dropped));
   }
 
-  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
-  // n < lowest. A NaN a stays NaN.
   static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
     const uint32x4_t power = vaddq_u32(vshlq_n_u32(vreinterpretq_u32_f32(n), 23), vreinterpretq_u32_f32(bias));
     const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(power));
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), vcltq_f32(n, lowest)));
   }
 
-  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
   static float sum_lanes(const float* sums) {
     const Vec four = add(add(load(sums), load(sums + 8)), add(load(sums + 4), load(sums + 12)));
     const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));

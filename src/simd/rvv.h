@@ -25,7 +25,7 @@ struct Rvv {
   static constexpr int lanes = register_bits < 512 ? register_bits / 32 : 16;
 
   using Vec = float __attribute__((vector_size(lanes * 4)));
-  using Factor = float;  // one number that multiplies vectors
+  using Factor = float;
 
   // Tiles: 6 x 4 sums and 4 vectors leave 4 of 32 registers.
   static constexpr int tile_rows = 6;
@@ -53,7 +53,6 @@ struct Rvv {
     __riscv_vse32_v_f32m1(to, __riscv_vle32_v_f32m1(all, lanes), size_t(count));
   }
 
-  // Numbers of other formats, widened.
   static Vec load(const Half* from) {
 #if defined(__riscv_zvfhmin)
     return __builtin_convertvector(*reinterpret_cast<const HalvesInMemory*>(from), Vec);
@@ -71,17 +70,14 @@ struct Rvv {
   }
   static Vec load(const int8_t* from) { return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec); }
 
-  // to[16 i + j] = rows[j][column + i] for this many rows and columns.
   static constexpr int transposed = lanes;
   static void transpose(const float* const* rows, int column, float* to) {
     ATTEND_UNROLL
     for (int j = 0; j < lanes; j += 4) store_columns(rows + j, column, 16, to + j);
   }
 
-  // to[4 i + j] = rows[j][column + i] for four rows and this many columns.
   static constexpr int columns_of_four = lanes;
   static void transpose_four(const float* const* rows, int column, float* to) { store_columns(rows, column, 4, to); }
-
   static Vec add(Vec a, Vec b) { return a + b; }
   static Vec sub(Vec a, Vec b) { return a - b; }
   static Vec mul(Vec a, Vec b) { return a * b; }
@@ -90,26 +86,18 @@ struct Rvv {
   static Vec max(Vec a, Vec b) { return b > a ? b : a; }  // a where one is NaN: vfmax would give the number
   static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // likewise
   static float highest_lane(Vec a) { return __builtin_reduce_max(a); }
-
-  // The first lanes of a, the others of b.
   static Vec first_of(Vec a, Vec b, int count) { return lane_numbers() < count ? a : b; }
 
   static bool any_above(Vec a, Vec b) { return __builtin_reduce_or(a > b) != 0; }
-
-  // -1 / a within an eighth, for ordinary a < 0.
   static Vec minus_reciprocal_guess(Vec a) { return Vec(0xfef311c7u - Words(a)); }
 
-  // Lane by lane, one or the other.
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return a == b ? then : otherwise; }
 
-  // Lanes of a whose byte, or bit from the lowest on, is not 0, and the others of b.
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
     const Ints wide = __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(bytes), Ints);
     return wide != 0 ? a : b;
   }
   static Vec where_bits(unsigned bits, Vec a, Vec b) { return (Ints(bits >> Words(lane_numbers())) & 1) != 0 ? a : b; }
-
-  // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) { return Vec((Words(n) + 127u) << 23); }
 
   static Vec scale_by_power(Vec a, Vec n) {
@@ -117,13 +105,10 @@ struct Rvv {
     return scale_by_low_bits(a, n + 0x1.8p23f, Vec(Words{} + (127u << 23)), broadcast(0x1.8p23f - 125.0f));
   }
 
-  // a * 2^(k - 127) times the number whose bits are added, for the whole number k in the low bits of n, and zero where
-  // n < lowest. A NaN a stays NaN.
   static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
     return n < lowest ? zero() : a * Vec((Words(n) << 23) + Words(bias));  // false for NaN
   }
 
-  // The 16 partial sums of a denominator, added in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1).
   static float sum_lanes(const float* sums) {
     const auto four = [sums](int i) { return *reinterpret_cast<const FourInMemory*>(sums + i); };
     const Four all = (four(0) + four(8)) + (four(4) + four(12));

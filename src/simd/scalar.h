@@ -14,7 +14,7 @@ namespace {
 
 struct Scalar : FloatArithmetic {
   using Vec = float;
-  using Factor = Vec;  // one number that multiplies vectors
+  using Factor = Vec;
   static constexpr int lanes = 1;
 
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
@@ -29,19 +29,15 @@ struct Scalar : FloatArithmetic {
   static void store(float* to, Vec a) { *to = a; }
   static Vec load_first(const float* from, int /*count*/) { return *from; }
   static void store_first(float* to, Vec a, int /*count*/) { *to = a; }
-
   static Vec max(Vec a, Vec b) { return less(a, b) ? b : a; }  // a where b is NaN
   static float highest_lane(Vec a) { return a; }
   static Vec min(Vec a, Vec b) { return less(b, a) ? b : a; }  // a where one is NaN
-
-  // -1 / a within an eighth, for ordinary a < 0.
   static Vec minus_reciprocal_guess(Vec a) { return bits_to<float>(0xfef311c7u - bits_to<uint32_t>(a)); }
 
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
     return !less(a, b) && !less(b, a) && magnitude(a) <= 0x7f800000u ? then : otherwise;  // b is never NaN
   }
 
-  // 2^k for the whole number k in the low bits of n, -126 to 127.
   static Vec two_to(Vec n) { return bits_to<float>((bits_to<uint32_t>(n) + 127u) << 23); }
 
   // a * 2^n for whole n <= 0, and zero where n < -125, so that the power is an ordinary number. A NaN a stays NaN.

@@ -15,14 +15,15 @@ namespace attend {
 namespace {
 
 struct VfpTyped : Scalar {
-  static float widen(float number) { return number; }
+  template <class Number>
+  static float widen(Number number) {
+    return attend::widen(number);
+  }
   static float widen(Half number) {
     float wide = bits_to<float>(uint32_t(number.bits));
     __asm__("vcvtb.f32.f16 %0, %0" : "+t"(wide));
     return wide;
   }
-  static float widen(Bfloat number) { return attend::widen(number); }
-  static float widen(int8_t number) { return attend::widen(number); }
 
   ATTEND_HOT ATTEND_NOINLINE static void widen(const float* from, int count, float* to) {
     for (; count >= 8; count -= 8) {
@@ -42,14 +43,8 @@ struct VfpTyped : Scalar {
       __asm__ volatile(
           "vldmia %[row], {s0-s7}\n"
           "vldmia %[by]!, {s8-s15}\n"
-          "vmul.f32 s0, s0, s8\n"
-          "vmul.f32 s1, s1, s9\n"
-          "vmul.f32 s2, s2, s10\n"
-          "vmul.f32 s3, s3, s11\n"
-          "vmul.f32 s4, s4, s12\n"
-          "vmul.f32 s5, s5, s13\n"
-          "vmul.f32 s6, s6, s14\n"
-          "vmul.f32 s7, s7, s15\n"
+          "vmul.f32 s0, s0, s8; vmul.f32 s1, s1, s9; vmul.f32 s2, s2, s10; vmul.f32 s3, s3, s11\n"
+          "vmul.f32 s4, s4, s12; vmul.f32 s5, s5, s13; vmul.f32 s6, s6, s14; vmul.f32 s7, s7, s15\n"
           "vstmia %[row]!, {s0-s7}\n"
           : [row] "+r"(row), [by] "+r"(by)
           :
@@ -58,102 +53,9 @@ struct VfpTyped : Scalar {
     for (; count > 0; --count, ++row) *row *= *by++;
   }
 
-  // 8 numbers a round, and those before the first whole word and behind the last round one by one.
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) {
-    if (!is_word(from) && count > 0) {
-      *to++ = widen(*from++);
-      --count;
-    }
-    unsigned rounds = unsigned(count) / 8;
-    if (rounds > 0) {
-      __asm__ volatile(
-          "1:\n"
-          "vldmia %[from]!, {s8-s11}\n"
-          "vcvtb.f32.f16 s0, s8\n"
-          "vcvtt.f32.f16 s1, s8\n"
-          "vcvtb.f32.f16 s2, s9\n"
-          "vcvtt.f32.f16 s3, s9\n"
-          "vcvtb.f32.f16 s4, s10\n"
-          "vcvtt.f32.f16 s5, s10\n"
-          "vcvtb.f32.f16 s6, s11\n"
-          "vcvtt.f32.f16 s7, s11\n"
-          "subs %[rounds], %[rounds], #1\n"
-          "vstmia %[to]!, {s0-s7}\n"
-          "bne 1b\n"
-          : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
-          :
-          : "d0", "d1", "d2", "d3", "d4", "d5", "cc", "memory");
-    }
-    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
-  }
-
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) {
-    if (!is_word(from) && count > 0) {
-      *to++ = widen(*from++);
-      --count;
-    }
-    if (count >= 8) {
-      // Registers by name, because without optimisation compilers do not find enough.
-      register const Bfloat* words __asm__("r10") = from;
-      register float* floats __asm__("r11") = to;
-      register unsigned rounds __asm__("r12") = unsigned(count) / 8;
-      __asm__ volatile(
-          "1:\n"
-          "ldmia %[words]!, {r1, r3, r5, r8}\n"
-          "lsl r0, r1, #16\n"
-          "bfc r1, #0, #16\n"
-          "lsl r2, r3, #16\n"
-          "bfc r3, #0, #16\n"
-          "lsl r4, r5, #16\n"
-          "bfc r5, #0, #16\n"
-          "lsl r6, r8, #16\n"
-          "bfc r8, #0, #16\n"
-          "subs %[rounds], %[rounds], #1\n"
-          "stmia %[floats]!, {r0, r1, r2, r3, r4, r5, r6, r8}\n"
-          "bne 1b\n"
-          : [words] "+r"(words), [floats] "+r"(floats), [rounds] "+r"(rounds)
-          :
-          : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "cc", "memory");
-      from = words;
-      to = floats;
-    }
-    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
-  }
-
-  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) {
-    unsigned rounds = unsigned(count) / 8;
-    if (rounds > 0) {
-      __asm__ volatile(
-          "1:\n"
-          "ldrsb r0, [%[from]], #8\n"
-          "ldrsb r1, [%[from], #-7]\n"
-          "ldrsb r2, [%[from], #-6]\n"
-          "ldrsb r3, [%[from], #-5]\n"
-          "vmov s0, s1, r0, r1\n"
-          "vmov s2, s3, r2, r3\n"
-          "ldrsb r0, [%[from], #-4]\n"
-          "ldrsb r1, [%[from], #-3]\n"
-          "ldrsb r2, [%[from], #-2]\n"
-          "ldrsb r3, [%[from], #-1]\n"
-          "vmov s4, s5, r0, r1\n"
-          "vmov s6, s7, r2, r3\n"
-          "vcvt.f32.s32 s0, s0\n"
-          "vcvt.f32.s32 s1, s1\n"
-          "vcvt.f32.s32 s2, s2\n"
-          "vcvt.f32.s32 s3, s3\n"
-          "vcvt.f32.s32 s4, s4\n"
-          "vcvt.f32.s32 s5, s5\n"
-          "vcvt.f32.s32 s6, s6\n"
-          "vcvt.f32.s32 s7, s7\n"
-          "subs %[rounds], %[rounds], #1\n"
-          "vstmia %[to]!, {s0-s7}\n"
-          "bne 1b\n"
-          : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
-          :
-          : "r0", "r1", "r2", "r3", "d0", "d1", "d2", "d3", "cc", "memory");
-    }
-    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
-  }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Half* from, int count, float* to) { widen_all(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
+  ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_all(from, count, to); }
 
   static constexpr int typed_columns = 16;
 
@@ -161,10 +63,79 @@ struct VfpTyped : Scalar {
   ATTEND_HOT static void chains(const ChainsOf<Bfloat>& c) { is_word(c.b) && c.b_step % 2 == 0 ? bfloat_rows(c) : rest(c, 0); }
   ATTEND_HOT static void chains(const ChainsOf<int8_t>& c) { byte_rows(c); }
 
- private:
+ protected:
   enum Format { half, bfloat, byte };
 
   static bool is_word(const void* address) { return reinterpret_cast<uintptr_t>(address) % 4 == 0; }
+
+  // 8 numbers a round, and those before the first whole word and behind the last round one by one.
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void widen_all(const Number* from, int count, float* to) {
+    if (sizeof(Number) == 2 && !is_word(from) && count > 0) {
+      *to++ = widen(*from++);
+      --count;
+    }
+    if (count >= 8) widen_rounds(unsigned(count) / 8, from, to);
+    for (count &= 7; count > 0; --count) *to++ = widen(*from++);
+  }
+  ATTEND_ALWAYS_INLINE static void widen_rounds(unsigned rounds, const Half*& from, float*& to) {
+    __asm__ volatile(
+        "1:\n"
+        "vldmia %[from]!, {s8-s11}\n"
+        "vcvtb.f32.f16 s0, s8; vcvtt.f32.f16 s1, s8\n"
+        "vcvtb.f32.f16 s2, s9; vcvtt.f32.f16 s3, s9\n"
+        "vcvtb.f32.f16 s4, s10; vcvtt.f32.f16 s5, s10\n"
+        "vcvtb.f32.f16 s6, s11; vcvtt.f32.f16 s7, s11\n"
+        "subs %[rounds], %[rounds], #1\n"
+        "vstmia %[to]!, {s0-s7}\n"
+        "bne 1b\n"
+        : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
+        :
+        : "d0", "d1", "d2", "d3", "d4", "d5", "cc", "memory");
+  }
+  ATTEND_ALWAYS_INLINE static void widen_rounds(unsigned count, const Bfloat*& from, float*& to) {
+    // Registers by name, because without optimisation compilers do not find enough.
+    register const Bfloat* words __asm__("r10") = from;
+    register float* floats __asm__("r11") = to;
+    register unsigned rounds __asm__("r12") = count;
+    __asm__ volatile(
+        "1:\n"
+        "ldmia %[words]!, {r1, r3, r5, r8}\n"
+        "lsl r0, r1, #16; bfc r1, #0, #16\n"
+        "lsl r2, r3, #16; bfc r3, #0, #16\n"
+        "lsl r4, r5, #16; bfc r5, #0, #16\n"
+        "lsl r6, r8, #16; bfc r8, #0, #16\n"
+        "subs %[rounds], %[rounds], #1\n"
+        "stmia %[floats]!, {r0, r1, r2, r3, r4, r5, r6, r8}\n"
+        "bne 1b\n"
+        : [words] "+r"(words), [floats] "+r"(floats), [rounds] "+r"(rounds)
+        :
+        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "cc", "memory");
+    from = words;
+    to = floats;
+  }
+  ATTEND_ALWAYS_INLINE static void widen_rounds(unsigned rounds, const int8_t*& from, float*& to) {
+    __asm__ volatile(
+        "1:\n"
+        "ldrsb r0, [%[from]], #8\n"
+        "ldrsb r1, [%[from], #-7]\n"
+        "ldrsb r2, [%[from], #-6]\n"
+        "ldrsb r3, [%[from], #-5]\n"
+        "vmov s0, s1, r0, r1; vmov s2, s3, r2, r3\n"
+        ".irpc i, 0123\n"
+        "ldrsb r\\i, [%[from], #\\i - 4]\n"
+        ".endr\n"
+        "vmov s4, s5, r0, r1; vmov s6, s7, r2, r3\n"
+        ".irpc i, 01234567\n"
+        "vcvt.f32.s32 s\\i, s\\i\n"
+        ".endr\n"
+        "subs %[rounds], %[rounds], #1\n"
+        "vstmia %[to]!, {s0-s7}\n"
+        "bne 1b\n"
+        : [from] "+r"(from), [to] "+r"(to), [rounds] "+r"(rounds)
+        :
+        : "r0", "r1", "r2", "r3", "d0", "d1", "d2", "d3", "cc", "memory");
+  }
 
   // Not templates, because GCC ignores sections of these.
   ATTEND_HOT ATTEND_NOINLINE static void half_rows(const ChainsOf<Half>& c) { rows<half>(c); }
@@ -179,33 +150,33 @@ struct VfpTyped : Scalar {
     if (c.columns % 8 != 0) rest(c, c.columns & -8);
   }
 
-  static float scale_of(float a_scale, int row_count) { return row_count == 1 ? a_scale : 1.0f; }
-
   // The columns from `first` on, one by one.
   template <class Number>
-  ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
-    const float scale = scale_of(c.a_scale, c.rows);
+  ATTEND_ALWAYS_INLINE static void singly(const ChainsOf<Number>& c, int first) {
+    const float scale = c.rows == 1 ? c.a_scale : 1.0f;
     for (int r = 0; r < c.rows; ++r) {
       for (int column = first; column < c.columns; ++column) {
         const float* a = c.a + r * c.a_stride;
-        const Number* b = c.b + column;
+        const Number* b = c.b + (sizeof(Number) == sizeof(float) ? column * c.b_stride : column);
         float sum = 0.0f;
-        for (int left = c.steps; left > 0; --left) {
-          sum = fma(mul(*a++, scale), widen(*b), sum);
-          b += c.b_step;
-        }
+        for (int left = c.steps; left != 0; --left, b += c.b_step) sum = fma(mul(*a++, scale), widen(*b), sum);
         float& to = c.to[r][c.column + column];
         to = c.adds ? add(to, sum) : sum;
       }
     }
   }
 
-  // 1 row x 16 columns, or 8: as many sums, 8 numbers of b and a factor. The assembler chooses by the format how numbers become
-  // floats.
+  template <class Number>
+  ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
+    singly(c, first);
+  }
+
+  // 1 row x 16 columns, or 8: sums in s0-s7 and s10-s17, 8 numbers of b in s20-s27, a factor in s8. The assembler chooses by
+  // the format how numbers become floats.
   template <Format format, class Number>
   ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {
-    const float scale = scale_of(c.a_scale, c.rows);
     // Registers by name, because without optimisation compilers do not find enough.
+    register float scale __asm__("s9") = c.rows == 1 ? c.a_scale : 1.0f;
     register int has_sixteen __asm__("r4") = c.columns == 16;
     register const float* a __asm__("r5") = c.a + r * c.a_stride;
     register const Number* b __asm__("r6") = c.b;
@@ -215,83 +186,56 @@ struct VfpTyped : Scalar {
     register int adds __asm__("r12") = c.adds;
     __asm__ volatile(
         "movs r0, #0\n"
-        ".irp sums, d0, d1, d2, d3, d4, d5, d6, d7\n"
-        "vmov \\sums, r0, r0\n"
+        ".irpc i, 01235678\n"
+        "vmov d\\i, r0, r0\n"
         ".endr\n"
         "1:\n"
-        "vldmia r5!, {s16}\n"
-        "vmul.f32 s16, s16, %[scale]\n"
+        "vldmia r5!, {s8}\n"
+        "vmul.f32 s8, s8, s9\n"
         ".irp half, 0, 1\n"
-        ".if %c[format] == %c[byte]\n"
-        "ldrsb r0, [r6, #8 * \\half]\n"
-        "ldrsb r1, [r6, #8 * \\half + 1]\n"
-        "ldrsb r2, [r6, #8 * \\half + 2]\n"
-        "ldrsb r3, [r6, #8 * \\half + 3]\n"
-        "vmov s17, s18, r0, r1\n"
-        "vmov s19, s20, r2, r3\n"
-        "ldrsb r0, [r6, #8 * \\half + 4]\n"
-        "ldrsb r1, [r6, #8 * \\half + 5]\n"
-        "ldrsb r2, [r6, #8 * \\half + 6]\n"
-        "ldrsb r3, [r6, #8 * \\half + 7]\n"
-        "vmov s21, s22, r0, r1\n"
-        "vmov s23, s24, r2, r3\n"
-        ".irp number, s17, s18, s19, s20, s21, s22, s23, s24\n"
-        "vcvt.f32.s32 \\number, \\number\n"
+        ".if %c[byte]\n"
+        ".irpc i, 0123\n"
+        "ldrsb r\\i, [r6, #8 * \\half + \\i]\n"
+        ".endr\n"
+        "vmov d10, r0, r1; vmov d11, r2, r3\n"
+        ".irpc i, 0123\n"
+        "ldrsb r\\i, [r6, #8 * \\half + 4 + \\i]\n"
+        ".endr\n"
+        "vmov d12, r0, r1; vmov d13, r2, r3\n"
+        ".irpc i, 01234567\n"
+        "vcvt.f32.s32 s2\\i, s2\\i\n"
+        ".endr\n"
+        ".elseif %c[bfloat]\n"
+        ".if \\half\n"
+        "ldm r6, {r0, r1, r2, r3}\n"
+        ".else\n"
+        "ldm r6!, {r0, r1, r2, r3}\n"
+        ".endif\n"
+        ".irpc i, 0123\n"
+        "lsl lr, r\\i, #16\n"
+        "bfc r\\i, #0, #16\n"
+        "vmov d1\\i, lr, r\\i\n"
         ".endr\n"
         ".else\n"
-        ".if %c[format] == %c[bfloat]\n"
-        ".if \\half == 0\n"
-        "ldm r6!, {r0, r1, r2, r3}\n"
+        ".if \\half\n"
+        "vldmia r6, {s24-s27}\n"
         ".else\n"
-        "ldm r6, {r0, r1, r2, r3}\n"
+        "vldmia r6!, {s24-s27}\n"
         ".endif\n"
-        "lsl lr, r0, #16\n"
-        "bfc r0, #0, #16\n"
-        "vmov s17, s18, lr, r0\n"
-        "lsl lr, r1, #16\n"
-        "bfc r1, #0, #16\n"
-        "vmov s19, s20, lr, r1\n"
-        "lsl lr, r2, #16\n"
-        "bfc r2, #0, #16\n"
-        "vmov s21, s22, lr, r2\n"
-        "lsl lr, r3, #16\n"
-        "bfc r3, #0, #16\n"
-        "vmov s23, s24, lr, r3\n"
+        "vcvtb.f32.f16 s20, s24; vcvtt.f32.f16 s21, s24\n"
+        "vcvtb.f32.f16 s22, s25; vcvtt.f32.f16 s23, s25\n"
+        "vcvtb.f32.f16 s24, s26; vcvtt.f32.f16 s25, s26\n"
+        "vcvtb.f32.f16 s26, s27; vcvtt.f32.f16 s27, s27\n"
+        ".endif\n"
+        ".if \\half\n"
+        ".irpc i, 01234567\n"
+        "vfma.f32 s1\\i, s8, s2\\i\n"
+        ".endr\n"
         ".else\n"
-        ".if \\half == 0\n"
-        "vldmia r6!, {s21-s24}\n"
-        ".else\n"
-        "vldmia r6, {s21-s24}\n"
-        ".endif\n"
-        "vcvtb.f32.f16 s17, s21\n"
-        "vcvtt.f32.f16 s18, s21\n"
-        "vcvtb.f32.f16 s19, s22\n"
-        "vcvtt.f32.f16 s20, s22\n"
-        "vcvtb.f32.f16 s21, s23\n"
-        "vcvtt.f32.f16 s22, s23\n"
-        "vcvtb.f32.f16 s23, s24\n"
-        "vcvtt.f32.f16 s24, s24\n"
-        ".endif\n"
-        ".endif\n"
-        ".if \\half == 0\n"
-        "vfma.f32 s0, s16, s17\n"
-        "vfma.f32 s1, s16, s18\n"
-        "vfma.f32 s2, s16, s19\n"
-        "vfma.f32 s3, s16, s20\n"
-        "vfma.f32 s4, s16, s21\n"
-        "vfma.f32 s5, s16, s22\n"
-        "vfma.f32 s6, s16, s23\n"
-        "vfma.f32 s7, s16, s24\n"
+        ".irpc i, 01234567\n"
+        "vfma.f32 s\\i, s8, s2\\i\n"
+        ".endr\n"
         "cbz r4, 2f\n"
-        ".else\n"
-        "vfma.f32 s8, s16, s17\n"
-        "vfma.f32 s9, s16, s18\n"
-        "vfma.f32 s10, s16, s19\n"
-        "vfma.f32 s11, s16, s20\n"
-        "vfma.f32 s12, s16, s21\n"
-        "vfma.f32 s13, s16, s22\n"
-        "vfma.f32 s14, s16, s23\n"
-        "vfma.f32 s15, s16, s24\n"
         ".endif\n"
         ".endr\n"
         "2:\n"
@@ -300,36 +244,26 @@ struct VfpTyped : Scalar {
         "bne 1b\n"
         "cmp r12, #0\n"
         "beq 3f\n"
-        "vldmia r11, {s16-s23}\n"
-        "vadd.f32 s0, s0, s16\n"
-        "vadd.f32 s1, s1, s17\n"
-        "vadd.f32 s2, s2, s18\n"
-        "vadd.f32 s3, s3, s19\n"
-        "vadd.f32 s4, s4, s20\n"
-        "vadd.f32 s5, s5, s21\n"
-        "vadd.f32 s6, s6, s22\n"
-        "vadd.f32 s7, s7, s23\n"
+        "vldmia r11, {s20-s27}\n"
+        ".irpc i, 01234567\n"
+        "vadd.f32 s\\i, s\\i, s2\\i\n"
+        ".endr\n"
         "cbz r4, 3f\n"
         "add r0, r11, #32\n"
-        "vldmia r0, {s16-s23}\n"
-        "vadd.f32 s8, s8, s16\n"
-        "vadd.f32 s9, s9, s17\n"
-        "vadd.f32 s10, s10, s18\n"
-        "vadd.f32 s11, s11, s19\n"
-        "vadd.f32 s12, s12, s20\n"
-        "vadd.f32 s13, s13, s21\n"
-        "vadd.f32 s14, s14, s22\n"
-        "vadd.f32 s15, s15, s23\n"
+        "vldmia r0, {s20-s27}\n"
+        ".irpc i, 01234567\n"
+        "vadd.f32 s1\\i, s1\\i, s2\\i\n"
+        ".endr\n"
         "3:\n"
         "vstmia r11!, {s0-s7}\n"
         "cbz r4, 4f\n"
-        "vstmia r11!, {s8-s15}\n"
+        "vstmia r11!, {s10-s17}\n"
         "4:\n"
         : "+r"(a), "+r"(b), "+r"(steps), "+r"(to)
-        : "r"(has_sixteen), "r"(b_step), "r"(adds), [scale] "t"(scale), [format] "i"(int(format)), [half] "i"(int(half)),
-          [bfloat] "i"(int(bfloat)), [byte] "i"(int(byte))
-        : "r0", "r1", "r2", "r3", "lr", "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "d10", "d11", "d12", "cc",
-          "memory");
+        : "r"(has_sixteen), "r"(b_step), "r"(adds),
+          "t"(scale), [bfloat] "i"(int(format == bfloat)), [byte] "i"(int(format == byte))
+        : "r0", "r1", "r2", "r3", "lr", "d0", "d1", "d2", "d3", "s8", "d5", "d6", "d7", "d8", "s18", "d10", "d11", "d12", "d13",
+          "cc", "memory");
   }
 };
 

@@ -2,7 +2,7 @@
 # Wrong code must not compile, and must be told why: tests/checks/check_wrong_code.sh CXX BUILD_DIR
 #
 # A line "//! NAME: TEXT" in tests/wrong_code/*.cpp begins a case, which ends before the next one: the compiler's first error must be
-# a static_assert that holds TEXT. "nothing" is the TEXT of code that must compile, without a warning and in each standard. Cases
+# a static_assert that holds TEXT, or be about a line that does, where TEXT begins with "at ". "nothing" is the TEXT of code that must compile, without a warning and in each standard. Cases
 # share objects.h.
 cxx=$1
 build=$2/check_wrong_code
@@ -38,6 +38,8 @@ for source in "$build"/*.cpp; do
     if [ $compiled -eq 0 ]; then ok "$name compiles"; else fail "$name" "$standard: $first"; fi
   elif [ $compiled -eq 0 ]; then
     fail "$name" "it compiles"
+  elif [ "${expected#at }" != "$expected" ]; then
+    nothing_in "$(grep -m 1 -A 1 'error:' "$log" | grep -qF "${expected#at }" || echo "the first error is $first")" "$name"
   else
     case $first in
       *"error: static"*assert*"$expected"*) ok "$name" ;; # "static assertion failed: …" and "static_assert failed … "

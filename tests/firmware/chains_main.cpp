@@ -9,16 +9,8 @@
 #include "../support/random.h"
 #include "platform.h"
 
-#if ATTEND_HELIUM
-#include "../../src/simd/helium.h"
-using Isa = attend::Helium;
-#elif defined(__thumb2__) && defined(__ARM_FEATURE_FMA)
-#include "../../src/simd/vfp.h"
-using Isa = attend::Vfp;
-#else
-#include "../../src/simd/scalar.h"
-using Isa = attend::Scalar;
-#endif
+#include "../../src/simd/embedded_isa.h"
+using Isa = attend::EmbeddedIsa;
 
 namespace {
 

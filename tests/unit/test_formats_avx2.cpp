@@ -9,17 +9,7 @@
 
 #if ATTEND_X86
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../src/simd/x86_intrinsics.h"
-
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
-#elif defined(__GNUC__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c")
-#endif
+#include "../../src/simd/avx2_on.h"
 
 #include "../../src/simd/avx2.h"
 #include "format_kernels.h"
@@ -30,11 +20,7 @@ constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx2>();
 constexpr auto first_wrong = Operations<attend::Avx2>::first_wrong;
 }  // namespace
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#elif defined(__GNUC__)
-#pragma GCC pop_options
-#endif
+#include "../../src/simd/x86_off.h"
 
 TEST_CASE("formats: vectors of AVX2 widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {

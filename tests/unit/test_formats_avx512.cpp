@@ -9,23 +9,7 @@
 
 #if ATTEND_X86
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push  // GCC 12 takes its own intrinsics' "undefined" operands for mistakes
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../../src/simd/x86_intrinsics.h"
-
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"))), apply_to = function)
-#elif defined(__GNUC__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
-#endif
+#include "../../src/simd/avx512_on.h"
 
 #include "../../src/simd/avx512.h"
 #include "format_kernels.h"
@@ -36,12 +20,7 @@ constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx512>();
 constexpr auto first_wrong = Operations<attend::Avx512>::first_wrong;
 }  // namespace
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#elif defined(__GNUC__)
-#pragma GCC pop_options
-#pragma GCC diagnostic pop
-#endif
+#include "../../src/simd/x86_off.h"
 
 TEST_CASE("formats: vectors of AVX-512 widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {

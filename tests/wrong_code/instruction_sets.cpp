@@ -1,7 +1,7 @@
-//! backend_without_max: attend: Vec max(Vec a, Vec b)
+//! backend_without_max: at Vec (*max)(Vec a, Vec b) = &Isa::max;
 #include "src/simd/contract.h"
 #include "src/simd/scalar.h"
 struct WithoutMax : attend::Scalar {
   static float max(const float* numbers, int count);
 };
-static_assert(attend::has_common_operations<WithoutMax>(), "");
+static_assert(attend::has_embedded_operations<WithoutMax>(), "");

@@ -1,0 +1,7 @@
+// The entry point of calls with options of a small part's backend. Before this a source names the `Backend` and its `Isa`.
+#pragma once
+
+template <>
+void attend::core::Entry<Backend>::run_options(const Problem& problem, const Options& options) {
+  EmbeddedPipeline<Isa, AllFeatures>(problem, options).run<true>();
+}
