@@ -125,7 +125,7 @@ inline constexpr int row_state = 1;
 inline constexpr bool embedded = ATTEND_EMBEDDED;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
-inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 640;
+inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 592;
 inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1664 : 960;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 224;
