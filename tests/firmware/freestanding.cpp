@@ -104,7 +104,7 @@ bool run_in_chunks() {
     cut(query, from, count, part.query);
     cut(key, from, count, part.key);
     cut(value, from, count, part.value);
-    if (!cache.append(part.key, part.value, count)) return false;
+    if (cache.append(part.key, part.value, count) != attend::Status::ok) return false;
     attend::Options options = attend::causal();
     options.query_length = count;
     if (attend::prefill(part.query, cache, part.output, prefill_workspace, options) != attend::Status::ok) return false;
@@ -119,7 +119,7 @@ bool run_one_by_one() {
     cut(query, t, 1, token.query);
     cut(key, t, 1, token.key);
     cut(value, t, 1, token.value);
-    if (!cache.append(token.key, token.value)) return false;
+    if (cache.append(token.key, token.value) != attend::Status::ok) return false;
     if (attend::decode(token.query, cache, token.output) != attend::Status::ok) return false;
     paste(token.output, t, 1, one_by_one);
   }

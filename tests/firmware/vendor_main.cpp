@@ -58,7 +58,7 @@ int firmware::run() {
     fill(query.data, state);
     fill(key.data, state);
     fill(value.data, state);
-    if (!cache.append(key, value)) return 1;
+    if (cache.append(key, value) != attend::Status::ok) return 1;
     if (attend::prefill(query, cache, output, prefill_work) != attend::Status::ok) return 1;
     print_bits(output.data);
   }
