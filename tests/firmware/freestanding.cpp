@@ -123,7 +123,7 @@ bool run_one_by_one() {
     if (attend::decode(token.query, cache, token.output) != attend::Status::ok) return false;
     paste(token.output, t, 1, one_by_one);
   }
-  return !cache.append(token.key, token.value);  // full
+  return cache.append(token.key, token.value) == attend::Status::cache_full;  // full
 }
 
 // The first token sees only itself: its output is its value, whatever the scores are.
