@@ -138,6 +138,7 @@ void check_option_results(Check& check, const attend_problem& problem, Call& cal
   check_scores(check, problem, call);
   if (problem.states == nullptr) return;
   call.memory.write(check, check_states(check, problem.states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
+  if (check.failed()) return;
   call.options.states = states_of(problem.states, call);
   call.state_step = call.first.queries * call.options.states.token_stride * ptrdiff_t(sizeof(float));
 }
