@@ -53,7 +53,7 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   const bool same_shape =
       problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
   check.require(same_shape, ATTEND_MISMATCH, ATTEND_ARG_CACHE);
-  call.memory.read(cache_range(cache));
+  if (!check.failed()) call.memory.read(check, cache_range(cache));
 }
 
 // How many keys there are, which with a cache the cache knows, and how many of them in arrays.
@@ -72,7 +72,7 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
   call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - problem.origin;
   const ptrdiff_t* const lengths = problem.key_lengths;
   if (lengths == nullptr) return;
-  call.memory.read(check.array(lengths, problem.batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
+  call.memory.read(check, check.array(lengths, problem.batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
   const ptrdiff_t longest = problem.states != nullptr ? ATTEND_MAX_TOKENS : keys;
   for (ptrdiff_t row = 0; !check.failed() && row < problem.batch; ++row) {
     check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
@@ -114,7 +114,7 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
                          core::Tensor<const float>& tensor) {
     const Extent extent = extent_of(counts, {input.batch_stride, input.token_stride, input.head_stride}, heads_first(problem));
     const Place found = check.place(input.data, extent, format_bits(format), argument);
-    call.memory.read(found.range);
+    call.memory.read(check, found.range);
     tensor = core_tensor<const float>(input.data, extent);
     return found.batch_step;
   };
@@ -173,14 +173,14 @@ void check_rows(Check& check, const attend_problem* problem, Call& call) {
   check.within(problem->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   if (check.failed()) return;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(problem);
-  call.memory.read({begin, begin + problem->size});
+  call.memory.read(check, {begin, begin + problem->size});
   call.batch = problem->batch;
   call.first.queries = int(problem->queries);
   call.first.query_heads = int(problem->query_heads);
   call.first.value_dim = int(problem->value_dim);
 }
 
-void check_results(Check& check, const attend_problem& problem, Call& call) {
+void check_output(Check& check, const attend_problem& problem, Call& call) {
   check.format(problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
   if (check.failed()) return;
   const Extent output = call.rows(problem.output, problem.value_dim, heads_first(problem));
@@ -188,17 +188,6 @@ void check_results(Check& check, const attend_problem& problem, Call& call) {
   call.memory.write(check, found.range, ATTEND_ARG_OUTPUT);
   call.output_step = found.batch_step;
   call.first.output = core_tensor<float>(problem.output.data, output);
-  call.options.output_format = core::Format(problem.output_format);
-  if (problem.lse.data == nullptr) {
-    const bool strided = problem.lse.batch_stride != ATTEND_DENSE || problem.lse.token_stride != ATTEND_DENSE ||
-                         problem.lse.head_stride != ATTEND_DENSE;
-    return check.require(!strided, ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
-  }
-  const Extent lse = call.rows(problem.lse, 1, heads_first(problem));
-  const Place sums = check.place_apart(problem.lse.data, lse, float_bits, ATTEND_ARG_LSE);
-  call.memory.write(check, sums.range, ATTEND_ARG_LSE);
-  call.lse_step = sums.batch_step;
-  call.options.lse = core_tensor<float>(problem.lse.data, lse);
 }
 
 void check_call(Check& check, const attend_problem* given, Call& call) {
@@ -215,14 +204,14 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
   first.kv_heads = int(problem.kv_heads);
   first.head_dim = int(problem.head_dim);
   constexpr float usual = ATTEND_DEFAULT_SCALE;
+  first.output = {nullptr, 0, 0};
+  first.scratch = nullptr;
   first.scale = bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual) ? usual_scale(first.head_dim) : problem.scale;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   first.key_panels = problem.cache != nullptr;
   call.plain = is_plain(problem) && (problem.cache == nullptr || is_plain(*problem.cache));
   check_inputs(check, problem, call);
-  if (!check.failed() && !call.plain) check_options(check, problem, call);
-  if (!check.failed() && problem.states == nullptr) check_results(check, problem, call);
-  if (!check.failed() && !call.plain) check_option_results(check, problem, call);
+  if (!check.failed() && problem.states == nullptr) check_output(check, problem, call);
   if (!check.failed()) plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
 }
 

@@ -6,19 +6,19 @@ namespace c_surface {
 namespace {
 
 // The first key of a batch row that any query's window shows; sink tokens lie before.
-ptrdiff_t first_seen(const attend_problem& problem, const Call& call, ptrdiff_t keys) {
+ptrdiff_t first_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
   const bool shows_hidden = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
-  if (shows_hidden || call.options.left < 0) return 0;
-  return (call.queries_last ? keys - call.first.queries : call.first.offset) - call.options.left;
+  if (shows_hidden || options.first.left < 0) return 0;
+  return (options.call.queries_last ? keys - options.call.first.queries : options.call.first.offset) - options.first.left;
 }
 
 // Pages that every window has left behind may be gone.
-void check_page_numbers(Check& check, const attend_problem& problem, const Call& call, const Extent& extent) {
+void check_page_numbers(Check& check, const attend_problem& problem, const CallOptions& options, const Extent& extent) {
   const attend_pages& pages = problem.pages;
-  for (ptrdiff_t row = 0; !check.failed() && row < call.batch; ++row) {
+  for (ptrdiff_t row = 0; !check.failed() && row < options.call.batch; ++row) {
     const int32_t* const table = pages.table + row * extent.strides.batch;
-    const ptrdiff_t keys = call.keys_of_row(row), seen = first_seen(problem, call, keys);
-    for (ptrdiff_t page = call.options.first_key / pages.page_keys; page * pages.page_keys < keys; ++page) {
+    const ptrdiff_t keys = options.call.keys_of_row(row), seen = first_seen(problem, options, keys);
+    for (ptrdiff_t page = options.first.first_key / pages.page_keys; page * pages.page_keys < keys; ++page) {
       const ptrdiff_t begin = page * pages.page_keys;
       const bool needed = begin + pages.page_keys > seen || begin < problem.sink_tokens;
       check.require(!needed || (table[page] >= 0 && table[page] < pages.count), ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES);
@@ -26,19 +26,19 @@ void check_page_numbers(Check& check, const attend_problem& problem, const Call&
   }
 }
 
-void check_page_table(Check& check, const attend_problem& problem, Call& call) {
+void check_page_table(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_pages& pages = problem.pages;
-  const ptrdiff_t count = (call.first.keys + pages.page_keys - 1) / pages.page_keys;
-  const bool known = problem.states == nullptr || call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
+  const ptrdiff_t count = (options.call.first.keys + pages.page_keys - 1) / pages.page_keys;
+  const bool known = problem.states == nullptr || options.call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
   check.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
-  const Extent extent = extent_of({call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, true);
+  const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, true);
   const Place found = check.place(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
   if (check.failed()) return;
-  call.memory.read(found.range);
-  check_page_numbers(check, problem, call, extent);
-  call.options.paging.pages = pages.table;
-  call.options.paging.page_groups = int(pages.page_keys / panel_keys);
-  call.page_step = found.batch_step;
+  options.call.memory.read(check, found.range);
+  check_page_numbers(check, problem, options, extent);
+  options.first.paging.pages = pages.table;
+  options.first.paging.page_groups = int(pages.page_keys / panel_keys);
+  options.page_step = found.batch_step;
 }
 
 struct CoreScales {
@@ -48,32 +48,34 @@ struct CoreScales {
 };
 
 // Of keys or values that lie in arrays.
-void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, Call& call,
+void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
                   attend_argument argument, const CoreScales& to) {
   const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
   const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
   if (format != ATTEND_INT8) return check.require(!set, ATTEND_NO_EFFECT, argument);
-  if (call.stored == 0) return;
+  if (options.call.stored == 0) return;
   const bool paged = problem.pages.table != nullptr, grows = problem.states != nullptr && !paged;
-  const ptrdiff_t rows = paged && call.batch > 0 ? 1 : call.batch;
+  const ptrdiff_t rows = paged && options.call.batch > 0 ? 1 : options.call.batch;
   const bool known =
       (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
   check.require(!grows || known, ATTEND_AMBIGUOUS, argument);
-  const Extent extent = extent_of({rows, 1, problem.kv_heads, call.stored}, {scales.batch_stride, 0, scales.head_stride}, true);
+  const Extent extent =
+      extent_of({rows, 1, problem.kv_heads, options.call.stored}, {scales.batch_stride, 0, scales.head_stride}, true);
   const Place found = check.place(scales.data, extent, float_bits, argument);
-  call.memory.read(found.range);
+  options.call.memory.read(check, found.range);
   to.data = scales.data;
   to.stride = extent.strides.head;
   to.step = found.batch_step;
 }
 
 // A ring may have lost keys that are asked for: those between its copies of the sink groups and its first group.
-void check_ring(Check& check, const attend_problem& problem, const Call& call) {
+void check_ring(Check& check, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
-  if (cache.ring_groups == 0 || call.batch == 0 || check.failed()) return;
+  if (cache.ring_groups == 0 || options.call.batch == 0 || check.failed()) return;
   const ptrdiff_t lost = ptrdiff_t(cache.sink_groups) * panel_keys;
   const ptrdiff_t back = ptrdiff_t(core::panel_count(cache.most) - cache.ring_groups) * panel_keys;
-  const ptrdiff_t keys = call.keys_of_row(0), begin = call.options.first_key, seen = first_seen(problem, call, keys);
+  const ptrdiff_t keys = options.call.keys_of_row(0), begin = options.first.first_key,
+                  seen = first_seen(problem, options, keys);
   const auto any_lost = [&](ptrdiff_t from, ptrdiff_t to) { return (from > lost ? from : lost) < (to < back ? to : back); };
   const ptrdiff_t sinks = problem.sink_tokens < keys ? problem.sink_tokens : keys;
   check.require(!any_lost(seen > begin ? seen : begin, keys) && !any_lost(begin, sinks), ATTEND_LOST, ATTEND_ARG_CACHE);
@@ -107,19 +109,19 @@ void check_pages(Check& check, const attend_problem& problem, Call& call) {
   if (!check.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
 }
 
-void check_key_options(Check& check, const attend_problem& problem, Call& call) {
-  core::Options& options = call.options;
-  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, call);
-  check_scales(check, problem.key_scales, problem, call, ATTEND_ARG_KEY_SCALES,
-               {options.key_scales, options.key_scale_stride, call.key_scale_step});
-  check_scales(check, problem.value_scales, problem, call, ATTEND_ARG_VALUE_SCALES,
-               {options.value_scales, options.value_scale_stride, call.value_scale_step});
-  options.origin = int(problem.origin);
-  options.key_format = core::Format(problem.key_format);
-  options.value_format = core::Format(problem.value_format);
+void check_key_options(Check& check, const attend_problem& problem, CallOptions& options) {
+  core::Options& first = options.first;
+  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, options);
+  check_scales(check, problem.key_scales, problem, options, ATTEND_ARG_KEY_SCALES,
+               {first.key_scales, first.key_scale_stride, options.key_scale_step});
+  check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
+               {first.value_scales, first.value_scale_stride, options.value_scale_step});
+  first.origin = int(problem.origin);
+  first.key_format = core::Format(problem.key_format);
+  first.value_format = core::Format(problem.value_format);
   if (problem.cache == nullptr) return;
-  if (!is_plain(*problem.cache)) take_cache(*problem.cache, options);
-  check_ring(check, problem, call);
+  if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
+  check_ring(check, problem, options);
 }
 
 }  // namespace c_surface

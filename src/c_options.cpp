@@ -26,12 +26,12 @@ bool is_default(const Matrix& matrix) {
          matrix.keys == ATTEND_ALL_KEYS;
 }
 template <class Matrix>
-Extent matrix_extent(Check& check, const Matrix& matrix, const Call& call, ptrdiff_t least, attend_argument keys) {
+Extent matrix_extent(Check& check, const Matrix& matrix, const CallOptions& options, ptrdiff_t least, attend_argument keys) {
   const bool all = matrix.keys == ATTEND_ALL_KEYS;
-  check.require(!all || call.options.states.data == nullptr, ATTEND_AMBIGUOUS, keys);
-  const ptrdiff_t columns = all ? call.first.keys : matrix.keys;
+  check.require(!all || options.first.states.data == nullptr, ATTEND_AMBIGUOUS, keys);
+  const ptrdiff_t columns = all ? options.call.first.keys : matrix.keys;
   check.within(columns, least, ATTEND_MAX_TOKENS, keys);
-  return extent_of({call.batch, call.first.queries, call.first.query_heads, columns},
+  return extent_of({options.call.batch, options.call.first.queries, options.call.first.query_heads, columns},
                    {matrix.batch_stride, matrix.query_stride, matrix.head_stride}, true);
 }
 
@@ -39,7 +39,7 @@ core::Mask core_mask(const void* data, const Extent& extent) {
   return {data, 0, extent.strides.token, extent.strides.head, int(extent.counts.width)};
 }
 
-void check_mask(Check& check, const attend_problem& problem, Call& call) {
+void check_mask(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_mask& mask = problem.mask;
   const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;
   if (mask.data == nullptr) {
@@ -48,25 +48,25 @@ void check_mask(Check& check, const attend_problem& problem, Call& call) {
   }
   check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND);
   check.require(bits || none || mask.kind == ATTEND_MASK_BYTES, ATTEND_UNKNOWN, ATTEND_ARG_MASK_KIND);
-  const Extent extent = matrix_extent(check, mask, call, 0, ATTEND_ARG_MASK_KEYS);
+  const Extent extent = matrix_extent(check, mask, options, 0, ATTEND_ARG_MASK_KEYS);
   const auto& [batch, token, head] = extent.strides;
   check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
-  call.memory.read(check.place(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK).range);
-  call.options.visible = core_mask(mask.data, extent);
-  call.options.visible_bits = bits;
-  call.mask_step = batch;
+  options.call.memory.read(check, check.place(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK).range);
+  options.first.visible = core_mask(mask.data, extent);
+  options.first.visible_bits = bits;
+  options.mask_step = batch;
 }
 
-void check_bias(Check& check, const attend_problem& problem, Call& call) {
+void check_bias(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_bias& bias = problem.bias;
   if (bias.data == nullptr) return check.require(is_default(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
-  const Extent extent = matrix_extent(check, bias, call, 0, ATTEND_ARG_BIAS_KEYS);
-  call.memory.read(check.place(bias.data, extent, float_bits, ATTEND_ARG_BIAS).range);
-  call.options.bias = core_mask(bias.data, extent);
-  call.bias_step = extent.strides.batch;
+  const Extent extent = matrix_extent(check, bias, options, 0, ATTEND_ARG_BIAS_KEYS);
+  options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_BIAS).range);
+  options.first.bias = core_mask(bias.data, extent);
+  options.bias_step = extent.strides.batch;
 }
 
-void check_relative_bias(Check& check, const attend_problem& problem, Call& call) {
+void check_relative_bias(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_relative_bias& bias = problem.relative_bias;
   if (bias.data == nullptr) {
     const bool set = bias.head_stride != ATTEND_DENSE || bias.left != -1 || bias.right != -1;
@@ -76,20 +76,20 @@ void check_relative_bias(Check& check, const attend_problem& problem, Call& call
   check.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_RIGHT);
   if (check.failed()) return;
   const Extent extent = extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, true);
-  call.memory.read(check.place(bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS).range);
-  call.options.relative = bias.data;
-  call.options.relative_head_stride = extent.strides.head;
-  call.options.relative_left = int(bias.left);
-  call.options.relative_right = int(bias.right);
+  options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS).range);
+  options.first.relative = bias.data;
+  options.first.relative_head_stride = extent.strides.head;
+  options.first.relative_left = int(bias.left);
+  options.first.relative_right = int(bias.right);
 }
 
 // A number for each query head.
-const float* check_heads(Check& check, const float* data, Call& call, attend_argument argument) {
-  if (data != nullptr) call.memory.read(check.array(data, call.first.query_heads, float_bits, argument));
+const float* check_heads(Check& check, const float* data, CallOptions& options, attend_argument argument) {
+  if (data != nullptr) options.call.memory.read(check, check.array(data, options.call.first.query_heads, float_bits, argument));
   return data;
 }
 
-void check_scores(Check& check, const attend_problem& problem, Call& call) {
+void check_scores(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_scores& scores = problem.scores;
   const bool none = scores.stage == ATTEND_SCORES_NONE;
   if (scores.data == nullptr) {
@@ -102,45 +102,62 @@ void check_scores(Check& check, const attend_problem& problem, Call& call) {
   // What weights are divided by is not known before the last key.
   const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
   check.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
-  const Extent extent = matrix_extent(check, scores, call, call.first.keys, ATTEND_ARG_SCORES_KEYS);
+  const Extent extent = matrix_extent(check, scores, options, options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
   const Place found = check.place_apart(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
-  call.memory.write(check, found.range, ATTEND_ARG_SCORES);
-  call.score_step = found.batch_step;
-  call.options.scores = core_tensor<float>(scores.data, extent);
-  call.options.score_keys = int(extent.counts.width);
-  call.options.score_stage = core::Scores(scores.stage - 1);
+  options.call.memory.write(check, found.range, ATTEND_ARG_SCORES);
+  options.score_step = found.batch_step;
+  options.first.scores = core_tensor<float>(scores.data, extent);
+  options.first.score_keys = int(extent.counts.width);
+  options.first.score_stage = core::Scores(scores.stage - 1);
+}
+
+void check_lse(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_output& lse = problem.lse;
+  if (lse.data == nullptr) {
+    const bool set = lse.batch_stride != ATTEND_DENSE || lse.token_stride != ATTEND_DENSE || lse.head_stride != ATTEND_DENSE;
+    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
+  }
+  const Extent extent = options.call.rows(lse, 1, heads_first(problem));
+  const Place found = check.place_apart(lse.data, extent, float_bits, ATTEND_ARG_LSE);
+  options.call.memory.write(check, found.range, ATTEND_ARG_LSE);
+  options.lse_step = found.batch_step;
+  options.first.lse = core_tensor<float>(lse.data, extent);
 }
 
 }  // namespace
 
-void check_sink_logits(Check& check, const attend_problem& problem, Call& call) {
-  call.options.sinks = check_heads(check, problem.sink_logits, call, ATTEND_ARG_SINK_LOGITS);
+void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
+  options.first.sinks = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
+  options.first.output_format = core::Format(problem.output_format);
+  if (writes) check_lse(check, problem, options);
 }
 
-void check_options(Check& check, const attend_problem& problem, Call& call) {
-  core::Options& options = call.options;
-  options.states.data = static_cast<float*>(problem.states);
-  options.soft_cap = problem.soft_cap;
-  options.query_format = core::Format(problem.query_format);
-  check.within(problem.first_key, 0, call.first.keys, ATTEND_ARG_FIRST_KEY);
+void check_options(Check& check, const attend_problem& problem, CallOptions& options) {
+  core::Options& first = options.first;
+  first.states.data = static_cast<float*>(problem.states);
+  first.soft_cap = problem.soft_cap;
+  first.query_format = core::Format(problem.query_format);
+  check.within(problem.first_key, 0, options.call.first.keys, ATTEND_ARG_FIRST_KEY);
   check.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
-  options.first_key = check.failed() ? 0 : int(problem.first_key);
-  check_windows(check, problem, options);
-  check_mask(check, problem, call);
-  check_bias(check, problem, call);
-  check_relative_bias(check, problem, call);
-  options.slopes = check_heads(check, problem.alibi_slopes, call, ATTEND_ARG_ALIBI_SLOPES);
-  check_sink_logits(check, problem, call);
-  check_key_options(check, problem, call);
+  first.first_key = check.failed() ? 0 : int(problem.first_key);
+  check_windows(check, problem, first);
+  check_mask(check, problem, options);
+  check_bias(check, problem, options);
+  check_relative_bias(check, problem, options);
+  first.slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
+  check_key_options(check, problem, options);
+  check_scores(check, problem, options);
+  check_end(check, problem, options, problem.states == nullptr);
+  if (problem.states == nullptr) return;
+  const Range states = check_states(check, problem.states, options.call, ATTEND_ARG_STATES);
+  options.call.memory.write(check, states, ATTEND_ARG_STATES);
+  if (!check.failed()) set_states(problem.states, options);
 }
 
-void check_option_results(Check& check, const attend_problem& problem, Call& call) {
-  check_scores(check, problem, call);
-  if (problem.states == nullptr) return;
-  call.memory.write(check, check_states(check, problem.states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
-  if (check.failed()) return;
-  call.options.states = states_of(problem.states, call);
-  call.state_step = call.first.queries * call.options.states.token_stride * ptrdiff_t(sizeof(float));
+// Not inlined, as run_options: calls without options need none of its stack.
+__attribute__((noinline)) void check_options(Check& check, const attend_problem& problem, Call& call) {
+  CallOptions options = {call};
+  check_options(check, problem, options);
 }
 
 }  // namespace c_surface

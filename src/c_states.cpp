@@ -1,7 +1,7 @@
 // Running a problem of the C surface that has options; and its states: beginning, finishing, merging.
 //
-// Their memory is a head, which attend_begin and attend_merge write, and then the states of all rows. Each row's state says
-// where it stands, since threads with a part each move theirs on at different times.
+// Their memory is a head, which attend_begin writes, and then the states of all rows. Each row's state says where it stands,
+// since threads with a part each move theirs on at different times.
 #include "c_api/surface.h"
 
 namespace attend {
@@ -72,20 +72,20 @@ ptrdiff_t check_standing(Check& check, const void* states, const Call& call, att
 }
 
 // All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
-core::Options options_of_row(const Call& call, ptrdiff_t row) {
-  core::Options of_row = call.options;
+core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
+  core::Options of_row = options.first;
   [[maybe_unused]] auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
                           relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage, query_format,
                           key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
                           value_scale_stride, paging, origin, states, first_key, begins] = of_row;
-  visible.first = row * call.mask_step;
-  bias.first = row * call.bias_step;
-  move(key_scales, row * call.key_scale_step);
-  move(value_scales, row * call.value_scale_step);
-  move(paging.pages, row * call.page_step);
-  move(lse.data, row * call.lse_step);
-  move(scores.data, row * call.score_step);
-  move(states.data, row * call.state_step);
+  visible.first = row * options.mask_step;
+  bias.first = row * options.bias_step;
+  move(key_scales, row * options.key_scale_step);
+  move(value_scales, row * options.value_scale_step);
+  move(paging.pages, row * options.page_step);
+  move(lse.data, row * options.lse_step);
+  move(scores.data, row * options.score_step);
+  move(states.data, row * options.state_step);
   return of_row;
 }
 
@@ -97,17 +97,25 @@ core::Tensor<float> states_of(void* states, const Call& call) {
   return {static_cast<float*>(states) + head_floats, state * call.first.query_heads, state};
 }
 
+void set_states(void* states, CallOptions& options) {
+  options.first.states = states_of(states, options.call);
+  options.state_step = options.call.first.queries * options.first.states.token_stride * ptrdiff_t(sizeof(float));
+}
+
 Range check_states(Check& check, const void* states, const Call& call, attend_argument argument) {
   return check.array(states, state_memory_floats(call), float_bits, argument);
 }
 
 // Not inlined: calls without options need none of its stack.
-__attribute__((noinline)) attend_status run_options(const attend_problem& problem, const Call& call, int part, int parts) {
+__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, int part, int parts) {
+  Check check;
+  CallOptions call_options = {call};
+  check_options(check, problem, call_options);
   // Calls with a batch row, or a part of it.
   const auto each = [&](auto run) {
     each_row(call, part, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
       core::Problem of_row = problem_of_row(call, row);
-      const core::Options options = options_of_row(call, row);
+      const core::Options options = options_of_row(call_options, row);
       if (call.queries_last) of_row.offset = of_row.keys - of_row.queries;
       // States of a row that ends before the keys of this call stay as they are.
       if (of_row.keys < options.first_key) of_row.keys = options.first_key;
@@ -115,15 +123,14 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
     });
   };
   const bool has_states = problem.states != nullptr;
-  if (has_states) {
-    Check check;
+  if (has_states && !check.failed()) {
     check_begun(check, problem.states, call, ATTEND_ARG_STATES);
     each([&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
       const bool stand = check.failed() || core::all_stand(row, options, row_part, row_parts, options.first_key);
       check.require(stand, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
     });
-    if (check.failed()) return check.status();
   }
+  if (check.failed()) return check.status();
   each([&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
     if (row_parts == 1) {
       core::run(row, options);
@@ -175,15 +182,15 @@ attend_status attend_finish(const attend_problem* problem) {
   Call call;
   check_rows(check, problem, call);
   if (check.failed()) return check.status();
+  CallOptions options = {call};
   check.require(problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || heads_first(*problem), ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
-  check_sink_logits(check, *problem, call);
-  call.memory.read(check_states(check, problem->states, call, ATTEND_ARG_STATES));
-  check_results(check, *problem, call);
+  call.memory.read(check, check_states(check, problem->states, call, ATTEND_ARG_STATES));
+  check_output(check, *problem, call);
+  check_end(check, *problem, options, true);
   if (!check.failed()) check_standing(check, problem->states, call, ATTEND_ARG_STATES);
   if (check.failed()) return check.status();
-  call.options.states = states_of(problem->states, call);
-  call.state_step = call.first.queries * call.options.states.token_stride * ptrdiff_t(sizeof(float));
-  each_row(call, 0, 1, [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(call, row)); });
+  set_states(problem->states, options);
+  each_row(call, 0, 1, [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(options, row)); });
   return ATTEND_OK;
 }
 
@@ -192,7 +199,7 @@ attend_status attend_merge(const attend_problem* problem, const void* later) {
   Call call;
   check_rows(check, problem, call);
   if (check.failed()) return check.status();
-  call.memory.read(check_states(check, later, call, ATTEND_ARG_LATER));
+  call.memory.read(check, check_states(check, later, call, ATTEND_ARG_LATER));
   call.memory.write(check, check_states(check, problem->states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
   if (check.failed()) return check.status();
   const ptrdiff_t here = check_standing(check, problem->states, call, ATTEND_ARG_STATES);

@@ -56,6 +56,12 @@ void check_workspace(Check& check, Call& call, const void* workspace, size_t siz
   if (!check.failed()) call.memory.write(check, {begin, begin + call.workspace_bytes}, ATTEND_ARG_WORKSPACE);
 }
 
+// Options too.
+void check_whole(Check& check, const attend_problem* problem, Call& call) {
+  check_call(check, problem, call);
+  if (!check.failed() && !call.plain) check_options(check, *problem, call);
+}
+
 void check_parts(Check& check, const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
   check.within(parts, 1, ATTEND_MAX_PARTS, ATTEND_ARG_PARTS);
   check.within(part, 0, parts > 0 ? parts - 1 : 0, ATTEND_ARG_PART);
@@ -118,14 +124,14 @@ float attend_default_scale(ptrdiff_t head_dim) {
 attend_status attend_check(const attend_problem* problem) {
   Check check;
   Call call;
-  check_call(check, problem, call);
+  check_whole(check, problem, call);
   return check.status();
 }
 
 size_t attend_workspace_size(const attend_problem* problem) {
   Check check;
   Call call;
-  check_call(check, problem, call);
+  check_whole(check, problem, call);
   return check.failed() ? 0 : call.workspace_bytes;
 }
 

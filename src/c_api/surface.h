@@ -49,8 +49,8 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
 
 // Bytes begin … end - 1 of the address space.
 struct Range {
-  uintptr_t begin = 0;
-  uintptr_t end = 0;
+  uintptr_t begin;
+  uintptr_t end;
 };
 
 constexpr bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
@@ -109,17 +109,22 @@ class Check {
   attend_status status_ = ATTEND_OK;
 };
 
-// Where everything lies that a call reads or writes. What is written comes after all that is read.
+// Where everything lies that a call reads or writes: what it writes overlaps nothing else.
 class Memory {
  public:
-  void read(Range range) { ranges_[count_++] = range; }
+  void read(Check& check, Range range) { write(check, range, ATTEND_ARG_NONE); }
   void write(Check& check, Range range, attend_argument argument) {
-    for (int i = 0; i < count_; ++i) check.require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
-    read(range);
+    for (int i = 0; i < count_; ++i) {
+      const attend_argument written = argument != ATTEND_ARG_NONE ? argument : written_[i];
+      check.require(written == ATTEND_ARG_NONE || !overlap(ranges_[i], range), ATTEND_OVERLAP, written);
+    }
+    written_[count_] = argument;
+    ranges_[count_++] = range;
   }
 
  private:
-  Range ranges_[20];
+  Range ranges_[24];
+  attend_argument written_[24];  // ATTEND_ARG_NONE: it is read only
   int count_ = 0;
 };
 
@@ -132,20 +137,19 @@ core::Tensor<Float> core_tensor(Data* data, const Extent& extent) {
   return {static_cast<Float*>(data), extent.strides.token, extent.strides.head};
 }
 
-// A call that was checked.
+// A call that was checked, but for options.
 struct Call {
-  core::Problem first = {};    // batch row 0, with all keys and without key lengths; no scratch
-  core::Options options = {};  // of batch row 0
+  core::Problem first = {};  // batch row 0, with all keys and without key lengths; no scratch
   Memory memory;
-  ptrdiff_t batch = 0;
-  ptrdiff_t stored = 0;  // key tokens that lie in arrays or in the pool of pages
-  // From one batch row to the next, in bytes; of masks and biases in elements.
-  ptrdiff_t query_step = 0, key_step = 0, value_step = 0, key_scale_step = 0, value_scale_step = 0, page_step = 0;
-  ptrdiff_t output_step = 0, lse_step = 0, score_step = 0, state_step = 0, mask_step = 0, bias_step = 0;
+  ptrdiff_t batch;
+  ptrdiff_t stored;  // key tokens that lie in arrays or in the pool of pages
+  ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
   const ptrdiff_t* key_lengths = nullptr;
-  size_t workspace_bytes = 0;
-  bool plain = false;  // nothing is asked for that core::run does not have without options
-  bool queries_last = false;
+  size_t workspace_bytes;
+  bool plain;  // nothing is asked for that core::run does not have without options
+  bool queries_last;
+
+  __attribute__((always_inline)) Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
 
   // Keys that a batch row has.
   ptrdiff_t keys_of_row(ptrdiff_t row) const {
@@ -157,32 +161,40 @@ struct Call {
   }
 };
 
+// Its options.
+struct CallOptions {
+  Call& call;
+  core::Options first = {};  // of batch row 0
+  // From one batch row to the next, in bytes; of masks and biases in elements.
+  ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0, lse_step = 0, score_step = 0, state_step = 0;
+  ptrdiff_t mask_step = 0, bias_step = 0;
+};
+
 inline bool heads_first(const attend_problem& problem) { return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM; }
 
 // The struct, and the extents that states have: a part of all checks.
 void check_rows(Check& check, const attend_problem* problem, Call& call);
-// Everything that attend_run needs, but parts, work memory and where states stand.
+// Everything that attend_run needs, but options, parts, work memory and where states stand; then options.
 void check_call(Check& check, const attend_problem* problem, Call& call);
-
-// Parts of check_call. Masks and what else joins the scores; where keys lie that are no plain arrays of floats: before the
-// tensors are placed, and after.
+void check_options(Check& check, const attend_problem& problem, CallOptions& options);
 void check_options(Check& check, const attend_problem& problem, Call& call);
+
+// Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed and after; and what
+// attend_finish looks at too.
 void check_pages(Check& check, const attend_problem& problem, Call& call);
-void check_key_options(Check& check, const attend_problem& problem, Call& call);
-// Output and lse, of attend_finish too.
-void check_results(Check& check, const attend_problem& problem, Call& call);
-void check_sink_logits(Check& check, const attend_problem& problem, Call& call);
-// Scores and states.
-void check_option_results(Check& check, const attend_problem& problem, Call& call);
+void check_key_options(Check& check, const attend_problem& problem, CallOptions& options);
+void check_output(Check& check, const attend_problem& problem, Call& call);
+void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes);
 
 // Whether a problem asks for nothing that core::run does not have without options.
 bool is_plain(const attend_problem& problem);
 
 // The states in the memory of states; and that memory, the problem's or another of the same extents.
 core::Tensor<float> states_of(void* states, const Call& call);
+void set_states(void* states, CallOptions& options);
 Range check_states(Check& check, const void* states, const Call& call, attend_argument argument);
-// Runs a part; refuses it if the states do not stand where it begins.
-attend_status run_options(const attend_problem& problem, const Call& call, int part, int parts);
+// Checks options and runs a part; refuses it if the states do not stand where it begins.
+attend_status run_options(const attend_problem& problem, Call& call, int part, int parts);
 
 // A batch row, with the keys that it has.
 core::Problem problem_of_row(const Call& call, ptrdiff_t row);

@@ -29,7 +29,8 @@ void put(attend_problem& p, std::size_t at, Type value) {
 }
 
 inline std::ptrdiff_t outside(std::ptrdiff_t low, std::ptrdiff_t high, Random& random) {
-  const std::ptrdiff_t numbers[] = {low - 1, high + 1, PTRDIFF_MIN + 1, PTRDIFF_MAX, PTRDIFF_MIN / 2, PTRDIFF_MAX / 2, -2};
+  const std::ptrdiff_t above = high == PTRDIFF_MAX ? low - 1 : high + 1;
+  const std::ptrdiff_t numbers[] = {low - 1, above, PTRDIFF_MIN + 1, PTRDIFF_MAX, PTRDIFF_MIN / 2, PTRDIFF_MAX / 2, -2};
   for (;;) {
     const std::ptrdiff_t number = numbers[random.between(0, 6)];
     if (number < low || number > high) return number;
@@ -242,7 +243,9 @@ inline void add_address_faults(std::vector<Fault>& faults) {
           reinterpret_cast<std::uintptr_t>(w.workspace.data) + std::uintptr_t(r.between(0, int(bytes) / 8 - 1)) * 8;
       if (address.argument == ATTEND_ARG_PAGES || address.argument == ATTEND_ARG_KEY_LENGTHS) return {};  // of what they say
       put(*c.problem, address.at, inside);
-      return {wrong(ATTEND_OVERLAP, ATTEND_ARG_WORKSPACE)};
+      Answers answers = {wrong(ATTEND_OVERLAP, ATTEND_ARG_WORKSPACE)};
+      if ((address.access & written) != 0) answers.push_back(wrong(ATTEND_OVERLAP, address.argument));
+      return answers;
     });
   }
 }

@@ -22,269 +22,261 @@ inline bool set_shape_of_cache(attend_problem& p, Random& random) {
   return p.cache != nullptr;
 }
 
-// A field that excludes another, or needs one that is not set: whether the problem has a place for it.
+// What a fault is made of.
+struct Scene {
+  World& w;
+  Call& c;
+  attend_problem& p;
+  Random& r;
+};
+
 struct Clash {
   attend_error error;
   attend_argument argument;
-  bool (*make)(World&, attend_problem&, Random&);
+  bool (*make)(Scene);  // whether the call has a place for it
 };
 inline const Clash clashes[] = {
-    {ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS,
-     [](World&, attend_problem& p, Random& r) { return (p.options |= 1u << r.between(2, 31)) != 0; }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS, [](Scene s) { return (s.p.options |= 1u << s.r.between(2, 31)) != 0; }},
     {ATTEND_NEWER, ATTEND_ARG_SIZE,
-     [](World&, attend_problem& p, Random& r) {
-       const int more = r.between(1, 64);
-       put(p, sizeof p + std::size_t(r.between(0, more - 1)), static_cast<unsigned char>(1));
-       p.size = sizeof p + std::size_t(more);
+     [](Scene s) {
+       const int more = s.r.between(1, 64);
+       put(s.p, sizeof s.p + std::size_t(s.r.between(0, more - 1)), static_cast<unsigned char>(1));
+       s.p.size = sizeof s.p + std::size_t(more);
        return true;
      }},
     {ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE,
-     [](World&, attend_problem& p, Random& r) {
-       const std::size_t sizes[] = {0, 1, sizeof p - 1, sizeof p / 2, 4097, SIZE_MAX};
-       p.size = sizes[r.between(0, 5)];
+     [](Scene s) {
+       const std::size_t sizes[] = {0, 1, sizeof s.p - 1, sizeof s.p / 2, 4097, SIZE_MAX};
+       s.p.size = sizes[s.r.between(0, 5)];
        return true;
      }},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS,
-     [](World&, attend_problem& p, Random& r) {
-       p.query_heads = r.between(1, 5) * 2 + 1, p.kv_heads = r.between(0, 1) == 0 ? 2 : 16;
-       return p.cache == nullptr;
+     [](Scene s) {
+       s.p.query_heads = s.r.between(1, 5) * 2 + 1, s.p.kv_heads = s.r.between(0, 1) == 0 ? 2 : 16;
+       return s.p.cache == nullptr;
      }},
     {ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES,
-     [](World&, attend_problem& p, Random& r) {
-       p.query_heads = p.kv_heads * r.between(3, 1000), p.queries = ATTEND_MAX_TOKENS - r.between(0, 100);
+     [](Scene s) {
+       s.p.query_heads = s.p.kv_heads * s.r.between(3, 1000), s.p.queries = ATTEND_MAX_TOKENS - s.r.between(0, 100);
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE,
-     [](World&, attend_problem& p, Random& r) {
+     [](Scene s) {
        const float infinity = std::numeric_limits<float>::infinity(), bad[] = {infinity, -infinity, infinity - infinity};
-       p.scale = bad[r.between(0, 2)];
+       s.p.scale = bad[s.r.between(0, 2)];
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP,
-     [](World&, attend_problem& p, Random& r) {
+     [](Scene s) {
        const float bad[] = {-1.0f, 1e-39f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()};
-       p.soft_cap = bad[r.between(0, 3)];
+       s.p.soft_cap = bad[s.r.between(0, 3)];
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEY_LENGTHS,
-     [](World& w, attend_problem& p, Random& r) {
-       w.add(p, ATTEND_ARG_KEY_LENGTHS);
-       w.lengths()[r.between(0, int(p.batch) - 1)] = outside(0, p.states != nullptr ? ATTEND_MAX_TOKENS : World::keys(p), r);
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_KEY_LENGTHS);
+       s.w.lengths()[s.r.between(0, int(s.p.batch) - 1)] =
+           outside(0, s.p.states != nullptr ? ATTEND_MAX_TOKENS : World::keys(s.p), s.r);
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES,
-     [](World& w, attend_problem& p, Random& r) {
-       if (!is_read(p, ATTEND_ARG_PAGES)) return false;
-       w.add(p, ATTEND_ARG_PAGES);
+     [](Scene s) {
+       if (!is_read(s.p, ATTEND_ARG_PAGES)) return false;
+       s.w.add(s.p, ATTEND_ARG_PAGES);
        const std::int32_t bad[] = {-1, 2, INT32_MIN, INT32_MAX};
-       w.pages.as<std::int32_t>()[8] = bad[r.between(0, 3)];
-       w.pages.remember();
-       p.pages.table += 8, p.key_lengths = nullptr;
+       s.w.pages.as<std::int32_t>()[8] = bad[s.r.between(0, 3)];
+       s.w.pages.remember();
+       s.p.pages.table += 8, s.p.key_lengths = nullptr;
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCORES_KEYS,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_SCORES);
-       p.scores.keys = World::keys(p) - 1;
-       return p.scores.keys > 0;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_SCORES);
+       s.p.scores.keys = World::keys(s.p) - 1;
+       return s.p.scores.keys > 0;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET,
-     [](World&, attend_problem& p, Random&) {
-       p.options = ATTEND_CAUSAL, p.offset = ATTEND_DEFAULT_OFFSET;
-       if (p.cache != nullptr) p.queries = World::held + 1;
-       return p.cache != nullptr || p.queries != p.keys;
+     [](Scene s) {
+       s.p.options = ATTEND_CAUSAL, s.p.offset = ATTEND_DEFAULT_OFFSET;
+       if (s.p.cache != nullptr) s.p.queries = World::held + 1;
+       return s.p.cache != nullptr || s.p.queries != s.p.keys;
      }},
-    {ATTEND_NO_EFFECT, ATTEND_ARG_OFFSET,
-     [](World&, attend_problem& p, Random& r) { return p.offset = r.between(-9, 9), !World::is_positioned(p); }},
+    {ATTEND_NO_EFFECT, ATTEND_ARG_OFFSET, [](Scene s) { return s.p.offset = s.r.between(-9, 9), !World::is_positioned(s.p); }},
     {ATTEND_NO_EFFECT, ATTEND_ARG_OPTIONS,
-     [](World&, attend_problem& p, Random&) { return p.options |= ATTEND_QUERIES_LAST, !World::is_positioned(p); }},
+     [](Scene s) { return s.p.options |= ATTEND_QUERIES_LAST, !World::is_positioned(s.p); }},
     {ATTEND_CONFLICT, ATTEND_ARG_OFFSET,
-     [](World&, attend_problem& p, Random& r) {
-       p.options |= ATTEND_CAUSAL | ATTEND_QUERIES_LAST, p.offset = r.between(-9, 9);
-       return p.states == nullptr;
+     [](Scene s) {
+       s.p.options |= ATTEND_CAUSAL | ATTEND_QUERIES_LAST, s.p.offset = s.r.between(-9, 9);
+       return s.p.states == nullptr;
      }},
     {ATTEND_CONFLICT, ATTEND_ARG_OPTIONS,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_STATES);
-       p.options |= ATTEND_CAUSAL | ATTEND_QUERIES_LAST, p.offset = ATTEND_DEFAULT_OFFSET;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.options |= ATTEND_CAUSAL | ATTEND_QUERIES_LAST, s.p.offset = ATTEND_DEFAULT_OFFSET;
        return true;
      }},
     {ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS,
-     [](World&, attend_problem& p, Random& r) {
-       p.window_left = ATTEND_NO_LIMIT, p.sink_tokens = r.between(1, 9);
-       World::place(p);
+     [](Scene s) {
+       s.p.window_left = ATTEND_NO_LIMIT, s.p.sink_tokens = s.r.between(1, 9);
+       World::place(s.p);
        return true;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND,
-     [](World& w, attend_problem& p, Random&) { return w.add(p, ATTEND_ARG_MASK), p.mask.kind = ATTEND_MASK_NONE, true; }},
+     [](Scene s) { return s.w.add(s.p, ATTEND_ARG_MASK), s.p.mask.kind = ATTEND_MASK_NONE, true; }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE,
-     [](World& w, attend_problem& p, Random&) {
-       return w.add(p, ATTEND_ARG_SCORES), p.scores.stage = ATTEND_SCORES_NONE, true;
-     }},
+     [](Scene s) { return s.w.add(s.p, ATTEND_ARG_SCORES), s.p.scores.stage = ATTEND_SCORES_NONE, true; }},
     {ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_STATES), w.add(p, ATTEND_ARG_SCORES);
-       p.scores.stage = ATTEND_SCORES_WEIGHTS;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES), s.w.add(s.p, ATTEND_ARG_SCORES);
+       s.p.scores.stage = ATTEND_SCORES_WEIGHTS;
        return true;
      }},
     {ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY,
-     [](World&, attend_problem& p, Random& r) {
-       p.first_key = r.between(0, int(World::keys(p)));
-       return p.states == nullptr && p.first_key > 0;
+     [](Scene s) {
+       s.p.first_key = s.r.between(0, int(World::keys(s.p)));
+       return s.p.states == nullptr && s.p.first_key > 0;
      }},
     {ATTEND_NO_EFFECT, ATTEND_ARG_PAGES,
-     [](World&, attend_problem& p, Random& r) {
-       p.pages = no_problem().pages;
-       (r.between(0, 1) == 0 ? p.pages.count : p.pages.page_keys) = 16;
+     [](Scene s) {
+       s.p.pages = no_problem().pages;
+       (s.r.between(0, 1) == 0 ? s.p.pages.count : s.p.pages.page_keys) = 16;
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS,
-     [](World& w, attend_problem& p, Random& r) {
-       if (!is_read(p, ATTEND_ARG_PAGES)) return false;
-       w.add(p, ATTEND_ARG_PAGES);
-       p.pages.page_keys = 16 * r.between(0, 3) + r.between(1, 15);
+     [](Scene s) {
+       if (!is_read(s.p, ATTEND_ARG_PAGES)) return false;
+       s.w.add(s.p, ATTEND_ARG_PAGES);
+       s.p.pages.page_keys = 16 * s.r.between(0, 3) + s.r.between(1, 15);
        return true;
      }},
     {ATTEND_CONFLICT, ATTEND_ARG_ORIGIN,
-     [](World& w, attend_problem& p, Random&) {
-       if (p.cache == nullptr) w.add(p, ATTEND_ARG_PAGES);
-       p.origin = 1;
-       return World::keys(p) > 0;
+     [](Scene s) {
+       if (s.p.cache == nullptr) s.w.add(s.p, ATTEND_ARG_PAGES);
+       s.p.origin = 1;
+       return World::keys(s.p) > 0;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_MASK), w.add(p, ATTEND_ARG_STATES);
-       p.mask.keys = ATTEND_ALL_KEYS;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_MASK), s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.mask.keys = ATTEND_ALL_KEYS;
        return true;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_BIAS), w.add(p, ATTEND_ARG_STATES);
-       p.bias.keys = ATTEND_ALL_KEYS;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_BIAS), s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.bias.keys = ATTEND_ALL_KEYS;
        return true;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_STATES);
-       p.key.batch_stride = ATTEND_DENSE;
-       return World::has_arrays(p) && p.batch > 1 && p.pages.table == nullptr;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.key.batch_stride = ATTEND_DENSE;
+       return World::has_arrays(s.p) && s.p.batch > 1 && s.p.pages.table == nullptr;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_STATES);
-       p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM, p.value.head_stride = ATTEND_DENSE;
-       if (p.kv_heads > 1) p.key.head_stride = p.head_dim;
-       return World::has_arrays(p) && p.kv_heads > 1 && p.pages.table == nullptr;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM, s.p.value.head_stride = ATTEND_DENSE;
+       if (s.p.kv_heads > 1) s.p.key.head_stride = s.p.head_dim;
+       return World::has_arrays(s.p) && s.p.kv_heads > 1 && s.p.pages.table == nullptr;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES,
-     [](World& w, attend_problem& p, Random&) {
-       if (!is_read(p, ATTEND_ARG_PAGES)) return false;
-       w.add(p, ATTEND_ARG_PAGES), w.add(p, ATTEND_ARG_STATES);
-       p.pages.batch_stride = ATTEND_DENSE;
-       return p.batch > 1;
+     [](Scene s) {
+       if (!is_read(s.p, ATTEND_ARG_PAGES)) return false;
+       s.w.add(s.p, ATTEND_ARG_PAGES), s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.pages.batch_stride = ATTEND_DENSE;
+       return s.p.batch > 1;
      }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_SCALES,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_STATES);
-       if (!World::has_arrays(p) || p.kv_heads == 1 || p.pages.table != nullptr) return false;
-       w.add(p, ATTEND_ARG_KEY_SCALES);
-       p.key_scales.head_stride = ATTEND_DENSE;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       if (!World::has_arrays(s.p) || s.p.kv_heads == 1 || s.p.pages.table != nullptr) return false;
+       s.w.add(s.p, ATTEND_ARG_KEY_SCALES);
+       s.p.key_scales.head_stride = ATTEND_DENSE;
        return true;
      }},
     {ATTEND_MISMATCH, ATTEND_ARG_STATES,
-     [](World& w, attend_problem& p, Random&) {
-       w.add(p, ATTEND_ARG_STATES);
-       p.queries = p.queries > 1 ? p.queries - 1 : 2;
-       World::place(p);
-       return p.cache == nullptr;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.queries = s.p.queries > 1 ? s.p.queries - 1 : 2;
+       World::place(s.p);
+       return s.p.cache == nullptr;
      }},
     {ATTEND_CORRUPT, ATTEND_ARG_STATES,
-     [](World& w, attend_problem& p, Random& r) {
-       w.add(p, ATTEND_ARG_STATES);
-       w.states.data[r.between(0, 23)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
-       w.states.remember();
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       s.w.states.data[s.r.between(0, 23)] ^= static_cast<unsigned char>(1 << s.r.between(0, 7));
+       s.w.states.remember();
        return true;
      }},
     {ATTEND_CORRUPT, ATTEND_ARG_CACHE,
-     [](World& w, attend_problem& p, Random& r) {
-       w.cache.data[r.between(0, World::head_bytes - 1)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
-       w.cache.remember();
-       return p.cache != nullptr;
+     [](Scene s) {
+       s.w.cache.data[s.r.between(0, World::head_bytes - 1)] ^= static_cast<unsigned char>(1 << s.r.between(0, 7));
+       s.w.cache.remember();
+       return s.p.cache != nullptr;
      }},
     {ATTEND_UNALIGNED, ATTEND_ARG_CACHE,
-     [](World&, attend_problem& p, Random& r) {
-       const bool there = p.cache != nullptr;
+     [](Scene s) {
+       const bool there = s.p.cache != nullptr;
        if (there)
-         put(p, offsetof(attend_problem, cache),
-             get<std::uintptr_t>(p, offsetof(attend_problem, cache)) + std::uintptr_t(r.between(1, 7)));
+         put(s.p, offsetof(attend_problem, cache),
+             get<std::uintptr_t>(s.p, offsetof(attend_problem, cache)) + std::uintptr_t(s.r.between(1, 7)));
        return there;
      }},
-    {ATTEND_MISMATCH, ATTEND_ARG_CACHE, [](World&, attend_problem& p, Random& r) { return set_shape_of_cache(p, r); }},
+    {ATTEND_MISMATCH, ATTEND_ARG_CACHE, [](Scene s) { return set_shape_of_cache(s.p, s.r); }},
     {ATTEND_CONFLICT, ATTEND_ARG_KEY,
-     [](World& w, attend_problem& p, Random& r) {
-       if (r.between(0, 1) == 0) p.key.data = w.key.data;
-       if (p.key.data == nullptr) p.key.token_stride = 10;
-       return p.cache != nullptr;
+     [](Scene s) {
+       if (s.r.between(0, 1) == 0) s.p.key.data = s.w.key.data;
+       if (s.p.key.data == nullptr) s.p.key.token_stride = 10;
+       return s.p.cache != nullptr;
      }},
-    {ATTEND_CONFLICT, ATTEND_ARG_VALUE,
-     [](World& w, attend_problem& p, Random&) { return p.value.data = w.value.data, p.cache != nullptr; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT,
-     [](World&, attend_problem& p, Random& r) { return p.key_format = r.between(1, 3), p.cache != nullptr; }},
+    {ATTEND_CONFLICT, ATTEND_ARG_VALUE, [](Scene s) { return s.p.value.data = s.w.value.data, s.p.cache != nullptr; }},
+    {ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT, [](Scene s) { return s.p.key_format = s.r.between(1, 3), s.p.cache != nullptr; }},
     {ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT,
-     [](World&, attend_problem& p, Random& r) { return p.value_format = r.between(1, 3), p.cache != nullptr; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_BATCH,
-     [](World&, attend_problem& p, Random& r) { return p.batch = r.between(2, 3), p.cache != nullptr; }},
+     [](Scene s) { return s.p.value_format = s.r.between(1, 3), s.p.cache != nullptr; }},
+    {ATTEND_CONFLICT, ATTEND_ARG_BATCH, [](Scene s) { return s.p.batch = s.r.between(2, 3), s.p.cache != nullptr; }},
     {ATTEND_CONFLICT, ATTEND_ARG_PAGES,
-     [](World& w, attend_problem& p, Random&) {
-       if (p.cache != nullptr) w.add(p, ATTEND_ARG_PAGES);
-       return p.cache != nullptr;
+     [](Scene s) {
+       if (s.p.cache != nullptr) s.w.add(s.p, ATTEND_ARG_PAGES);
+       return s.p.cache != nullptr;
      }},
-};
 
-// Of parameters.
-struct Parameter {
-  attend_error error;
-  attend_argument argument;
-  bool (*make)(World&, Call&, Random&);
-};
-inline const Parameter parameters[] = {
-    {ATTEND_MISSING, ATTEND_ARG_PROBLEM, [](World&, Call& c, Random&) { return c.problem = nullptr, true; }},
+    {ATTEND_MISSING, ATTEND_ARG_PROBLEM, [](Scene s) { return s.c.problem = nullptr, true; }},
     {ATTEND_UNALIGNED, ATTEND_ARG_PROBLEM,
-     [](World&, Call& c, Random& r) {
-       c.problem =
-           reinterpret_cast<attend_problem*>(reinterpret_cast<std::uintptr_t>(c.problem) + std::uintptr_t(r.between(1, 3)));
+     [](Scene s) {
+       s.c.problem =
+           reinterpret_cast<attend_problem*>(reinterpret_cast<std::uintptr_t>(s.c.problem) + std::uintptr_t(s.r.between(1, 3)));
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PARTS,
-     [](World&, Call& c, Random& r) { return c.part = 0, c.parts = outside(1, ATTEND_MAX_PARTS, r), true; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PART,
-     [](World&, Call& c, Random& r) { return c.part = outside(0, c.parts - 1, r), true; }},
+     [](Scene s) { return s.c.part = 0, s.c.parts = outside(1, ATTEND_MAX_PARTS, s.r), true; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PART, [](Scene s) { return s.c.part = outside(0, s.c.parts - 1, s.r), true; }},
     {ATTEND_TOO_LARGE, ATTEND_ARG_PARTS,
-     [](World& w, Call& c, Random& r) {
-       attend_problem& p = *c.problem;  // all keys and queries are one
-       p = no_problem();
-       p.query_heads = p.kv_heads = p.head_dim = p.value_dim = 1;
-       p.queries = 1 << 19, p.keys = 1 << 28;
-       p.query = {w.query.data, 0, 0, 0}, p.key = p.value = {w.key.data, 0, 0, 0};
+     [](Scene s) {
+       // all keys and queries are one
+       s.p = no_problem();
+       s.p.query_heads = s.p.kv_heads = s.p.head_dim = s.p.value_dim = 1;
+       s.p.queries = 1 << 19, s.p.keys = 1 << 28;
+       s.p.query = {s.w.query.data, 0, 0, 0}, s.p.key = s.p.value = {s.w.key.data, 0, 0, 0};
        static std::vector<float> large(1 << 19);
-       p.output.data = large.data();
-       c.parts = r.between(2, ATTEND_MAX_PARTS), c.part = r.between(0, int(c.parts) - 1);
+       s.p.output.data = large.data();
+       s.c.parts = s.r.between(2, ATTEND_MAX_PARTS), s.c.part = s.r.between(0, int(s.c.parts) - 1);
        return true;
      }},
     {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY,
-     [](World& w, Call& c, Random& r) {
-       w.add(*c.problem, ATTEND_ARG_STATES);
-       c.problem->first_key = r.between(0, int(World::keys(*c.problem)));
-       c.part = 0, c.parts = 1;  // one that is empty does not see it
-       return c.problem->first_key > 0;
+     [](Scene s) {
+       s.w.add(s.p, ATTEND_ARG_STATES);
+       s.p.first_key = s.r.between(0, int(World::keys(s.p)));
+       s.c.part = 0, s.c.parts = 1;  // one that is empty does not see it
+       return s.p.first_key > 0;
      }},
-    {ATTEND_MISSING, ATTEND_ARG_WORKSPACE, [](World&, Call& c, Random&) { return c.workspace = nullptr, true; }},
+    {ATTEND_MISSING, ATTEND_ARG_WORKSPACE, [](Scene s) { return s.c.workspace = nullptr, true; }},
     {ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE,
-     [](World& w, Call& c, Random& r) { return c.workspace = w.workspace.data + r.between(1, 7), true; }},
+     [](Scene s) { return s.c.workspace = s.w.workspace.data + s.r.between(1, 7), true; }},
     {ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE,
-     [](World&, Call& c, Random& r) {
-       const std::size_t bytes = attend_workspace_size(c.problem);
-       c.workspace_size = r.between(0, 1) == 0 || bytes == 0 ? bytes - 1 : std::size_t(r.between(0, int(bytes) - 1));
+     [](Scene s) {
+       const std::size_t bytes = attend_workspace_size(s.c.problem);
+       s.c.workspace_size = s.r.between(0, 1) == 0 || bytes == 0 ? bytes - 1 : std::size_t(s.r.between(0, int(bytes) - 1));
        return bytes > 0;
      }},
 };
@@ -297,12 +289,7 @@ inline const std::vector<Fault>& faults() {
     add_stride_faults(made);
     for (const Clash& clash : clashes) {
       made.push_back([&clash](World& w, Call& c, Random& r) {
-        return clash.make(w, *c.problem, r) ? Answers{wrong(clash.error, clash.argument)} : Answers{};
-      });
-    }
-    for (const Parameter& parameter : parameters) {
-      made.push_back([&parameter](World& w, Call& c, Random& r) {
-        return parameter.make(w, c, r) ? Answers{wrong(parameter.error, parameter.argument)} : Answers{};
+        return clash.make({w, c, *c.problem, r}) ? Answers{wrong(clash.error, clash.argument)} : Answers{};
       });
     }
     return made;

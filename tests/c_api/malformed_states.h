@@ -11,6 +11,7 @@
 namespace attend_test {
 
 struct StateCall {
+  World& w;
   attend_problem* problem;
   void* later;
 };
@@ -21,7 +22,7 @@ struct StateFault {
   attend_error error;
   attend_argument argument;
   int uses;
-  void (*make)(World&, StateCall&);
+  void (*make)(StateCall&);
 };
 
 template <class Pointer>
@@ -31,48 +32,48 @@ void shift(Pointer& pointer, std::uintptr_t bytes = 1) {
 inline float* last_float() { return reinterpret_cast<float*>(UINTPTR_MAX - 3); }
 
 inline const StateFault state_faults[] = {
-    {ATTEND_OK, ATTEND_ARG_NONE, all_uses, [](World&, StateCall&) {}},
-    {ATTEND_MISSING, ATTEND_ARG_PROBLEM, all_uses, [](World&, StateCall& c) { c.problem = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_PROBLEM, all_uses, [](World&, StateCall& c) { shift(c.problem); }},
-    {ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE, all_uses, [](World&, StateCall& c) { c.problem->size = 3; }},
+    {ATTEND_OK, ATTEND_ARG_NONE, all_uses, [](StateCall&) {}},
+    {ATTEND_MISSING, ATTEND_ARG_PROBLEM, all_uses, [](StateCall& c) { c.problem = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_PROBLEM, all_uses, [](StateCall& c) { shift(c.problem); }},
+    {ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE, all_uses, [](StateCall& c) { c.problem->size = 3; }},
     {ATTEND_NEWER, ATTEND_ARG_SIZE, all_uses,
-     [](World&, StateCall& c) { put(*c.problem, sizeof(attend_problem), '\1'), c.problem->size += 8; }},
-    {ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS, all_uses, [](World&, StateCall& c) { c.problem->options = 1u << 31; }},
-    {ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT, finish, [](World&, StateCall& c) { c.problem->layout = 2; }},
-    {ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT, finish, [](World&, StateCall& c) { c.problem->output_format = ATTEND_INT8; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_BATCH, all_uses, [](World&, StateCall& c) { c.problem->batch = -1; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERIES, all_uses, [](World&, StateCall& c) { c.problem->queries = -1; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERY_HEADS, all_uses, [](World&, StateCall& c) { c.problem->query_heads = 0; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM, all_uses, [](World&, StateCall& c) { c.problem->value_dim = 0; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY, begin, [](World&, StateCall& c) { c.problem->first_key = 1; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY, begin, [](World&, StateCall& c) { c.problem->first_key = -512; }},
-    {ATTEND_MISSING, ATTEND_ARG_OUTPUT, finish, [](World&, StateCall& c) { c.problem->output.data = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_OUTPUT, finish, [](World&, StateCall& c) { shift(c.problem->output.data); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_OUTPUT, finish, [](World&, StateCall& c) { c.problem->output.head_stride = PTRDIFF_MAX; }},
-    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_OUTPUT, finish, [](World&, StateCall& c) { c.problem->output.token_stride = 0; }},
-    {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish, [](World&, StateCall& c) { c.problem->output.data = &c.problem->cache; }},
+     [](StateCall& c) { put(*c.problem, sizeof(attend_problem), '\1'), c.problem->size += 8; }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS, all_uses, [](StateCall& c) { c.problem->options = 1u << 31; }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT, finish, [](StateCall& c) { c.problem->layout = 2; }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT, finish, [](StateCall& c) { c.problem->output_format = ATTEND_INT8; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_BATCH, all_uses, [](StateCall& c) { c.problem->batch = -1; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERIES, all_uses, [](StateCall& c) { c.problem->queries = -1; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERY_HEADS, all_uses, [](StateCall& c) { c.problem->query_heads = 0; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM, all_uses, [](StateCall& c) { c.problem->value_dim = 0; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY, begin, [](StateCall& c) { c.problem->first_key = 1; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY, begin, [](StateCall& c) { c.problem->first_key = -512; }},
+    {ATTEND_MISSING, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.data = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { shift(c.problem->output.data); }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.head_stride = PTRDIFF_MAX; }},
+    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.token_stride = 0; }},
+    {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.data = &c.problem->cache; }},
     {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish,
-     [](World&, StateCall& c) { c.problem->sink_logits = static_cast<float*>(c.problem->output.data); }},
-    {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish, [](World&, StateCall& c) { c.problem->output.data = c.problem->states; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_SINK_LOGITS, finish, [](World&, StateCall& c) { shift(c.problem->sink_logits); }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_LSE, finish, [](World&, StateCall& c) { shift(c.problem->lse.data); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_LSE, finish, [](World&, StateCall& c) { c.problem->lse.head_stride = PTRDIFF_MAX; }},
-    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_LSE, finish, [](World&, StateCall& c) { c.problem->lse.token_stride = 0; }},
-    {ATTEND_OVERLAP, ATTEND_ARG_LSE, finish, [](World&, StateCall& c) { c.problem->lse.data = c.problem->output.data; }},
-    {ATTEND_MISSING, ATTEND_ARG_STATES, all_uses, [](World&, StateCall& c) { c.problem->states = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_STATES, all_uses, [](World&, StateCall& c) { shift(c.problem->states); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_STATES, all_uses, [](World&, StateCall& c) { c.problem->states = last_float(); }},
-    {ATTEND_OVERLAP, ATTEND_ARG_STATES, begin, [](World&, StateCall& c) { c.problem->states = &c.problem->batch; }},
-    {ATTEND_OVERLAP, ATTEND_ARG_STATES, merge, [](World&, StateCall& c) { c.later = c.problem->states, shift(c.later, 12); }},
-    {ATTEND_CORRUPT, ATTEND_ARG_STATES, finish | merge, [](World& w, StateCall&) { w.states.data[5] ^= 4; }},
-    {ATTEND_CORRUPT, ATTEND_ARG_STATES, finish | merge, [](World& w, StateCall&) { w.states.data[64 + 12] ^= 4; }},
-    {ATTEND_MISMATCH, ATTEND_ARG_STATES, finish, [](World&, StateCall& c) { c.problem->queries = 2; }},
-    {ATTEND_MISSING, ATTEND_ARG_LATER, merge, [](World&, StateCall& c) { c.later = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_LATER, merge, [](World&, StateCall& c) { shift(c.later); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_LATER, merge, [](World&, StateCall& c) { c.later = last_float(); }},
-    {ATTEND_CORRUPT, ATTEND_ARG_LATER, merge, [](World& w, StateCall&) { w.scores.data[20] ^= 1; }},
+     [](StateCall& c) { c.problem->sink_logits = static_cast<float*>(c.problem->output.data); }},
+    {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.data = c.problem->states; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_SINK_LOGITS, finish, [](StateCall& c) { shift(c.problem->sink_logits); }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_LSE, finish, [](StateCall& c) { shift(c.problem->lse.data); }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_LSE, finish, [](StateCall& c) { c.problem->lse.head_stride = PTRDIFF_MAX; }},
+    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_LSE, finish, [](StateCall& c) { c.problem->lse.token_stride = 0; }},
+    {ATTEND_OVERLAP, ATTEND_ARG_LSE, finish, [](StateCall& c) { c.problem->lse.data = c.problem->output.data; }},
+    {ATTEND_MISSING, ATTEND_ARG_STATES, all_uses, [](StateCall& c) { c.problem->states = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_STATES, all_uses, [](StateCall& c) { shift(c.problem->states); }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_STATES, all_uses, [](StateCall& c) { c.problem->states = last_float(); }},
+    {ATTEND_OVERLAP, ATTEND_ARG_STATES, begin, [](StateCall& c) { c.problem->states = &c.problem->batch; }},
+    {ATTEND_OVERLAP, ATTEND_ARG_STATES, merge, [](StateCall& c) { c.later = c.problem->states, shift(c.later, 12); }},
+    {ATTEND_CORRUPT, ATTEND_ARG_STATES, finish | merge, [](StateCall& c) { c.w.states.data[5] ^= 4; }},
+    {ATTEND_CORRUPT, ATTEND_ARG_STATES, finish | merge, [](StateCall& c) { c.w.states.data[64 + 12] ^= 4; }},
+    {ATTEND_MISMATCH, ATTEND_ARG_STATES, finish, [](StateCall& c) { c.problem->queries = 2; }},
+    {ATTEND_MISSING, ATTEND_ARG_LATER, merge, [](StateCall& c) { c.later = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_LATER, merge, [](StateCall& c) { shift(c.later); }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_LATER, merge, [](StateCall& c) { c.later = last_float(); }},
+    {ATTEND_CORRUPT, ATTEND_ARG_LATER, merge, [](StateCall& c) { c.w.scores.data[20] ^= 1; }},
     {ATTEND_MISMATCH, ATTEND_ARG_LATER, merge,
-     [](World&, StateCall& c) {
+     [](StateCall& c) {
        attend_problem other = *c.problem;
        other.states = c.later, other.first_key = 512;
        attend_begin(&other);
@@ -97,8 +98,8 @@ inline std::string wrong_answer(World& world, const StateFault& fault, StateUse 
     p.states = states->data;
     if (attend_begin(&p) != ATTEND_OK) return "attend_begin";
   }
-  StateCall call = {&p, world.scores.data};
-  fault.make(world, call);
+  StateCall call = {world, &p, world.scores.data};
+  fault.make(call);
   std::vector<unsigned char> bytes[2];
   const auto remember = [&](std::vector<unsigned char>& to) {
     for (const Block* block : {&world.output, &world.lse, &world.scores, &world.states}) {
@@ -119,6 +120,8 @@ inline std::string wrong_answer(World& world, const StateFault& fault, StateUse 
 
 // Calls that make, fill and cut a cache.
 struct CacheCall {
+  World& w;
+  Random& r;
   attend_cache_shape shape = World::shape_of(2, 5, 3, World::capacity);
   const attend_cache_shape* passed = &shape;
   void* memory;
@@ -128,8 +131,10 @@ struct CacheCall {
   const attend_input *keys = &key, *values = &value;
   std::ptrdiff_t tokens = 2;
   CacheCall(const CacheCall&) = delete;
-  explicit CacheCall(World& w)
-      : memory(w.workspace.data),
+  CacheCall(World& world, Random& random)
+      : w(world),
+        r(random),
+        memory(w.workspace.data),
         memory_size(attend_cache_size(&shape)),
         cache(w.cache.as<attend_cache>()),
         key{w.key.data, 0, 10, 5},
@@ -141,62 +146,55 @@ struct CacheFault {
   attend_error error;
   attend_argument argument;
   int uses;
-  void (*make)(World&, CacheCall&, Random&);
+  void (*make)(CacheCall&);
 };
 inline const CacheFault cache_faults[] = {
-    {ATTEND_OK, ATTEND_ARG_NONE, 15, [](World&, CacheCall&, Random&) {}},
-    {ATTEND_MISSING, ATTEND_ARG_SHAPE, shapes | init, [](World&, CacheCall& c, Random&) { c.passed = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_SHAPE, shapes | init, [](World&, CacheCall& c, Random&) { shift(c.passed); }},
-    {ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE, shapes | init, [](World&, CacheCall& c, Random&) { c.shape.size -= 1; }},
+    {ATTEND_OK, ATTEND_ARG_NONE, 15, [](CacheCall&) {}},
+    {ATTEND_MISSING, ATTEND_ARG_SHAPE, shapes | init, [](CacheCall& c) { c.passed = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_SHAPE, shapes | init, [](CacheCall& c) { shift(c.passed); }},
+    {ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE, shapes | init, [](CacheCall& c) { c.shape.size -= 1; }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KV_HEADS, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.kv_heads = outside(1, ATTEND_MAX_WIDTH, r); }},
+     [](CacheCall& c) { c.shape.kv_heads = outside(1, ATTEND_MAX_WIDTH, c.r); }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.head_dim = outside(1, ATTEND_MAX_WIDTH, r); }},
+     [](CacheCall& c) { c.shape.head_dim = outside(1, ATTEND_MAX_WIDTH, c.r); }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_VALUE_DIM, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.value_dim = outside(1, ATTEND_MAX_WIDTH, r); }},
+     [](CacheCall& c) { c.shape.value_dim = outside(1, ATTEND_MAX_WIDTH, c.r); }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_MAX_TOKENS, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.max_tokens = outside(1, ATTEND_MAX_TOKENS, r); }},
+     [](CacheCall& c) { c.shape.max_tokens = outside(1, ATTEND_MAX_TOKENS, c.r); }},
     {ATTEND_TOO_LARGE, ATTEND_ARG_MAX_TOKENS, shapes | init,
-     [](World&, CacheCall& c, Random&) {
+     [](CacheCall& c) {
        c.shape.kv_heads = c.shape.head_dim = c.shape.value_dim = ATTEND_MAX_WIDTH, c.shape.max_tokens = ATTEND_MAX_TOKENS;
      }},
-    {ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.key_format = r.between(4, 9); }},
-    {ATTEND_UNKNOWN, ATTEND_ARG_VALUE_FORMAT, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.value_format = -r.between(1, 9); }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_KEY_FORMAT, shapes | init, [](CacheCall& c) { c.shape.key_format = c.r.between(4, 9); }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_VALUE_FORMAT, shapes | init, [](CacheCall& c) { c.shape.value_format = -c.r.between(1, 9); }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_WINDOW_KEYS, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.window_keys = outside(0, ATTEND_MAX_TOKENS, r); }},
+     [](CacheCall& c) { c.shape.window_keys = outside(0, ATTEND_MAX_TOKENS, c.r); }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SINK_TOKENS, shapes | init,
-     [](World&, CacheCall& c, Random& r) { c.shape.window_keys = 9, c.shape.sink_tokens = outside(0, ATTEND_MAX_TOKENS, r); }},
-    {ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS, shapes | init, [](World&, CacheCall& c, Random&) { c.shape.sink_tokens = 1; }},
-    {ATTEND_MISSING, ATTEND_ARG_MEMORY, init, [](World&, CacheCall& c, Random&) { c.memory = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_MEMORY, init,
-     [](World&, CacheCall& c, Random& r) { shift(c.memory, std::uintptr_t(r.between(1, 7))); }},
+     [](CacheCall& c) { c.shape.window_keys = 9, c.shape.sink_tokens = outside(0, ATTEND_MAX_TOKENS, c.r); }},
+    {ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS, shapes | init, [](CacheCall& c) { c.shape.sink_tokens = 1; }},
+    {ATTEND_MISSING, ATTEND_ARG_MEMORY, init, [](CacheCall& c) { c.memory = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_MEMORY, init, [](CacheCall& c) { shift(c.memory, std::uintptr_t(c.r.between(1, 7))); }},
     {ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE, init,
-     [](World&, CacheCall& c, Random& r) { c.memory_size -= std::size_t(r.between(1, int(c.memory_size))); }},
+     [](CacheCall& c) { c.memory_size -= std::size_t(c.r.between(1, int(c.memory_size))); }},
     {ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE, init,
-     [](World&, CacheCall& c, Random&) { c.memory_size = SIZE_MAX, c.memory = reinterpret_cast<void*>(UINTPTR_MAX - 63); }},
-    {ATTEND_MISSING, ATTEND_ARG_CACHE, append | truncate, [](World&, CacheCall& c, Random&) { c.cache = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_CACHE, append | truncate, [](World&, CacheCall& c, Random&) { shift(c.cache); }},
+     [](CacheCall& c) { c.memory_size = SIZE_MAX, c.memory = reinterpret_cast<void*>(UINTPTR_MAX - 63); }},
+    {ATTEND_MISSING, ATTEND_ARG_CACHE, append | truncate, [](CacheCall& c) { c.cache = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_CACHE, append | truncate, [](CacheCall& c) { shift(c.cache); }},
     {ATTEND_CORRUPT, ATTEND_ARG_CACHE, append | truncate,
-     [](World& w, CacheCall&, Random& r) { w.cache.data[r.between(0, World::head_bytes - 1)] ^= 0x40; }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, append,
-     [](World&, CacheCall& c, Random& r) { c.tokens = outside(0, ATTEND_MAX_TOKENS, r); }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, truncate,
-     [](World&, CacheCall& c, Random& r) { c.tokens = outside(0, World::held, r); }},
-    {ATTEND_FULL, ATTEND_ARG_CACHE, append,
-     [](World&, CacheCall& c, Random& r) { c.tokens = World::capacity - World::held + r.between(1, 9); }},
-    {ATTEND_MISSING, ATTEND_ARG_KEY, append, [](World&, CacheCall& c, Random&) { c.keys = nullptr; }},
-    {ATTEND_MISSING, ATTEND_ARG_KEY, append, [](World&, CacheCall& c, Random&) { c.key.data = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_KEY, append, [](World&, CacheCall& c, Random&) { shift(c.key.data, 2); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_KEY, append, [](World&, CacheCall& c, Random&) { c.key.head_stride = PTRDIFF_MAX; }},
-    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_KEY, append, [](World&, CacheCall& c, Random&) { c.key.head_stride = 0; }},
-    {ATTEND_MISSING, ATTEND_ARG_VALUE, append, [](World&, CacheCall& c, Random&) { c.values = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_VALUE, append, [](World&, CacheCall& c, Random&) { shift(c.value.data); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_VALUE, append, [](World&, CacheCall& c, Random&) { c.value.data = last_float(); }},
-    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_VALUE, append, [](World&, CacheCall& c, Random&) { c.value.token_stride = 0; }},
-    {ATTEND_OVERLAP, ATTEND_ARG_VALUE, append,
-     [](World& w, CacheCall& c, Random& r) { c.value.data = w.cache.as() + r.between(0, 200); }},
+     [](CacheCall& c) { c.w.cache.data[c.r.between(0, World::head_bytes - 1)] ^= 0x40; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, append, [](CacheCall& c) { c.tokens = outside(0, ATTEND_MAX_TOKENS, c.r); }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, truncate, [](CacheCall& c) { c.tokens = outside(0, World::held, c.r); }},
+    {ATTEND_FULL, ATTEND_ARG_CACHE, append, [](CacheCall& c) { c.tokens = World::capacity - World::held + c.r.between(1, 9); }},
+    {ATTEND_MISSING, ATTEND_ARG_KEY, append, [](CacheCall& c) { c.keys = nullptr; }},
+    {ATTEND_MISSING, ATTEND_ARG_KEY, append, [](CacheCall& c) { c.key.data = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_KEY, append, [](CacheCall& c) { shift(c.key.data, 2); }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_KEY, append, [](CacheCall& c) { c.key.head_stride = PTRDIFF_MAX; }},
+    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_KEY, append, [](CacheCall& c) { c.key.head_stride = 0; }},
+    {ATTEND_MISSING, ATTEND_ARG_VALUE, append, [](CacheCall& c) { c.values = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_VALUE, append, [](CacheCall& c) { shift(c.value.data); }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_VALUE, append, [](CacheCall& c) { c.value.data = last_float(); }},
+    {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_VALUE, append, [](CacheCall& c) { c.value.token_stride = 0; }},
+    {ATTEND_OVERLAP, ATTEND_ARG_VALUE, append, [](CacheCall& c) { c.value.data = c.w.cache.as() + c.r.between(0, 200); }},
 };
 
 inline attend_status call_of(CacheUse use, CacheCall& c) {
@@ -208,8 +206,8 @@ inline attend_status call_of(CacheUse use, CacheCall& c) {
 }
 
 inline std::string wrong_answer(World& world, const CacheFault& fault, CacheUse use, Random& random) {
-  CacheCall call(world);
-  fault.make(world, call, random);
+  CacheCall call(world, random);
+  fault.make(call);
   world.cache.remember();
   const attend_status status = call_of(use, call), expected = wrong(fault.error, fault.argument);
   const bool touched = world.changed();

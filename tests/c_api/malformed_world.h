@@ -222,7 +222,8 @@ class World {
       input.batch_stride = 24 * width;
     };
     if (has_arrays(p)) set(p.key, p.head_dim), set(p.value, p.value_dim);
-    if (attend_begin(&p) == ATTEND_OK) states.remember();  // else another fault says why
+    // Otherwise another fault says why.
+    if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();
   }
 
   Block problem_{8192}, lengths_{8192};  // so large that an output that begins there ends there
