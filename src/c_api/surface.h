@@ -123,8 +123,9 @@ class Memory {
   }
 
  private:
-  Range ranges_[24];
-  attend_argument written_[24];  // ATTEND_ARG_NONE: it is read only
+  static constexpr int most = 18;  // the struct, four inputs or a cache, eight options, four results, work memory
+  Range ranges_[most];
+  attend_argument written_[most];  // ATTEND_ARG_NONE: it is read only
   int count_ = 0;
 };
 
