@@ -55,9 +55,7 @@ static_assert(sizeof texts / sizeof *texts == errors && count_names() == argumen
 
 const char* name_of(int argument) {
   const char* name = names;
-  for (; argument > 0; --argument) {
-    while (*name++ != '\0') continue;
-  }
+  while (argument > 0) argument -= *name++ == '\0';
   return name;
 }
 
