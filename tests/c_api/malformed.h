@@ -16,7 +16,9 @@ namespace attend_test {
 using Answers = std::vector<attend_status>;
 using Fault = std::function<Answers(World&, Call&, Random&)>;
 
-// A field of attend_problem, by the place where it lies.
+using P = attend_problem;
+
+// A field of it, by the place where it lies.
 template <class Type>
 Type get(const attend_problem& p, std::size_t at) {
   Type value;
@@ -45,28 +47,26 @@ struct Number {
   std::ptrdiff_t low, high;
 };
 inline constexpr Number numbers[] = {
-    {ATTEND_ARG_BATCH, ATTEND_ARG_NONE, offsetof(attend_problem, batch), 0, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_QUERIES, ATTEND_ARG_NONE, offsetof(attend_problem, queries), 0, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_QUERY_HEADS, ATTEND_ARG_NONE, offsetof(attend_problem, query_heads), 1, ATTEND_MAX_WIDTH},
-    {ATTEND_ARG_KV_HEADS, ATTEND_ARG_NONE, offsetof(attend_problem, kv_heads), 1, ATTEND_MAX_WIDTH},
-    {ATTEND_ARG_HEAD_DIM, ATTEND_ARG_NONE, offsetof(attend_problem, head_dim), 1, ATTEND_MAX_WIDTH},
-    {ATTEND_ARG_VALUE_DIM, ATTEND_ARG_NONE, offsetof(attend_problem, value_dim), 1, ATTEND_MAX_WIDTH},
-    {ATTEND_ARG_KEYS, ATTEND_ARG_NONE, offsetof(attend_problem, keys), -1, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_WINDOW_LEFT, ATTEND_ARG_NONE, offsetof(attend_problem, window_left), -1, PTRDIFF_MAX},
-    {ATTEND_ARG_WINDOW_RIGHT, ATTEND_ARG_NONE, offsetof(attend_problem, window_right), -1, PTRDIFF_MAX},
-    {ATTEND_ARG_SINK_TOKENS, ATTEND_ARG_NONE, offsetof(attend_problem, sink_tokens), 0, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_OFFSET, ATTEND_ARG_ALIBI_SLOPES, offsetof(attend_problem, offset), -ATTEND_MAX_TOKENS, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK, offsetof(attend_problem, mask.keys), -1, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS, offsetof(attend_problem, bias.keys), -1, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES, offsetof(attend_problem, scores.keys), -1, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_RELATIVE_BIAS_LEFT, ATTEND_ARG_RELATIVE_BIAS, offsetof(attend_problem, relative_bias.left), 0,
-     ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_RELATIVE_BIAS_RIGHT, ATTEND_ARG_RELATIVE_BIAS, offsetof(attend_problem, relative_bias.right), 0,
-     ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_PAGES_PAGE_KEYS, ATTEND_ARG_PAGES, offsetof(attend_problem, pages.page_keys), 1, ATTEND_MAX_TOKENS},
-    {ATTEND_ARG_PAGES_COUNT, ATTEND_ARG_PAGES, offsetof(attend_problem, pages.count), 1, ATTEND_MAX_TOKENS / 16},
-    {ATTEND_ARG_FIRST_KEY, ATTEND_ARG_STATES, offsetof(attend_problem, first_key), 0, World::most_tokens + 1},
-    {ATTEND_ARG_ORIGIN, ATTEND_ARG_KEY, offsetof(attend_problem, origin), 0, World::most_tokens},
+    {ATTEND_ARG_BATCH, ATTEND_ARG_NONE, offsetof(P, batch), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_QUERIES, ATTEND_ARG_NONE, offsetof(P, queries), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_QUERY_HEADS, ATTEND_ARG_NONE, offsetof(P, query_heads), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_KV_HEADS, ATTEND_ARG_NONE, offsetof(P, kv_heads), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_HEAD_DIM, ATTEND_ARG_NONE, offsetof(P, head_dim), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_VALUE_DIM, ATTEND_ARG_NONE, offsetof(P, value_dim), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_KEYS, ATTEND_ARG_NONE, offsetof(P, keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_WINDOW_LEFT, ATTEND_ARG_NONE, offsetof(P, window_left), -1, PTRDIFF_MAX},
+    {ATTEND_ARG_WINDOW_RIGHT, ATTEND_ARG_NONE, offsetof(P, window_right), -1, PTRDIFF_MAX},
+    {ATTEND_ARG_SINK_TOKENS, ATTEND_ARG_NONE, offsetof(P, sink_tokens), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_OFFSET, ATTEND_ARG_ALIBI_SLOPES, offsetof(P, offset), -ATTEND_MAX_TOKENS, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK, offsetof(P, mask.keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS, offsetof(P, bias.keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES, offsetof(P, scores.keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_RELATIVE_BIAS_LEFT, ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.left), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_RELATIVE_BIAS_RIGHT, ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.right), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_PAGES_PAGE_KEYS, ATTEND_ARG_PAGES, offsetof(P, pages.page_keys), 1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_PAGES_COUNT, ATTEND_ARG_PAGES, offsetof(P, pages.count), 1, ATTEND_MAX_TOKENS / 16},
+    {ATTEND_ARG_FIRST_KEY, ATTEND_ARG_STATES, offsetof(P, first_key), 0, World::most_tokens + 1},
+    {ATTEND_ARG_ORIGIN, ATTEND_ARG_KEY, offsetof(P, origin), 0, World::most_tokens},
 };
 
 // Numbers of a list.
@@ -76,13 +76,13 @@ struct Choice {
   int first_unknown;
 };
 inline constexpr Choice choices[] = {
-    {ATTEND_ARG_LAYOUT, ATTEND_ARG_NONE, offsetof(attend_problem, layout), 2},
-    {ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_NONE, offsetof(attend_problem, query_format), ATTEND_INT8},
-    {ATTEND_ARG_KEY_FORMAT, ATTEND_ARG_NONE, offsetof(attend_problem, key_format), 4},
-    {ATTEND_ARG_VALUE_FORMAT, ATTEND_ARG_NONE, offsetof(attend_problem, value_format), 4},
-    {ATTEND_ARG_OUTPUT_FORMAT, ATTEND_ARG_OUTPUT, offsetof(attend_problem, output_format), ATTEND_INT8},
-    {ATTEND_ARG_MASK_KIND, ATTEND_ARG_MASK, offsetof(attend_problem, mask.kind), 3},
-    {ATTEND_ARG_SCORES_STAGE, ATTEND_ARG_SCORES, offsetof(attend_problem, scores.stage), 5},
+    {ATTEND_ARG_LAYOUT, ATTEND_ARG_NONE, offsetof(P, layout), 2},
+    {ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_NONE, offsetof(P, query_format), ATTEND_INT8},
+    {ATTEND_ARG_KEY_FORMAT, ATTEND_ARG_NONE, offsetof(P, key_format), 4},
+    {ATTEND_ARG_VALUE_FORMAT, ATTEND_ARG_NONE, offsetof(P, value_format), 4},
+    {ATTEND_ARG_OUTPUT_FORMAT, ATTEND_ARG_OUTPUT, offsetof(P, output_format), ATTEND_INT8},
+    {ATTEND_ARG_MASK_KIND, ATTEND_ARG_MASK, offsetof(P, mask.kind), 3},
+    {ATTEND_ARG_SCORES_STAGE, ATTEND_ARG_SCORES, offsetof(P, scores.stage), 5},
 };
 
 // Addresses. Those of the first kind are needed once something else is set, which `add` does.
@@ -94,22 +94,22 @@ struct Address {
   std::size_t format;  // 0: floats
 };
 inline constexpr Address addresses[] = {
-    {ATTEND_ARG_QUERY, offsetof(attend_problem, query.data), needed, offsetof(attend_problem, query_format)},
-    {ATTEND_ARG_KEY, offsetof(attend_problem, key.data), needed, offsetof(attend_problem, key_format)},
-    {ATTEND_ARG_VALUE, offsetof(attend_problem, value.data), needed, offsetof(attend_problem, value_format)},
-    {ATTEND_ARG_OUTPUT, offsetof(attend_problem, output.data), needed | written, offsetof(attend_problem, output_format)},
-    {ATTEND_ARG_MASK, offsetof(attend_problem, mask.data), needed, 0},
-    {ATTEND_ARG_BIAS, offsetof(attend_problem, bias.data), optional, 0},
-    {ATTEND_ARG_ALIBI_SLOPES, offsetof(attend_problem, alibi_slopes), optional, 0},
-    {ATTEND_ARG_RELATIVE_BIAS, offsetof(attend_problem, relative_bias.data), optional, 0},
-    {ATTEND_ARG_SINK_LOGITS, offsetof(attend_problem, sink_logits), optional, 0},
-    {ATTEND_ARG_KEY_SCALES, offsetof(attend_problem, key_scales.data), needed, 0},
-    {ATTEND_ARG_VALUE_SCALES, offsetof(attend_problem, value_scales.data), needed, 0},
-    {ATTEND_ARG_LSE, offsetof(attend_problem, lse.data), optional | written, 0},
-    {ATTEND_ARG_SCORES, offsetof(attend_problem, scores.data), needed | written, 0},
-    {ATTEND_ARG_PAGES, offsetof(attend_problem, pages.table), optional, 0},
-    {ATTEND_ARG_KEY_LENGTHS, offsetof(attend_problem, key_lengths), optional, 0},
-    {ATTEND_ARG_STATES, offsetof(attend_problem, states), optional | written, 0},
+    {ATTEND_ARG_QUERY, offsetof(P, query.data), needed, offsetof(P, query_format)},
+    {ATTEND_ARG_KEY, offsetof(P, key.data), needed, offsetof(P, key_format)},
+    {ATTEND_ARG_VALUE, offsetof(P, value.data), needed, offsetof(P, value_format)},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.data), needed | written, offsetof(P, output_format)},
+    {ATTEND_ARG_MASK, offsetof(P, mask.data), needed, 0},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.data), optional, 0},
+    {ATTEND_ARG_ALIBI_SLOPES, offsetof(P, alibi_slopes), optional, 0},
+    {ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.data), optional, 0},
+    {ATTEND_ARG_SINK_LOGITS, offsetof(P, sink_logits), optional, 0},
+    {ATTEND_ARG_KEY_SCALES, offsetof(P, key_scales.data), needed, 0},
+    {ATTEND_ARG_VALUE_SCALES, offsetof(P, value_scales.data), needed, 0},
+    {ATTEND_ARG_LSE, offsetof(P, lse.data), optional | written, 0},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.data), needed | written, 0},
+    {ATTEND_ARG_PAGES, offsetof(P, pages.table), optional, 0},
+    {ATTEND_ARG_KEY_LENGTHS, offsetof(P, key_lengths), optional, 0},
+    {ATTEND_ARG_STATES, offsetof(P, states), optional | written, 0},
 };
 
 // Strides, and how many steps of them there are.
@@ -119,32 +119,30 @@ struct Stride {
   int access;
 };
 inline constexpr Stride strides[] = {
-    {ATTEND_ARG_QUERY, offsetof(attend_problem, query.batch_stride), offsetof(attend_problem, batch), needed},
-    {ATTEND_ARG_QUERY, offsetof(attend_problem, query.token_stride), offsetof(attend_problem, queries), needed},
-    {ATTEND_ARG_QUERY, offsetof(attend_problem, query.head_stride), offsetof(attend_problem, query_heads), needed},
-    {ATTEND_ARG_KEY, offsetof(attend_problem, key.head_stride), offsetof(attend_problem, kv_heads), needed},
-    {ATTEND_ARG_VALUE, offsetof(attend_problem, value.head_stride), offsetof(attend_problem, kv_heads), needed},
-    {ATTEND_ARG_OUTPUT, offsetof(attend_problem, output.batch_stride), offsetof(attend_problem, batch), needed | written},
-    {ATTEND_ARG_OUTPUT, offsetof(attend_problem, output.token_stride), offsetof(attend_problem, queries), needed | written},
-    {ATTEND_ARG_OUTPUT, offsetof(attend_problem, output.head_stride), offsetof(attend_problem, query_heads), needed | written},
-    {ATTEND_ARG_MASK, offsetof(attend_problem, mask.batch_stride), offsetof(attend_problem, batch), optional},
-    {ATTEND_ARG_MASK, offsetof(attend_problem, mask.query_stride), offsetof(attend_problem, queries), optional},
-    {ATTEND_ARG_MASK, offsetof(attend_problem, mask.head_stride), offsetof(attend_problem, query_heads), optional},
-    {ATTEND_ARG_BIAS, offsetof(attend_problem, bias.batch_stride), offsetof(attend_problem, batch), optional},
-    {ATTEND_ARG_BIAS, offsetof(attend_problem, bias.query_stride), offsetof(attend_problem, queries), optional},
-    {ATTEND_ARG_BIAS, offsetof(attend_problem, bias.head_stride), offsetof(attend_problem, query_heads), optional},
-    {ATTEND_ARG_RELATIVE_BIAS, offsetof(attend_problem, relative_bias.head_stride), offsetof(attend_problem, query_heads),
-     optional},
-    {ATTEND_ARG_LSE, offsetof(attend_problem, lse.batch_stride), offsetof(attend_problem, batch), optional | written},
-    {ATTEND_ARG_LSE, offsetof(attend_problem, lse.token_stride), offsetof(attend_problem, queries), optional | written},
-    {ATTEND_ARG_LSE, offsetof(attend_problem, lse.head_stride), offsetof(attend_problem, query_heads), optional | written},
-    {ATTEND_ARG_SCORES, offsetof(attend_problem, scores.batch_stride), offsetof(attend_problem, batch), optional | written},
-    {ATTEND_ARG_SCORES, offsetof(attend_problem, scores.query_stride), offsetof(attend_problem, queries), optional | written},
-    {ATTEND_ARG_SCORES, offsetof(attend_problem, scores.head_stride), offsetof(attend_problem, query_heads),
-     optional | written},
-    {ATTEND_ARG_KEY_SCALES, offsetof(attend_problem, key_scales.head_stride), offsetof(attend_problem, kv_heads), optional},
-    {ATTEND_ARG_VALUE_SCALES, offsetof(attend_problem, value_scales.head_stride), offsetof(attend_problem, kv_heads), optional},
-    {ATTEND_ARG_PAGES, offsetof(attend_problem, pages.batch_stride), offsetof(attend_problem, batch), optional},
+    {ATTEND_ARG_QUERY, offsetof(P, query.batch_stride), offsetof(P, batch), needed},
+    {ATTEND_ARG_QUERY, offsetof(P, query.token_stride), offsetof(P, queries), needed},
+    {ATTEND_ARG_QUERY, offsetof(P, query.head_stride), offsetof(P, query_heads), needed},
+    {ATTEND_ARG_KEY, offsetof(P, key.head_stride), offsetof(P, kv_heads), needed},
+    {ATTEND_ARG_VALUE, offsetof(P, value.head_stride), offsetof(P, kv_heads), needed},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.batch_stride), offsetof(P, batch), needed | written},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.token_stride), offsetof(P, queries), needed | written},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.head_stride), offsetof(P, query_heads), needed | written},
+    {ATTEND_ARG_MASK, offsetof(P, mask.batch_stride), offsetof(P, batch), optional},
+    {ATTEND_ARG_MASK, offsetof(P, mask.query_stride), offsetof(P, queries), optional},
+    {ATTEND_ARG_MASK, offsetof(P, mask.head_stride), offsetof(P, query_heads), optional},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.batch_stride), offsetof(P, batch), optional},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.query_stride), offsetof(P, queries), optional},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.head_stride), offsetof(P, query_heads), optional},
+    {ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.head_stride), offsetof(P, query_heads), optional},
+    {ATTEND_ARG_LSE, offsetof(P, lse.batch_stride), offsetof(P, batch), optional | written},
+    {ATTEND_ARG_LSE, offsetof(P, lse.token_stride), offsetof(P, queries), optional | written},
+    {ATTEND_ARG_LSE, offsetof(P, lse.head_stride), offsetof(P, query_heads), optional | written},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.batch_stride), offsetof(P, batch), optional | written},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.query_stride), offsetof(P, queries), optional | written},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.head_stride), offsetof(P, query_heads), optional | written},
+    {ATTEND_ARG_KEY_SCALES, offsetof(P, key_scales.head_stride), offsetof(P, kv_heads), optional},
+    {ATTEND_ARG_VALUE_SCALES, offsetof(P, value_scales.head_stride), offsetof(P, kv_heads), optional},
+    {ATTEND_ARG_PAGES, offsetof(P, pages.batch_stride), offsetof(P, batch), optional},
 };
 
 // Whether a call looks at an argument, when World::add has added it.

@@ -22,6 +22,58 @@ inline bool set_shape_of_cache(attend_problem& p, Random& random) {
   return p.cache != nullptr;
 }
 
+// Where a setting is a fault.
+inline bool always(const attend_problem&) { return true; }
+inline bool over_cache(const attend_problem& p) { return p.cache != nullptr; }
+inline bool no_states(const attend_problem& p) { return p.states == nullptr && World::keys(p) > 0; }
+inline bool no_pages(const attend_problem& p) { return p.pages.table == nullptr && p.cache == nullptr; }
+inline bool may_be_paged(const attend_problem& p) { return is_read(p, ATTEND_ARG_PAGES); }
+inline bool many_paged(const attend_problem& p) { return is_read(p, ATTEND_ARG_PAGES) && p.batch > 1; }
+inline bool many_rows(const attend_problem& p) { return World::has_arrays(p) && no_pages(p) && p.batch > 1; }
+inline bool many_heads(const attend_problem& p) { return World::has_arrays(p) && no_pages(p) && p.kv_heads > 1; }
+
+// A number that needs, or excludes, something else.
+struct Setting {
+  attend_error error;
+  attend_argument argument, needs, and_needs;
+  std::size_t at, size;
+  std::ptrdiff_t value;
+  bool (*is_fault)(const attend_problem&);
+};
+constexpr attend_argument nothing = ATTEND_ARG_NONE;
+constexpr std::size_t int_size = sizeof(int), long_size = sizeof(std::ptrdiff_t);
+inline const Setting settings[] = {
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND, ATTEND_ARG_MASK, nothing, offsetof(P, mask.kind), int_size, 0, always},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE, ATTEND_ARG_SCORES, nothing, offsetof(P, scores.stage), int_size, 0, always},
+    {ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE, ATTEND_ARG_STATES, ATTEND_ARG_SCORES, offsetof(P, scores.stage), int_size,
+     ATTEND_SCORES_WEIGHTS, always},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK, ATTEND_ARG_STATES, offsetof(P, mask.keys), long_size,
+     ATTEND_ALL_KEYS, always},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS, ATTEND_ARG_STATES, offsetof(P, bias.keys), long_size,
+     ATTEND_ALL_KEYS, always},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY, ATTEND_ARG_STATES, nothing, offsetof(P, key.batch_stride), long_size, ATTEND_DENSE,
+     many_rows},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES, ATTEND_ARG_STATES, offsetof(P, pages.batch_stride), long_size,
+     ATTEND_DENSE, many_paged},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_SCALES, ATTEND_ARG_STATES, ATTEND_ARG_KEY_SCALES, offsetof(P, key_scales.head_stride),
+     long_size, ATTEND_DENSE, many_heads},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE_SCALES, ATTEND_ARG_STATES, ATTEND_ARG_VALUE_SCALES,
+     offsetof(P, value_scales.batch_stride), long_size, ATTEND_DENSE, many_rows},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS, ATTEND_ARG_PAGES, nothing, offsetof(P, pages.page_keys), long_size, 24,
+     may_be_paged},
+    {ATTEND_NO_EFFECT, ATTEND_ARG_PAGES, nothing, nothing, offsetof(P, pages.page_keys), long_size, 16, no_pages},
+    {ATTEND_NO_EFFECT, ATTEND_ARG_PAGES, nothing, nothing, offsetof(P, pages.count), long_size, 2, no_pages},
+    {ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY, nothing, nothing, offsetof(P, first_key), long_size, 1, no_states},
+    {ATTEND_CONFLICT, ATTEND_ARG_ORIGIN, ATTEND_ARG_PAGES, nothing, offsetof(P, origin), long_size, 1, may_be_paged},
+    {ATTEND_CONFLICT, ATTEND_ARG_ORIGIN, nothing, nothing, offsetof(P, origin), long_size, 1, over_cache},
+    {ATTEND_CONFLICT, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES, nothing, offsetof(P, pages.count), long_size, 1, over_cache},
+    {ATTEND_CONFLICT, ATTEND_ARG_BATCH, nothing, nothing, offsetof(P, batch), long_size, 2, over_cache},
+    {ATTEND_CONFLICT, ATTEND_ARG_KEY, nothing, nothing, offsetof(P, key.token_stride), long_size, 10, over_cache},
+    {ATTEND_CONFLICT, ATTEND_ARG_VALUE, nothing, nothing, offsetof(P, value.data), long_size, 64, over_cache},
+    {ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT, nothing, nothing, offsetof(P, key_format), int_size, ATTEND_INT8, over_cache},
+    {ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT, nothing, nothing, offsetof(P, value_format), int_size, 1, over_cache},
+};
+
 // What a fault is made of.
 struct Scene {
   World& w;
@@ -121,79 +173,12 @@ inline const Clash clashes[] = {
        World::place(s.p);
        return true;
      }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND,
-     [](Scene s) { return s.w.add(s.p, ATTEND_ARG_MASK), s.p.mask.kind = ATTEND_MASK_NONE, true; }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE,
-     [](Scene s) { return s.w.add(s.p, ATTEND_ARG_SCORES), s.p.scores.stage = ATTEND_SCORES_NONE, true; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE,
-     [](Scene s) {
-       s.w.add(s.p, ATTEND_ARG_STATES), s.w.add(s.p, ATTEND_ARG_SCORES);
-       s.p.scores.stage = ATTEND_SCORES_WEIGHTS;
-       return true;
-     }},
-    {ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY,
-     [](Scene s) {
-       s.p.first_key = s.r.between(0, int(World::keys(s.p)));
-       return s.p.states == nullptr && s.p.first_key > 0;
-     }},
-    {ATTEND_NO_EFFECT, ATTEND_ARG_PAGES,
-     [](Scene s) {
-       s.p.pages = no_problem().pages;
-       (s.r.between(0, 1) == 0 ? s.p.pages.count : s.p.pages.page_keys) = 16;
-       return true;
-     }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS,
-     [](Scene s) {
-       if (!is_read(s.p, ATTEND_ARG_PAGES)) return false;
-       s.w.add(s.p, ATTEND_ARG_PAGES);
-       s.p.pages.page_keys = 16 * s.r.between(0, 3) + s.r.between(1, 15);
-       return true;
-     }},
-    {ATTEND_CONFLICT, ATTEND_ARG_ORIGIN,
-     [](Scene s) {
-       if (s.p.cache == nullptr) s.w.add(s.p, ATTEND_ARG_PAGES);
-       s.p.origin = 1;
-       return World::keys(s.p) > 0;
-     }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS,
-     [](Scene s) {
-       s.w.add(s.p, ATTEND_ARG_MASK), s.w.add(s.p, ATTEND_ARG_STATES);
-       s.p.mask.keys = ATTEND_ALL_KEYS;
-       return true;
-     }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS,
-     [](Scene s) {
-       s.w.add(s.p, ATTEND_ARG_BIAS), s.w.add(s.p, ATTEND_ARG_STATES);
-       s.p.bias.keys = ATTEND_ALL_KEYS;
-       return true;
-     }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY,
-     [](Scene s) {
-       s.w.add(s.p, ATTEND_ARG_STATES);
-       s.p.key.batch_stride = ATTEND_DENSE;
-       return World::has_arrays(s.p) && s.p.batch > 1 && s.p.pages.table == nullptr;
-     }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE,
      [](Scene s) {
        s.w.add(s.p, ATTEND_ARG_STATES);
        s.p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM, s.p.value.head_stride = ATTEND_DENSE;
        if (s.p.kv_heads > 1) s.p.key.head_stride = s.p.head_dim;
        return World::has_arrays(s.p) && s.p.kv_heads > 1 && s.p.pages.table == nullptr;
-     }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES,
-     [](Scene s) {
-       if (!is_read(s.p, ATTEND_ARG_PAGES)) return false;
-       s.w.add(s.p, ATTEND_ARG_PAGES), s.w.add(s.p, ATTEND_ARG_STATES);
-       s.p.pages.batch_stride = ATTEND_DENSE;
-       return s.p.batch > 1;
-     }},
-    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_SCALES,
-     [](Scene s) {
-       s.w.add(s.p, ATTEND_ARG_STATES);
-       if (!World::has_arrays(s.p) || s.p.kv_heads == 1 || s.p.pages.table != nullptr) return false;
-       s.w.add(s.p, ATTEND_ARG_KEY_SCALES);
-       s.p.key_scales.head_stride = ATTEND_DENSE;
-       return true;
      }},
     {ATTEND_MISMATCH, ATTEND_ARG_STATES,
      [](Scene s) {
@@ -219,27 +204,10 @@ inline const Clash clashes[] = {
      [](Scene s) {
        const bool there = s.p.cache != nullptr;
        if (there)
-         put(s.p, offsetof(attend_problem, cache),
-             get<std::uintptr_t>(s.p, offsetof(attend_problem, cache)) + std::uintptr_t(s.r.between(1, 7)));
+         put(s.p, offsetof(P, cache), get<std::uintptr_t>(s.p, offsetof(P, cache)) + std::uintptr_t(s.r.between(1, 7)));
        return there;
      }},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, [](Scene s) { return set_shape_of_cache(s.p, s.r); }},
-    {ATTEND_CONFLICT, ATTEND_ARG_KEY,
-     [](Scene s) {
-       if (s.r.between(0, 1) == 0) s.p.key.data = s.w.key.data;
-       if (s.p.key.data == nullptr) s.p.key.token_stride = 10;
-       return s.p.cache != nullptr;
-     }},
-    {ATTEND_CONFLICT, ATTEND_ARG_VALUE, [](Scene s) { return s.p.value.data = s.w.value.data, s.p.cache != nullptr; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT, [](Scene s) { return s.p.key_format = s.r.between(1, 3), s.p.cache != nullptr; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT,
-     [](Scene s) { return s.p.value_format = s.r.between(1, 3), s.p.cache != nullptr; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_BATCH, [](Scene s) { return s.p.batch = s.r.between(2, 3), s.p.cache != nullptr; }},
-    {ATTEND_CONFLICT, ATTEND_ARG_PAGES,
-     [](Scene s) {
-       if (s.p.cache != nullptr) s.w.add(s.p, ATTEND_ARG_PAGES);
-       return s.p.cache != nullptr;
-     }},
 
     {ATTEND_MISSING, ATTEND_ARG_PROBLEM, [](Scene s) { return s.c.problem = nullptr, true; }},
     {ATTEND_UNALIGNED, ATTEND_ARG_PROBLEM,
@@ -287,6 +255,15 @@ inline const std::vector<Fault>& faults() {
     add_number_faults(made);
     add_address_faults(made);
     add_stride_faults(made);
+    for (const Setting& setting : settings) {
+      made.push_back([&setting](World& w, Call& c, Random&) -> Answers {
+        attend_problem& p = *c.problem;
+        if (!setting.is_fault(p)) return {};
+        w.add(p, setting.needs), w.add(p, setting.and_needs);
+        setting.size == int_size ? put(p, setting.at, int(setting.value)) : put(p, setting.at, setting.value);
+        return {wrong(setting.error, setting.argument)};
+      });
+    }
     for (const Clash& clash : clashes) {
       made.push_back([&clash](World& w, Call& c, Random& r) {
         return clash.make({w, c, *c.problem, r}) ? Answers{wrong(clash.error, clash.argument)} : Answers{};
