@@ -35,7 +35,8 @@ void check_heads(Check& check, const attend_problem& problem) {
   check.require(problem.query_heads % problem.kv_heads == 0, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
   if (check.failed()) return;
   const ptrdiff_t group = problem.query_heads / problem.kv_heads;
-  check.require(problem.queries <= ATTEND_MAX_ROWS / group, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
+  const bool fits = uint64_t(problem.queries) * uint64_t(group) <= ATTEND_MAX_ROWS;
+  check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
 }
 
 // A cache in the place of keys and values.

@@ -72,16 +72,18 @@ Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, boo
 Place Check::place(const void* data, const Extent& extent, int bits, attend_argument argument) {
   const auto& [batch, tokens, heads, width] = extent.counts;
   if (failed() || batch == 0 || tokens == 0 || heads == 0 || width == 0) return {};
-  const ptrdiff_t size = bits < 8 ? 1 : bits / 8, most = PTRDIFF_MAX / size;
+  const ptrdiff_t size = bits < 8 ? 1 : bits / 8;
   require(data != nullptr, ATTEND_MISSING, argument);
   require(aligned(data, size_t(size)), ATTEND_UNALIGNED, argument);
-  ptrdiff_t low, high;
-  const bool counted = reach_all(extent, low, high);
+  ptrdiff_t low, high, all;  // in numbers, then in bytes
+  bool counted = reach_all(extent, low, high);
   if (counted && bits < 8) high = high / 8 + (high % 8 != 0);
-  require(counted && low >= -most && high <= most + low, ATTEND_TOO_LARGE, argument);
+  counted = counted && !__builtin_mul_overflow(low, size, &low) && !__builtin_mul_overflow(high, size, &high) &&
+            !__builtin_sub_overflow(high, low, &all);
+  require(counted, ATTEND_TOO_LARGE, argument);
   if (failed()) return {};
   const uintptr_t at = reinterpret_cast<uintptr_t>(data);
-  const size_t before = size_t(-low) * size_t(size), after = size_t(high) * size_t(size);
+  const size_t before = size_t(0) - size_t(low), after = size_t(high);
   require(before <= at && after <= UINTPTR_MAX - at, ATTEND_TOO_LARGE, argument);
   return {{at - before, at + after}, extent.strides.batch * size};
 }
