@@ -18,7 +18,6 @@ bool is_default(const attend_input& input) {
 }
 
 void check_numbers(Check& check, const attend_problem& problem) {
-  check.require(problem.layout == ATTEND_BATCH_TOKEN_HEAD_DIM || heads_first(problem), ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
   check.format(problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
   check.format(problem.key_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
   check.format(problem.value_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
@@ -168,6 +167,8 @@ void check_rows(Check& check, const attend_problem* problem, Call& call) {
   check.whole_struct(problem, alignof(attend_problem), sizeof *problem, ATTEND_ARG_PROBLEM);
   if (check.failed()) return;
   check.require((problem->options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
+  const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || heads_first(*problem);
+  check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
   check.within(problem->batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
   check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem->query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);

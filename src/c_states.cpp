@@ -183,7 +183,6 @@ attend_status attend_finish(const attend_problem* problem) {
   check_rows(check, problem, call);
   if (check.failed()) return check.status();
   CallOptions options = {call};
-  check.require(problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || heads_first(*problem), ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
   call.memory.read(check, check_states(check, problem->states, call, ATTEND_ARG_STATES));
   check_output(check, *problem, call);
   check_end(check, *problem, options, true);

@@ -39,7 +39,7 @@ inline const StateFault state_faults[] = {
     {ATTEND_NEWER, ATTEND_ARG_SIZE, all_uses,
      [](StateCall& c) { put(*c.problem, sizeof(attend_problem), '\1'), c.problem->size += 8; }},
     {ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS, all_uses, [](StateCall& c) { c.problem->options = 1u << 31; }},
-    {ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT, finish, [](StateCall& c) { c.problem->layout = 2; }},
+    {ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT, all_uses, [](StateCall& c) { c.problem->layout = 2; }},
     {ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT, finish, [](StateCall& c) { c.problem->output_format = ATTEND_INT8; }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_BATCH, all_uses, [](StateCall& c) { c.problem->batch = -1; }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_QUERIES, all_uses, [](StateCall& c) { c.problem->queries = -1; }},
