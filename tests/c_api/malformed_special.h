@@ -109,7 +109,7 @@ inline const Clash clashes[] = {
      }},
     {ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES,
      [](Scene s) {
-       s.p.query_heads = s.p.kv_heads * s.r.between(3, 1000), s.p.queries = ATTEND_MAX_TOKENS - s.r.between(0, 100);
+       s.p.kv_heads = 2, s.p.query_heads = 2 * s.r.between(3, 1000), s.p.queries = ATTEND_MAX_TOKENS - s.r.between(0, 100);
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE,
@@ -127,8 +127,7 @@ inline const Clash clashes[] = {
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEY_LENGTHS,
      [](Scene s) {
        s.w.add(s.p, ATTEND_ARG_KEY_LENGTHS);
-       s.w.lengths()[s.r.between(0, int(s.p.batch) - 1)] =
-           outside(0, s.p.states != nullptr ? ATTEND_MAX_TOKENS : World::keys(s.p), s.r);
+       s.w.lengths()[0] = outside(0, s.p.states != nullptr ? ATTEND_MAX_TOKENS : World::keys(s.p), s.r);
        return true;
      }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES,

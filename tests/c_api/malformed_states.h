@@ -141,7 +141,7 @@ struct CacheCall {
         value{w.value.data, 0, ATTEND_DENSE, ATTEND_DENSE} {}
 };
 
-enum CacheUse { shapes = 1, init = 2, append = 4, truncate = 8 };
+enum CacheUse { shapes = 1, init = 2, append = 4, cut = 8 };
 struct CacheFault {
   attend_error error;
   attend_argument argument;
@@ -178,12 +178,12 @@ inline const CacheFault cache_faults[] = {
      [](CacheCall& c) { c.memory_size -= std::size_t(c.r.between(1, int(c.memory_size))); }},
     {ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE, init,
      [](CacheCall& c) { c.memory_size = SIZE_MAX, c.memory = reinterpret_cast<void*>(UINTPTR_MAX - 63); }},
-    {ATTEND_MISSING, ATTEND_ARG_CACHE, append | truncate, [](CacheCall& c) { c.cache = nullptr; }},
-    {ATTEND_UNALIGNED, ATTEND_ARG_CACHE, append | truncate, [](CacheCall& c) { shift(c.cache); }},
-    {ATTEND_CORRUPT, ATTEND_ARG_CACHE, append | truncate,
+    {ATTEND_MISSING, ATTEND_ARG_CACHE, append | cut, [](CacheCall& c) { c.cache = nullptr; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_CACHE, append | cut, [](CacheCall& c) { shift(c.cache); }},
+    {ATTEND_CORRUPT, ATTEND_ARG_CACHE, append | cut,
      [](CacheCall& c) { c.w.cache.data[c.r.between(0, World::head_bytes - 1)] ^= 0x40; }},
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, append, [](CacheCall& c) { c.tokens = outside(0, ATTEND_MAX_TOKENS, c.r); }},
-    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, truncate, [](CacheCall& c) { c.tokens = outside(0, World::held, c.r); }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS, cut, [](CacheCall& c) { c.tokens = outside(0, World::held, c.r); }},
     {ATTEND_FULL, ATTEND_ARG_CACHE, append, [](CacheCall& c) { c.tokens = World::capacity - World::held + c.r.between(1, 9); }},
     {ATTEND_MISSING, ATTEND_ARG_KEY, append, [](CacheCall& c) { c.keys = nullptr; }},
     {ATTEND_MISSING, ATTEND_ARG_KEY, append, [](CacheCall& c) { c.key.data = nullptr; }},

@@ -216,12 +216,10 @@ class World {
     p.options &= ~ATTEND_QUERIES_LAST;
     p.states = states.data, p.first_key = 0;
     if (p.scores.stage == ATTEND_SCORES_WEIGHTS) p.scores.stage = ATTEND_SCORES_RAW;
-    const bool heads_first = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
-    const auto set = [&](attend_input& input, std::ptrdiff_t width) {
-      input.head_stride = heads_first ? 12 * width : width;
-      input.batch_stride = 24 * width;
-    };
-    if (has_arrays(p)) set(p.key, p.head_dim), set(p.value, p.value_dim);
+    const std::ptrdiff_t head = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? most_tokens * most_width : most_width;
+    for (attend_input* input : {&p.key, &p.value}) {
+      if (has_arrays(p)) input->head_stride = head, input->batch_stride = 2 * most_tokens * most_width;
+    }
     // Otherwise another fault says why.
     if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();
   }

@@ -143,7 +143,7 @@ TEST_CASE("malformed calls of the C surface: each is told what is wrong with whi
     kind == 0 ? one_ring(world, random, count) : kind == 1 ? one_other(random, count) : one_problem(world, random, count);
     if (kind % 3 == 0) {
       const CacheFault& fault = cache_faults[random.between(0, int(sizeof cache_faults / sizeof *cache_faults) - 1)];
-      for (const CacheUse use : {shapes, init, append, truncate}) {
+      for (const CacheUse use : {shapes, init, append, cut}) {
         restore();
         if ((fault.uses & use) == 0) continue;
         const std::string text = wrong_answer(world, fault, use, random);
