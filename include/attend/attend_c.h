@@ -366,14 +366,14 @@ ATTEND_API float attend_default_scale(ptrdiff_t head_dim);
 
 /* ---- Running it ----
  *
- * What memory calls take, beside the tensors, and what of a problem they look at:
+ * What work memory a call takes, and what of the problem it looks at:
  *
- *   attend_run, attend_run_part   attend_workspace_size bytes each, aligned to ATTEND_ALIGNMENT   everything
- *   attend_begin                  none                                                           extents, states, first_key
- *   attend_finish                 none                                  extents, states, output, its format, lse, sink_logits
- *   attend_merge                  none                                                           extents, states
- *   attend_check and sizes        none
- *   attend_cache_*                none: the cache is all
+ *   attend_run, attend_run_part  attend_workspace_size bytes for each call  everything; with states neither output nor lse
+ *   attend_begin                 none                                       extents, states, first_key
+ *   attend_finish                none                                       extents, states, output, lse, sink_logits, formats
+ *   attend_merge                 none                                       extents, states
+ *   attend_cache_...             none                                       no problem: keys and values go into the cache
+ *   attend_check, ..._size       none                                       as the calls that they are for
  *
  * Extents are batch, queries, query_heads and value_dim. */
 
