@@ -48,18 +48,12 @@ constexpr int most_groups = ATTEND_MAX_TOKENS / panel_keys + 1;
 
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
 bool is_possible(const attend_cache& cache) {
-  Check check;
-  check.within(cache.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_CACHE);
-  check.within(cache.head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_CACHE);
-  check.within(cache.value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_CACHE);
-  check.within(cache.ring_groups, 0, most_groups, ATTEND_ARG_CACHE);
-  check.within(cache.sink_groups, 0, most_groups, ATTEND_ARG_CACHE);
-  check.within(cache.max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_CACHE);
-  check.within(cache.tokens, 0, cache.max_tokens, ATTEND_ARG_CACHE);
-  check.within(cache.most, cache.tokens, cache.max_tokens, ATTEND_ARG_CACHE);
-  check.format(cache.key_format, ATTEND_INT8, ATTEND_ARG_CACHE);
-  check.format(cache.value_format, ATTEND_INT8, ATTEND_ARG_CACHE);
-  return !check.failed();
+  const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
+  return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
+         within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
+         within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8) &&
+         within(cache.ring_groups, 0, most_groups) && within(cache.sink_groups, 0, most_groups) &&
+         within(cache.tokens, 0, cache.max_tokens) && within(cache.most, cache.tokens, cache.max_tokens);
 }
 
 // The head of a cache of that shape without tokens, and its size.
@@ -172,13 +166,9 @@ extern "C" {
 
 attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size) {
   Check check;
-  check.require(shape != nullptr, ATTEND_MISSING, ATTEND_ARG_SHAPE);
-  check.require(aligned(shape, alignof(attend_cache_shape)), ATTEND_UNALIGNED, ATTEND_ARG_SHAPE);
-  check.require(size >= sizeof *shape && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
-  if (check.failed()) return check.status();
-  __builtin_memset(static_cast<void*>(shape), 0, size);
-  shape->size = size;
-  return ATTEND_OK;
+  check.new_struct(shape, alignof(attend_cache_shape), sizeof *shape, size, ATTEND_ARG_SHAPE);
+  if (!check.failed()) shape->size = size;
+  return check.status();
 }
 
 attend_status attend_cache_check(const attend_cache_shape* shape) {

@@ -105,5 +105,12 @@ void Check::whole_struct(const void* address, size_t alignment, size_t known, at
   for (size_t i = known; i < size; ++i) require(bytes[i] == 0, ATTEND_NEWER, ATTEND_ARG_SIZE);
 }
 
+void Check::new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument) {
+  require(address != nullptr, ATTEND_MISSING, argument);
+  require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
+  require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
+  if (!failed()) __builtin_memset(address, 0, size);
+}
+
 }  // namespace c_surface
 }  // namespace attend

@@ -107,11 +107,8 @@ extern "C" {
 
 attend_status attend_problem_init(attend_problem* problem, size_t size) {
   Check check;
-  check.require(problem != nullptr, ATTEND_MISSING, ATTEND_ARG_PROBLEM);
-  check.require(aligned(problem, alignof(attend_problem)), ATTEND_UNALIGNED, ATTEND_ARG_PROBLEM);
-  check.require(size >= sizeof *problem && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
+  check.new_struct(problem, alignof(attend_problem), sizeof *problem, size, ATTEND_ARG_PROBLEM);
   if (check.failed()) return check.status();
-  __builtin_memset(static_cast<void*>(problem), 0, size);
   *problem = defaults;
   problem->size = size;
   return ATTEND_OK;

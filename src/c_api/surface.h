@@ -96,6 +96,9 @@ class Check {
   // a newer header, are all zero.
   void whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
 
+  // Memory for a struct of `size` bytes, which are made zeros.
+  void new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument);
+
   // A tensor of numbers of so many bits. One without elements lies nowhere.
   Place place(const void* data, const Extent& extent, int bits, attend_argument argument);
   // One that is written: no two of its elements are one, visibly.

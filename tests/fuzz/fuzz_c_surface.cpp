@@ -207,6 +207,21 @@ bool options_exist(const attend_problem& p) {
          (p.states == nullptr || in_arena(p.states, {1, 1, 1}, {0, 0, 0}, std::ptrdiff_t(attend_state_size(&p) / 4), 32));
 }
 
+// What is not memory must not be said to be: a struct, lengths, pages or states so long.
+void stay_in_memory(attend_problem& p) {
+  if (p.size > sizeof whole && p.size <= 4096) p.size = sizeof whole;
+  const char* const given = reinterpret_cast<const char*>(p.key_lengths);
+  const bool known = given >= reinterpret_cast<char*>(lengths) && given < reinterpret_cast<char*>(lengths + 1);
+  if (!known || p.batch > std::ptrdiff_t(most_lengths) - 1) p.key_lengths = nullptr;
+  const std::ptrdiff_t step = p.pages.batch_stride == ATTEND_DENSE ? p.keys : p.pages.batch_stride;
+  if (!in_arena(p.pages.table, {p.batch, 1, 1}, {step, 0, 0}, p.keys, 32)) p.pages.table = nullptr;
+  const char* const cache = reinterpret_cast<const char*>(p.cache);
+  if (cache < reinterpret_cast<char*>(arena) || cache >= reinterpret_cast<char*>(arena) + arena_bytes - 64) p.cache = nullptr;
+  const std::size_t bytes_of_states = attend_state_size(&p);
+  if (!in_arena(p.states, {1, 1, 1}, {0, 0, 0}, std::ptrdiff_t(bytes_of_states / 4), 32)) p.states = nullptr;
+  if (p.states != nullptr && bytes_of_states > 0) attend_begin(&p);
+}
+
 void change_problem(Bytes& bytes) {
   attend_problem& p = whole.problem;
   constexpr std::size_t first = offsetof(attend_problem, batch), words = (sizeof p - first) / sizeof(std::ptrdiff_t);
@@ -267,18 +282,7 @@ void change_problem(Bytes& bytes) {
         break;
     }
   }
-  // What is not memory must not be said to be: a struct, lengths, pages or states so long.
-  if (p.size > sizeof whole && p.size <= 4096) p.size = sizeof whole;
-  const char* const given = reinterpret_cast<const char*>(p.key_lengths);
-  const bool known = given >= reinterpret_cast<char*>(lengths) && given < reinterpret_cast<char*>(lengths + 1);
-  if (!known || p.batch > std::ptrdiff_t(most_lengths) - 1) p.key_lengths = nullptr;
-  const std::ptrdiff_t step = p.pages.batch_stride == ATTEND_DENSE ? p.keys : p.pages.batch_stride;
-  if (!in_arena(p.pages.table, {p.batch, 1, 1}, {step, 0, 0}, p.keys, 32)) p.pages.table = nullptr;
-  const char* const cache = reinterpret_cast<const char*>(p.cache);
-  if (cache < reinterpret_cast<char*>(arena) || cache >= reinterpret_cast<char*>(arena) + arena_bytes - 64) p.cache = nullptr;
-  const std::size_t bytes_of_states = attend_state_size(&p);
-  if (!in_arena(p.states, {1, 1, 1}, {0, 0, 0}, std::ptrdiff_t(bytes_of_states / 4), 32)) p.states = nullptr;
-  if (p.states != nullptr && bytes_of_states > 0) attend_begin(&p);
+  stay_in_memory(p);
 }
 
 struct Reach {
