@@ -105,6 +105,7 @@ void check_scores(Check& check, const attend_problem& problem, CallOptions& opti
   const Extent extent = matrix_extent(check, scores, options, options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
   const Place found = check.place_apart(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
   options.call.memory.write(check, found.range, ATTEND_ARG_SCORES);
+  if (check.failed()) return;
   options.score_step = found.batch_step;
   options.first.scores = core_tensor<float>(scores.data, extent);
   options.first.score_keys = int(extent.counts.width);
