@@ -14,14 +14,16 @@ const char* attend_backend_name(int index) {
 const char* attend_backend_active(void) { return attend::active_backend(); }
 
 attend_status attend_backend_use(const char* name) {
-  if (name == nullptr) return ATTEND_NO_BACKEND_NAME;
-  if (attend::use_backend(name)) return ATTEND_OK;
+  attend::c_surface::Check check;
+  check.require(name != nullptr, ATTEND_MISSING, ATTEND_ARG_NAME);
+  if (check.failed() || attend::use_backend(name)) return check.status();
   for (int i = 0; i < attend::backend_count(); ++i) {
     const char *wanted = name, *known = attend::backend_name(i);
     while (*wanted != '\0' && *wanted == *known) ++wanted, ++known;
-    if (*wanted == *known) return ATTEND_UNAVAILABLE_BACKEND;
+    check.require(*wanted != *known, ATTEND_UNAVAILABLE, ATTEND_ARG_NAME);
   }
-  return ATTEND_UNKNOWN_BACKEND;
+  check.require(false, ATTEND_UNKNOWN, ATTEND_ARG_NAME);
+  return check.status();
 }
 
 }  // extern "C"

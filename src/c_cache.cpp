@@ -8,16 +8,10 @@ namespace {
 constexpr uint32_t cache_magic = 0x32437441;  // "AtC2": panels of keys
 constexpr size_t head_bytes = (sizeof(attend_cache) + config::alignment - 1) / config::alignment * config::alignment;
 
-// Changes whenever one field does: each step can be undone.
 uint32_t check_of(const attend_cache& cache) {
-  const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,     cache.max_tokens, cache.key_format,
-                            cache.value_format, cache.ring_groups, cache.pinned_groups, cache.tokens,     cache.most};
-  uint32_t sum = cache.magic;
-  for (const int32_t field : fields) {
-    sum = (sum ^ uint32_t(field)) * 0x9e3779b1u;
-    sum ^= sum >> 15;
-  }
-  return sum;
+  const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,   cache.max_tokens, cache.key_format,
+                            cache.value_format, cache.ring_groups, cache.sink_groups, cache.tokens,     cache.most};
+  return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
 void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
@@ -28,7 +22,7 @@ void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
 
 // Tokens that there is memory for.
 int capacity(const attend_cache& cache) {
-  return cache.ring_groups > 0 ? (cache.pinned_groups + cache.ring_groups) * panel_keys : cache.max_tokens;
+  return cache.ring_groups > 0 ? (cache.sink_groups + cache.ring_groups) * panel_keys : cache.max_tokens;
 }
 
 core::Format format(int32_t number) { return core::Format(number); }
@@ -50,62 +44,59 @@ size_t cache_bytes(const attend_cache& cache) {
          (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
 }
 
-constexpr bool is_format(int32_t number) { return number >= ATTEND_FLOAT32 && number <= ATTEND_INT8; }
-
 constexpr int most_groups = ATTEND_MAX_TOKENS / panel_keys + 1;
 
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
 bool is_possible(const attend_cache& cache) {
+  const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
   return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
-         is_format(cache.key_format) && is_format(cache.value_format) && within(cache.ring_groups, 0, most_groups) &&
-         within(cache.pinned_groups, 0, most_groups) && within(cache.tokens, 0, cache.max_tokens) &&
-         within(cache.most, cache.tokens, cache.max_tokens);
+         within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8) &&
+         within(cache.ring_groups, 0, most_groups) && within(cache.sink_groups, 0, most_groups) &&
+         within(cache.tokens, 0, cache.max_tokens) && within(cache.most, cache.tokens, cache.max_tokens);
 }
 
 // The head of a cache of that shape without tokens, and its size.
-attend_status check_shape(const attend_cache_shape* shape, attend_cache& cache, size_t& bytes) {
-  if (shape == nullptr || !aligned(shape, alignof(attend_cache_shape))) return ATTEND_NO_CACHE_SHAPE;
-  const attend_status status = check_size(shape, shape->size, ATTEND_CACHE_SHAPE_SIZE_1, sizeof *shape);
-  if (status != ATTEND_OK) return status;
-  static const attend_cache_shape no_more = {};
-  const attend_cache_shape& more = shape->size < sizeof *shape ? no_more : *shape;
-  if (!is_format(more.key_format)) return ATTEND_BAD_KEY_FORMAT;
-  if (!is_format(more.value_format)) return ATTEND_BAD_VALUE_FORMAT;
-  if (!within(shape->kv_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_KV_HEADS;
-  if (!within(shape->head_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_HEAD_DIM;
-  if (!within(shape->value_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_VALUE_DIM;
-  if (!within(more.window_keys, 0, ATTEND_MAX_TOKENS) || !within(more.pinned_keys, 0, ATTEND_MAX_TOKENS) ||
-      (more.window_keys == 0 && more.pinned_keys != 0)) {
-    return ATTEND_BAD_RING;
-  }
-  if (!within(shape->max_tokens, 1, ATTEND_MAX_TOKENS)) return ATTEND_BAD_MAX_TOKENS;
+void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& cache, size_t& bytes) {
+  check.whole_struct(shape, alignof(attend_cache_shape), sizeof *shape, ATTEND_ARG_SHAPE);
+  if (check.failed()) return;
+  check.within(shape->kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
+  check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
+  check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
+  check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
+  check.format(shape->key_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
+  check.format(shape->value_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
+  check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
+  check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
+  if (check.failed()) return;
   cache = {};
   cache.magic = cache_magic;
   cache.kv_heads = int32_t(shape->kv_heads);
   cache.head_dim = int32_t(shape->head_dim);
   cache.value_dim = int32_t(shape->value_dim);
   cache.max_tokens = int32_t(shape->max_tokens);
-  cache.key_format = more.key_format;
-  cache.value_format = more.value_format;
+  cache.key_format = shape->key_format;
+  cache.value_format = shape->value_format;
   // The last group may hold one token only.
-  if (more.window_keys > 0) cache.ring_groups = core::panel_count(int(more.window_keys - 1)) + 1;
-  cache.pinned_groups = core::panel_count(int(more.pinned_keys));
+  if (shape->window_keys > 0) cache.ring_groups = core::panel_count(int(shape->window_keys - 1)) + 1;
+  cache.sink_groups = core::panel_count(int(shape->sink_tokens));
   set_tokens(cache, 0);
   bytes = cache_bytes(cache);
-  return bytes == 0 ? ATTEND_HUGE_CACHE : ATTEND_OK;
+  check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_MAX_TOKENS);
 }
 
-// One tensor of an append.
-attend_status check_append(const attend_input* input, const attend_cache& cache, ptrdiff_t tokens, int width,
-                           attend_status none, Range& range) {
-  if (input == nullptr) return none;
-  const Extent extent = {{1, 0}, {tokens, input->token_stride}, {cache.kv_heads, input->head_stride}, width};
-  return check_span(input->data, extent, float_bits, none, range);
-}
-
-core::Tensor<const float> tensor(const attend_input& input, ptrdiff_t tokens, int heads) {
-  return {static_cast<const float*>(input.data), tokens > 1 ? input.token_stride : 0, heads > 1 ? input.head_stride : 0};
+// One tensor of an append. What is read as the same number again and again was hardly meant to be stored.
+core::Tensor<const float> check_append(Check& check, const attend_input* input, const attend_cache& cache,
+                                       const Extent::Counts& counts, attend_argument argument) {
+  check.require(input != nullptr, ATTEND_MISSING, argument);
+  if (check.failed()) return {};
+  const Extent extent = extent_of(counts, {0, input->token_stride, input->head_stride}, false);
+  const Range range = check.place(input->data, extent, float_bits, argument).range;
+  const bool shares = (counts.tokens > 1 && extent.strides.token == 0) || (counts.heads > 1 && extent.strides.head == 0);
+  check.require(!shares, ATTEND_SHARED_ELEMENTS, argument);
+  check.require(!overlap(range, cache_range(cache)), ATTEND_OVERLAP, argument);
+  return core_tensor<const float>(input->data, extent);
 }
 
 }  // namespace
@@ -114,14 +105,14 @@ bool is_plain(const attend_cache& cache) {
   return (cache.key_format | cache.value_format) == ATTEND_FLOAT32 && cache.ring_groups == 0;
 }
 
-attend_status check_cache(const attend_cache* cache) {
-  if (cache == nullptr) return ATTEND_NO_CACHE;
-  if (!aligned(cache, config::alignment) || cache->magic != cache_magic || cache->check != check_of(*cache) ||
-      !is_possible(*cache)) {
-    return ATTEND_CORRUPT_CACHE;
-  }
-  const size_t bytes = cache_bytes(*cache);
-  return bytes == 0 || bytes > UINTPTR_MAX - reinterpret_cast<uintptr_t>(cache) ? ATTEND_CORRUPT_CACHE : ATTEND_OK;
+void check_cache(Check& check, const attend_cache* cache) {
+  check.require(cache != nullptr, ATTEND_MISSING, ATTEND_ARG_CACHE);
+  check.require(aligned(cache, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_CACHE);
+  if (check.failed()) return;
+  const bool made = cache->magic == cache_magic && cache->check == check_of(*cache) && is_possible(*cache);
+  const size_t bytes = made ? cache_bytes(*cache) : 0;
+  const bool fits = bytes > 0 && bytes <= UINTPTR_MAX - reinterpret_cast<uintptr_t>(cache);
+  check.require(fits, ATTEND_CORRUPT, ATTEND_ARG_CACHE);
 }
 
 Range cache_range(const attend_cache& cache) {
@@ -162,7 +153,7 @@ core::TypedCache typed_memory(const attend_cache& cache) {
           cache.head_dim,
           cache.value_dim,
           tokens,
-          {nullptr, 0, cache.ring_groups, cache.pinned_groups}};
+          {nullptr, 0, cache.ring_groups, cache.sink_groups}};
 }
 
 }  // namespace c_surface
@@ -174,32 +165,38 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size) {
-  if (shape == nullptr || !aligned(shape, alignof(attend_cache_shape))) return ATTEND_NO_CACHE_SHAPE;
-  if ((size < sizeof *shape && size != ATTEND_CACHE_SHAPE_SIZE_1) || size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
-  __builtin_memset(static_cast<void*>(shape), 0, size);
-  shape->size = size;
-  return ATTEND_OK;
+  Check check;
+  check.new_struct(shape, alignof(attend_cache_shape), sizeof *shape, size, ATTEND_ARG_SHAPE);
+  if (!check.failed()) shape->size = size;
+  return check.status();
 }
 
 attend_status attend_cache_check(const attend_cache_shape* shape) {
+  Check check;
   attend_cache cache;
   size_t bytes;
-  return check_shape(shape, cache, bytes);
+  check_shape(check, shape, cache, bytes);
+  return check.status();
 }
 
 size_t attend_cache_size(const attend_cache_shape* shape) {
+  Check check;
   attend_cache cache;
-  size_t bytes;
-  return check_shape(shape, cache, bytes) == ATTEND_OK ? bytes : 0;
+  size_t bytes = 0;
+  check_shape(check, shape, cache, bytes);
+  return check.failed() ? 0 : bytes;
 }
 
 attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, size_t memory_size, attend_cache** cache) {
-  attend_cache head;
-  size_t bytes;
-  if (const attend_status status = check_shape(shape, head, bytes); status != ATTEND_OK) return status;
-  if (memory == nullptr) return ATTEND_NO_MEMORY;
-  if (!aligned(memory, config::alignment)) return ATTEND_UNALIGNED_MEMORY;
-  if (memory_size < bytes || bytes > UINTPTR_MAX - reinterpret_cast<uintptr_t>(memory)) return ATTEND_SMALL_MEMORY;
+  Check check;
+  attend_cache head = {};
+  size_t bytes = 0;
+  check_shape(check, shape, head, bytes);
+  check.require(memory != nullptr, ATTEND_MISSING, ATTEND_ARG_MEMORY);
+  check.require(aligned(memory, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_MEMORY);
+  const bool fits = memory_size >= bytes && bytes <= UINTPTR_MAX - reinterpret_cast<uintptr_t>(memory);
+  check.require(fits, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
+  if (check.failed()) return check.status();
   attend_cache* made = static_cast<attend_cache*>(memory);
   *made = head;
   if (cache != nullptr) *cache = made;
@@ -207,40 +204,42 @@ attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, s
 }
 
 attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value) {
-  if (const attend_status status = check_cache(cache); status != ATTEND_OK) return status;
-  if (!within(tokens, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_TOKENS;
-  if (tokens > cache->max_tokens - cache->tokens) return ATTEND_CACHE_FULL;
-  if (tokens == 0) return ATTEND_OK;
-  Range keys, values;
-  attend_status status = check_append(key, *cache, tokens, cache->head_dim, ATTEND_NO_KEY, keys);
-  if (status == ATTEND_OK) status = check_append(value, *cache, tokens, cache->value_dim, ATTEND_NO_VALUE, values);
-  if (status != ATTEND_OK) return status;
-  const Range own = cache_range(*cache);
-  if (overlap(own, keys) || overlap(own, values)) return ATTEND_CACHE_OVERLAPS_INPUT;
-  const core::Tensor<const float> new_keys = tensor(*key, tokens, cache->kv_heads);
-  const core::Tensor<const float> new_values = tensor(*value, tokens, cache->kv_heads);
+  Check check;
+  check_cache(check, cache);
+  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  if (check.failed()) return check.status();
+  check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
+  if (check.failed() || tokens == 0) return check.status();
+  const auto keys = check_append(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
+  const auto values = check_append(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
+  if (check.failed()) return check.status();
   if (is_plain(*cache)) {
-    core::store(cache_memory(*cache), cache->tokens, int(tokens), new_keys, new_values);
+    core::store(cache_memory(*cache), cache->tokens, int(tokens), keys, values);
   } else {
-    core::store(typed_memory(*cache), cache->tokens, int(tokens), new_keys, new_values);
+    core::store(typed_memory(*cache), cache->tokens, int(tokens), keys, values);
   }
   set_tokens(*cache, cache->tokens + tokens);
   return ATTEND_OK;
 }
 
 attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens) {
-  if (const attend_status status = check_cache(cache); status != ATTEND_OK) return status;
-  if (!within(tokens, 0, cache->tokens)) return ATTEND_BAD_TOKENS;
-  set_tokens(*cache, tokens);
-  return ATTEND_OK;
+  Check check;
+  check_cache(check, cache);
+  if (!check.failed()) check.within(tokens, 0, cache->tokens, ATTEND_ARG_TOKENS);
+  if (!check.failed()) set_tokens(*cache, tokens);
+  return check.status();
 }
 
-attend_status attend_cache_reset(attend_cache* cache) { return attend_cache_truncate(cache, 0); }
-
-ptrdiff_t attend_cache_tokens(const attend_cache* cache) { return check_cache(cache) == ATTEND_OK ? cache->tokens : -1; }
+ptrdiff_t attend_cache_tokens(const attend_cache* cache) {
+  Check check;
+  check_cache(check, cache);
+  return check.failed() ? -1 : cache->tokens;
+}
 
 ptrdiff_t attend_cache_max_tokens(const attend_cache* cache) {
-  return check_cache(cache) == ATTEND_OK ? cache->max_tokens : -1;
+  Check check;
+  check_cache(check, cache);
+  return check.failed() ? -1 : cache->max_tokens;
 }
 
 }  // extern "C"

@@ -5,73 +5,80 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-// The first key of a batch row that any query's window shows; pinned keys lie before.
-ptrdiff_t first_seen(const attend_problem& more, const Checked& checked, const core::Options& options, ptrdiff_t keys) {
-  const bool all = more.scores.data != nullptr && more.scores.stage <= ATTEND_SCORES_CAPPED;
-  if (options.left < 0 || all) return 0;
-  const bool last = (more.options & ATTEND_QUERIES_LAST) != 0;
-  return (last ? keys - checked.first.queries : checked.first.offset) - options.left;
+// The first key of a batch row that any query's window shows; sink tokens lie before.
+ptrdiff_t first_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
+  const bool shows_hidden = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
+  if (shows_hidden || options.first.left < 0) return 0;
+  return (options.call.queries_last ? keys - options.call.first.queries : options.call.first.offset) - options.first.left;
 }
 
-attend_status check_pages(const attend_problem& problem, const Checked& checked, CheckedOptions& options) {
+// Pages that every window has left behind may be gone.
+void check_page_numbers(Check& check, const attend_problem& problem, const CallOptions& options, const Extent& extent) {
   const attend_pages& pages = problem.pages;
-  if (pages.table == nullptr) return ATTEND_OK;
-  if (problem.cache != nullptr) return ATTEND_PAGES_AND_CACHE;
-  if (!within(pages.page_keys, 1, ATTEND_MAX_TOKENS) || pages.page_keys % panel_keys != 0) return ATTEND_BAD_PAGE_KEYS;
-  if (!within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys)) return ATTEND_BAD_PAGE_COUNT;
-  const auto pages_of = [&](ptrdiff_t keys) { return (keys + pages.page_keys - 1) / pages.page_keys; };
-  const ptrdiff_t keys = checked.first.keys;
-  const Extent extent = {{checked.batch, pages.batch_stride}, {1, 0}, {1, 0}, pages_of(keys)};
-  const attend_status status =
-      check_option(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_UNALIGNED_PAGES, options.inputs[5]);
-  if (status != ATTEND_OK) return status;
-  const ptrdiff_t first_key = problem.states != nullptr && problem.first_key > 0 ? problem.first_key : 0;
-  for (ptrdiff_t row = 0; row < checked.batch; ++row) {
-    const int32_t* table = pages.table + row * step(extent.batch);
-    const ptrdiff_t keys_of_row = problem.key_lengths != nullptr ? problem.key_lengths[row] : keys,
-                    count = pages_of(keys_of_row);
-    const ptrdiff_t seen = first_seen(problem, checked, options.first, keys_of_row);  // pages left behind may be gone
-    for (ptrdiff_t page = first_key / pages.page_keys; page < count; ++page) {
+  for (ptrdiff_t row = 0; !check.failed() && row < options.call.batch; ++row) {
+    const int32_t* const table = pages.table + row * extent.strides.batch;
+    const ptrdiff_t keys = options.call.keys_of_row(row), seen = first_seen(problem, options, keys);
+    for (ptrdiff_t page = options.first.first_key / pages.page_keys; page * pages.page_keys < keys; ++page) {
       const ptrdiff_t begin = page * pages.page_keys;
-      if (begin + pages.page_keys <= seen && begin >= problem.pinned_keys) continue;
-      if (!within(table[page], 0, pages.count - 1)) return ATTEND_BAD_PAGE;
+      const bool needed = begin + pages.page_keys > seen || begin < problem.sink_tokens;
+      check.require(!needed || (table[page] >= 0 && table[page] < pages.count), ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES);
     }
   }
+}
+
+void check_page_table(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_pages& pages = problem.pages;
+  const ptrdiff_t count = (options.call.first.keys + pages.page_keys - 1) / pages.page_keys;
+  const bool known = problem.states == nullptr || options.call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
+  check.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
+  const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, true);
+  const Place found = check.place(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
+  if (check.failed()) return;
+  options.call.memory.read(check, found.range);
+  check_page_numbers(check, problem, options, extent);
   options.first.paging.pages = pages.table;
   options.first.paging.page_groups = int(pages.page_keys / panel_keys);
-  options.page_step = step(extent.batch) * ptrdiff_t(sizeof(int32_t));
-  return ATTEND_OK;
+  options.page_step = found.batch_step;
 }
 
-// Of int8 keys or values that lie in arrays.
-attend_status check_scales(const attend_scales& scales, const attend_problem& problem, const Checked& checked,
-                           attend_status none, Range& range, const float*& data, ptrdiff_t& stride, ptrdiff_t& batch_step) {
-  const ptrdiff_t rows = problem.pages.table != nullptr ? 1 : checked.batch;
-  const Extent extent = {{rows, scales.batch_stride},
-                         {1, 0},
-                         {checked.first.kv_heads, scales.head_stride},
-                         array_keys(problem, checked.first.keys)};
-  const attend_status status = check_span(scales.data, extent, float_bits, none, range);
-  if (status != ATTEND_OK) return status;
-  data = scales.data;
-  stride = step(extent.head);
-  batch_step = step(extent.batch) * ptrdiff_t(sizeof(float));
-  return ATTEND_OK;
+struct CoreScales {
+  const float*& data;
+  ptrdiff_t& stride;
+  ptrdiff_t& step;
+};
+
+// Of keys or values that lie in arrays.
+void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
+                  attend_argument argument, const CoreScales& to) {
+  const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
+  const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
+  if (format != ATTEND_INT8) return check.require(!set, ATTEND_NO_EFFECT, argument);
+  if (options.call.stored == 0) return;
+  const bool paged = problem.pages.table != nullptr, grows = problem.states != nullptr && !paged;
+  const ptrdiff_t rows = paged && options.call.batch > 0 ? 1 : options.call.batch;
+  const bool known =
+      (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
+  check.require(!grows || known, ATTEND_AMBIGUOUS, argument);
+  const Extent extent =
+      extent_of({rows, 1, problem.kv_heads, options.call.stored}, {scales.batch_stride, 0, scales.head_stride}, true);
+  const Place found = check.place(scales.data, extent, float_bits, argument);
+  options.call.memory.read(check, found.range);
+  to.data = scales.data;
+  to.stride = extent.strides.head;
+  to.step = found.batch_step;
 }
 
-// A ring may have lost keys that are asked for: those between its copies of the pinned groups and its first group.
-attend_status check_ring(const attend_problem& problem, const Checked& checked, const core::Options& options) {
-  const attend_problem& more = more_of(problem);
+// A ring may have lost keys that are asked for: those between its copies of the sink groups and its first group.
+void check_ring(Check& check, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
-  if (cache.ring_groups == 0) return ATTEND_OK;
-  const ptrdiff_t lost = ptrdiff_t(cache.pinned_groups) * panel_keys;
+  if (cache.ring_groups == 0 || options.call.batch == 0 || check.failed()) return;
+  const ptrdiff_t lost = ptrdiff_t(cache.sink_groups) * panel_keys;
   const ptrdiff_t back = ptrdiff_t(core::panel_count(cache.most) - cache.ring_groups) * panel_keys;
-  const ptrdiff_t keys = problem.key_lengths != nullptr ? problem.key_lengths[0] : checked.first.keys;
-  const ptrdiff_t begin = more.states != nullptr ? more.first_key : 0, seen = first_seen(more, checked, options, keys);
+  const ptrdiff_t keys = options.call.keys_of_row(0), begin = options.first.first_key,
+                  seen = first_seen(problem, options, keys);
   const auto any_lost = [&](ptrdiff_t from, ptrdiff_t to) { return (from > lost ? from : lost) < (to < back ? to : back); };
-  return any_lost(seen > begin ? seen : begin, keys) || any_lost(begin, more.pinned_keys < keys ? more.pinned_keys : keys)
-             ? ATTEND_KEYS_LOST
-             : ATTEND_OK;
+  const ptrdiff_t sinks = problem.sink_tokens < keys ? problem.sink_tokens : keys;
+  check.require(!any_lost(seen > begin ? seen : begin, keys) && !any_lost(begin, sinks), ATTEND_LOST, ATTEND_ARG_CACHE);
 }
 
 // What options say of a cache that is not plain.
@@ -88,28 +95,33 @@ void take_cache(const attend_cache& cache, core::Options& options) {
 
 }  // namespace
 
-attend_status check_key_options(const attend_problem& problem, const Checked& checked, CheckedOptions& options) {
-  const attend_problem& more = more_of(problem);
+void check_pages(Check& check, const attend_problem& problem, Call& call) {
+  const attend_pages& pages = problem.pages;
+  if (pages.table == nullptr) {
+    const bool set = pages.batch_stride != ATTEND_DENSE || pages.page_keys != 0 || pages.count != 0;
+    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_PAGES);
+  }
+  check.require(problem.origin == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  check.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
+  check.require(pages.page_keys % panel_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
+  if (check.failed()) return;
+  check.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES_COUNT);
+  if (!check.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
+}
+
+void check_key_options(Check& check, const attend_problem& problem, CallOptions& options) {
   core::Options& first = options.first;
-  const bool arrays = problem.cache == nullptr && checked.first.keys > more.origin;
-  attend_status status = check_pages(more, checked, options);
-  if (status == ATTEND_OK && arrays && more.key_format == ATTEND_INT8) {
-    status = check_scales(more.key_scales, more, checked, ATTEND_NO_KEY_SCALES, options.inputs[6], first.key_scales,
-                          first.key_scale_stride, options.key_scale_step);
-  }
-  if (status == ATTEND_OK && arrays && more.value_format == ATTEND_INT8) {
-    status = check_scales(more.value_scales, more, checked, ATTEND_NO_VALUE_SCALES, options.inputs[7], first.value_scales,
-                          first.value_scale_stride, options.value_scale_step);
-  }
-  if (status != ATTEND_OK) return status;
-  first.origin = int(more.origin);
-  if (problem.cache == nullptr) {
-    first.key_format = core::Format(more.key_format);
-    first.value_format = core::Format(more.value_format);
-    return ATTEND_OK;
-  }
+  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, options);
+  check_scales(check, problem.key_scales, problem, options, ATTEND_ARG_KEY_SCALES,
+               {first.key_scales, first.key_scale_stride, options.key_scale_step});
+  check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
+               {first.value_scales, first.value_scale_stride, options.value_scale_step});
+  first.origin = int(problem.origin);
+  first.key_format = core::Format(problem.key_format);
+  first.value_format = core::Format(problem.value_format);
+  if (problem.cache == nullptr) return;
   if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
-  return check_ring(problem, checked, first);
+  check_ring(check, problem, options);
 }
 
 }  // namespace c_surface

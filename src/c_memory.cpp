@@ -6,67 +6,110 @@ namespace c_surface {
 namespace {
 
 // Moves one end of a range of numbers by what an axis spans: false when that cannot be counted.
-bool reach(const Axis& axis, ptrdiff_t& low, ptrdiff_t& high) {
+bool reach(ptrdiff_t count, ptrdiff_t stride, ptrdiff_t& low, ptrdiff_t& high) {
   ptrdiff_t distance;
-  if (__builtin_mul_overflow(axis.count - 1, axis.stride, &distance)) return false;
+  if (__builtin_mul_overflow(count - 1, stride, &distance)) return false;
   ptrdiff_t& end = distance < 0 ? low : high;
   return !__builtin_add_overflow(end, distance, &end);
 }
 
+// The range of numbers of an extent with elements, in numbers from its data on: false when they cannot be counted.
+bool reach_all(const Extent& extent, ptrdiff_t& low, ptrdiff_t& high) {
+  const auto& [counts, strides] = extent;
+  low = 0, high = counts.width;
+  return reach(counts.batch, strides.batch, low, high) && reach(counts.tokens, strides.token, low, high) &&
+         reach(counts.heads, strides.head, low, high);
+}
+
+// Of a dense array: what cannot be counted is as long as can be, which no tensor with more than one of it fits.
+ptrdiff_t product(ptrdiff_t a, ptrdiff_t b) {
+  ptrdiff_t both;
+  return __builtin_mul_overflow(a, b, &both) ? PTRDIFF_MAX : both;
+}
+
 // How far it is from one element of an axis to the next, whichever way.
-size_t distance(const Axis& axis) { return axis.stride < 0 ? size_t(0) - size_t(axis.stride) : size_t(axis.stride); }
-
-}  // namespace
-
-attend_status check_span(const void* data, const Extent& extent, int bits, attend_status none, Range& range) {
-  const attend_status unaligned = attend_status(none + 1), huge = attend_status(none + 2);
-  const ptrdiff_t size = bits < 8 ? 1 : bits / 8, most = PTRDIFF_MAX / size;
-  if (data == nullptr) return none;
-  if (!aligned(data, size_t(size))) return unaligned;
-  ptrdiff_t low = 0, high = extent.width;
-  if (!reach(extent.batch, low, high) || !reach(extent.token, low, high) || !reach(extent.head, low, high)) return huge;
-  if (bits < 8) high = high / 8 + (high % 8 != 0);
-  if (low < -most || high > most + low) return huge;
-  const uintptr_t at = reinterpret_cast<uintptr_t>(data);
-  const size_t before = size_t(-low) * size_t(size), after = size_t(high) * size_t(size);
-  if (before > at || after > UINTPTR_MAX - at) return huge;
-  range = {at - before, at + after};
-  return ATTEND_OK;
-}
-
-bool array_range(const void* data, size_t count, size_t size, Range& range) {
-  range.begin = reinterpret_cast<uintptr_t>(data);
-  if (!aligned(data, size) || count > (UINTPTR_MAX - range.begin) / size) return false;
-  range.end = range.begin + count * size;
-  return true;
-}
+size_t distance(ptrdiff_t stride) { return stride < 0 ? size_t(0) - size_t(stride) : size_t(stride); }
 
 // Each axis, beginning with the shortest step, steps over all that those before it span. Sums cannot overflow.
 bool apart(const Extent& extent) {
-  const Axis* axes[] = {&extent.head, &extent.token, &extent.batch};
+  struct Axis {
+    ptrdiff_t count;
+    size_t distance;
+  };
+  Axis axes[] = {{extent.counts.heads, distance(extent.strides.head)},
+                 {extent.counts.tokens, distance(extent.strides.token)},
+                 {extent.counts.batch, distance(extent.strides.batch)}};
   for (int sorted = 1; sorted < 3; ++sorted) {
-    for (int i = sorted; i > 0 && distance(*axes[i]) < distance(*axes[i - 1]); --i) {
-      const Axis* longer = axes[i - 1];
+    for (int i = sorted; i > 0 && axes[i].distance < axes[i - 1].distance; --i) {
+      const Axis longer = axes[i - 1];
       axes[i - 1] = axes[i];
       axes[i] = longer;
     }
   }
-  size_t spanned = size_t(extent.width);
-  for (const Axis* axis : axes) {
-    if (axis->count <= 1) continue;
-    if (distance(*axis) < spanned) return false;
-    spanned += size_t(axis->count - 1) * distance(*axis);
+  size_t spanned = size_t(extent.counts.width);
+  for (const Axis& axis : axes) {
+    if (axis.count <= 1) continue;
+    if (axis.distance < spanned) return false;
+    spanned += size_t(axis.count - 1) * axis.distance;
   }
   return true;
 }
 
-attend_status check_size(const void* whole, size_t size, size_t first, size_t known) {
-  if ((size < known && size != first) || size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
-  const unsigned char* bytes = static_cast<const unsigned char*>(whole);
-  for (size_t i = known; i < size; ++i) {
-    if (bytes[i] != 0) return ATTEND_NEWER_STRUCT;
-  }
-  return ATTEND_OK;
+}  // namespace
+
+Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, bool heads_first) {
+  const ptrdiff_t inner = product(counts.width, heads_first ? counts.tokens : counts.heads);
+  const Extent::Strides dense = {product(inner, heads_first ? counts.heads : counts.tokens), heads_first ? counts.width : inner,
+                                 heads_first ? inner : counts.width};
+  const auto stride = [](ptrdiff_t count, ptrdiff_t asked, ptrdiff_t usual) {
+    return count <= 1 ? 0 : asked == ATTEND_DENSE ? usual : asked;
+  };
+  return {counts,
+          {stride(counts.batch, given.batch, dense.batch), stride(counts.tokens, given.token, dense.token),
+           stride(counts.heads, given.head, dense.head)}};
+}
+
+Place Check::place(const void* data, const Extent& extent, int bits, attend_argument argument) {
+  const auto& [batch, tokens, heads, width] = extent.counts;
+  if (failed() || batch == 0 || tokens == 0 || heads == 0 || width == 0) return {};
+  const ptrdiff_t size = bits < 8 ? 1 : bits / 8;
+  require(data != nullptr, ATTEND_MISSING, argument);
+  require(aligned(data, size_t(size)), ATTEND_UNALIGNED, argument);
+  ptrdiff_t low, high, all;  // in numbers, then in bytes
+  bool counted = reach_all(extent, low, high);
+  if (counted && bits < 8) high = high / 8 + (high % 8 != 0);
+  counted = counted && !__builtin_mul_overflow(low, size, &low) && !__builtin_mul_overflow(high, size, &high) &&
+            !__builtin_sub_overflow(high, low, &all);
+  require(counted, ATTEND_TOO_LARGE, argument);
+  if (failed()) return {};
+  const uintptr_t at = reinterpret_cast<uintptr_t>(data);
+  const size_t before = size_t(0) - size_t(low), after = size_t(high);
+  require(before <= at && after <= UINTPTR_MAX - at, ATTEND_TOO_LARGE, argument);
+  return {{at - before, at + after}, extent.strides.batch * size};
+}
+
+Place Check::place_apart(const void* data, const Extent& extent, int bits, attend_argument argument) {
+  const Place found = place(data, extent, bits, argument);
+  require(found.range.begin == found.range.end || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
+  return found;
+}
+
+void Check::whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument) {
+  require(address != nullptr, ATTEND_MISSING, argument);
+  require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
+  if (failed()) return;
+  const size_t size = *static_cast<const size_t*>(address);
+  require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
+  if (failed()) return;
+  const unsigned char* bytes = static_cast<const unsigned char*>(address);
+  for (size_t i = known; i < size; ++i) require(bytes[i] == 0, ATTEND_NEWER, ATTEND_ARG_SIZE);
+}
+
+void Check::new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument) {
+  require(address != nullptr, ATTEND_MISSING, argument);
+  require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
+  require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
+  if (!failed()) __builtin_memset(address, 0, size);
 }
 
 }  // namespace c_surface

@@ -1,178 +1,164 @@
 // What a problem of the C surface asks for beyond core::Problem: refuses what must not be, and makes core::Options of the rest.
-// Order: that of the statuses' numbers.
 #include "c_api/surface.h"
 
 namespace attend {
 namespace c_surface {
 namespace {
 
-attend_status check_windows(const attend_problem& problem, const attend_problem& more, core::Options& options) {
-  const bool left = (problem.options & ATTEND_WINDOW_LEFT) != 0, right = (problem.options & ATTEND_WINDOW_RIGHT) != 0;
-  if ((left && more.window_left < 0) || (right && more.window_right < 0)) return ATTEND_BAD_WINDOW;
-  if (!within(more.pinned_keys, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_PINNED_KEYS;
-  const bool placed = left || right || more.slopes != nullptr || more.relative.data != nullptr;
-  const bool given = problem.offset != ATTEND_DEFAULT_OFFSET && (problem.options & ATTEND_QUERIES_LAST) == 0;
-  if (placed && given && !within(problem.offset, -ATTEND_MAX_TOKENS, ATTEND_MAX_TOKENS)) return ATTEND_BAD_OFFSET;
+void check_windows(Check& check, const attend_problem& problem, core::Options& options) {
+  check.within(problem.window_left, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_LEFT);
+  check.within(problem.window_right, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_RIGHT);
+  check.within(problem.sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
+  const bool windowed = problem.window_left != ATTEND_NO_LIMIT;
+  check.require(windowed || problem.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
   // No position is so large that a wider window would show more.
   constexpr ptrdiff_t widest = 2 * ptrdiff_t(ATTEND_MAX_TOKENS);
-  if (left) options.left = int(more.window_left < widest ? more.window_left : widest);
-  if (right) options.right = int(more.window_right < widest ? more.window_right : widest);
-  options.pinned = int(more.pinned_keys);
-  return ATTEND_OK;
+  options.left = int(problem.window_left < widest ? problem.window_left : widest);
+  options.right = int(problem.window_right < widest ? problem.window_right : widest);
+  options.pinned = int(problem.sink_tokens);
 }
 
-Extent mask_extent(const attend_mask& mask, const Checked& checked) {
-  return {{checked.batch, mask.batch_stride},
-          {checked.first.queries, mask.query_stride},
-          {checked.first.query_heads, mask.head_stride},
-          mask.keys};
+// An attend_mask, attend_bias or attend_scores: columns that are not given are the problem's keys, which with states are not
+// known.
+template <class Matrix>
+bool is_default(const Matrix& matrix) {
+  return matrix.batch_stride == ATTEND_DENSE && matrix.head_stride == ATTEND_DENSE && matrix.query_stride == ATTEND_DENSE &&
+         matrix.keys == ATTEND_ALL_KEYS;
+}
+template <class Matrix>
+Extent matrix_extent(Check& check, const Matrix& matrix, const CallOptions& options, ptrdiff_t least, attend_argument keys) {
+  const bool all = matrix.keys == ATTEND_ALL_KEYS;
+  check.require(!all || options.first.states.data == nullptr, ATTEND_AMBIGUOUS, keys);
+  const ptrdiff_t columns = all ? options.call.first.keys : matrix.keys;
+  check.within(columns, least, ATTEND_MAX_TOKENS, keys);
+  return extent_of({options.call.batch, options.call.first.queries, options.call.first.query_heads, columns},
+                   {matrix.batch_stride, matrix.query_stride, matrix.head_stride}, true);
 }
 
-core::Mask core_mask(const attend_mask& mask, const Extent& extent) {
-  return {mask.data, 0, step(extent.token), step(extent.head), int(mask.keys)};
+core::Mask core_mask(const void* data, const Extent& extent) {
+  return {data, 0, extent.strides.token, extent.strides.head, int(extent.counts.width)};
 }
 
-attend_status check_mask(const attend_mask& mask, const Checked& checked, CheckedOptions& options) {
-  if (mask.kind == ATTEND_MASK_NONE) return mask.data == nullptr ? ATTEND_OK : ATTEND_BAD_MASK_KIND;
-  if (mask.kind != ATTEND_MASK_BYTES && mask.kind != ATTEND_MASK_BITS) return ATTEND_BAD_MASK_KIND;
-  if (mask.data == nullptr) return ATTEND_NO_MASK;
-  if (!within(mask.keys, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_MASK_KEYS;
-  const Extent extent = mask_extent(mask, checked);
-  const bool bits = mask.kind == ATTEND_MASK_BITS;
-  if (bits && (step(extent.batch) < 0 || step(extent.token) < 0 || step(extent.head) < 0)) {
-    return ATTEND_BAD_MASK_STRIDES;
+void check_mask(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_mask& mask = problem.mask;
+  const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;
+  if (mask.data == nullptr) {
+    check.require(none, ATTEND_MISSING, ATTEND_ARG_MASK);
+    return check.require(is_default(mask), ATTEND_NO_EFFECT, ATTEND_ARG_MASK);
   }
-  if (check_span(mask.data, extent, bits ? 1 : 8, ATTEND_NO_MASK, options.inputs[0]) != ATTEND_OK) return ATTEND_HUGE_MASK;
-  options.first.visible = core_mask(mask, extent);
+  check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND);
+  check.require(bits || none || mask.kind == ATTEND_MASK_BYTES, ATTEND_UNKNOWN, ATTEND_ARG_MASK_KIND);
+  const Extent extent = matrix_extent(check, mask, options, 0, ATTEND_ARG_MASK_KEYS);
+  const auto& [batch, token, head] = extent.strides;
+  check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
+  options.call.memory.read(check, check.place(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK).range);
+  options.first.visible = core_mask(mask.data, extent);
   options.first.visible_bits = bits;
-  options.mask_step = step(extent.batch);
-  return ATTEND_OK;
+  options.mask_step = batch;
 }
 
-attend_status check_bias(const attend_mask& bias, const Checked& checked, CheckedOptions& options) {
-  if (bias.kind == ATTEND_MASK_NONE) return bias.data == nullptr ? ATTEND_OK : ATTEND_BAD_BIAS_KIND;
-  if (bias.kind != ATTEND_MASK_FLOATS) return ATTEND_BAD_BIAS_KIND;
-  if (bias.data == nullptr) return ATTEND_NO_BIAS;
-  if (!within(bias.keys, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_BIAS_KEYS;
-  const Extent extent = mask_extent(bias, checked);
-  const attend_status status = check_option(bias.data, extent, float_bits, ATTEND_UNALIGNED_BIAS, options.inputs[1]);
-  if (status != ATTEND_OK) return status;
-  options.first.bias = core_mask(bias, extent);
-  options.bias_step = step(extent.batch);
-  return ATTEND_OK;
+void check_bias(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_bias& bias = problem.bias;
+  if (bias.data == nullptr) return check.require(is_default(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
+  const Extent extent = matrix_extent(check, bias, options, 0, ATTEND_ARG_BIAS_KEYS);
+  options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_BIAS).range);
+  options.first.bias = core_mask(bias.data, extent);
+  options.bias_step = extent.strides.batch;
 }
 
-attend_status check_relative(const attend_relative& relative, const Checked& checked, CheckedOptions& options) {
-  if (relative.data == nullptr) return ATTEND_OK;
-  if (!within(relative.left, 0, ATTEND_MAX_TOKENS) || !within(relative.right, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_RELATIVE;
-  const Extent extent = {{1, 0}, {1, 0}, {checked.first.query_heads, relative.head_stride}, relative.left + 1 + relative.right};
-  const attend_status status = check_option(relative.data, extent, float_bits, ATTEND_UNALIGNED_RELATIVE, options.inputs[3]);
-  if (status != ATTEND_OK) return status;
-  options.first.relative = relative.data;
-  options.first.relative_head_stride = step(extent.head);
-  options.first.relative_left = int(relative.left);
-  options.first.relative_right = int(relative.right);
-  return ATTEND_OK;
+void check_relative_bias(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_relative_bias& bias = problem.relative_bias;
+  if (bias.data == nullptr) {
+    const bool set = bias.head_stride != ATTEND_DENSE || bias.left != -1 || bias.right != -1;
+    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_RELATIVE_BIAS);
+  }
+  check.within(bias.left, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_LEFT);
+  check.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_RIGHT);
+  if (check.failed()) return;
+  const Extent extent = extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, true);
+  options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS).range);
+  options.first.relative = bias.data;
+  options.first.relative_head_stride = extent.strides.head;
+  options.first.relative_left = int(bias.left);
+  options.first.relative_right = int(bias.right);
 }
 
 // A number for each query head.
-attend_status check_heads(const float* data, const Checked& checked, attend_status unaligned, Range& range) {
-  if (data == nullptr) return ATTEND_OK;
-  return array_range(data, size_t(checked.first.query_heads), sizeof(float), range) ? ATTEND_OK : unaligned;
+const float* check_heads(Check& check, const float* data, CallOptions& options, attend_argument argument) {
+  if (data != nullptr) options.call.memory.read(check, check.array(data, options.call.first.query_heads, float_bits, argument));
+  return data;
 }
 
-// A result beside the output: there, apart, and what the core is told of it.
-attend_status check_result(void* data, const Extent& extent, attend_status unaligned, core::Tensor<float>& tensor,
-                           ptrdiff_t& batch_step, Range& range) {
-  const attend_status status = check_option(data, extent, float_bits, unaligned, range);
-  if (status != ATTEND_OK || data == nullptr) return status;
-  if (!apart(extent)) return attend_status(unaligned + 2);
-  tensor = core_tensor<float>(data, extent);
-  batch_step = step(extent.batch) * ptrdiff_t(sizeof(float));
-  return ATTEND_OK;
-}
-
-attend_status check_scores(const attend_scores& scores, const Checked& checked, CheckedOptions& options) {
-  if (scores.data == nullptr) return ATTEND_OK;
-  if (scores.stage < ATTEND_SCORES_RAW || scores.stage > ATTEND_SCORES_WEIGHTS) return ATTEND_BAD_SCORE_STAGE;
-  if (!within(scores.keys, checked.first.keys, ATTEND_MAX_TOKENS)) return ATTEND_BAD_SCORE_KEYS;
-  const Extent extent = {{checked.batch, scores.batch_stride},
-                         {checked.first.queries, scores.query_stride},
-                         {checked.first.query_heads, scores.head_stride},
-                         scores.keys};
-  options.first.score_keys = int(scores.keys);
-  options.first.score_stage = core::Scores(scores.stage);
-  return check_result(scores.data, extent, ATTEND_UNALIGNED_SCORES, options.first.scores, options.score_step, options.scores);
-}
-
-attend_status check_states(const attend_problem& problem, const attend_problem& more, Use use, const Checked& checked,
-                           CheckedOptions& options) {
-  const bool begins = use == Use::run && (problem.options & ATTEND_STATE_BEGINS) != 0;
-  if (more.states == nullptr) {
-    if (begins || use != Use::run) return ATTEND_NO_STATES;
-    return more.first_key == 0 ? ATTEND_OK : ATTEND_BAD_FIRST_KEY;
+void check_scores(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_scores& scores = problem.scores;
+  const bool none = scores.stage == ATTEND_SCORES_NONE;
+  if (scores.data == nullptr) {
+    check.require(none, ATTEND_MISSING, ATTEND_ARG_SCORES);
+    return check.require(is_default(scores), ATTEND_NO_EFFECT, ATTEND_ARG_SCORES);
   }
-  const attend_status status = check_state_memory(more.states, ATTEND_NO_STATES, checked, options.states);
-  if (status != ATTEND_OK) return status;
-  const ptrdiff_t state = ptrdiff_t(core::state_floats(checked.first.value_dim)), token = state * checked.first.query_heads;
-  options.first.states = {static_cast<float*>(more.states), token, state};
-  options.state_step = token * checked.first.queries * ptrdiff_t(sizeof(float));
-  if (use != Use::run) return ATTEND_OK;
-  if (!within(more.first_key, 0, checked.first.keys) || (begins && more.first_key % segment_keys != 0)) {
-    return ATTEND_BAD_FIRST_KEY;
-  }
-  if (more.scores.data != nullptr && more.scores.stage == ATTEND_SCORES_WEIGHTS) return ATTEND_WEIGHTS_OF_STATES;
-  if ((problem.options & ATTEND_QUERIES_LAST) != 0) return ATTEND_LAST_OF_STATES;
-  options.first.first_key = int(more.first_key);
-  options.first.begins = begins;
-  return ATTEND_OK;
+  check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE);
+  const bool known = scores.stage >= ATTEND_SCORES_NONE && scores.stage <= ATTEND_SCORES_WEIGHTS;
+  check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_SCORES_STAGE);
+  // What weights are divided by is not known before the last key.
+  const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
+  check.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
+  const Extent extent = matrix_extent(check, scores, options, options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
+  const Place found = check.place_apart(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
+  options.call.memory.write(check, found.range, ATTEND_ARG_SCORES);
+  if (check.failed()) return;
+  options.score_step = found.batch_step;
+  options.first.scores = core_tensor<float>(scores.data, extent);
+  options.first.score_keys = int(extent.counts.width);
+  options.first.score_stage = core::Scores(scores.stage - 1);
 }
 
-attend_status check_overlaps(const Checked& checked, const CheckedOptions& options) {
-  const auto reads = [&](Range range) { return overlap_any(range, checked.inputs) || overlap_any(range, options.inputs); };
-  if (overlap_any(checked.output, options.inputs)) return ATTEND_OUTPUT_OVERLAPS_OPTION;
-  if (overlap(options.lse, checked.output)) return ATTEND_LSE_OVERLAPS_OUTPUT;
-  if (reads(options.lse)) return ATTEND_LSE_OVERLAPS_INPUT;
-  if (overlap(options.scores, checked.output) || overlap(options.scores, options.lse)) return ATTEND_SCORES_OVERLAP_OUTPUT;
-  if (reads(options.scores)) return ATTEND_SCORES_OVERLAP_INPUT;
-  const Range results[] = {checked.output, options.lse, options.scores};
-  if (overlap_any(options.states, results)) return ATTEND_STATES_OVERLAP_OUTPUT;
-  return reads(options.states) ? ATTEND_STATES_OVERLAP_INPUT : ATTEND_OK;
+void check_lse(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_output& lse = problem.lse;
+  if (lse.data == nullptr) {
+    const bool set = lse.batch_stride != ATTEND_DENSE || lse.token_stride != ATTEND_DENSE || lse.head_stride != ATTEND_DENSE;
+    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
+  }
+  const Extent extent = options.call.rows(lse, 1, heads_first(problem));
+  const Place found = check.place_apart(lse.data, extent, float_bits, ATTEND_ARG_LSE);
+  options.call.memory.write(check, found.range, ATTEND_ARG_LSE);
+  options.lse_step = found.batch_step;
+  options.first.lse = core_tensor<float>(lse.data, extent);
 }
 
 }  // namespace
 
-attend_status check_options(const attend_problem& problem, Use use, const Checked& checked, CheckedOptions& options) {
-  const attend_problem& more = more_of(problem);
+void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
+  options.first.sinks = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
+  options.first.output_format = core::Format(problem.output_format);
+  if (writes) check_lse(check, problem, options);
+}
+
+void check_options(Check& check, const attend_problem& problem, CallOptions& options) {
   core::Options& first = options.first;
-  const bool runs = use == Use::run;
-  attend_status status = ATTEND_OK;
-  if (runs) {
-    status = check_windows(problem, more, first);
-    if (status == ATTEND_OK) status = check_mask(more.mask, checked, options);
-    if (status == ATTEND_OK) status = check_bias(more.bias, checked, options);
-    if (status == ATTEND_OK) status = check_heads(more.slopes, checked, ATTEND_UNALIGNED_SLOPES, options.inputs[2]);
-    if (status == ATTEND_OK) status = check_relative(more.relative, checked, options);
-  }
-  if (status == ATTEND_OK && use != Use::merge) {
-    status = check_heads(more.sinks, checked, ATTEND_UNALIGNED_SINKS, options.inputs[4]);
-  }
-  if (status == ATTEND_OK && runs) status = check_key_options(problem, checked, options);
-  const bool writes = use == Use::finish || (runs && more.states == nullptr);
-  if (status == ATTEND_OK && writes) {
-    const Extent lse = extent_of(more.lse, checked.batch, checked.first.queries, checked.first.query_heads, 1);
-    status = check_result(more.lse.data, lse, ATTEND_UNALIGNED_LSE, first.lse, options.lse_step, options.lse);
-  }
-  if (status == ATTEND_OK && runs) status = check_scores(more.scores, checked, options);
-  if (status == ATTEND_OK) status = check_states(problem, more, use, checked, options);
-  if (status == ATTEND_OK && use != Use::merge) status = check_overlaps(checked, options);
-  if (status != ATTEND_OK) return status;
-  first.slopes = more.slopes;
-  first.sinks = more.sinks;
-  first.soft_cap = more.soft_cap;
-  first.query_format = core::Format(more.query_format);
-  first.output_format = core::Format(more.output_format);
-  return ATTEND_OK;
+  first.states.data = static_cast<float*>(problem.states);
+  first.soft_cap = problem.soft_cap;
+  first.query_format = core::Format(problem.query_format);
+  check.within(problem.first_key, 0, options.call.first.keys, ATTEND_ARG_FIRST_KEY);
+  check.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
+  first.first_key = check.failed() ? 0 : int(problem.first_key);
+  check_windows(check, problem, first);
+  check_mask(check, problem, options);
+  check_bias(check, problem, options);
+  check_relative_bias(check, problem, options);
+  first.slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
+  check_key_options(check, problem, options);
+  check_scores(check, problem, options);
+  check_end(check, problem, options, problem.states == nullptr);
+  if (problem.states == nullptr) return;
+  const Range states = check_states(check, problem.states, options.call, ATTEND_ARG_STATES);
+  options.call.memory.write(check, states, ATTEND_ARG_STATES);
+  if (!check.failed()) set_states(problem.states, options);
+}
+
+// Not inlined, as run_options: calls without options need none of its stack.
+__attribute__((noinline)) void check_options(Check& check, const attend_problem& problem, Call& call) {
+  CallOptions options = {call};
+  check_options(check, problem, options);
 }
 
 }  // namespace c_surface

@@ -25,51 +25,75 @@ float usual_scale(int head_dim) {
 
 namespace {
 
-attend_status check_workspace(const Checked& checked, const void* workspace, size_t size) {
-  if (workspace == nullptr) return ATTEND_NO_WORKSPACE;
-  if (!aligned(workspace, config::alignment)) return ATTEND_UNALIGNED_WORKSPACE;
+constexpr attend_problem default_problem() {
+  constexpr ptrdiff_t dense = ATTEND_DENSE, all = ATTEND_ALL_KEYS, none = -1;  // none: refused, until it is set
+  attend_problem problem = {};
+  problem.size = sizeof problem;
+  problem.scale = ATTEND_DEFAULT_SCALE;
+  problem.batch = 1;
+  problem.queries = none;
+  problem.keys = all;
+  problem.offset = ATTEND_DEFAULT_OFFSET;
+  problem.query = problem.key = problem.value = {nullptr, dense, dense, dense};
+  problem.output = problem.lse = {nullptr, dense, dense, dense};
+  problem.window_left = problem.window_right = ATTEND_NO_LIMIT;
+  problem.mask = {nullptr, dense, dense, dense, all, ATTEND_MASK_NONE};
+  problem.bias = {nullptr, dense, dense, dense, all};
+  problem.relative_bias = {nullptr, dense, none, none};
+  problem.key_scales = problem.value_scales = {nullptr, dense, dense};
+  problem.scores = {nullptr, dense, dense, dense, all, ATTEND_SCORES_NONE};
+  problem.pages.batch_stride = dense;
+  return problem;
+}
+constexpr attend_problem defaults = default_problem();
+
+void check_workspace(Check& check, Call& call, const void* workspace, size_t size) {
+  check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
+  check.require(aligned(workspace, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
-  if (size < checked.workspace_bytes || checked.workspace_bytes > UINTPTR_MAX - begin) return ATTEND_SMALL_WORKSPACE;
-  const Range used = {begin, begin + checked.workspace_bytes};
-  if (overlap(used, checked.output)) return ATTEND_WORKSPACE_OVERLAPS_OUTPUT;
-  return overlap_any(used, checked.inputs) ? ATTEND_WORKSPACE_OVERLAPS_INPUT : ATTEND_OK;
+  const bool fits = size >= call.workspace_bytes && call.workspace_bytes <= UINTPTR_MAX - begin;
+  check.require(fits, ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE);
+  if (!check.failed()) call.memory.write(check, {begin, begin + call.workspace_bytes}, ATTEND_ARG_WORKSPACE);
 }
 
-attend_status check_parts(const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
-  if (!within(parts, 1, ATTEND_MAX_PARTS)) return ATTEND_BAD_PARTS;
-  if (!within(part, 0, parts - 1)) return ATTEND_BAD_PART;
+// Options too.
+void check_whole(Check& check, const attend_problem* problem, Call& call) {
+  check_call(check, problem, call);
+  if (!check.failed() && !call.plain) check_options(check, *problem, call);
+}
+
+void check_parts(Check& check, const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
+  check.within(parts, 1, ATTEND_MAX_PARTS, ATTEND_ARG_PARTS);
+  check.within(part, 0, parts > 0 ? parts - 1 : 0, ATTEND_ARG_PART);
   const uint64_t work = uint64_t(problem.queries) * (uint64_t(problem.keys) + 16);
-  return parts > 1 && work >> 47 != 0 ? ATTEND_UNCUTTABLE : ATTEND_OK;
-}
-
-// Strides of a dense tensor, outermost axis first: false when the outermost cannot be counted.
-template <class Tensor>
-bool set_strides(Tensor& tensor, ptrdiff_t tokens, ptrdiff_t heads, ptrdiff_t width, bool heads_first) {
-  ptrdiff_t& outer = heads_first ? tensor.head_stride : tensor.token_stride;
-  ptrdiff_t& inner = heads_first ? tensor.token_stride : tensor.head_stride;
-  const ptrdiff_t outer_count = heads_first ? heads : tokens, inner_count = heads_first ? tokens : heads;
-  inner = width;
-  return !__builtin_mul_overflow(width, inner_count, &outer) &&
-         !__builtin_mul_overflow(outer, outer_count, &tensor.batch_stride);
-}
-
-// Everything but parts and work memory.
-attend_status check_whole(const attend_problem* problem, Checked& checked) {
-  const attend_status status = check_problem(problem, Use::run, checked);
-  if (status != ATTEND_OK || checked.plain) return status;
-  CheckedOptions options;
-  return check_options(*problem, Use::run, checked, options);
+  check.require(parts == 1 || work >> 47 == 0, ATTEND_TOO_LARGE, ATTEND_ARG_PARTS);
 }
 
 }  // namespace
 
-core::Problem problem_of_row(const Checked& checked, ptrdiff_t row) {
-  core::Problem of_row = checked.first;
-  move(of_row.query.data, row * checked.query_step);
-  move(of_row.output.data, row * checked.output_step);
-  move(of_row.key.data, row * checked.key_step);
-  move(of_row.value.data, row * checked.value_step);
-  if (checked.key_lengths != nullptr) of_row.keys = int(checked.key_lengths[row]);
+// Whatever differs from its default from window_left on is an option, fields that later versions add there too.
+bool is_plain(const attend_problem& problem) {
+  constexpr size_t first = offsetof(attend_problem, window_left), word = sizeof(uintptr_t);
+  static_assert(first % word == 0 && sizeof problem % word == 0, "whole words");
+  const auto words = [](const attend_problem& of) { return reinterpret_cast<const char*>(&of) + first; };
+  uintptr_t differences = 0;
+  for (size_t at = 0; at < sizeof problem - first; at += word) {
+    uintptr_t given, usual;
+    __builtin_memcpy(&given, words(problem) + at, word);
+    __builtin_memcpy(&usual, words(defaults) + at, word);
+    differences |= given ^ usual;
+  }
+  const int formats = problem.query_format | problem.key_format | problem.value_format | problem.output_format;
+  return differences == 0 && formats == 0 && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
+}
+
+core::Problem problem_of_row(const Call& call, ptrdiff_t row) {
+  core::Problem of_row = call.first;
+  move(of_row.query.data, row * call.query_step);
+  move(of_row.output.data, row * call.output_step);
+  move(of_row.key.data, row * call.key_step);
+  move(of_row.value.data, row * call.value_step);
+  of_row.keys = int(call.keys_of_row(row));
   return of_row;
 }
 
@@ -82,79 +106,44 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_problem_init(attend_problem* problem, size_t size) {
-  if (problem == nullptr || !aligned(problem, alignof(attend_problem))) return ATTEND_NO_PROBLEM;
-  if ((size < sizeof *problem && size != ATTEND_PROBLEM_SIZE_1) || size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
-  __builtin_memset(static_cast<void*>(problem), 0, size);
+  Check check;
+  check.new_struct(problem, alignof(attend_problem), sizeof *problem, size, ATTEND_ARG_PROBLEM);
+  if (check.failed()) return check.status();
+  *problem = defaults;
   problem->size = size;
-  problem->scale = ATTEND_DEFAULT_SCALE;
-  problem->batch = 1;
-  problem->keys = ATTEND_ALL_KEYS;
-  problem->offset = ATTEND_DEFAULT_OFFSET;
-  return ATTEND_OK;
-}
-
-attend_status attend_problem_set_layout(attend_problem* problem, int layout) {
-  if (problem == nullptr || !aligned(problem, alignof(attend_problem))) return ATTEND_NO_PROBLEM;
-  const bool grown = problem->size >= sizeof *problem;
-  if ((!grown && problem->size != ATTEND_PROBLEM_SIZE_1) || problem->size > largest_struct) return ATTEND_BAD_STRUCT_SIZE;
-  if (layout != ATTEND_BATCH_TOKEN_HEAD_DIM && layout != ATTEND_BATCH_HEAD_TOKEN_DIM) return ATTEND_BAD_LAYOUT;
-  if (!within(problem->query_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_QUERY_HEADS;
-  if (!within(problem->kv_heads, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_KV_HEADS;
-  if (!within(problem->head_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_HEAD_DIM;
-  if (!within(problem->value_dim, 1, ATTEND_MAX_WIDTH)) return ATTEND_BAD_VALUE_DIM;
-  if (!within(problem->queries, 1, ATTEND_MAX_TOKENS)) return ATTEND_BAD_QUERIES;
-  if (!within(problem->keys, ATTEND_ALL_KEYS, ATTEND_MAX_TOKENS)) return ATTEND_BAD_KEYS;
-  const ptrdiff_t scored = more_of(*problem).scores.keys;
-  if (!within(scored, 0, ATTEND_MAX_TOKENS)) return ATTEND_BAD_SCORE_KEYS;
-  const ptrdiff_t keys = array_keys(*problem, problem->keys < 0 ? 0 : problem->keys);  // those of a cache have no strides
-  const bool heads_first = layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
-  const ptrdiff_t queries = problem->queries, heads = problem->query_heads;
-  attend_input query = problem->query, key = problem->key, value = problem->value;
-  attend_output output = problem->output, lse, scores;
-  if (!set_strides(query, queries, heads, problem->head_dim, heads_first)) return ATTEND_HUGE_QUERY;
-  if (!set_strides(key, keys, problem->kv_heads, problem->head_dim, heads_first)) return ATTEND_HUGE_KEY;
-  if (!set_strides(value, keys, problem->kv_heads, problem->value_dim, heads_first)) return ATTEND_HUGE_VALUE;
-  if (!set_strides(output, queries, heads, problem->value_dim, heads_first)) return ATTEND_HUGE_OUTPUT;
-  if (!set_strides(lse, queries, heads, 1, heads_first)) return ATTEND_HUGE_LSE;
-  if (!set_strides(scores, queries, heads, scored, true)) return ATTEND_HUGE_SCORES;
-  problem->query = query;
-  problem->key = key;
-  problem->value = value;
-  problem->output = output;
-  if (!grown) return ATTEND_OK;
-  lse.data = problem->lse.data;
-  problem->lse = lse;
-  problem->scores.batch_stride = scores.batch_stride;
-  problem->scores.head_stride = scores.head_stride;
-  problem->scores.query_stride = scores.token_stride;
   return ATTEND_OK;
 }
 
 float attend_default_scale(ptrdiff_t head_dim) {
-  return within(head_dim, 1, ATTEND_MAX_WIDTH) ? usual_scale(int(head_dim)) : 0.0f;
+  return head_dim >= 1 && head_dim <= ATTEND_MAX_WIDTH ? usual_scale(int(head_dim)) : 0.0f;
 }
 
 attend_status attend_check(const attend_problem* problem) {
-  Checked checked;
-  return check_whole(problem, checked);
+  Check check;
+  Call call;
+  check_whole(check, problem, call);
+  return check.status();
 }
 
 size_t attend_workspace_size(const attend_problem* problem) {
-  Checked checked;
-  return check_whole(problem, checked) == ATTEND_OK ? checked.workspace_bytes : 0;
+  Check check;
+  Call call;
+  check_whole(check, problem, call);
+  return check.failed() ? 0 : call.workspace_bytes;
 }
 
 attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
                               size_t workspace_size) {
-  Checked checked;
-  attend_status status = check_problem(problem, Use::run, checked);
-  if (status == ATTEND_OK) status = check_parts(checked.first, part, parts);
-  if (status == ATTEND_OK) status = check_workspace(checked, workspace, workspace_size);
-  if (status != ATTEND_OK) return status;
-  checked.first.scratch = static_cast<float*>(workspace);
-  if (!checked.plain) return run_options(*problem, checked, int(part), int(parts));
-  each_row(*problem, checked, int(part), int(parts), [&](ptrdiff_t row, int row_part, int row_parts) {
-    const core::Problem of_row = problem_of_row(checked, row);
+  Check check;
+  Call call;
+  check_call(check, problem, call);
+  if (!check.failed()) check_parts(check, call.first, part, parts);
+  if (!check.failed()) check_workspace(check, call, workspace, workspace_size);
+  if (check.failed()) return check.status();
+  call.first.scratch = static_cast<float*>(workspace);
+  if (!call.plain) return run_options(*problem, call, int(part), int(parts));
+  each_row(call, int(part), int(parts), [&](ptrdiff_t row, int row_part, int row_parts) {
+    const core::Problem of_row = problem_of_row(call, row);
     if (row_parts == 1) {
       core::run(of_row);
     } else {

@@ -1,5 +1,6 @@
 // Calls with options in parts of about the same work.
 #include "attention/parts.h"
+#include "attention/row_state.h"
 #include "attention/visibility.h"
 #include "backends.h"
 
@@ -35,15 +36,47 @@ void take_piece_of_options(Options& options, const Piece& piece) {
   if (value_scales != nullptr) value_scales += piece.kv_head * value_scale_stride;
 }
 
-}  // namespace
-
-void run_part(const Problem& problem, const Options& options, int part, int parts) {
-  const Formats formats = {options.query_format, options.output_format, options.key_format, options.value_format};
+template <class Call>
+void each_piece(const Problem& problem, const Options& options, int part, int parts, Call call) {
   const auto token_work = [&](int token) {
     const Visibility visibility = visibility_of(problem, options, token);
     return token_overhead + (visibility.end - visibility.first) + visibility.pinned;
   };
-  for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
+  for_each_piece(problem, part, parts, token_work, call);
+}
+
+// Calls with the state of each row of a part.
+template <class Call>
+void each_state(const Problem& problem, const Options& options, int part, int parts, Call call) {
+  each_piece(problem, options, part, parts, [&](const Piece& piece) {
+    for (int token = piece.token; token < piece.token + piece.tokens; ++token) {
+      for (int head = 0; head < piece.query_heads; ++head) call(element(options.states, token, piece.query_head + head));
+    }
+  });
+}
+
+}  // namespace
+
+void stand(const Problem& problem, const Options& options, int part, int parts, int key) {
+  each_state(problem, options, part, parts,
+             [&](float* state) { __builtin_memcpy(&RowState(state, problem.value_dim).spare(), &key, sizeof key); });
+}
+
+bool all_stand(const Problem& problem, const Options& options, int part, int parts, int key) {
+  bool all = true;
+  each_state(problem, options, part, parts, [&](const float* state) { all = all && standing(state) == key; });
+  return all;
+}
+
+int standing(const float* state) {
+  int key;
+  __builtin_memcpy(&key, &RowState(const_cast<float*>(state), 0).spare(), sizeof key);  // only read
+  return key;
+}
+
+void run_part(const Problem& problem, const Options& options, int part, int parts) {
+  const Formats formats = {options.query_format, options.output_format, options.key_format, options.value_format};
+  each_piece(problem, options, part, parts, [&](const Piece& piece) {
     Problem of_piece = problem;
     Options its = options;
     take_piece(of_piece, piece, formats);

@@ -21,6 +21,14 @@ struct Table<BackendList<Isa...>> {
 
 void run(const Problem& problem, const Options& options) { Table<Backends>::run_options[active_index()](problem, options); }
 
+void begin(const Problem& problem, const Options& options) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      RowState(element(options.states, token, head), problem.value_dim).begin<Scalar>();
+    }
+  }
+}
+
 void finish(const Problem& problem, const Options& options) {
   for (int head = 0; head < problem.query_heads; ++head) {
     for (int token = 0; token < problem.queries; ++token) {

@@ -114,6 +114,15 @@ void run_part(const Problem& problem, const Options& options, int part, int part
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
 
+// Makes the states new ones, of no key.
+void begin(const Problem& problem, const Options& options);
+
+// Each state has a number for whoever keeps account of where it stands: run and merge leave anything in it, begin and finish do
+// not look at it. Writes it to the states that a part of run_part has; whether it is the same in all of them; and that of one.
+void stand(const Problem& problem, const Options& options, int part, int parts, int key);
+bool all_stand(const Problem& problem, const Options& options, int part, int parts, int key);
+int standing(const float* state);
+
 // The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
 // nor scratch.
 void finish(const Problem& problem, const Options& options);

@@ -174,8 +174,13 @@ class EmbeddedTiles {
   int tile_of(int r, int key) const {
     if constexpr (!Features::any) return rows_.sees(0, key).to == seen_.to ? count() : 1;
     if (count() - r < tile_rows) return 1;
-    const ChainRange &a = rows_.sees(r, key), &b = rows_.sees(r + tile_rows - 1, key);
-    return a.from == b.from && a.to == b.to ? tile_rows : 1;
+    // Each of them: beyond all keys a row sees the sink tokens only, fewer than the rows before it.
+    const ChainRange& first = rows_.sees(r, key);
+    for (int i = 1; i < tile_rows; ++i) {
+      const ChainRange& sees = rows_.sees(r + i, key);
+      if (sees.from != first.from || sees.to != first.to) return 1;
+    }
+    return tile_rows;
   }
 
   Rows rows_;

@@ -19,7 +19,7 @@ struct attend_cache {
   int32_t key_format;
   int32_t value_format;
   int32_t ring_groups;  // 0: none
-  int32_t pinned_groups;
+  int32_t sink_groups;
   int32_t tokens;  // held
   int32_t most;    // that were held since it was empty
   uint32_t check;  // of the fields above
@@ -32,10 +32,20 @@ static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks
 static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header says where states can begin");
 static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::float16) == ATTEND_FLOAT16 &&
                   int(core::Format::bfloat16) == ATTEND_BFLOAT16 && int(core::Format::int8) == ATTEND_INT8 &&
-                  int(core::Scores::raw) == ATTEND_SCORES_RAW && int(core::Scores::capped) == ATTEND_SCORES_CAPPED &&
-                  int(core::Scores::biased) == ATTEND_SCORES_BIASED && int(core::Scores::weights) == ATTEND_SCORES_WEIGHTS,
+                  int(core::Scores::raw) == ATTEND_SCORES_RAW - 1 && int(core::Scores::capped) == ATTEND_SCORES_CAPPED - 1 &&
+                  int(core::Scores::biased) == ATTEND_SCORES_BIASED - 1 &&
+                  int(core::Scores::weights) == ATTEND_SCORES_WEIGHTS - 1,
               "the numbers of the C header are the core's");
 static_assert(sizeof(attend_cache) == 48 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
+
+// Of a head, with its magic number: changes whenever one field does, since each step can be undone.
+inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
+  for (int i = 0; i < count; ++i) {
+    sum = (sum ^ uint32_t(fields[i])) * 0x9e3779b1u;
+    sum ^= sum >> 15;
+  }
+  return sum;
+}
 
 // Bytes begin … end - 1 of the address space.
 struct Range {
@@ -44,41 +54,163 @@ struct Range {
 };
 
 constexpr bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
+inline bool aligned(const void* address, size_t alignment) { return reinterpret_cast<uintptr_t>(address) % alignment == 0; }
 
-template <size_t count>
-bool overlap_any(Range a, const Range (&others)[count]) {
-  for (const Range& other : others) {
-    if (overlap(a, other)) return true;
-  }
-  return false;
-}
-
-struct Axis {
-  ptrdiff_t count;
-  ptrdiff_t stride;
-};
-
-// A tensor with `width` numbers side by side.
+// A tensor with `width` numbers side by side. Of axes along which there is nowhere to step, the stride is 0.
 struct Extent {
-  Axis batch;
-  Axis token;
-  Axis head;
-  ptrdiff_t width;
+  struct Counts {
+    ptrdiff_t batch, tokens, heads, width;
+  } counts;
+  struct Strides {
+    ptrdiff_t batch, token, head;
+  } strides;
 };
 
-// The extent of an attend_input or attend_output.
-template <class Tensor>
-Extent extent_of(const Tensor& tensor, ptrdiff_t batch, ptrdiff_t tokens, ptrdiff_t heads, ptrdiff_t width) {
-  return {{batch, tensor.batch_stride}, {tokens, tensor.token_stride}, {heads, tensor.head_stride}, width};
-}
+// Where a tensor lies, and its step from one batch row to the next in bytes, or in numbers if these are bits.
+struct Place {
+  Range range;
+  ptrdiff_t batch_step = 0;
+};
 
-// The stride of an axis, 0 where there is nowhere to step.
-constexpr ptrdiff_t step(const Axis& axis) { return axis.count > 1 ? axis.stride : 0; }
+constexpr int float_bits = 8 * int(sizeof(float));
+constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core::Format(format))); }
+constexpr size_t largest_struct = 4096;  // no header will have such a one
+
+// What is wrong with a call: the first thing that was found.
+class Check {
+ public:
+  bool failed() const { return status_ != ATTEND_OK; }
+  attend_status status() const { return status_; }
+
+  void require(bool right, attend_error error, attend_argument argument) {
+    if (!right && !failed()) status_ = int(error) | int(argument) << 8;
+  }
+  void within(ptrdiff_t number, ptrdiff_t low, ptrdiff_t high, attend_argument argument) {
+    require(number >= low && number <= high, ATTEND_OUT_OF_RANGE, argument);
+  }
+  void format(int format, int last, attend_argument argument) {
+    require(format >= ATTEND_FLOAT32 && format <= last, ATTEND_UNKNOWN, argument);
+  }
+
+  // A struct that begins with its size: `known` is the size of this version. Fields past those that are known, of a struct from
+  // a newer header, are all zero.
+  void whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
+
+  // Memory for a struct of `size` bytes, which are made zeros.
+  void new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument);
+
+  // A tensor of numbers of so many bits. One without elements lies nowhere.
+  Place place(const void* data, const Extent& extent, int bits, attend_argument argument);
+  // One that is written: no two of its elements are one, visibly.
+  Place place_apart(const void* data, const Extent& extent, int bits, attend_argument argument);
+  // Numbers side by side.
+  Range array(const void* data, ptrdiff_t count, int bits, attend_argument argument) {
+    return place(data, {{1, 1, 1, count}, {0, 0, 0}}, bits, argument).range;
+  }
+
+ private:
+  attend_status status_ = ATTEND_OK;
+};
+
+// Where everything lies that a call reads or writes: what it writes overlaps nothing else.
+class Memory {
+ public:
+  void read(Check& check, Range range) { write(check, range, ATTEND_ARG_NONE); }
+  void write(Check& check, Range range, attend_argument argument) {
+    for (int i = 0; i < count_; ++i) {
+      const attend_argument written = argument != ATTEND_ARG_NONE ? argument : written_[i];
+      check.require(written == ATTEND_ARG_NONE || !overlap(ranges_[i], range), ATTEND_OVERLAP, written);
+    }
+    written_[count_] = argument;
+    ranges_[count_++] = range;
+  }
+
+ private:
+  static constexpr int most = 18;  // the struct, four inputs or a cache, eight options, four results, work memory
+  Range ranges_[most];
+  attend_argument written_[most];  // ATTEND_ARG_NONE: it is read only
+  int count_ = 0;
+};
+
+// Strides where they are ATTEND_DENSE: axes are [batch][head][token], or [batch][token][head].
+Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, bool heads_first);
 
 // A tensor of the core; its data may be of another format.
 template <class Float, class Data>
 core::Tensor<Float> core_tensor(Data* data, const Extent& extent) {
-  return {static_cast<Float*>(data), step(extent.token), step(extent.head)};
+  return {static_cast<Float*>(data), extent.strides.token, extent.strides.head};
+}
+
+// A call that was checked, but for options.
+struct Call {
+  core::Problem first = {};  // batch row 0, with all keys and without key lengths; no scratch
+  Memory memory;
+  ptrdiff_t batch;
+  ptrdiff_t stored;  // key tokens that lie in arrays or in the pool of pages
+  ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
+  const ptrdiff_t* key_lengths = nullptr;
+  size_t workspace_bytes;
+  bool plain;  // nothing is asked for that core::run does not have without options
+  bool queries_last;
+
+  __attribute__((always_inline)) Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
+
+  // Keys that a batch row has.
+  ptrdiff_t keys_of_row(ptrdiff_t row) const {
+    return key_lengths != nullptr && key_lengths[row] < first.keys ? key_lengths[row] : first.keys;
+  }
+  Extent rows(const attend_output& tensor, ptrdiff_t width, bool heads_first) const {
+    return extent_of({batch, first.queries, first.query_heads, width},
+                     {tensor.batch_stride, tensor.token_stride, tensor.head_stride}, heads_first);
+  }
+};
+
+// Its options.
+struct CallOptions {
+  Call& call;
+  core::Options first = {};  // of batch row 0
+  // From one batch row to the next, in bytes; of masks and biases in elements.
+  ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0, lse_step = 0, score_step = 0, state_step = 0;
+  ptrdiff_t mask_step = 0, bias_step = 0;
+};
+
+inline bool heads_first(const attend_problem& problem) { return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM; }
+
+// The struct, and the extents that states have: a part of all checks.
+void check_rows(Check& check, const attend_problem* problem, Call& call);
+// Everything that attend_run needs, but options, parts, work memory and where states stand; then options.
+void check_call(Check& check, const attend_problem* problem, Call& call);
+void check_options(Check& check, const attend_problem& problem, CallOptions& options);
+void check_options(Check& check, const attend_problem& problem, Call& call);
+
+// Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed and after; and what
+// attend_finish looks at too.
+void check_pages(Check& check, const attend_problem& problem, Call& call);
+void check_key_options(Check& check, const attend_problem& problem, CallOptions& options);
+void check_output(Check& check, const attend_problem& problem, Call& call);
+void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes);
+
+// Whether a problem asks for nothing that core::run does not have without options.
+bool is_plain(const attend_problem& problem);
+
+// The states in the memory of states; and that memory, the problem's or another of the same extents.
+core::Tensor<float> states_of(void* states, const Call& call);
+void set_states(void* states, CallOptions& options);
+Range check_states(Check& check, const void* states, const Call& call, attend_argument argument);
+// Checks options and runs a part; refuses it if the states do not stand where it begins.
+attend_status run_options(const attend_problem& problem, Call& call, int part, int parts);
+
+// A batch row, with the keys that it has.
+core::Problem problem_of_row(const Call& call, ptrdiff_t row);
+
+// Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;
+// the others are cut.
+template <class Row>
+void each_row(const Call& call, int part, int parts, Row run) {
+  if (call.first.queries == 0) return;
+  const ptrdiff_t whole = call.key_lengths == nullptr ? call.batch - call.batch % parts : 0;
+  for (ptrdiff_t row = part; row < whole; row += parts) run(row, 0, 1);
+  for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
 }
 
 // Goes on by so many bytes.
@@ -87,92 +219,7 @@ void move(Data*& data, ptrdiff_t bytes) {
   data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
 }
 
-constexpr int float_bits = 8 * int(sizeof(float));
-constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core::Format(format))); }
-
-// From the first to the last byte of a tensor of numbers of so many bits, if it can exist: else the status `none`, that after
-// it (not aligned) or the next (huge). Numbers of 1 bit have no negative strides.
-attend_status check_span(const void* data, const Extent& extent, int bits, attend_status none, Range& range);
-
-// The same for something that may be absent; `unaligned` is the status of one that is not aligned.
-inline attend_status check_option(const void* data, const Extent& extent, int bits, attend_status unaligned, Range& range) {
-  return data == nullptr ? ATTEND_OK : check_span(data, extent, bits, attend_status(unaligned - 1), range);
-}
-
-// The range of an array of whole objects, aligned to their size; false where it cannot exist.
-bool array_range(const void* data, size_t count, size_t size, Range& range);
-
-// Whether no two elements of a tensor that fits are one, visibly.
-bool apart(const Extent& extent);
-
-// Whether a struct is as long as one that was ever declared, of which `first` is the shortest, and fields past those that are
-// known, of a struct from a newer header, are all zero.
-attend_status check_size(const void* whole, size_t size, size_t first, size_t known);
-constexpr size_t largest_struct = 4096;  // no header will have such a one
-
-constexpr bool within(ptrdiff_t number, ptrdiff_t low, ptrdiff_t high) { return number >= low && number <= high; }
-inline bool aligned(const void* address, size_t alignment) { return reinterpret_cast<uintptr_t>(address) % alignment == 0; }
-
-// The problem's fields that version 1 did not have, zero where the caller's struct ends before them.
-const attend_problem& more_of(const attend_problem& problem);
-
-// What a problem is needed for: to run it, to finish its states, or to merge others to them.
-enum class Use { run, finish, merge };
-
-// A problem that was checked, and where its memory lies.
-struct Checked {
-  core::Problem first;  // batch row 0, with all keys and without key lengths; no scratch
-  ptrdiff_t batch;
-  ptrdiff_t query_step, output_step, key_step, value_step;  // from one batch row to the next, in bytes; 0 if not read
-  const ptrdiff_t* key_lengths;                             // null if there are none, or they are not read
-  Range output;
-  Range inputs[6];  // of which some may be empty
-  size_t workspace_bytes;
-  bool plain;  // nothing is asked for that core::run does not have without options
-};
-
-// Checks everything but options, parts and work memory. Fills in `checked` if that is ATTEND_OK.
-attend_status check_problem(const attend_problem* problem, Use use, Checked& checked);
-
-// Key tokens that lie in arrays or in the pool of pages.
-ptrdiff_t array_keys(const attend_problem& problem, ptrdiff_t keys);
-
-// The options of a problem that is not plain, and where their memory lies.
-struct CheckedOptions {
-  core::Options first;                                                // of batch row 0
-  ptrdiff_t mask_step = 0, bias_step = 0;                             // from one batch row to the next, in elements
-  ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0;  // in bytes
-  ptrdiff_t lse_step = 0, score_step = 0, state_step = 0;
-  Range lse = {}, scores = {}, states = {};  // empty where there are none, or they are not written
-  Range inputs[8] = {};
-};
-
-// Checks what check_problem has left, but for work memory; overlaps of what is merged are left to attend_merge.
-attend_status check_options(const attend_problem& problem, Use use, const Checked& checked, CheckedOptions& options);
-
-// Where keys and values lie; a part of check_options.
-attend_status check_key_options(const attend_problem& problem, const Checked& checked, CheckedOptions& options);
-
-// `none` is the status of states that are null.
-attend_status check_state_memory(const void* states, attend_status none, const Checked& checked, Range& range);
-
-// Checks the options and runs a part.
-attend_status run_options(const attend_problem& problem, const Checked& checked, int part, int parts);
-
-// A batch row, with the keys that it has.
-core::Problem problem_of_row(const Checked& checked, ptrdiff_t row);
-
-// Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;
-// the others are cut.
-template <class Row>
-void each_row(const attend_problem& problem, const Checked& checked, int part, int parts, Row run) {
-  const ptrdiff_t whole = problem.key_lengths == nullptr ? checked.batch - checked.batch % parts : 0;
-  for (ptrdiff_t row = part; row < whole; row += parts) run(row, 0, 1);
-  for (ptrdiff_t row = whole; row < checked.batch; ++row) run(row, part, parts);
-}
-
-// Of a cache that is null, unaligned or corrupt; else ATTEND_OK.
-attend_status check_cache(const attend_cache* cache);
+void check_cache(Check& check, const attend_cache* cache);
 Range cache_range(const attend_cache& cache);
 
 // Whether it is as core::Cache has it; then where it lies, and else that.

@@ -133,8 +133,7 @@ struct Case {
     p.batch = batch;
     p.query_heads = s.query_heads, p.kv_heads = s.kv_heads, p.head_dim = s.head_dim, p.value_dim = s.value_dim;
     p.queries = s.queries, p.keys = s.keys;
-    if (s.causal) p.options |= ATTEND_CAUSAL;
-    if (s.offset != 0) p.offset = s.offset;
+    if (s.causal) p.options |= ATTEND_CAUSAL, p.offset = s.offset;
     if (s.scale != 0.0f) p.scale = s.scale;
     if (!lengths.empty()) p.key_lengths = lengths.data();
     return p;

@@ -10,9 +10,9 @@ import sys
 import numpy as np
 
 size_t, ptrdiff, pointer, c_int, c_float = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_float
-CAUSAL, WINDOW_LEFT, WINDOW_RIGHT, QUERIES_LAST, STATE_BEGINS = 1, 2, 4, 8, 16
-BYTES, BITS, FLOATS = 1, 2, 3
-RAW, CAPPED, BIASED, WEIGHTS = range(4)
+CAUSAL, QUERIES_LAST = 1, 2
+BYTES, BITS = 1, 2
+RAW, CAPPED, BIASED, WEIGHTS = range(4)  # scores.stage is one more
 FORMATS = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}
 
 
@@ -22,23 +22,25 @@ def struct(name, *fields):
 
 Tensor = struct("Tensor", ("data", pointer), ("batch_stride token_stride head_stride", ptrdiff))
 Mask = struct("Mask", ("data", pointer), ("batch_stride head_stride query_stride keys", ptrdiff), ("kind", c_int))
+Bias = struct("Bias", ("data", pointer), ("batch_stride head_stride query_stride keys", ptrdiff))
 Relative = struct("Relative", ("data", pointer), ("head_stride left right", ptrdiff))
 Scores = struct("Scores", ("data", pointer), ("batch_stride head_stride query_stride keys", ptrdiff), ("stage", c_int))
 Scales = struct("Scales", ("data", pointer), ("batch_stride head_stride", ptrdiff))
 Pages = struct("Pages", ("table", pointer), ("batch_stride page_keys count", ptrdiff))
 Problem = struct(
-    "Problem", ("size", size_t), ("options", ctypes.c_uint32), ("scale", c_float),
-    ("batch query_heads kv_heads head_dim value_dim queries keys offset", ptrdiff), ("key_lengths", pointer),
-    ("query key value output", Tensor), ("cache", pointer), ("window_left window_right pinned_keys", ptrdiff),
-    ("mask bias", Mask), ("slopes", pointer), ("relative", Relative), ("sinks", pointer), ("soft_cap", c_float),
-    ("query_format key_format value_format output_format", c_int), ("key_scales value_scales", Scales), ("lse", Tensor),
+    "Problem", ("size", size_t), ("options", ctypes.c_uint32), ("layout", c_int), ("scale soft_cap", c_float),
+    ("query_format key_format value_format output_format", c_int), ("batch query_heads kv_heads head_dim value_dim queries keys offset", ptrdiff), ("key_lengths", pointer),
+    ("query key value output", Tensor), ("cache", pointer), ("window_left window_right sink_tokens", ptrdiff),
+    ("mask", Mask), ("bias", Bias), ("alibi_slopes", pointer), ("relative_bias", Relative), ("sink_logits", pointer), ("key_scales value_scales", Scales), ("lse", Tensor),
     ("scores", Scores), ("origin", ptrdiff), ("pages", Pages), ("states", pointer), ("first_key", ptrdiff))
 
 attend = ctypes.CDLL(sys.argv[1])
-attend.attend_status_text.restype = attend.attend_backend_name.restype = ctypes.c_char_p
+attend.attend_error_text.restype = attend.attend_argument_name.restype = ctypes.c_char_p
+attend.attend_backend_name.restype = ctypes.c_char_p
 attend.attend_backend_use.argtypes = [ctypes.c_char_p]
 attend.attend_problem_init.argtypes = [pointer, size_t]
-attend.attend_workspace_size.argtypes = attend.attend_state_size.argtypes = attend.attend_finish.argtypes = [pointer]
+attend.attend_workspace_size.argtypes = attend.attend_state_size.argtypes = [pointer]
+attend.attend_begin.argtypes = attend.attend_finish.argtypes = [pointer]
 attend.attend_workspace_size.restype = attend.attend_state_size.restype = size_t
 attend.attend_run.argtypes = [pointer, pointer, size_t]
 random = np.random.default_rng(1)
@@ -54,7 +56,8 @@ def check(right, what):
 
 
 def right(status, what):
-    check(status == 0, "%s: %s" % (what, attend.attend_status_text(status).decode()))
+    said = attend.attend_argument_name(status), attend.attend_error_text(status)
+    check(status == 0, "%s: %s: %s" % (what, *(words.decode() for words in said)))
 
 
 def address(array):
@@ -158,16 +161,19 @@ class Case:
         right(attend.attend_problem_init(ctypes.byref(p), ctypes.sizeof(p)), "attend_problem_init")
         p.batch, p.query_heads, p.kv_heads, p.head_dim, p.value_dim = (self.batch, self.heads, self.kv_heads, self.dim,
                                                                       self.value_dim)
-        p.queries, p.keys, p.offset, p.soft_cap = self.queries, total, self.past, self.softcap
+        p.queries, p.keys, p.soft_cap = self.queries, total, self.softcap
         p.options = CAUSAL if self.causal else 0
         if self.scale is not None:
             p.scale = self.scale
         if self.left is not None:
-            p.options, p.window_left = p.options | WINDOW_LEFT, self.left
+            p.window_left = self.left
         if self.right is not None:
-            p.options, p.window_right = p.options | WINDOW_RIGHT, self.right
+            p.window_right = self.right
+        placed = self.causal or self.left is not None or self.right is not None
+        if placed and self.nonpad is None:
+            p.offset = self.past
         if self.nonpad is not None:
-            p.options |= QUERIES_LAST
+            p.options |= QUERIES_LAST if placed else 0
             kept = (ptrdiff * self.batch)(*lengths)
             p.key_lengths = ctypes.cast(kept, pointer)
         held = self.put_mask(p)
@@ -178,7 +184,7 @@ class Case:
         sums = np.full((self.batch, self.heads, self.queries, 1), 7, np.float32)
         p.query, p.output, p.lse = tensor(q), tensor(y), tensor(sums)
         steps = [step // 4 for step in scores.strides]
-        p.scores = Scores(address(scores), steps[0], steps[1], steps[2], total, stage)
+        p.scores = Scores(address(scores), steps[0], steps[1], steps[2], total, stage + 1)
         if self.present:
             p.key, p.value = tensor(whole[0]), tensor(whole[1])
             self.start(p)
@@ -202,17 +208,15 @@ class Case:
             return None
         mask = self.mask.reshape((1,) * (4 - self.mask.ndim) + self.mask.shape)
         keys, scaled = mask.shape[3], 1
-        kind = FLOATS if mask.dtype != bool else BITS if self.bits else BYTES
         if self.bits:
             mask, scaled = np.packbits(mask, 3, "little"), 8
         else:
             mask = np.ascontiguousarray(mask)
         steps = [0 if count == 1 else scaled * step // mask.itemsize for count, step in zip(mask.shape, mask.strides)]
-        put = Mask(address(mask), steps[0], steps[1], steps[2], keys, kind)
-        if kind == FLOATS:
-            p.bias = put
+        if self.mask.dtype == bool:
+            p.mask = Mask(address(mask), *steps[:3], keys, BITS if self.bits else BYTES)
         else:
-            p.mask = put
+            p.bias = Bias(address(mask), *steps[:3], keys)
         return mask
 
     def start(self, p):
@@ -224,15 +228,13 @@ class Case:
         """Past and new keys where they lie, at most `step` of them in a call."""
         states = np.full(attend.attend_state_size(ctypes.byref(p)), 255, np.uint8)
         p.states = address(states)
-        begins = STATE_BEGINS
+        right(attend.attend_begin(ctypes.byref(p)), self.name)
         for origin, (key, value) in ((0, parts[0]), (self.past, parts[1])):
             end = origin + key.shape[2]
             for first in range(origin, end, self.step or end - origin or 1):
                 p.key, p.value, p.origin = tensor(key), tensor(value), origin
                 p.first_key, p.keys = first, min(end, first + (self.step or end))
-                p.options = p.options & ~STATE_BEGINS | begins
                 self.start(p)
-                begins = 0
         right(attend.attend_finish(ctypes.byref(p)), self.name)
 
     def compare(self, what, found, wanted, most):
@@ -294,7 +296,7 @@ def cases():
 
 unfit = Problem()
 check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit)) == 0, "size of attend_problem")
-check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit) - 1) == 2, "size of attend_problem")
+check(attend.attend_problem_init(ctypes.byref(unfit), ctypes.sizeof(unfit) - 1) != 0, "size of attend_problem")
 count = 0
 for name in (attend.attend_backend_name(i) for i in range(attend.attend_backend_count())):
     if attend.attend_backend_use(name) == 0:

@@ -4,11 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "attend/attend_c.h"
 
 namespace attend_test {
+
+inline std::string explain(attend_status status) {
+  return std::string(attend_argument_name(status)) + ": " + attend_error_text(status);
+}
+
+// The status that says so.
+constexpr attend_status wrong(attend_error error, attend_argument argument) { return int(error) | int(argument) << 8; }
 
 // Memory of so many bytes from an aligned address on: all that may be touched, so that a sanitizer sees each step beyond it.
 class Aligned {

@@ -5,6 +5,7 @@ Needs nothing but the standard library.
 import ctypes
 import math
 import random
+import re
 import sys
 
 ptrdiff = ctypes.c_ssize_t
@@ -17,24 +18,26 @@ class Tensor(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("options", ctypes.c_uint32), ("scale", ctypes.c_float)] + [
+    """What comes after the cache is only passed on, as it was initialised."""
+    _fields_ = [("size", ctypes.c_size_t), ("options", ctypes.c_uint32), ("layout", ctypes.c_int), ("scale", ctypes.c_float),
+                ("soft_cap", ctypes.c_float), ("formats", ctypes.c_int * 4)] + [
         (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
     ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [
-        (name, Tensor) for name in ("query", "key", "value", "output")] + [("cache", ctypes.c_void_p)]
+        (name, Tensor) for name in ("query", "key", "value", "output")] + [("cache", ctypes.c_void_p), ("more", ptrdiff * 200)]
 
 
 class CacheShape(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t)] + [(name, ptrdiff) for name in ("kv_heads", "head_dim", "value_dim", "max_tokens")]
+    _fields_ = [("size", ctypes.c_size_t)] + [(name, ptrdiff) for name in ("kv_heads", "head_dim", "value_dim", "max_tokens")] + [
+        ("formats", ctypes.c_int * 2), ("window_keys", ptrdiff), ("sink_tokens", ptrdiff)]
 
 
 attend = ctypes.CDLL(sys.argv[1])
 pointer = ctypes.c_void_p
 attend.attend_problem_init.argtypes = [pointer, ctypes.c_size_t]
-attend.attend_problem_set_layout.argtypes = [pointer, ctypes.c_int]
 attend.attend_workspace_size.argtypes = [pointer]
 attend.attend_workspace_size.restype = ctypes.c_size_t
 attend.attend_run.argtypes = [pointer, pointer, ctypes.c_size_t]
-attend.attend_status_text.restype = ctypes.c_char_p
+attend.attend_error_text.restype = attend.attend_argument_name.restype = ctypes.c_char_p
 attend.attend_backend_name.restype = ctypes.c_char_p
 attend.attend_backend_use.argtypes = [ctypes.c_char_p]
 attend.attend_cache_shape_init.argtypes = [pointer, ctypes.c_size_t]
@@ -92,7 +95,7 @@ def run(p):
     size = attend.attend_workspace_size(ctypes.byref(p))
     memory, address = aligned(size)
     status = attend.attend_run(ctypes.byref(p), address, size)
-    check(status == OK and size > 0, "attend_run: " + attend.attend_status_text(status).decode())
+    check(status == OK and size > 0, "attend_run: " + attend.attend_error_text(status).decode())
     return memory
 
 
@@ -105,7 +108,7 @@ def one_case():
     p.queries, p.keys = random.randint(1, 12), random.randint(1, 40)
     p.options = random.choice((0, CAUSAL))
     offset = 0
-    if random.random() < 0.5:
+    if p.options and (p.queries != p.keys or random.random() < 0.5):
         p.offset = offset = random.randint(-5, 40)
     if random.random() < 0.5:
         p.scale = random.uniform(-2, 2)
@@ -119,7 +122,6 @@ def one_case():
     output = floats(p.batch * p.queries * p.query_heads * p.value_dim)
     for tensor, array in ((p.query, query), (p.key, key), (p.value, value), (p.output, output)):
         tensor.data = array
-    check(attend.attend_problem_set_layout(ctypes.byref(p), 0) == OK, "attend_problem_set_layout")
     run(p)
     worst = 0
     for row in range(p.batch):
@@ -127,7 +129,7 @@ def one_case():
             at = ((row * p.queries + i) * p.query_heads + h) * p.value_dim
             worst = max([worst] + [abs(a - b) for a, b in zip(output[at:at + p.value_dim], expected)])
     check(worst < 5e-6, "error against float64: %g" % worst)
-    if p.batch == 1 and not p.key_lengths and not (p.options and p.offset < -2 ** 62):
+    if p.batch == 1 and not p.key_lengths:
         over_cache(p, key, value, output)
     return worst
 
@@ -144,8 +146,6 @@ def over_cache(p, key, value, output):
     again = floats(len(output))
     p.key.data = p.value.data = None
     p.keys, p.cache, p.output.data = -1, cache, again
-    if not p.options:
-        p.offset = 0
     run(p)
     check(bytes(again) == bytes(output), "bits over a cache")
 
@@ -158,6 +158,17 @@ for name in names:
         worst = max([worst] + [one_case() for _ in range(60)])
 check(abs(attend.attend_default_scale(64) - 0.125) == 0, "attend_default_scale")
 bad = Problem()
-check(attend.attend_run(ctypes.byref(bad), None, 0) == 2, "a struct that was not initialised")
+status = attend.attend_run(ctypes.byref(bad), None, 0)
+check(attend.attend_argument_name(status) == b"size", "a struct that was not initialised")
+# Each error and argument of the header has its words, in its order.
+header = open("include/attend/attend_c.h").read()
+listed = {kind: re.findall(r"^  (ATTEND_\w+)", header[header.index("enum attend_%s {" % kind):].split("};")[0], re.M)
+          for kind in ("error", "argument")}
+for number, name in enumerate(listed["argument"][1:], 1):
+    said = attend.attend_argument_name(number << 8 | 1).decode()
+    short = re.sub(r"\.(data|table)$", "", said).replace(".", "_")
+    check("ATTEND_ARG_" + short.upper() == name, "the name of " + name + ": " + said)
+texts = {attend.attend_error_text(256 | number) for number in range(1, len(listed["error"]))}
+check(len(texts | {attend.attend_error_text(0), attend.attend_error_text(-1)}) == len(listed["error"]) + 1, "texts of errors")
 print("%d checks, %d failed; largest error against float64 %.1e" % (passed + failed, failed, worst))
 sys.exit(failed > 0 or passed < 300)

@@ -1,9 +1,10 @@
-// Calls of the C surface with one or two faults each, and what they must be answered with. The faults are made here from what
-// the header says, and share nothing with the code that looks for them.
+// Calls of the C surface with a fault, and what they may be answered with. The faults are made here from what the header says,
+// and share nothing with the code that looks for them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -11,411 +12,285 @@
 
 namespace attend_test {
 
-using Fault = bool (*)(World&, Call&, Random&);  // makes it, or is false where the call has no place for it
+// What a call may be answered with; nothing where it had no place for the fault.
+using Answers = std::vector<attend_status>;
+using Fault = std::function<Answers(World&, Call&, Random&)>;
 
-// Addresses that are no one's, the last of which nothing fits behind.
-inline float* last_float() { return reinterpret_cast<float*>(UINTPTR_MAX - 3); }
+using P = attend_problem;
 
-// What can be unaligned or too long depends on the size of a number.
-inline int size_of(int format) { return format == ATTEND_FLOAT32 ? 4 : format == ATTEND_INT8 ? 1 : 2; }
-
-template <class Tensor>
-bool unalign(Tensor& tensor, Random& random, int format = ATTEND_FLOAT32) {
-  if (size_of(format) == 1) return false;
-  tensor.data = reinterpret_cast<decltype(tensor.data)>(reinterpret_cast<std::uintptr_t>(tensor.data) +
-                                                        std::uintptr_t(2 * random.between(0, 1) + 1));
-  return true;
+// A field of it, by the place where it lies.
+template <class Type>
+Type get(const attend_problem& p, std::size_t at) {
+  Type value;
+  std::memcpy(&value, reinterpret_cast<const unsigned char*>(&p) + at, sizeof value);
+  return value;
 }
-
-template <class Pointer>
-void unalign_pointer(Pointer& pointer) {
-  pointer = reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(pointer) + 1);
-}
-
-// Extents and strides whose products, sums or bytes pass what there is.
-template <class Tensor>
-bool reach_too_far(Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, std::ptrdiff_t heads, Random& random,
-                   int format = ATTEND_FLOAT32) {
-  // The last three only as floats: where addresses have 32 bits, there may be as many bytes before an array as half of them.
-  const std::ptrdiff_t far[] = {PTRDIFF_MAX,     PTRDIFF_MIN,        PTRDIFF_MIN + 1, -(PTRDIFF_MAX / 4) - 2,
-                                PTRDIFF_MAX / 2, PTRDIFF_MAX / 4 + 1};
-  const std::ptrdiff_t stride = far[random.between(0, format == ATTEND_FLOAT32 ? 5 : 2)];
-  switch (random.between(0, 3)) {
-    case 0:
-      if (batch == 1) return false;
-      tensor.batch_stride = stride;
-      return true;
-    case 1:
-      if (tokens == 1) return false;
-      tensor.token_stride = stride;
-      return true;
-    case 2:
-      if (heads == 1) return false;
-      tensor.head_stride = stride;
-      return true;
-    default:
-      if (format != ATTEND_FLOAT32) return false;
-      tensor.data = last_float();
-      return true;
-  }
+template <class Type>
+void put(attend_problem& p, std::size_t at, Type value) {
+  std::memcpy(reinterpret_cast<unsigned char*>(&p) + at, &value, sizeof value);
 }
 
 inline std::ptrdiff_t outside(std::ptrdiff_t low, std::ptrdiff_t high, Random& random) {
-  const std::ptrdiff_t numbers[] = {low - 1, high + 1, PTRDIFF_MIN, PTRDIFF_MAX, PTRDIFF_MIN / 2, PTRDIFF_MAX / 2, -2};
+  const std::ptrdiff_t above = high == PTRDIFF_MAX ? low - 1 : high + 1;
+  const std::ptrdiff_t numbers[] = {low - 1, above, PTRDIFF_MIN + 1, PTRDIFF_MAX, PTRDIFF_MIN / 2, PTRDIFF_MAX / 2, -2};
   for (;;) {
     const std::ptrdiff_t number = numbers[random.between(0, 6)];
     if (number < low || number > high) return number;
   }
 }
 
-struct KnownFault {
-  attend_status status;
-  Fault make;
+inline std::uintptr_t size_of(int format) { return format == ATTEND_FLOAT32 ? 4 : format == ATTEND_INT8 ? 1 : 2; }
+
+struct Number {
+  attend_argument argument, needs;
+  std::size_t at;
+  std::ptrdiff_t low, high;
+};
+inline constexpr Number numbers[] = {
+    {ATTEND_ARG_BATCH, ATTEND_ARG_NONE, offsetof(P, batch), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_QUERIES, ATTEND_ARG_NONE, offsetof(P, queries), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_QUERY_HEADS, ATTEND_ARG_NONE, offsetof(P, query_heads), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_KV_HEADS, ATTEND_ARG_NONE, offsetof(P, kv_heads), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_HEAD_DIM, ATTEND_ARG_NONE, offsetof(P, head_dim), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_VALUE_DIM, ATTEND_ARG_NONE, offsetof(P, value_dim), 1, ATTEND_MAX_WIDTH},
+    {ATTEND_ARG_KEYS, ATTEND_ARG_NONE, offsetof(P, keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_WINDOW_LEFT, ATTEND_ARG_NONE, offsetof(P, window_left), -1, PTRDIFF_MAX},
+    {ATTEND_ARG_WINDOW_RIGHT, ATTEND_ARG_NONE, offsetof(P, window_right), -1, PTRDIFF_MAX},
+    {ATTEND_ARG_SINK_TOKENS, ATTEND_ARG_NONE, offsetof(P, sink_tokens), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_OFFSET, ATTEND_ARG_ALIBI_SLOPES, offsetof(P, offset), -ATTEND_MAX_TOKENS, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK, offsetof(P, mask.keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS, offsetof(P, bias.keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES, offsetof(P, scores.keys), -1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_RELATIVE_BIAS_LEFT, ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.left), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_RELATIVE_BIAS_RIGHT, ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.right), 0, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_PAGES_PAGE_KEYS, ATTEND_ARG_PAGES, offsetof(P, pages.page_keys), 1, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_PAGES_COUNT, ATTEND_ARG_PAGES, offsetof(P, pages.count), 1, ATTEND_MAX_TOKENS / 16},
+    {ATTEND_ARG_FIRST_KEY, ATTEND_ARG_STATES, offsetof(P, first_key), 0, World::most_tokens + 1},
+    {ATTEND_ARG_ORIGIN, ATTEND_ARG_KEY, offsetof(P, origin), 0, World::most_tokens},
 };
 
-// Whether a fault may be made after another of a higher number: where both move the same thing, a third fault can come of it.
-inline bool go_together(attend_status first, attend_status then) {
-  if (then == ATTEND_UNCUTTABLE) return first < ATTEND_OUTPUT_OVERLAPS_QUERY;
-  if (first == ATTEND_UNCUTTABLE) return then < ATTEND_BAD_WINDOW;  // it clears all options
-  if (first >= ATTEND_WORKSPACE_OVERLAPS_OUTPUT && then == ATTEND_WORKSPACE_OVERLAPS_OPTION) return false;
-  if (first == ATTEND_SCORES_OVERLAP_OUTPUT && then == ATTEND_SCORES_OVERLAP_INPUT) return false;
-  return first != ATTEND_WORKSPACE_OVERLAPS_OUTPUT || then != ATTEND_WORKSPACE_OVERLAPS_INPUT;
+// Numbers of a list.
+struct Choice {
+  attend_argument argument, needs;
+  std::size_t at;
+  int first_unknown;
+};
+inline constexpr Choice choices[] = {
+    {ATTEND_ARG_LAYOUT, ATTEND_ARG_NONE, offsetof(P, layout), 2},
+    {ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_NONE, offsetof(P, query_format), ATTEND_INT8},
+    {ATTEND_ARG_KEY_FORMAT, ATTEND_ARG_NONE, offsetof(P, key_format), 4},
+    {ATTEND_ARG_VALUE_FORMAT, ATTEND_ARG_NONE, offsetof(P, value_format), 4},
+    {ATTEND_ARG_OUTPUT_FORMAT, ATTEND_ARG_OUTPUT, offsetof(P, output_format), ATTEND_INT8},
+    {ATTEND_ARG_MASK_KIND, ATTEND_ARG_MASK, offsetof(P, mask.kind), 3},
+    {ATTEND_ARG_SCORES_STAGE, ATTEND_ARG_SCORES, offsetof(P, scores.stage), 5},
+};
+
+// Addresses. Those of the first kind are needed once something else is set, which `add` does.
+enum Access { needed = 1, optional = 2, written = 4 };
+struct Address {
+  attend_argument argument;
+  std::size_t at;
+  int access;
+  std::size_t format;  // 0: floats
+};
+inline constexpr Address addresses[] = {
+    {ATTEND_ARG_QUERY, offsetof(P, query.data), needed, offsetof(P, query_format)},
+    {ATTEND_ARG_KEY, offsetof(P, key.data), needed, offsetof(P, key_format)},
+    {ATTEND_ARG_VALUE, offsetof(P, value.data), needed, offsetof(P, value_format)},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.data), needed | written, offsetof(P, output_format)},
+    {ATTEND_ARG_MASK, offsetof(P, mask.data), needed, 0},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.data), optional, 0},
+    {ATTEND_ARG_ALIBI_SLOPES, offsetof(P, alibi_slopes), optional, 0},
+    {ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.data), optional, 0},
+    {ATTEND_ARG_SINK_LOGITS, offsetof(P, sink_logits), optional, 0},
+    {ATTEND_ARG_KEY_SCALES, offsetof(P, key_scales.data), needed, 0},
+    {ATTEND_ARG_VALUE_SCALES, offsetof(P, value_scales.data), needed, 0},
+    {ATTEND_ARG_LSE, offsetof(P, lse.data), optional | written, 0},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.data), needed | written, 0},
+    {ATTEND_ARG_PAGES, offsetof(P, pages.table), optional, 0},
+    {ATTEND_ARG_KEY_LENGTHS, offsetof(P, key_lengths), optional, 0},
+    {ATTEND_ARG_STATES, offsetof(P, states), optional | written, 0},
+};
+
+// Strides, and how many steps of them there are.
+struct Stride {
+  attend_argument argument;
+  std::size_t at, count;
+  int access;
+};
+inline constexpr Stride strides[] = {
+    {ATTEND_ARG_QUERY, offsetof(P, query.batch_stride), offsetof(P, batch), needed},
+    {ATTEND_ARG_QUERY, offsetof(P, query.token_stride), offsetof(P, queries), needed},
+    {ATTEND_ARG_QUERY, offsetof(P, query.head_stride), offsetof(P, query_heads), needed},
+    {ATTEND_ARG_KEY, offsetof(P, key.head_stride), offsetof(P, kv_heads), needed},
+    {ATTEND_ARG_VALUE, offsetof(P, value.head_stride), offsetof(P, kv_heads), needed},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.batch_stride), offsetof(P, batch), needed | written},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.token_stride), offsetof(P, queries), needed | written},
+    {ATTEND_ARG_OUTPUT, offsetof(P, output.head_stride), offsetof(P, query_heads), needed | written},
+    {ATTEND_ARG_MASK, offsetof(P, mask.batch_stride), offsetof(P, batch), optional},
+    {ATTEND_ARG_MASK, offsetof(P, mask.query_stride), offsetof(P, queries), optional},
+    {ATTEND_ARG_MASK, offsetof(P, mask.head_stride), offsetof(P, query_heads), optional},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.batch_stride), offsetof(P, batch), optional},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.query_stride), offsetof(P, queries), optional},
+    {ATTEND_ARG_BIAS, offsetof(P, bias.head_stride), offsetof(P, query_heads), optional},
+    {ATTEND_ARG_RELATIVE_BIAS, offsetof(P, relative_bias.head_stride), offsetof(P, query_heads), optional},
+    {ATTEND_ARG_LSE, offsetof(P, lse.batch_stride), offsetof(P, batch), optional | written},
+    {ATTEND_ARG_LSE, offsetof(P, lse.token_stride), offsetof(P, queries), optional | written},
+    {ATTEND_ARG_LSE, offsetof(P, lse.head_stride), offsetof(P, query_heads), optional | written},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.batch_stride), offsetof(P, batch), optional | written},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.query_stride), offsetof(P, queries), optional | written},
+    {ATTEND_ARG_SCORES, offsetof(P, scores.head_stride), offsetof(P, query_heads), optional | written},
+    {ATTEND_ARG_KEY_SCALES, offsetof(P, key_scales.head_stride), offsetof(P, kv_heads), optional},
+    {ATTEND_ARG_VALUE_SCALES, offsetof(P, value_scales.head_stride), offsetof(P, kv_heads), optional},
+    {ATTEND_ARG_PAGES, offsetof(P, pages.batch_stride), offsetof(P, batch), optional},
+};
+
+// Whether a call looks at an argument, when World::add has added it.
+inline bool is_read(const attend_problem& p, attend_argument argument) {
+  switch (argument) {
+    case ATTEND_ARG_KEY:
+    case ATTEND_ARG_VALUE:
+    case ATTEND_ARG_KEY_SCALES:
+    case ATTEND_ARG_VALUE_SCALES:
+      return World::has_arrays(p);
+    case ATTEND_ARG_PAGES:
+      return p.cache == nullptr && p.keys > 0;
+    case ATTEND_ARG_OUTPUT:
+    case ATTEND_ARG_LSE:
+      return p.states == nullptr;
+    default:
+      return true;
+  }
 }
 
-// Of keys and values in arrays: all batch rows share pages, and an origin leaves fewer tokens.
-inline std::ptrdiff_t key_rows(const attend_problem& p) { return p.pages.table != nullptr ? 1 : p.batch; }
-inline std::ptrdiff_t key_tokens(const attend_problem& p) {
-  std::ptrdiff_t pool;
-  if (p.pages.table == nullptr) return p.keys - p.origin;
-  return __builtin_mul_overflow(p.pages.count, p.pages.page_keys, &pool) ? p.keys : pool;
-}
-inline bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > p.origin; }
-
-// Of a problem over arrays or over a cache.
-inline const std::vector<KnownFault>& problem_faults() {
-  static const std::vector<KnownFault> all = {
-      {ATTEND_NO_PROBLEM,
-       [](World&, Call& c, Random& r) {
-         // Not aligned, or not there.
-         auto* bytes = static_cast<unsigned char*>(static_cast<void*>(c.problem));
-         c.problem = r.between(0, 1) == 0 ? nullptr : static_cast<attend_problem*>(static_cast<void*>(bytes + r.between(1, 3)));
-         return true;
-       }},
-      {ATTEND_BAD_STRUCT_SIZE,
-       [](World&, Call& c, Random& r) {
-         const std::size_t sizes[] = {
-             0, 1, ATTEND_PROBLEM_SIZE_1 - 1, ATTEND_PROBLEM_SIZE_1 + 1, sizeof(attend_problem) - 1, 4097, SIZE_MAX};
-         c.problem->size = sizes[r.between(0, 6)];
-         return true;
-       }},
-      {ATTEND_NEWER_STRUCT,
-       [](World&, Call& c, Random& r) {
-         const int more = r.between(1, 64);
-         static_cast<unsigned char*>(static_cast<void*>(c.problem))[int(sizeof(attend_problem)) + r.between(0, more - 1)] = 1;
-         c.problem->size = sizeof(attend_problem) + std::size_t(more);
-         return true;
-       }},
-      {ATTEND_UNKNOWN_OPTION,
-       [](World&, Call& c, Random& r) {
-         c.problem->options |= 1u << r.between(5, 31);
-         return true;
-       }},
-      {ATTEND_BAD_BATCH,
-       [](World&, Call& c, Random& r) {
-         c.problem->batch = outside(1, ATTEND_MAX_TOKENS, r);
-         return true;
-       }},
-      {ATTEND_BAD_QUERY_HEADS,
-       [](World&, Call& c, Random& r) {
-         c.problem->query_heads = outside(1, ATTEND_MAX_WIDTH, r);
-         return true;
-       }},
-      {ATTEND_BAD_KV_HEADS,
-       [](World&, Call& c, Random& r) {
-         c.problem->kv_heads = outside(1, ATTEND_MAX_WIDTH, r);
-         return true;
-       }},
-      {ATTEND_UNEVEN_HEADS,
-       [](World&, Call& c, Random& r) {
-         c.problem->query_heads = r.between(1, 5) * 2 + 1;
-         c.problem->kv_heads = r.between(0, 1) == 0 ? 2 : 16;
-         return true;
-       }},
-      {ATTEND_BAD_HEAD_DIM,
-       [](World&, Call& c, Random& r) {
-         c.problem->head_dim = outside(1, ATTEND_MAX_WIDTH, r);
-         return true;
-       }},
-      {ATTEND_BAD_VALUE_DIM,
-       [](World&, Call& c, Random& r) {
-         c.problem->value_dim = outside(1, ATTEND_MAX_WIDTH, r);
-         return true;
-       }},
-      {ATTEND_BAD_QUERIES,
-       [](World&, Call& c, Random& r) {
-         c.problem->queries = outside(1, ATTEND_MAX_TOKENS, r);
-         return true;
-       }},
-      {ATTEND_TOO_MANY_ROWS,
-       [](World&, Call& c, Random& r) {
-         c.problem->kv_heads = r.between(1, 8);
-         c.problem->query_heads = c.problem->kv_heads * r.between(3, 1000);
-         c.problem->queries = ATTEND_MAX_TOKENS - r.between(0, 100);
-         return true;
-       }},
-      {ATTEND_BAD_SCALE,
-       [](World&, Call& c, Random& r) {
-         const float bad[] = {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(),
-                              std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
-         c.problem->scale = bad[r.between(0, 3)];
-         return true;
-       }},
-      {ATTEND_NO_QUERY,
-       [](World&, Call& c, Random&) {
-         c.problem->query.data = nullptr;
-         return true;
-       }},
-      {ATTEND_UNALIGNED_QUERY,
-       [](World&, Call& c, Random& r) { return unalign(c.problem->query, r, c.problem->query_format); }},
-      {ATTEND_HUGE_QUERY,
-       [](World&, Call& c, Random& r) {
-         return reach_too_far(c.problem->query, c.problem->batch, c.problem->queries, c.problem->query_heads, r,
-                              c.problem->query_format);
-       }},
-      {ATTEND_NO_OUTPUT,
-       [](World&, Call& c, Random&) {
-         c.problem->output.data = nullptr;
-         return c.problem->states == nullptr;
-       }},
-      {ATTEND_UNALIGNED_OUTPUT,
-       [](World&, Call& c, Random& r) {
-         return c.problem->states == nullptr && unalign(c.problem->output, r, c.problem->output_format);
-       }},
-      {ATTEND_HUGE_OUTPUT,
-       [](World&, Call& c, Random& r) {
-         return c.problem->states == nullptr && reach_too_far(c.problem->output, c.problem->batch, c.problem->queries,
-                                                              c.problem->query_heads, r, c.problem->output_format);
-       }},
-      {ATTEND_BAD_OUTPUT_STRIDES,
-       [](World&, Call& c, Random& r) {
-         attend_problem& p = *c.problem;
-         std::ptrdiff_t* const strides[] = {&p.output.batch_stride, &p.output.token_stride, &p.output.head_stride};
-         const std::ptrdiff_t counts[] = {p.batch, p.queries, p.query_heads};
-         const int axis = r.between(0, 2);
-         if (counts[axis] == 1 || p.states != nullptr) return false;
-         // Less than a row, or the same step as another axis.
-         const int other = (axis + 1) % 3;
-         *strides[axis] = r.between(0, 1) == 0 || counts[other] == 1 ? r.between(1 - int(p.value_dim), int(p.value_dim) - 1)
-                                                                     : *strides[other];
-         return true;
-       }},
-      {ATTEND_UNALIGNED_KEY_LENGTHS,
-       [](World& w, Call& c, Random& r) {
-         c.problem->key_lengths = reinterpret_cast<const std::ptrdiff_t*>(w.lengths_bytes() + r.between(1, 3));
-         return true;
-       }},
-      {ATTEND_BAD_KEY_LENGTH,
-       [](World& w, Call& c, Random& r) {
-         const std::ptrdiff_t keys = c.problem->keys == ATTEND_ALL_KEYS ? World::held : c.problem->keys;
-         for (int row = 0; row < World::most_batch; ++row) w.lengths()[row] = 0;
-         w.lengths()[r.between(0, int(c.problem->batch) - 1)] = outside(0, keys, r);
-         c.problem->key_lengths = w.lengths();
-         return true;
-       }},
-      {ATTEND_OUTPUT_OVERLAPS_QUERY,
-       [](World&, Call& c, Random& r) {
-         // From the same place on, or from the last element of the first row.
-         const std::ptrdiff_t last = (c.problem->value_dim - 1) * size_of(c.problem->output_format) / 4 * 4;
-         c.problem->query.data = static_cast<unsigned char*>(c.problem->output.data) + (r.between(0, 1) == 0 ? 0 : last);
-         return c.problem->states == nullptr;
-       }},
-      {ATTEND_OUTPUT_OVERLAPS_LENGTHS,
-       [](World& w, Call& c, Random&) {
-         if (c.problem->key_lengths == nullptr || c.problem->states != nullptr) return false;
-         c.problem->output.data = w.lengths();
-         return true;
-       }},
-      {ATTEND_OUTPUT_OVERLAPS_PROBLEM,
-       [](World&, Call& c, Random&) {
-         c.problem->output.data = &c.problem->cache;
-         return c.problem->states == nullptr;
-       }},
-      {ATTEND_BAD_PARTS,
-       [](World&, Call& c, Random& r) {
-         c.parts = outside(1, ATTEND_MAX_PARTS, r);
-         return true;
-       }},
-      {ATTEND_BAD_PART,
-       [](World&, Call& c, Random& r) {
-         c.part = outside(0, c.parts - 1, r);
-         return true;
-       }},
-      {ATTEND_NO_WORKSPACE,
-       [](World&, Call& c, Random&) {
-         c.workspace = nullptr;
-         return true;
-       }},
-      {ATTEND_UNALIGNED_WORKSPACE,
-       [](World& w, Call& c, Random& r) {
-         c.workspace = w.workspace.data + r.between(1, 7);
-         return true;
-       }},
-      {ATTEND_SMALL_WORKSPACE,
-       [](World&, Call& c, Random& r) {
-         const std::size_t needed = attend_workspace_size(c.problem);
-         if (needed == 0) return false;  // there is another fault, which the size must not depend on
-         c.workspace_size = r.between(0, 1) == 0 ? needed - 1 : std::size_t(r.between(0, int(needed) - 1));
-         return true;
-       }},
-      {ATTEND_WORKSPACE_OVERLAPS_OUTPUT,
-       [](World& w, Call& c, Random& r) {
-         const std::size_t needed = attend_workspace_size(c.problem);
-         if (needed == 0 || needed > w.workspace.size || c.problem->states != nullptr) return false;
-         c.problem->output.data = w.workspace.floats() + r.between(0, int(needed / 4) - 1);
-         return true;
-       }},
-      {ATTEND_WORKSPACE_OVERLAPS_INPUT,
-       [](World& w, Call& c, Random& r) {
-         const std::size_t needed = attend_workspace_size(c.problem);
-         if (needed == 0 || needed > w.workspace.size) return false;
-         const float* inside = w.workspace.floats() + r.between(0, int(needed / 4) - 1);
-         const bool arrays = has_arrays(*c.problem);
-         switch (r.between(0, arrays ? 2 : 0)) {
-           case 0:
-             c.problem->query.data = inside;
-             break;
-           case 1:
-             c.problem->key.data = inside;
-             break;
-           default:
-             c.problem->value.data = inside;
-             break;
-         }
-         return true;
-       }},
-  };
-  return all;
+// The alignment of an address's numbers.
+inline std::uintptr_t size_at(const attend_problem& p, const Address& address) {
+  if (address.argument == ATTEND_ARG_MASK) return 1;
+  if (address.argument == ATTEND_ARG_KEY_LENGTHS) return sizeof(std::ptrdiff_t);
+  return address.format == 0 ? 4 : size_of(get<int>(p, address.format));
 }
 
-// Of a problem over arrays.
-inline const std::vector<KnownFault>& array_faults() {
-  static const std::vector<KnownFault> all = {
-      {ATTEND_BAD_KEYS,
-       [](World&, Call& c, Random& r) {
-         c.problem->keys = outside(0, ATTEND_MAX_TOKENS, r);
-         return true;
-       }},
-      {ATTEND_NO_KEY,
-       [](World&, Call& c, Random&) {
-         c.problem->key.data = nullptr;
-         return has_arrays(*c.problem);
-       }},
-      {ATTEND_UNALIGNED_KEY,
-       [](World&, Call& c, Random& r) { return has_arrays(*c.problem) && unalign(c.problem->key, r, c.problem->key_format); }},
-      {ATTEND_HUGE_KEY,
-       [](World&, Call& c, Random& r) {
-         return has_arrays(*c.problem) && reach_too_far(c.problem->key, key_rows(*c.problem), key_tokens(*c.problem),
-                                                        c.problem->kv_heads, r, c.problem->key_format);
-       }},
-      {ATTEND_NO_VALUE,
-       [](World&, Call& c, Random&) {
-         c.problem->value.data = nullptr;
-         return has_arrays(*c.problem);
-       }},
-      {ATTEND_UNALIGNED_VALUE,
-       [](World&, Call& c, Random& r) {
-         return has_arrays(*c.problem) && unalign(c.problem->value, r, c.problem->value_format);
-       }},
-      {ATTEND_HUGE_VALUE,
-       [](World&, Call& c, Random& r) {
-         return has_arrays(*c.problem) && reach_too_far(c.problem->value, key_rows(*c.problem), key_tokens(*c.problem),
-                                                        c.problem->kv_heads, r, c.problem->value_format);
-       }},
-      {ATTEND_OUTPUT_OVERLAPS_KEY,
-       [](World&, Call& c, Random&) {
-         c.problem->key.data = c.problem->output.data;
-         return has_arrays(*c.problem) && c.problem->states == nullptr;
-       }},
-      {ATTEND_OUTPUT_OVERLAPS_VALUE,
-       [](World&, Call& c, Random&) {
-         c.problem->value.data = c.problem->output.data;
-         return has_arrays(*c.problem) && c.problem->states == nullptr;
-       }},
-      {ATTEND_UNCUTTABLE,
-       [](World& w, Call& c, Random& r) {
-         attend_problem& p = *c.problem;  // all keys are one
-         attend_problem_init(&p, sizeof p);
-         p.batch = p.query_heads = p.kv_heads = p.head_dim = p.value_dim = 1;
-         p.queries = 1 << 19, p.keys = 1 << 28;
-         p.key_lengths = nullptr;
-         p.query = {w.query.floats(), 0, 0, 0};
-         p.key = {w.key.floats(), 0, 0, 0};
-         p.value = {w.value.floats(), 0, 0, 0};
-         p.output = {w.large.data(), 0, 1, 0};
-         c.parts = r.between(2, ATTEND_MAX_PARTS);
-         c.part = r.between(0, int(c.parts) - 1);
-         return true;
-       }},
-  };
-  return all;
+inline void add_number_faults(std::vector<Fault>& faults) {
+  for (const Number& number : numbers) {
+    faults.push_back([number](World& w, Call& c, Random& r) -> Answers {
+      attend_problem& p = *c.problem;
+      if (!is_read(p, number.needs)) return {};
+      w.add(p, number.needs);
+      const bool tokens = number.argument == ATTEND_ARG_KEYS && p.cache != nullptr;
+      const std::ptrdiff_t high = tokens ? std::ptrdiff_t(World::held) : number.high;
+      if (number.argument == ATTEND_ARG_OFFSET) p.options &= ~ATTEND_QUERIES_LAST;
+      put(p, number.at, outside(number.low, high, r));
+      if (number.argument == ATTEND_ARG_WINDOW_LEFT || number.argument == ATTEND_ARG_WINDOW_RIGHT) World::place(p);
+      return {wrong(ATTEND_OUT_OF_RANGE, number.argument)};
+    });
+  }
+  for (const Choice& choice : choices) {
+    faults.push_back([choice](World& w, Call& c, Random& r) -> Answers {
+      if (!is_read(*c.problem, choice.needs)) return {};
+      w.add(*c.problem, choice.needs);
+      put(*c.problem, choice.at, r.between(0, 1) == 0 ? choice.first_unknown + r.between(0, 900) : -r.between(1, 9));
+      return {wrong(ATTEND_UNKNOWN, choice.argument)};
+    });
+  }
 }
 
-// Of a problem over a cache.
-inline const std::vector<KnownFault>& cache_faults() {
-  static const std::vector<KnownFault> all = {
-      {ATTEND_CORRUPT_CACHE,
-       [](World& w, Call& c, Random& r) {
-         if (r.between(0, 1) == 0) {
-           w.cache.data[r.between(0, World::head_bytes - 1)] ^= static_cast<unsigned char>(1 << r.between(0, 7));
-         } else {  // not where a cache can be
-           c.problem->cache = static_cast<attend_cache*>(static_cast<void*>(w.cache.data + r.between(1, 7)));
-         }
-         return true;
-       }},
-      {ATTEND_CACHE_AND_ARRAYS,
-       [](World& w, Call& c, Random& r) {
-         (r.between(0, 1) == 0 ? c.problem->key : c.problem->value).data = w.key.floats();
-         return true;
-       }},
-      {ATTEND_CACHE_AND_BATCH,
-       [](World&, Call& c, Random& r) {
-         c.problem->batch = r.between(2, 3);
-         return true;
-       }},
-      {ATTEND_OTHER_CACHE_SHAPE,
-       [](World&, Call& c, Random& r) {
-         switch (r.between(0, 2)) {
-           case 0:
-             c.problem->kv_heads = 1;
-             break;
-           case 1:
-             c.problem->head_dim = r.between(0, 1) == 0 ? 4 : 6;
-             break;
-           default:
-             c.problem->value_dim = 4;
-             break;
-         }
-         return true;
-       }},
-      {ATTEND_BAD_KEYS,
-       [](World&, Call& c, Random& r) {
-         c.problem->keys = outside(ATTEND_ALL_KEYS, World::held, r);
-         return true;
-       }},
-      {ATTEND_TOO_FEW_TOKENS,
-       [](World&, Call& c, Random& r) {
-         c.problem->options = ATTEND_CAUSAL;
-         c.problem->offset = ATTEND_DEFAULT_OFFSET;
-         c.problem->queries = World::held + r.between(1, 20);
-         return true;
-       }},
-      {ATTEND_OUTPUT_OVERLAPS_CACHE,
-       [](World& w, Call& c, Random& r) {
-         c.problem->output.data = w.cache.floats() + r.between(0, 300);
-         return c.problem->states == nullptr;
-       }},
-  };
-  return all;
+inline void add_address_faults(std::vector<Fault>& faults) {
+  for (const Address& address : addresses) {
+    const auto there = [address](World& w, Call& c) {
+      if (!is_read(*c.problem, address.argument)) return false;
+      w.add(*c.problem, address.argument);
+      return true;
+    };
+    faults.push_back([=](World& w, Call& c, Random&) -> Answers {
+      if ((address.access & needed) == 0 || !there(w, c)) return {};
+      put<void*>(*c.problem, address.at, nullptr);
+      return {wrong(ATTEND_MISSING, address.argument)};
+    });
+    faults.push_back([=](World& w, Call& c, Random& r) -> Answers {
+      if (!there(w, c)) return {};
+      const std::uintptr_t size = size_at(*c.problem, address), off = std::uintptr_t(r.between(0, int(size) - 1));
+      put(*c.problem, address.at, get<std::uintptr_t>(*c.problem, address.at) + off);
+      return off == 0 ? Answers{} : Answers{wrong(ATTEND_UNALIGNED, address.argument)};
+    });
+    faults.push_back([=](World& w, Call& c, Random&) -> Answers {
+      if (!there(w, c)) return {};
+      const bool bits = address.argument == ATTEND_ARG_MASK && c.problem->mask.kind == ATTEND_MASK_BITS;
+      put(*c.problem, address.at, UINTPTR_MAX - size_at(*c.problem, address) + 1);  // nothing fits behind
+      return bits ? Answers{} : Answers{wrong(ATTEND_TOO_LARGE, address.argument)};
+    });
+    // What is written moves to where something else lies.
+    faults.push_back([=](World& w, Call& c, Random& r) -> Answers {
+      const Address& other = addresses[r.between(0, int(sizeof addresses / sizeof *addresses) - 1)];
+      if ((address.access & written) == 0 || other.argument == address.argument || !there(w, c)) return {};
+      if (!is_read(*c.problem, other.argument)) return {};
+      w.add(*c.problem, other.argument);
+      if (!is_read(*c.problem, address.argument)) return {};  // states take the place of outputs
+      const attend_cache* const cache = c.problem->cache;
+      const std::uintptr_t places[] = {get<std::uintptr_t>(*c.problem, other.at), reinterpret_cast<std::uintptr_t>(c.problem),
+                                       reinterpret_cast<std::uintptr_t>(cache) + 64};
+      const int kind = r.between(0, 9);
+      put(*c.problem, address.at, places[kind == 0 ? 1 : kind == 1 && cache != nullptr ? 2 : 0]);
+      Answers answers = {wrong(ATTEND_OVERLAP, address.argument)};
+      if ((other.access & written) != 0) answers.push_back(wrong(ATTEND_OVERLAP, other.argument));
+      return answers;
+    });
+    faults.push_back([=](World& w, Call& c, Random& r) -> Answers {
+      const std::size_t bytes = attend_workspace_size(c.problem);
+      if (bytes == 0 || !there(w, c) || attend_workspace_size(c.problem) != bytes) return {};
+      const std::uintptr_t inside =
+          reinterpret_cast<std::uintptr_t>(w.workspace.data) + std::uintptr_t(r.between(0, int(bytes) / 8 - 1)) * 8;
+      if (address.argument == ATTEND_ARG_PAGES || address.argument == ATTEND_ARG_KEY_LENGTHS) return {};  // of what they say
+      put(*c.problem, address.at, inside);
+      Answers answers = {wrong(ATTEND_OVERLAP, ATTEND_ARG_WORKSPACE)};
+      if ((address.access & written) != 0) answers.push_back(wrong(ATTEND_OVERLAP, address.argument));
+      return answers;
+    });
+  }
+}
+
+inline void add_stride_faults(std::vector<Fault>& faults) {
+  for (const Stride& stride : strides) {
+    faults.push_back([stride](World& w, Call& c, Random& r) -> Answers {
+      attend_problem& p = *c.problem;
+      if (!is_read(p, stride.argument)) return {};
+      w.add(p, stride.argument);
+      if (get<std::ptrdiff_t>(p, stride.count) < 2) return {};
+      const bool bits = stride.argument == ATTEND_ARG_MASK && p.mask.kind == ATTEND_MASK_BITS;
+      switch (r.between(0, 2)) {
+        case 0:
+          put(p, stride.at, r.between(0, 1) == 0 ? PTRDIFF_MAX : PTRDIFF_MIN + 1);
+          if (bits && get<std::ptrdiff_t>(p, stride.at) > 0 && get<std::ptrdiff_t>(p, stride.count) == 2) return {};
+          return {wrong(ATTEND_TOO_LARGE, stride.argument), bits ? wrong(ATTEND_OUT_OF_RANGE, stride.argument) : -1};
+        case 1:
+          if ((stride.access & written) == 0) return {};
+          put(p, stride.at, std::ptrdiff_t(0));
+          return {wrong(ATTEND_SHARED_ELEMENTS, stride.argument)};
+        default:
+          if (!bits) return {};
+          put(p, stride.at, std::ptrdiff_t(-r.between(1, 9)));
+          return {wrong(ATTEND_OUT_OF_RANGE, stride.argument)};
+      }
+    });
+    // A stride of what is not there.
+    faults.push_back([stride](World&, Call& c, Random& r) -> Answers {
+      attend_problem& p = *c.problem;
+      attend_problem none;
+      attend_problem_init(&none, sizeof none);
+      if ((stride.access & optional) == 0 || (p.cache != nullptr && stride.argument == ATTEND_ARG_PAGES)) return {};
+      if (stride.argument == ATTEND_ARG_LSE && p.states != nullptr) return {};
+      if (stride.argument == ATTEND_ARG_MASK) p.mask = none.mask;
+      if (stride.argument == ATTEND_ARG_BIAS) p.bias = none.bias;
+      if (stride.argument == ATTEND_ARG_LSE) p.lse = none.lse;
+      if (stride.argument == ATTEND_ARG_SCORES) p.scores = none.scores;
+      if (stride.argument == ATTEND_ARG_PAGES) p.pages = none.pages;
+      if (stride.argument == ATTEND_ARG_RELATIVE_BIAS) p.relative_bias = none.relative_bias;
+      if (stride.argument == ATTEND_ARG_KEY_SCALES) p.key_scales = none.key_scales, p.key_format = ATTEND_FLOAT32;
+      if (stride.argument == ATTEND_ARG_VALUE_SCALES) p.value_scales = none.value_scales, p.value_format = ATTEND_FLOAT32;
+      World::place(p);
+      put(p, stride.at, std::ptrdiff_t(r.between(0, 9)));
+      return {wrong(ATTEND_NO_EFFECT, stride.argument)};
+    });
+  }
 }
 
 }  // namespace attend_test

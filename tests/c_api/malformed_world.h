@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "attend/attend_c.h"
+#include "c_run.h"
 
 namespace attend_test {
 
@@ -23,7 +23,10 @@ class Block {
     for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<unsigned char>(pattern + int(i % 7));  // ordinary floats
     before_.assign(data, data + size);
   }
-  float* floats() { return static_cast<float*>(static_cast<void*>(data)); }
+  template <class Type = float>
+  Type* as() {
+    return static_cast<Type*>(static_cast<void*>(data));
+  }
   bool changed() const { return std::memcmp(data, before_.data(), size) != 0; }
   void remember() { before_.assign(data, data + size); }
   void restore() { std::memcpy(data, before_.data(), size); }
@@ -47,20 +50,21 @@ struct Call {
 class World {
  public:
   static constexpr int most_heads = 4, most_width = 9, most_tokens = 12, most_batch = 3, capacity = 20;
+  static constexpr int held = 13;        // tokens in the cache
+  static constexpr int head_bytes = 48;  // of a cache, of which any change is seen
+  static constexpr int columns = 16;     // of masks, biases and scores: more than there are keys
 
   World() {
-    attend_cache_shape shape = shape_of(2, 5, 3, capacity);
+    const attend_cache_shape shape = shape_of(2, 5, 3, capacity);
     if (attend_cache_init(&shape, cache.data, attend_cache_size(&shape), nullptr) != ATTEND_OK) std::abort();
-    const attend_input keys = {query.floats(), 0, 10, 5}, values = {query.floats(), 0, 6, 3};
-    if (attend_cache_append(cache_head(), held, &keys, &values) != ATTEND_OK) std::abort();
+    const attend_input keys = {query.as(), 0, 10, 5}, values = {query.as(), 0, 6, 3};
+    if (attend_cache_append(cache.as<attend_cache>(), held, &keys, &values) != ATTEND_OK) std::abort();
     cache.remember();
     std::memset(pages.data, 0, pages.size);  // page 0, and then 1
-    pages.data[1 * sizeof(std::int32_t)] = 1;
+    pages.as<std::int32_t>()[1] = 1;
     pages.remember();
   }
 
-  static constexpr int held = 13;        // tokens in the cache
-  static constexpr int head_bytes = 48;  // of which any change is seen
   static attend_cache_shape shape_of(int kv_heads, int head_dim, int value_dim, int max_tokens) {
     attend_cache_shape shape;
     attend_cache_shape_init(&shape, sizeof shape);
@@ -68,16 +72,15 @@ class World {
     return shape;
   }
 
-  attend_cache* cache_head() { return static_cast<attend_cache*>(static_cast<void*>(cache.data)); }
-  attend_problem* problem() { return static_cast<attend_problem*>(static_cast<void*>(problem_.data)); }
-  std::ptrdiff_t* lengths() { return static_cast<std::ptrdiff_t*>(static_cast<void*>(lengths_.data)); }
-  unsigned char* lengths_bytes() { return lengths_.data; }
+  attend_problem* problem() { return problem_.as<attend_problem>(); }
+  std::ptrdiff_t* lengths() { return lengths_.as<std::ptrdiff_t>(); }
 
   // A problem without a fault, of random extents, over arrays or over the cache.
   Call good(Random& random, bool over_cache) {
     attend_problem& p = *problem();
-    std::memset(problem_.data, 0, 2 * sizeof(attend_problem) + 64);
+    std::memset(problem_.data, 0, 2 * sizeof p + 64);
     attend_problem_init(&p, sizeof p);
+    p.layout = random.between(0, 1);
     p.batch = over_cache ? 1 : random.between(1, most_batch);
     p.kv_heads = over_cache ? 2 : random.between(1, 2);
     p.query_heads = p.kv_heads * random.between(1, 2);
@@ -87,73 +90,110 @@ class World {
     if (!over_cache) p.keys = random.between(0, 5) == 0 ? 0 : random.between(1, most_tokens);
     if (over_cache && random.between(0, 1) == 0) p.keys = random.between(0, held);
     if (random.between(0, 1) == 0) p.options |= ATTEND_CAUSAL;
-    if (random.between(0, 1) == 0) p.offset = random.between(-20, 20);
     if (random.between(0, 1) == 0) p.scale = random.uniform();
-    p.query.data = query.floats();
-    p.output.data = output.floats();
-    if (random.between(0, 1) == 0) ask_for_more(p, random, over_cache);
-    attend_problem_set_layout(&p, random.between(0, 1));
-    if (over_cache) {
-      p.cache = cache_head();
-    } else {
-      p.key.data = key.floats();
-      p.value.data = value.floats();
-    }
+    p.query.data = query.data, p.output.data = output.data;
+    if (over_cache) p.cache = cache.as<attend_cache>();
+    if (!over_cache) p.key.data = key.data, p.value.data = value.data;
     if (random.between(0, 2) == 0) {
-      const std::ptrdiff_t keys = p.keys == ATTEND_ALL_KEYS ? held : p.keys;
-      for (int row = 0; row < p.batch; ++row) lengths()[row] = random.between(0, int(keys));
+      for (int row = 0; row < most_batch; ++row) lengths()[row] = random.between(0, int(keys(p)));
       p.key_lengths = lengths();
     }
+    if (random.between(0, 1) == 0) add_some(p, random);
+    place(p, random.between(0, 2) == 0);
     const std::ptrdiff_t parts = random.between(0, 2) == 0 ? random.between(1, 9) : 1;
     return {&p, random.between(0, int(parts) - 1), parts, workspace.data, workspace.size};
   }
 
-  // Options, each of which may be there or not.
-  void ask_for_more(attend_problem& p, Random& random, bool over_cache) {
-    const auto maybe = [&] { return random.between(0, 2) == 0; };
-    const std::ptrdiff_t keys = p.keys == ATTEND_ALL_KEYS ? std::ptrdiff_t(held) : p.keys;
-    if (maybe()) p.options |= ATTEND_WINDOW_LEFT, p.window_left = random.between(0, 9);
-    if (maybe()) p.options |= ATTEND_WINDOW_RIGHT, p.window_right = random.between(0, 9);
-    if (maybe()) p.pinned_keys = random.between(0, 3);
-    if (maybe()) add_mask(p, random.between(0, 1) == 0 ? ATTEND_MASK_BYTES : ATTEND_MASK_BITS);
-    if (maybe()) add_bias(p);
-    if (maybe()) p.slopes = options.floats();
-    if (maybe()) add_relative(p);
-    if (maybe()) p.sinks = options.floats() + 16;
-    if (maybe()) p.soft_cap = 3.0f;
-    if (maybe()) p.query_format = random.between(0, 2);
-    if (maybe()) p.key_format = random.between(0, 3);
-    if (maybe()) p.value_format = random.between(0, 3);
-    if (maybe()) p.output_format = random.between(0, 2);
-    if (!over_cache && maybe()) p.origin = random.between(0, int(keys));
-    if (!over_cache && p.origin == 0 && maybe()) add_pages(p);
-    add_scales(p);
-    if (maybe()) p.lse.data = lse.floats();
-    if (maybe()) add_scores(p, random.between(0, 2), keys + random.between(0, 2));
-    if (maybe()) {
-      p.states = states.floats();
-      p.first_key = random.between(0, int(keys));
-      if (maybe()) p.options |= ATTEND_STATE_BEGINS, p.first_key = 0;
-    } else if (maybe()) {
-      p.options |= ATTEND_QUERIES_LAST;
+  static std::ptrdiff_t keys(const attend_problem& p) { return p.keys == ATTEND_ALL_KEYS ? held : p.keys; }
+  static bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > p.origin; }
+  static bool is_positioned(const attend_problem& p) {
+    return (p.options & ATTEND_CAUSAL) != 0 || p.window_left != ATTEND_NO_LIMIT || p.window_right != ATTEND_NO_LIMIT ||
+           p.alibi_slopes != nullptr || p.relative_bias.data != nullptr;
+  }
+
+  // Says where the queries stand, where it must be said.
+  static void place(attend_problem& p, bool always = false) {
+    if (!is_positioned(p)) {
+      p.offset = ATTEND_DEFAULT_OFFSET, p.options &= ~ATTEND_QUERIES_LAST;
+    } else if ((p.options & ATTEND_QUERIES_LAST) == 0 && p.offset == ATTEND_DEFAULT_OFFSET) {
+      if (always || p.queries != keys(p)) p.offset = always ? -3 : 0;
     }
   }
 
-  void add_mask(attend_problem& p, int kind) {
-    p.mask = {options.data + 256, 16 * most_tokens * most_heads, 16 * most_tokens, 16, most_tokens, kind};
+  // Options, each of which may be there or not.
+  void add_some(attend_problem& p, Random& random) {
+    const auto maybe = [&] { return random.between(0, 2) == 0; };
+    if (maybe()) p.window_left = random.between(0, 9);
+    if (p.window_left >= 0 && maybe()) p.sink_tokens = random.between(0, 3);
+    if (maybe()) p.window_right = random.between(0, 9);
+    for (const int argument : {ATTEND_ARG_MASK, ATTEND_ARG_BIAS, ATTEND_ARG_ALIBI_SLOPES, ATTEND_ARG_RELATIVE_BIAS,
+                               ATTEND_ARG_SINK_LOGITS, ATTEND_ARG_LSE, ATTEND_ARG_SCORES}) {
+      if (maybe()) add(p, argument);
+    }
+    if (p.mask.data != nullptr && maybe()) p.mask.kind = ATTEND_MASK_BITS;
+    if (maybe()) p.soft_cap = 3.0f;
+    if (maybe()) p.query_format = random.between(0, 2);
+    if (maybe()) p.output_format = random.between(0, 2);
+    if (p.cache == nullptr) {
+      if (maybe()) p.key_format = random.between(0, 2);
+      if (maybe()) add(p, ATTEND_ARG_KEY_SCALES);
+      if (maybe()) add(p, ATTEND_ARG_VALUE_SCALES);
+      if (maybe()) p.origin = random.between(0, int(p.keys));
+      if (p.origin == 0 && maybe()) add(p, ATTEND_ARG_PAGES);
+    }
+    if (maybe()) {
+      add(p, ATTEND_ARG_STATES);
+    } else if (maybe()) {
+      p.options |= ATTEND_QUERIES_LAST, p.offset = ATTEND_DEFAULT_OFFSET;
+    }
+    if (p.scores.data != nullptr) p.scores.stage = random.between(1, p.states == nullptr ? 4 : 3);
   }
-  void add_bias(attend_problem& p) { p.bias = {options.floats() + 512, 0, 16 * most_tokens, 16, 16, ATTEND_MASK_FLOATS}; }
-  void add_relative(attend_problem& p) { p.relative = {options.floats() + 2048, 9, 5, 3}; }
-  void add_pages(attend_problem& p) { p.pages = {static_cast<std::int32_t*>(static_cast<void*>(pages.data)), 0, 16, 2}; }
-  void add_scales(attend_problem& p) {
-    p.key_scales = {options.floats() + 2200, 64, 32};
-    p.value_scales = {options.floats() + 2400, 64, 32};
-  }
-  // Of dense strides.
-  void add_scores(attend_problem& p, int stage, std::ptrdiff_t keys) {
-    p.scores = {scores.floats(), 0, 0, keys, keys, stage};
-    p.scores.head_stride = keys * p.queries;
-    p.scores.batch_stride = p.scores.head_stride * p.query_heads;
+
+  // What an argument needs to be looked at, if it is not there.
+  void add(attend_problem& p, int argument) {
+    const std::ptrdiff_t row = columns, head = row * most_tokens, batch = head * most_heads;
+    switch (argument) {
+      case ATTEND_ARG_MASK:
+        if (p.mask.data == nullptr) p.mask = {options.data + 256, batch, head, row, columns, ATTEND_MASK_BYTES};
+        break;
+      case ATTEND_ARG_BIAS:
+        if (p.bias.data == nullptr) p.bias = {options.as() + 1024, 0, head, row, columns};
+        break;
+      case ATTEND_ARG_ALIBI_SLOPES:
+        p.alibi_slopes = options.as();
+        break;
+      case ATTEND_ARG_RELATIVE_BIAS:
+        p.relative_bias = {options.as() + 2048, 9, 5, 3};
+        break;
+      case ATTEND_ARG_SINK_LOGITS:
+        p.sink_logits = options.as() + 16;
+        break;
+      case ATTEND_ARG_KEY_SCALES:
+        p.key_format = ATTEND_INT8, p.key_scales = {options.as() + 2208, 64, 32};
+        break;
+      case ATTEND_ARG_VALUE_SCALES:
+        p.value_format = ATTEND_INT8, p.value_scales = {options.as() + 2400, 64, 32};
+        break;
+      case ATTEND_ARG_LSE:
+        p.lse.data = lse.data;
+        break;
+      case ATTEND_ARG_SCORES:
+        if (p.scores.data == nullptr) p.scores = {scores.as(), batch, head, row, columns, ATTEND_SCORES_RAW};
+        break;
+      case ATTEND_ARG_KEY_LENGTHS:
+        for (int b = 0; b < most_batch; ++b) lengths()[b] = 0;
+        p.key_lengths = lengths();
+        break;
+      case ATTEND_ARG_PAGES:
+        p.pages = {pages.as<std::int32_t>(), 0, 16, 2}, p.origin = 0;
+        break;
+      case ATTEND_ARG_STATES:
+        add_states(p);
+        break;
+      default:
+        break;
+    }
+    place(p);
   }
 
   bool inputs_changed() const {
@@ -169,9 +209,21 @@ class World {
   Block value{4 * 13 * most_heads * most_width * most_batch}, output{4 * 13 * most_heads * most_width * most_batch, 0x40};
   Block cache{8192}, workspace{1 << 17};
   Block options{1 << 15}, pages{256}, lse{1 << 15, 0x40}, scores{1 << 15, 0x40}, states{1 << 15, 0x40};
-  std::vector<float> large = std::vector<float>(std::size_t(1) << 19);  // for one output
 
  private:
+  // New ones, with strides that do not depend on how many keys there are.
+  void add_states(attend_problem& p) {
+    p.options &= ~ATTEND_QUERIES_LAST;
+    p.states = states.data, p.first_key = 0;
+    if (p.scores.stage == ATTEND_SCORES_WEIGHTS) p.scores.stage = ATTEND_SCORES_RAW;
+    const std::ptrdiff_t head = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? most_tokens * most_width : most_width;
+    for (attend_input* input : {&p.key, &p.value}) {
+      if (has_arrays(p)) input->head_stride = head, input->batch_stride = 2 * most_tokens * most_width;
+    }
+    // Otherwise another fault says why.
+    if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();
+  }
+
   Block problem_{8192}, lengths_{8192};  // so large that an output that begins there ends there
 };
 

@@ -9,6 +9,7 @@
 #include "../support/instance.h"
 #include "attend/attend.h"
 #include "attend/attend_c.h"
+#include "c_run.h"
 
 using namespace attend_test;
 
@@ -73,7 +74,6 @@ struct Both {
     p.query.data = query.data[first][0];
     p.output.data = output;
     p.cache = cache;
-    REQUIRE(attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM) == ATTEND_OK);
     return p;
   }
 };
@@ -127,7 +127,7 @@ TEST_CASE("c cache: filled in chunks or by tokens it decodes and prefills like a
       }
     }
     CHECK(held == tokens);
-    CHECK(both.append(0, 1) == ATTEND_CACHE_FULL);
+    CHECK(both.append(0, 1) == wrong(ATTEND_FULL, ATTEND_ARG_CACHE));
     CHECK(both.append(0, 0) == ATTEND_OK);
     CHECK(attend_cache_tokens(both.cache) == tokens);
   });
@@ -184,7 +184,7 @@ TEST_CASE("c cache: tokens from any strides; truncated, reset, moved") {
   const attend_input value = {&values[1 + (count - 1) * Wake::value_dim], 0, -Wake::value_dim, count * Wake::value_dim};
   REQUIRE(attend_cache_append(both.cache, count, &key, &value) == ATTEND_OK);
   const std::vector<Line> strided = both.memory;
-  REQUIRE(attend_cache_reset(both.cache) == ATTEND_OK);
+  REQUIRE(attend_cache_truncate(both.cache, 0) == ATTEND_OK);
   CHECK(attend_cache_tokens(both.cache) == 0);
   REQUIRE(both.append(0, count) == ATTEND_OK);
   CHECK(std::memcmp(strided.data(), both.memory.data(), strided.size() * sizeof(Line)) == 0);
@@ -192,8 +192,8 @@ TEST_CASE("c cache: tokens from any strides; truncated, reset, moved") {
   // Back to 7 tokens and on: as if the others had never been there.
   REQUIRE(attend_cache_truncate(both.cache, 7) == ATTEND_OK);
   CHECK(attend_cache_tokens(both.cache) == 7);
-  CHECK(attend_cache_truncate(both.cache, 8) == ATTEND_BAD_TOKENS);
-  CHECK(attend_cache_truncate(both.cache, -1) == ATTEND_BAD_TOKENS);
+  CHECK(attend_cache_truncate(both.cache, 8) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS));
+  CHECK(attend_cache_truncate(both.cache, -1) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_TOKENS));
   REQUIRE(both.append(7, count - 7) == ATTEND_OK);
   CHECK(std::memcmp(strided.data(), both.memory.data(), strided.size() * sizeof(Line)) == 0);
 
@@ -213,8 +213,8 @@ TEST_CASE("c cache: bits that flip in its head are seen, one or two") {
     INFO(bit);
     CHECK(attend_cache_tokens(both.cache) == -1);
     CHECK(attend_cache_max_tokens(both.cache) == -1);
-    CHECK(both.append(5, 1) == ATTEND_CORRUPT_CACHE);
-    CHECK(attend_cache_reset(both.cache) == ATTEND_CORRUPT_CACHE);
+    CHECK(both.append(5, 1) == wrong(ATTEND_CORRUPT, ATTEND_ARG_CACHE));
+    CHECK(attend_cache_truncate(both.cache, 0) == wrong(ATTEND_CORRUPT, ATTEND_ARG_CACHE));
     for (int other = bit + 1; other < bits; ++other) {
       flip(other);
       unseen += attend_cache_tokens(both.cache) != -1;
@@ -236,7 +236,7 @@ TEST_CASE("c cache: no tokens need no keys, and an empty cache gives zeros") {
   REQUIRE(attend_run(&p, workspace.data(), bytes) == ATTEND_OK);
   for (const float zero : output) CHECK(zero == 0.0f);
   p.options = ATTEND_CAUSAL;
-  CHECK(attend_check(&p) == ATTEND_TOO_FEW_TOKENS);
+  CHECK(attend_check(&p) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET));
   p.offset = 0;
   CHECK(attend_check(&p) == ATTEND_OK);
 }
@@ -254,7 +254,6 @@ TEST_CASE("c cache: work memory never shrinks with more queries") {
       attend_problem_init(&p, sizeof p);
       p.query_heads = p.kv_heads = 1, p.head_dim = 5, p.value_dim = 9, p.queries = queries;
       p.query.data = floats.data(), p.output.data = floats.data() + 1000, p.cache = cache;
-      attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
       const std::size_t bytes = attend_workspace_size(&p);
       REQUIRE(bytes > 0);
       REQUIRE(bytes >= last);

@@ -135,16 +135,17 @@ struct COptions {
     REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
     p.batch = batch;
     p.query_heads = in.s.query_heads, p.kv_heads = in.s.kv_heads, p.head_dim = in.s.head_dim, p.value_dim = in.s.value_dim;
-    p.queries = in.s.queries, p.keys = in.s.keys, p.offset = in.s.offset, p.scale = in.s.scale;
+    p.queries = in.s.queries, p.keys = in.s.keys, p.scale = in.s.scale;
     if (in.s.causal) p.options |= ATTEND_CAUSAL;
+    const bool placed = in.s.causal || o.left >= 0 || o.right >= 0 || o.slopes != nullptr || o.relative != nullptr;
+    if (placed) p.offset = in.s.offset;
     p.query = {queries.numbers.data(), queries.stride, in.s.query_heads * in.s.head_dim, in.s.head_dim};
     p.key = {keys.numbers.data(), keys.stride, in.s.kv_heads * in.s.head_dim, in.s.head_dim};
     p.value = {values.numbers.data(), values.stride, in.s.kv_heads * in.s.value_dim, in.s.value_dim};
     const auto stride = std::ptrdiff_t(output_stride(in)), score = std::ptrdiff_t(score_stride(in));
     p.output = {output.data(), std::ptrdiff_t(output_row()), stride * in.s.query_heads, stride};
-    if (o.left >= 0) p.options |= ATTEND_WINDOW_LEFT, p.window_left = o.left;
-    if (o.right >= 0) p.options |= ATTEND_WINDOW_RIGHT, p.window_right = o.right;
-    p.pinned_keys = o.pinned;
+    if (o.left >= 0) p.window_left = o.left, p.sink_tokens = o.pinned;
+    if (o.right >= 0) p.window_right = o.right;
     if (o.visible.data != nullptr) {
       p.mask = {visible.numbers.data() + (o.visible_bits ? 0 : o.visible.first),
                 visible.stride,
@@ -154,21 +155,17 @@ struct COptions {
                 o.visible_bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES};
     }
     if (o.bias.data != nullptr) {
-      p.bias = {biases.numbers.data() + o.bias.first,
-                biases.stride,
-                o.bias.head_stride,
-                o.bias.token_stride,
-                o.bias.keys,
-                ATTEND_MASK_FLOATS};
+      p.bias = {biases.numbers.data() + o.bias.first, biases.stride, o.bias.head_stride, o.bias.token_stride, o.bias.keys};
     }
-    p.slopes = o.slopes;
-    p.relative = {o.relative, o.relative_head_stride, o.relative_left, o.relative_right};
-    p.sinks = o.sinks;
+    p.alibi_slopes = o.slopes;
+    if (o.relative != nullptr) p.relative_bias = {o.relative, o.relative_head_stride, o.relative_left, o.relative_right};
+    p.sink_logits = o.sinks;
     p.soft_cap = o.soft_cap;
     p.query_format = int(o.query_format), p.key_format = int(o.key_format);
     p.value_format = int(o.value_format), p.output_format = int(o.output_format);
-    p.key_scales = {key_scales.numbers.data(), key_scales.stride, o.key_scale_stride};
-    p.value_scales = {value_scales.numbers.data(), value_scales.stride, o.value_scale_stride};
+    const bool int8_keys = o.key_format == Format::int8, int8_values = o.value_format == Format::int8;
+    if (int8_keys) p.key_scales = {key_scales.numbers.data(), key_scales.stride, o.key_scale_stride};
+    if (int8_values) p.value_scales = {value_scales.numbers.data(), value_scales.stride, o.value_scale_stride};
     p.origin = o.origin;
     if (o.paging.pages != nullptr) {
       const std::ptrdiff_t page_keys = 16 * std::ptrdiff_t(o.paging.page_groups);
@@ -180,8 +177,8 @@ struct COptions {
     if (in.has(lse)) p.lse = {lse_row.data(), std::ptrdiff_t(row_count(in)), in.s.query_heads, 1};
     score_row.assign(in.has(scores) ? batch * row_count(in) * score_stride(in) : 0, untouched);
     if (in.has(scores)) {
-      p.scores = {score_row.data(),  std::ptrdiff_t(row_count(in)) * score, score, score * in.s.query_heads, o.score_keys,
-                  int(o.score_stage)};
+      p.scores = {score_row.data(),      std::ptrdiff_t(row_count(in)) * score, score, score * in.s.query_heads, o.score_keys,
+                  int(o.score_stage) + 1};
     }
   }
 
@@ -207,7 +204,11 @@ struct COptions {
   void run_states(const Way& way) {
     attend_problem q = p;
     std::vector<unsigned char> states(attend_state_size(&q), 0xff), later = states;
-    if (q.scores.stage == ATTEND_SCORES_WEIGHTS) q.scores.data = nullptr;
+    attend_problem none;
+    attend_problem_init(&none, sizeof none);
+    if (q.scores.stage == ATTEND_SCORES_WEIGHTS) q.scores = none.scores;
+    q.states = states.data();
+    REQUIRE(attend_begin(&q) == ATTEND_OK);
     const std::ptrdiff_t steps = way.merged ? ATTEND_SEGMENT_KEYS : way.state_keys;
     for (std::ptrdiff_t first = 0; first == 0 || first < p.keys; first += steps) {
       const bool apart = way.merged && first > 0;
@@ -216,7 +217,7 @@ struct COptions {
       q.keys = std::min(p.keys, first + steps);
       // Of arrays, what begins at the origin is there: the calls before need none of it.
       q.origin = std::min(p.origin, q.keys);
-      q.options = p.options | (way.merged || first == 0 ? ATTEND_STATE_BEGINS : 0u);
+      if (apart) REQUIRE(attend_begin(&q) == ATTEND_OK);
       REQUIRE(run_with_exact_workspace(q) == ATTEND_OK);
       q.states = states.data();
       if (apart) REQUIRE(attend_merge(&q, later.data()) == ATTEND_OK);
@@ -239,7 +240,7 @@ std::string compared(std::uint64_t seed, unsigned wishes, const Way& way) {
   if (std::abs(std::int64_t(first.s.offset)) > ATTEND_MAX_TOKENS) return "";  // refused with some options
   change(second);
   COptions c(first, second);
-  if (attend_check(&c.p) != ATTEND_OK) return first.text() + ": " + attend_status_text(attend_check(&c.p));
+  if (attend_check(&c.p) != ATTEND_OK) return first.text() + ": " + explain(attend_check(&c.p));
   c.run(way);
   Way same = way;
   same.parts = 1;

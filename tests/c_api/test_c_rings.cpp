@@ -61,7 +61,6 @@ attend_problem problem_of(const Tokens& tokens, int first, int queries) {
   p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = head_dim, p.value_dim = value_dim;
   p.queries = queries;
   p.options = ATTEND_CAUSAL;
-  attend_problem_set_layout(&p, ATTEND_BATCH_TOKEN_HEAD_DIM);
   p.query.data = tokens.query.data() + first * query_heads * head_dim;
   return p;
 }
@@ -70,7 +69,7 @@ std::vector<float> run(attend_problem p) {
   std::vector<float> output(std::size_t(p.queries * query_heads * value_dim), -7.0f);
   p.output.data = output.data();
   const attend_status status = run_with_exact_workspace(p);
-  INFO(attend_status_text(status));
+  INFO(explain(status));
   REQUIRE(status == ATTEND_OK);
   return output;
 }
@@ -92,15 +91,14 @@ TEST_CASE("c rings: a window over a ring has the bits of a window over all keys,
       for (const int step : {1, 3, 7, 40}) {
         const int window = 33;
         attend_cache_shape shape = shape_of(1000);
-        shape.window_keys = window + step, shape.pinned_keys = pinned;
+        shape.window_keys = window + step, shape.sink_tokens = pinned;
         CHECK(attend_cache_size(&shape) < 200 * kv_heads * (head_dim + value_dim) * sizeof(float));
         Cache cache(shape);
         for (int first = 0; first + step <= count; first += step) {
           INFO(backend, " pinned ", pinned, " step ", step, " first ", first);
           REQUIRE(cache.append(tokens, first, step) == ATTEND_OK);
           attend_problem p = problem_of(tokens, first, step);
-          p.options |= ATTEND_WINDOW_LEFT;
-          p.window_left = window, p.pinned_keys = pinned;
+          p.window_left = window, p.sink_tokens = pinned;
           p.cache = cache.head;
           REQUIRE(same_bits(run(p), run_arrays(p, tokens, first + step)));
         }
@@ -113,7 +111,7 @@ TEST_CASE("c rings: a window over a ring has the bits of a window over all keys,
 TEST_CASE("c rings: keys that are lost are refused, those that are held are not") {
   const Tokens tokens(200);
   attend_cache_shape shape = shape_of(1000);
-  shape.window_keys = 17, shape.pinned_keys = 5;  // 2 groups, and 1
+  shape.window_keys = 17, shape.sink_tokens = 5;  // 2 groups, and 1
   Cache cache(shape);
   attend_problem p = problem_of(tokens, 0, 1);
   float output[query_heads * value_dim], scores[query_heads * 200];
@@ -123,52 +121,49 @@ TEST_CASE("c rings: keys that are lost are refused, those that are held are not"
   CHECK(attend_check(&p) == ATTEND_OK);  // 16 pinned, and 32 in the ring: all there are
   CHECK(same_bits(run(p), run_arrays(p, tokens, 48)));
   REQUIRE(cache.append(tokens, 48, 1) == ATTEND_OK);
-  CHECK(attend_check(&p) == ATTEND_KEYS_LOST);
-  p.options |= ATTEND_WINDOW_LEFT;
+  CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
   p.window_left = 16;
   CHECK(attend_check(&p) == ATTEND_OK);
   p.window_left = 17;
-  CHECK(attend_check(&p) == ATTEND_KEYS_LOST);
-  p.window_left = 16, p.pinned_keys = 16;
+  CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
+  p.window_left = 16, p.sink_tokens = 16;
   CHECK(attend_check(&p) == ATTEND_OK);
-  p.pinned_keys = 17;
-  CHECK(attend_check(&p) == ATTEND_KEYS_LOST);
-  p.pinned_keys = 16;
+  p.sink_tokens = 17;
+  CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
+  p.sink_tokens = 16;
   p.scores = {scores, 0, 0, 0, 200, ATTEND_SCORES_BIASED};
   p.scores.head_stride = 200;
   CHECK(attend_check(&p) == ATTEND_OK);
   for (const int stage : {ATTEND_SCORES_RAW, ATTEND_SCORES_CAPPED}) {
     p.scores.stage = stage;
-    CHECK(attend_check(&p) == ATTEND_KEYS_LOST);
+    CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
   }
-  p.scores.data = nullptr;
+  p.scores = problem_of(tokens, 0, 1).scores;
   REQUIRE(attend_cache_truncate(cache.head, 40) == ATTEND_OK);
-  CHECK(attend_check(&p) == ATTEND_KEYS_LOST);  // 24 ... are asked for, 32 ... are held
+  CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));  // 24 ... are asked for, 32 ... are held
   p.window_left = 7;
   CHECK(attend_check(&p) == ATTEND_OK);
-  REQUIRE(attend_cache_reset(cache.head) == ATTEND_OK);
-  p.options = ATTEND_CAUSAL;
-  p.pinned_keys = 0;
+  REQUIRE(attend_cache_truncate(cache.head, 0) == ATTEND_OK);
+  p.window_left = ATTEND_NO_LIMIT, p.sink_tokens = 0;
   REQUIRE(cache.append(tokens, 0, 3) == ATTEND_OK);
   CHECK(same_bits(run(p), run_arrays(p, tokens, 3)));
-  CHECK(cache.append(tokens, 0, 998) == ATTEND_CACHE_FULL);
+  CHECK(cache.append(tokens, 0, 998) == wrong(ATTEND_FULL, ATTEND_ARG_CACHE));
 }
 
 TEST_CASE("c rings: a window past the keys does not let lost keys in, and states see what a whole call sees") {
   const int count = 500, pinned = 50;
   const Tokens tokens(count);
   attend_cache_shape shape = shape_of(20000);
-  shape.window_keys = 58, shape.pinned_keys = pinned;
+  shape.window_keys = 58, shape.sink_tokens = pinned;
   Cache cache(shape);
   for (int first = 0; first < count; first += 10) REQUIRE(cache.append(tokens, first, 10) == ATTEND_OK);
   attend_problem p = problem_of(tokens, 0, 1);
   float output[query_heads * value_dim];
   p.output.data = output;
   p.cache = cache.head;
-  p.options |= ATTEND_WINDOW_LEFT;
-  p.window_left = 3, p.pinned_keys = 450, p.offset = 1000000;
-  CHECK(attend_check(&p) == ATTEND_KEYS_LOST);
-  p.pinned_keys = pinned;
+  p.window_left = 3, p.sink_tokens = 450, p.offset = 1000000;
+  CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
+  p.sink_tokens = pinned;
   CHECK(attend_check(&p) == ATTEND_OK);
 
   // Only some of the tokens that the ring has taken, and in several calls.
@@ -182,8 +177,8 @@ TEST_CASE("c rings: a window past the keys does not let lost keys in, and states
   }
   std::vector<float> state(attend_state_size(&p) / sizeof(float));
   p.states = state.data();
+  REQUIRE(attend_begin(&p) == ATTEND_OK);
   for (int done = 0; done < count; done += 20) {
-    p.options = (p.options & ~ATTEND_STATE_BEGINS) | (done == 0 ? ATTEND_STATE_BEGINS : 0u);
     p.first_key = done, p.keys = done + 20;
     const std::size_t bytes = attend_workspace_size(&p);
     Aligned memory(bytes);
@@ -200,8 +195,7 @@ TEST_CASE("c pages: those that every window has left behind may be gone, others 
   const Tokens tokens(count);
   std::vector<std::int32_t> table = {0, 1, 2, 3};
   attend_problem p = problem_of(tokens, 0, 2);
-  p.options |= ATTEND_WINDOW_LEFT;
-  p.window_left = 20, p.pinned_keys = 3, p.offset = count - 2;  // 42 ... are seen, and the first three
+  p.window_left = 20, p.sink_tokens = 3, p.offset = count - 2;  // 42 ... are seen, and the first three
   p.key = tokens.keys(0), p.value = tokens.values(0);
   p.keys = count;
   p.pages.table = table.data(), p.pages.page_keys = page, p.pages.count = 4;
@@ -214,13 +208,13 @@ TEST_CASE("c pages: those that every window has left behind may be gone, others 
     std::vector<std::int32_t> broken = table;
     broken[needed] = -1;
     p.pages.table = broken.data();
-    CHECK(attend_check(&p) == ATTEND_BAD_PAGE);
+    CHECK(attend_check(&p) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES));
   }
   p.pages.table = table.data(), p.window_left = 31;  // 31 is of the page that is gone
-  CHECK(attend_check(&p) == ATTEND_BAD_PAGE);
+  CHECK(attend_check(&p) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES));
 }
 
-TEST_CASE("c surface: soft caps within their limits, and options that an old struct cannot have") {
+TEST_CASE("c surface: soft caps within their limits") {
   const Tokens tokens(4);
   attend_problem p = problem_of(tokens, 0, 4);
   p.key = tokens.keys(0), p.value = tokens.values(0);
@@ -233,13 +227,8 @@ TEST_CASE("c surface: soft caps within their limits, and options that an old str
   }
   for (const float cap : {0.9e-30f, 1.1e30f, -1.0f}) {
     p.soft_cap = cap;
-    CHECK(attend_check(&p) == ATTEND_BAD_SOFT_CAP);
+    CHECK(attend_check(&p) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP));
   }
-  p.soft_cap = 0.0f;
-  p.size = ATTEND_PROBLEM_SIZE_1;
-  CHECK(attend_check(&p) == ATTEND_OK);
-  p.options |= ATTEND_WINDOW_LEFT;
-  CHECK(attend_check(&p) == ATTEND_UNKNOWN_OPTION);
 }
 
 TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's caches, and are near") {
@@ -299,31 +288,4 @@ TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's cache
       CHECK(same_bits(output, expected));
     }
   }
-}
-
-TEST_CASE("c caches: shapes that are refused, and the struct of version 1") {
-  attend_cache_shape shape = shape_of(20);
-  const auto status_of = [&](auto change) {
-    attend_cache_shape changed = shape;
-    change(changed);
-    CHECK((attend_cache_size(&changed) == 0) == (attend_cache_check(&changed) != ATTEND_OK));
-    return attend_cache_check(&changed);
-  };
-  CHECK(status_of([](attend_cache_shape&) {}) == ATTEND_OK);
-  for (const int bad : {-1, 4, 1 << 20}) {
-    CHECK(status_of([&](attend_cache_shape& s) { s.key_format = bad, s.kv_heads = 0; }) == ATTEND_BAD_KEY_FORMAT);
-    CHECK(status_of([&](attend_cache_shape& s) { s.value_format = bad, s.max_tokens = 0; }) == ATTEND_BAD_VALUE_FORMAT);
-  }
-  for (const std::ptrdiff_t bad : {std::ptrdiff_t(-1), PTRDIFF_MIN, std::ptrdiff_t(ATTEND_MAX_TOKENS) + 1, PTRDIFF_MAX}) {
-    CHECK(status_of([&](attend_cache_shape& s) { s.window_keys = bad; }) == ATTEND_BAD_RING);
-    CHECK(status_of([&](attend_cache_shape& s) { s.window_keys = 9, s.pinned_keys = bad; }) == ATTEND_BAD_RING);
-  }
-  CHECK(status_of([](attend_cache_shape& s) { s.pinned_keys = 1; }) == ATTEND_BAD_RING);
-  CHECK(status_of([](attend_cache_shape& s) { s.size = ATTEND_CACHE_SHAPE_SIZE_1 - 1; }) == ATTEND_BAD_STRUCT_SIZE);
-  // What is behind the struct of version 1 is not looked at.
-  CHECK(status_of([](attend_cache_shape& s) { s.size = ATTEND_CACHE_SHAPE_SIZE_1, s.key_format = 77; }) == ATTEND_OK);
-  std::memset(static_cast<void*>(&shape), 0xff, sizeof shape);
-  REQUIRE(attend_cache_shape_init(&shape, ATTEND_CACHE_SHAPE_SIZE_1) == ATTEND_OK);
-  CHECK(shape.max_tokens == 0);
-  CHECK(shape.window_keys == -1);
 }

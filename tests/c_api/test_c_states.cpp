@@ -47,7 +47,6 @@ struct Data {
     problem.key.data = key.data();
     problem.value.data = value.data();
     problem.output.data = output.data();
-    attend_problem_set_layout(&problem, ATTEND_BATCH_TOKEN_HEAD_DIM);
     problem.key.batch_stride = problem.value.batch_stride = 0;
   }
   std::vector<float> query, key, value, output;
@@ -76,10 +75,9 @@ TEST_CASE("c states: keys that do not exist between two calls are as if a mask h
         Work states(attend_state_size(&data.problem));
         attend_problem some = data.problem;
         some.states = states.memory;
-        some.options = ATTEND_STATE_BEGINS;
         some.keys = before;
+        CHECK(attend_begin(&some) == ATTEND_OK);
         CHECK(run(some) == ATTEND_OK);
-        some.options = 0;
         some.first_key = before;
         some.keys = tokens;
         some.origin = origin;
@@ -101,7 +99,7 @@ TEST_CASE("c states: the end looks neither at queries nor at key lengths") {
   Work states(attend_state_size(&data.problem));
   attend_problem p = data.problem;
   p.states = states.memory;
-  p.options = ATTEND_STATE_BEGINS;
+  CHECK(attend_begin(&p) == ATTEND_OK);
   CHECK(run(p) == ATTEND_OK);
   p.key_lengths = reinterpret_cast<const std::ptrdiff_t*>(std::uintptr_t(8));
   p.query.batch_stride = std::numeric_limits<std::ptrdiff_t>::max();

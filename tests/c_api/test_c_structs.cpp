@@ -20,7 +20,7 @@ TEST_CASE("c surface: a struct from a newer header is taken as long as its new f
     CHECK(attend_check(call.problem) == ATTEND_OK);
     CHECK(attend_run(call.problem, call.workspace, call.workspace_size) == ATTEND_OK);
     static_cast<unsigned char*>(static_cast<void*>(call.problem))[call.problem->size - 1] = 1;
-    CHECK(attend_check(call.problem) == ATTEND_NEWER_STRUCT);
+    CHECK(attend_check(call.problem) == wrong(ATTEND_NEWER, ATTEND_ARG_SIZE));
   }
   struct {
     attend_problem known;
@@ -55,7 +55,7 @@ TEST_CASE("c surface: output strides are taken exactly where elements visibly li
             places.insert(b * p.output.batch_stride + t * p.output.token_stride + h * p.output.head_stride + c);
     const bool apart = std::ptrdiff_t(places.size()) == p.batch * p.queries * p.query_heads * p.value_dim;
     const attend_status status = attend_check(&p);
-    REQUIRE((status == ATTEND_OK || status == ATTEND_BAD_OUTPUT_STRIDES));
+    REQUIRE((status == ATTEND_OK || status == wrong(ATTEND_SHARED_ELEMENTS, ATTEND_ARG_OUTPUT)));
     if (status == ATTEND_OK) REQUIRE(apart);
     status == ATTEND_OK ? ++taken : ++refused;
   }

@@ -131,6 +131,43 @@ TEST_CASE("options: a bias of -2.36e38 or less gives weight 0, one of -2.35e38 i
   });
 }
 
+// Rows before the keys see none, rows beyond them the sink tokens only: neither grows from row to row.
+TEST_CASE("options: a window with sink tokens gives a token alone the bits that it has among others") {
+  constexpr int heads = 4, kv_heads = 2, width = 3, tokens = 9, few = 3;
+  std::vector<float> query(tokens * heads * dim), key(few * kv_heads * dim), value(few * kv_heads * width);
+  Random(1).fill(query.data(), query.size());
+  Random(2).fill(key.data(), key.size());
+  Random(3).fill(value.data(), value.size());
+  for_each_backend([&](const char* backend) {
+    INFO(std::string(backend));
+    for (int offset = -3; offset <= 3; ++offset) {
+      for (const int left : {0, 1, 2}) {
+        const auto run = [&](int first, int count, std::vector<float>& output) {
+          core::Problem problem{};
+          problem.query = {&query[std::size_t(first * heads * dim)], heads * dim, dim};
+          problem.output = {&output[std::size_t(first * heads * width)], heads * width, width};
+          problem.key = {key.data(), kv_heads * dim, dim};
+          problem.value = {value.data(), kv_heads * width, width};
+          problem.query_heads = heads, problem.kv_heads = kv_heads, problem.head_dim = dim, problem.value_dim = width;
+          problem.queries = count, problem.keys = few, problem.offset = offset + first;
+          problem.scale = 1.0f, problem.causal = true, problem.key_block = 64;
+          problem.row_block = core::rows_per_kv_head(heads, kv_heads, count);
+          std::vector<float> scratch = poison(core::option_scratch_floats(problem.row_block, 64, dim, width));
+          problem.scratch = scratch.data();
+          core::Options options;
+          options.left = left, options.pinned = 2;
+          core::run(problem, options);
+        };
+        std::vector<float> whole(tokens * heads * width), alone(whole.size());
+        run(0, tokens, whole);
+        for (int t = 0; t < tokens; ++t) run(t, 1, alone);
+        INFO(offset, " ", left);
+        CHECK(whole == alone);
+      }
+    }
+  });
+}
+
 TEST_CASE("options: states write the columns of their own keys only") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
