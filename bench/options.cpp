@@ -98,7 +98,7 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   attend_test::Random random(5);
   for (std::size_t i = 0; i < square; ++i) mask.get()[i] = std::uint8_t(random.between(0, 3) != 0);
   for (std::size_t i = 0; i < square; ++i) bits.get()[i / 8] = std::uint8_t(bits.get()[i / 8] | mask.get()[i] << i % 8);
-  const std::vector<float> slopes(std::size_t(heads), -0.01f), relative(2001, 0.5f);
+  const std::vector<float> alibi_slopes(std::size_t(heads), -0.01f), relative(2001, 0.5f);
   Memory<float> lse(std::size_t(tokens) * std::size_t(heads));
   Problem p{};
   const std::ptrdiff_t stride = std::ptrdiff_t(width);
@@ -123,7 +123,7 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   with_bits.visible = {bits.get(), 0, tokens, 0, tokens};
   with_bits.visible_bits = true;
   with_cap.soft_cap = 50.0f;
-  with_slopes.slopes = slopes.data();
+  with_slopes.alibi_slopes = alibi_slopes.data();
   with_relative.relative = relative.data();
   with_relative.relative_left = with_relative.relative_right = 1000;
   with_lse.lse = {lse.get(), heads, 1};

@@ -77,8 +77,8 @@ void check_ring(Check& check, const attend_problem& problem, const CallOptions& 
   const ptrdiff_t keys = options.call.keys_of_row(0), begin = options.first.first_key,
                   seen = first_seen(problem, options, keys);
   const auto any_lost = [&](ptrdiff_t from, ptrdiff_t to) { return (from > lost ? from : lost) < (to < back ? to : back); };
-  const ptrdiff_t sinks = problem.sink_tokens < keys ? problem.sink_tokens : keys;
-  check.require(!any_lost(seen > begin ? seen : begin, keys) && !any_lost(begin, sinks), ATTEND_LOST, ATTEND_ARG_CACHE);
+  const ptrdiff_t sink_logits = problem.sink_tokens < keys ? problem.sink_tokens : keys;
+  check.require(!any_lost(seen > begin ? seen : begin, keys) && !any_lost(begin, sink_logits), ATTEND_LOST, ATTEND_ARG_CACHE);
 }
 
 // What options say of a cache that is not plain.

@@ -15,7 +15,7 @@ void check_windows(Check& check, const attend_problem& problem, core::Options& o
   constexpr ptrdiff_t widest = 2 * ptrdiff_t(ATTEND_MAX_TOKENS);
   options.left = int(problem.window_left < widest ? problem.window_left : widest);
   options.right = int(problem.window_right < widest ? problem.window_right : widest);
-  options.pinned = int(problem.sink_tokens);
+  options.sink_tokens = int(problem.sink_tokens);
 }
 
 // An attend_mask, attend_bias or attend_scores: columns that are not given are the problem's keys, which with states are not
@@ -128,7 +128,7 @@ void check_lse(Check& check, const attend_problem& problem, CallOptions& options
 }  // namespace
 
 void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
-  options.first.sinks = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
+  options.first.sink_logits = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
   options.first.output_format = core::Format(problem.output_format);
   if (writes) check_lse(check, problem, options);
 }
@@ -145,7 +145,7 @@ void check_options(Check& check, const attend_problem& problem, CallOptions& opt
   check_mask(check, problem, options);
   check_bias(check, problem, options);
   check_relative_bias(check, problem, options);
-  first.slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
+  first.alibi_slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
   check_key_options(check, problem, options);
   check_scores(check, problem, options);
   check_end(check, problem, options, problem.states == nullptr);

@@ -74,9 +74,9 @@ ptrdiff_t check_standing(Check& check, const void* states, const Call& call, att
 // All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
 core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::Options of_row = options.first;
-  [[maybe_unused]] auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage, query_format,
-                          key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
+  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
+                          relative_left, relative_right, soft_cap, sink_logits, lse, scores, score_keys, score_stage,
+                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
                           value_scale_stride, paging, origin, states, first_key, begins] = of_row;
   visible.first = row * options.mask_step;
   bias.first = row * options.bias_step;

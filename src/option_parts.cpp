@@ -20,17 +20,17 @@ void move_mask(Mask& mask, const Piece& piece) {
 // Makes the options those of a piece. All fields by name: one that core::Options gets does not compile here until somebody has
 // said what a piece has of it.
 void take_piece_of_options(Options& options, const Piece& piece) {
-  [[maybe_unused]] auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage, query_format,
-                          key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
+  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
+                          relative_left, relative_right, soft_cap, sink_logits, lse, scores, score_keys, score_stage,
+                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
                           value_scale_stride, paging, origin, states, first_key, begins] = options;
   move_mask(visible, piece);
   move_mask(bias, piece);
   move_tensor(lse, piece);
   move_tensor(scores, piece);
   move_tensor(states, piece);
-  if (slopes != nullptr) slopes += piece.query_head;
-  if (sinks != nullptr) sinks += piece.query_head;
+  if (alibi_slopes != nullptr) alibi_slopes += piece.query_head;
+  if (sink_logits != nullptr) sink_logits += piece.query_head;
   if (relative != nullptr) relative += piece.query_head * relative_head_stride;
   if (key_scales != nullptr) key_scales += piece.kv_head * key_scale_stride;
   if (value_scales != nullptr) value_scales += piece.kv_head * value_scale_stride;
@@ -40,7 +40,7 @@ template <class Call>
 void each_piece(const Problem& problem, const Options& options, int part, int parts, Call call) {
   const auto token_work = [&](int token) {
     const Visibility visibility = visibility_of(problem, options, token);
-    return token_overhead + (visibility.end - visibility.first) + visibility.pinned;
+    return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
   };
   for_each_piece(problem, part, parts, token_work, call);
 }

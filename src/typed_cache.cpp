@@ -93,7 +93,7 @@ ATTEND_ALWAYS_INLINE void store_tokens(const core::TypedCache& cache, int positi
     const int group = token / panel_keys, lane = token % panel_keys;
     const Token rows = {key.data, value.data, key.head_stride, value.head_stride};
     put_token(cache, ptrdiff_t(slot_group(cache.paging, token + 1, group)) * panel_keys + lane, rows, put);
-    if (cache.paging.ring_groups > 0 && group < cache.paging.pinned_groups) put_token(cache, token, rows, put);
+    if (cache.paging.ring_groups > 0 && group < cache.paging.sink_groups) put_token(cache, token, rows, put);
     key.data += key.token_stride;
     value.data += value.token_stride;
   }

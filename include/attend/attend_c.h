@@ -339,8 +339,8 @@ typedef struct attend_problem {
        soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
   ptrdiff_t window_left;  /* it sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
   ptrdiff_t window_right; /* it sees keys up to p + window_right; likewise */
-  ptrdiff_t sink_tokens;  /* so many of the first tokens stay visible when window_left has passed them: the attention sinks of
-                             StreamingLLM. These are tokens, with keys and values; sink_logits are numbers without either */
+  ptrdiff_t sink_tokens; /* so many of the first tokens stay visible when window_left has passed them: the attention sink_logits
+                            of StreamingLLM. These are tokens, with keys and values; sink_logits are numbers without either */
   attend_mask mask;
   attend_bias bias;
   const float* alibi_slopes; /* [query_heads]; null: none */

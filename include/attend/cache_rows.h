@@ -152,7 +152,7 @@ class TypedRows {
     if constexpr (is_ring) {
       call.options.paging = Ring::paging;
       call.options.left = Ring::window - 1;
-      call.options.pinned = Ring::sink_tokens;
+      call.options.sink_tokens = Ring::sink_tokens;
     }
   }
 

@@ -252,7 +252,7 @@ void set_keys(OptionCall& call, const Cache& cache) {
 inline bool is_in_ring(const OptionCall& call, int held) {
   const core::Paging& paging = call.options.paging;
   const int oldest = (held - 1) / panel_keys - paging.ring_groups + 1;  // group
-  if (paging.ring_groups == 0 || oldest <= paging.pinned_groups) return true;
+  if (paging.ring_groups == 0 || oldest <= paging.sink_groups) return true;
   const int64_t first = int64_t(call.problem.offset) - call.options.left;
   return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
@@ -269,13 +269,13 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
   const float scale = options.scale.or_else(usual_scale);
   const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
-  const int sink_tokens = options.sink_tokens.or_else(more.pinned);
+  const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < 0 || keys > held) return Status::bad_key_length;
   if (!is_finite(scale)) return Status::bad_scale;
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
   if (options.window_right.given && right < 0) return Status::bad_window;
-  if (sink_tokens < 0 || (ring && sink_tokens > more.pinned)) return Status::bad_sink_tokens;
+  if (sink_tokens < 0 || (ring && sink_tokens > more.sink_tokens)) return Status::bad_sink_tokens;
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   const auto is_short = [&](int rows, int columns) { return rows < queries || columns < keys; };
   const auto rows_of = [&](int of_array) { return of_array == 1 ? queries : of_array; };
@@ -297,19 +297,19 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   problem.causal = options.causal.or_else(causal);
   more.left = left;
   more.right = right;
-  more.pinned = sink_tokens;
+  more.sink_tokens = sink_tokens;
   if (!is_in_ring(call, held)) return Status::not_in_ring;
   more.paging.ring_tokens = ring ? held : 0;
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
   more.bias = options.bias.mask;
-  more.slopes = options.alibi_slopes.data;
+  more.alibi_slopes = options.alibi_slopes.data;
   more.relative = options.relative_bias.data;
   more.relative_head_stride = options.relative_bias.head_stride;
   more.relative_left = options.relative_bias.left;
   more.relative_right = options.relative_bias.right;
   more.soft_cap = options.soft_cap;
-  more.sinks = options.sink_logits.data;
+  more.sink_logits = options.sink_logits.data;
   constexpr ptrdiff_t heads = Checked<Shape>::query_heads;
   more.lse = {options.lse.data, heads, 1};
   more.scores = {options.scores.data, heads * options.scores.keys, options.scores.keys};

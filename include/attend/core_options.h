@@ -41,27 +41,27 @@ struct Paging {
   const int32_t*
       pages;  // null: none. Page of each page_groups groups; slot = pages[g / page_groups] * page_groups + g % page_groups
   int page_groups;
-  int ring_groups;      // 0: none. Otherwise slot = pinned_groups + g % ring_groups for the last ring_groups groups of the keys
-  int pinned_groups;    // that exist, and g for others, of which only g < pinned_groups are ever read
+  int ring_groups;      // 0: none. Otherwise slot = sink_groups + g % ring_groups for the last ring_groups groups of the keys
+  int sink_groups;      // that exist, and g for others, of which only g < sink_groups are ever read
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
 struct Options {
   // A query at position p = problem.offset + token (no overflow) sees key j, if causal or not, only where
-  int left = -1;   //   j >= p - left, or j < pinned (negative: any)
+  int left = -1;   //   j >= p - left, or j < sink_tokens (negative: any)
   int right = -1;  //   j <= p + right (negative: any)
-  int pinned = 0;
+  int sink_tokens = 0;
   Mask visible = {};  // uint8_t: 0 hides a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
   bool visible_bits = false;  // (strides count bits then)
   Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key (option_arrays.h)
 
-  const float* slopes = nullptr;       // [query_heads] ALiBi: slope * (j - p) is added
+  const float* alibi_slopes = nullptr;  // [query_heads] ALiBi: slope * (j - p) is added
   const float* relative = nullptr;     // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,
   ptrdiff_t relative_head_stride = 0;  // relative_right) + relative_left of a head's row is added
   int relative_left = 0;
   int relative_right = 0;
-  float soft_cap = 0.0f;         // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
-  const float* sinks = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
+  float soft_cap = 0.0f;               // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
+  const float* sink_logits = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
 
   Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
   Tensor<float> scores =
@@ -108,8 +108,8 @@ constexpr size_t option_scratch_floats(int row_block, int key_block, int head_di
 void run(const Problem& problem, const Options& options);
 void run_part(const Problem& problem, const Options& options, int part, int parts);
 
-// As run, for calls over a cache of one format that ask for a window at most: of Options, left, right, pinned, paging and the
-// scales are looked at. Programs that make no other calls with options hold the code of these only. With one_row the query
+// As run, for calls over a cache of one format that ask for a window at most: of Options, left, right, sink_tokens, paging and
+// the scales are looked at. Programs that make no other calls with options hold the code of these only. With one_row the query
 // rows of a problem go one by one, whatever its row_block, which is less code.
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
@@ -164,7 +164,7 @@ constexpr size_t typed_cache_value_bytes(Format format, int kv_heads, int value_
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
-// ring, tokens that are no longer among its groups' are overwritten; those of pinned groups are kept besides.
+// ring, tokens that are no longer among its groups' are overwritten; those of sink tokens are kept besides.
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.

@@ -125,7 +125,7 @@ struct RingSizes {
   // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its group.
   static constexpr core::Paging paging = {nullptr, 0, core::panel_count(window + tokens_at_once - 2) + 1,
                                           core::panel_count(sink_tokens)};
-  static constexpr int places = (paging.ring_groups + paging.pinned_groups) * panel_keys;
+  static constexpr int places = (paging.ring_groups + paging.sink_groups) * panel_keys;
 };
 
 }  // namespace detail

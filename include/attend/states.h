@@ -90,7 +90,7 @@ struct StateAccess {
     call.problem.value_dim = Dims::value_dim;
     call.problem.queries = state.queries_;
     call.options.states = tensor(state);
-    call.options.sinks = options.sink_logits.data;
+    call.options.sink_logits = options.sink_logits.data;
     call.options.lse = {options.lse.data, Dims::query_heads, 1};
     core::finish(call.problem, call.options);
     return Status::ok;

@@ -219,7 +219,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         for (int k = 0; k < sees.from - from; ++k) scores[k] = -__builtin_inff();
         if (sees.gap) {
           const Visibility& visibility = rows_.row(r).at.visibility;
-          for (int k = visibility.pinned - key; k < visibility.first - key; ++k) scores[k - from] = -__builtin_inff();
+          for (int k = visibility.sink_tokens - key; k < visibility.first - key; ++k) scores[k - from] = -__builtin_inff();
         }
       }
       if (cut) {

@@ -20,14 +20,14 @@ struct ChainRange {
 
 inline ChainRange range_in_chain(const Visibility& visibility, int key, int count) {
   ChainRange range = {at_least(visibility.begin - key, 0), at_most(visibility.end - key, count), false};
-  const int first = visibility.first - key, pinned = visibility.pinned - key;
+  const int first = visibility.first - key, sink_tokens = visibility.sink_tokens - key;
   if (range.from >= first) return range;
-  if (range.from >= pinned) {
+  if (range.from >= sink_tokens) {
     range.from = first;
   } else if (first < range.to) {
-    range.gap = pinned < first;
+    range.gap = sink_tokens < first;
   } else {
-    range.to = at_most(range.to, pinned);
+    range.to = at_most(range.to, sink_tokens);
   }
   return range;
 }
@@ -133,7 +133,7 @@ class EmbeddedRows {
     const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
     float* const sums = has_total ? all.total() : all.sums();
     if constexpr (Features::score_mods) {
-      const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
+      const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
       const Denominator denominator = denominator_of(sum, all.max(), sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         finish_weights<Scalar>(score_mod().shown(token, head), options_.score_keys, all.max(), denominator, scores_);

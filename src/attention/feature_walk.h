@@ -49,7 +49,7 @@ class FeatureWalk {
     rows_.for_each_row([&](int r, int token, int head) {
       const auto& sums = rows_.sums;
       if (rows_.has_states) return sums.save(r, rows_.state(token, head));
-      const float* sink = options_.sinks == nullptr ? nullptr : options_.sinks + head;
+      const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
       const auto result = sums.result(r, sums.total(r), true);
       const Denominator all = denominator_of(result.denominator, sums.softmax[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {

@@ -11,11 +11,11 @@ namespace {
 
 struct NoFeatures {
   static constexpr bool any = false;
-  static constexpr bool visibility = false;  // windows, pinned keys, boolean masks
+  static constexpr bool visibility = false;  // windows, sink tokens, boolean masks
   static constexpr bool score_mods = false;  // soft cap, biases, scores as a result
   static constexpr bool sources = false;     // other number formats than float32, scales of keys and values, rings, pages
   static constexpr bool states = false;      // keys in several calls
-  static constexpr bool results = false;     // sinks, log-sum-exp, weights, outputs in other formats
+  static constexpr bool results = false;     // sink logits, log-sum-exp, weights, outputs in other formats
 
   // Of the embedded form:
   static constexpr bool arrays = true;    // keys and values lie in arrays too, in any format; else in a cache of `format`

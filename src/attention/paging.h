@@ -18,7 +18,7 @@ inline int slot_group(const core::Paging& paging, int keys, int group) {
   if (paging.pages != nullptr)
     return paging.pages[group / paging.page_groups] * paging.page_groups + group % paging.page_groups;
   if (paging.ring_groups == 0 || group < first_ring_group(paging, keys)) return group;
-  return paging.pinned_groups + group % paging.ring_groups;
+  return paging.sink_groups + group % paging.ring_groups;
 }
 
 // The slot of a key of a problem's first `keys`: 16 for each group's.

@@ -215,12 +215,13 @@ struct ScoreUse {
 
 // All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
-  [[maybe_unused]] const auto& [left, right, pinned, visible, visible_bits, bias, slopes, relative, relative_head_stride,
-                                relative_left, relative_right, soft_cap, sinks, lse, scores, score_keys, score_stage,
-                                query_format, key_format, value_format, output_format, key_scales, value_scales,
-                                key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] = options;
+  [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
+                                relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, scores,
+                                score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
+                                value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
+      options;
   const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
-  const bool others = scores.data != nullptr || slopes != nullptr || relative != nullptr;
+  const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
   return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
 }
 inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
@@ -292,8 +293,10 @@ class ScoreMod {
                           options_.relative_right, distance(at, key), keys);
       });
     }
-    if (options_.slopes != nullptr) {
-      for_rows([&](float* row, const QueryRow& at) { add_slope<Isa>(row, options_.slopes[at.head], distance(at, key), keys); });
+    if (options_.alibi_slopes != nullptr) {
+      for_rows([&](float* row, const QueryRow& at) {
+        add_slope<Isa>(row, options_.alibi_slopes[at.head], distance(at, key), keys);
+      });
     }
     if (options_.visible.data != nullptr) {
       const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
@@ -307,13 +310,13 @@ class ScoreMod {
         if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
       });
     }
-    if (by_position) {  // what lies before the call's first key, and between the pinned keys and the window
+    if (by_position) {  // what lies before the call's first key, and between the sink tokens and the window
       for_rows([&](float* row, const QueryRow& at) {
         hide_between(row, 0, at_most(at.visibility.begin - key, keys));
-        hide_between(row, at_least(at.visibility.pinned - key, 0), at_most(at.visibility.first - key, keys));
+        hide_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.first - key, keys));
       });
     }
-    if (options_.bias.data != nullptr && (options_.slopes != nullptr || options_.relative != nullptr)) {
+    if (options_.bias.data != nullptr && (options_.alibi_slopes != nullptr || options_.relative != nullptr)) {
       // What came after may have been infinite, and hidden is hidden.
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);

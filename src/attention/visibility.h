@@ -34,19 +34,19 @@ inline int seen_segments(const core::Problem& problem) { return segments_with(vi
 // The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
 constexpr int partial_row_floats(int value_dim) { return value_dim + 2; }
 
-// By position alone: keys first ... end - 1, and those before `pinned`, which is at most first; of these only from `begin` on,
-// where the call begins. None of them falls from one token to the next.
+// By position alone: keys first ... end - 1, and those before `sink_tokens`, which is at most first; of these only from `begin`
+// on, where the call begins. None of them falls from one token to the next.
 struct Visibility {
   int begin;
   int first;
   int end;
-  int pinned;
+  int sink_tokens;
 
-  bool has(int key) const { return key >= begin && key < end && (key >= first || key < pinned); }
+  bool has(int key) const { return key >= begin && key < end && (key >= first || key < sink_tokens); }
   // Whether it has any of the keys from `key` up to `to`.
   bool has_any(int key, int to) const {
     const int low = at_least(key, begin), high = at_most(to, end);
-    return low < high && (high > first || low < pinned);
+    return low < high && (high > first || low < sink_tokens);
   }
 };
 
@@ -58,11 +58,11 @@ struct BlockVisibility {
 
   bool has_any(int key, int to) const {
     const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
-    return all || (low < high && (high > earliest.first || low < latest.pinned));
+    return all || (low < high && (high > earliest.first || low < latest.sink_tokens));
   }
   // Whether any row sees some of each group of keys, of which it sees some of the first and of the last.
   bool has_all_groups(int key, int to) const {
-    return all || key + panel_keys > earliest.first || to - panel_keys < latest.pinned;
+    return all || key + panel_keys > earliest.first || to - panel_keys < latest.sink_tokens;
   }
 };
 
@@ -86,7 +86,7 @@ inline Visibility visibility_of(const core::Problem& problem, const core::Option
   if (options.right >= 0) end = within(at + options.right + 1, 0, end);
   const int begin = first_key(options);
   const int first = options.left < 0 ? 0 : within(at - options.left, 0, end);
-  return {begin, first, end, at_most(options.pinned, first)};
+  return {begin, first, end, at_most(options.sink_tokens, first)};
 }
 
 inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {

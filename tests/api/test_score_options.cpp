@@ -41,8 +41,8 @@ struct World {
   attend::Bias<1, 4, keys> bias;
   attend::RelativeBias<4, 30, 2> relative;
   attend::RelativeBias<1, 5, 0> shared_relative;
-  const float slopes[4] = {0.5f, 0.25f, 0.125f, 0.0625f};
-  float sinks[4] = {0.3f, -infinity, 5.0f, -2.0f};
+  const float alibi_slopes[4] = {0.5f, 0.25f, 0.125f, 0.0625f};
+  float sink_logits[4] = {0.3f, -infinity, 5.0f, -2.0f};
 
   World() {
     fill_array(query, 1, 4.0f);
@@ -121,7 +121,7 @@ TEST_CASE("score options: each is the core's, over arrays and a cache, whole and
     check_calls("causal", options, [](auto&) {});
     options.window_left = 40;
     options.sink_tokens = 4;
-    check_calls("window", options, [](auto& o) { o.left = 40, o.pinned = 4; });
+    check_calls("window", options, [](auto& o) { o.left = 40, o.sink_tokens = 4; });
     options = {};
     options.window_right = 3;
     check_calls(
@@ -141,18 +141,19 @@ TEST_CASE("score options: each is the core's, over arrays and a cache, whole and
     options.mask = {};
     options.bias = {};
 
-    options.alibi_slopes = w.slopes;
-    options.sink_logits = w.sinks;
-    check_calls("slopes, sinks", options, [&](auto& o) { o.slopes = w.slopes, o.sinks = w.sinks; });
+    options.alibi_slopes = w.alibi_slopes;
+    options.sink_logits = w.sink_logits;
+    check_calls("alibi_slopes, sink_logits", options,
+                [&](auto& o) { o.alibi_slopes = w.alibi_slopes, o.sink_logits = w.sink_logits; });
     options.relative_bias = w.relative;
     options.soft_cap = 5.0f;
     options.alibi_slopes = {};
     options.causal = true;
     const auto set_relative = [&](auto& o) {
-      o.sinks = w.sinks, o.relative = w.relative.data[0], o.relative_head_stride = 33;
+      o.sink_logits = w.sink_logits, o.relative = w.relative.data[0], o.relative_head_stride = 33;
       o.relative_left = 30, o.relative_right = 2, o.soft_cap = 5.0f;
     };
-    check_calls("relative, cap, sinks", options, set_relative);
+    check_calls("relative, cap, sink_logits", options, set_relative);
     options.relative_bias = w.shared_relative;
     options.sink_logits = {};
     options.causal = false;
@@ -174,7 +175,7 @@ TEST_CASE("score options: without any, the bits are those of Options; decode is 
   Options options = attend::causal();
   options.window_left = 33;
   options.sink_tokens = 3;
-  options.alibi_slopes = w.slopes;
+  options.alibi_slopes = w.alibi_slopes;
   CHECK(attend::prefill(w.query, w.cache, found, w.work, options) == Status::ok);
   attend::Query<Wake> query;
   attend::Output<Wake> output, last;
@@ -198,8 +199,8 @@ TEST_CASE("score options: lse and scores of every stage are the core's") {
   for (const ScoreStage stage : {ScoreStage::raw, ScoreStage::capped, ScoreStage::biased, ScoreStage::weights}) {
     Options options = attend::causal(keys - queries);
     options.soft_cap = 3.0f;
-    options.alibi_slopes = w.slopes;
-    options.sink_logits = w.sinks;
+    options.alibi_slopes = w.alibi_slopes;
+    options.sink_logits = w.sink_logits;
     options.lse = lse;
     options.scores = scores;
     options.score_stage = stage;
@@ -207,8 +208,8 @@ TEST_CASE("score options: lse and scores of every stage are the core's") {
     call.problem.offset = keys - queries;
     call.problem.causal = true;
     call.options.soft_cap = 3.0f;
-    call.options.slopes = w.slopes;
-    call.options.sinks = w.sinks;
+    call.options.alibi_slopes = w.alibi_slopes;
+    call.options.sink_logits = w.sink_logits;
     call.options.lse = {expected_lse.data[0], 4, 1};
     call.options.scores = {expected_scores.data[0][0], 4 * (keys + 3), keys + 3};
     call.options.score_keys = keys + 3;

@@ -28,7 +28,7 @@ struct World {
   attend::State<Wake, queries> state, later;
   attend::Output<Wake, queries> expected, found;
   attend::Lse<Wake, queries> expected_lse, lse;
-  const float slopes[4] = {0.01f, 0.02f, 0.0f, 0.5f}, sinks[4] = {1.0f, 0.0f, -3.0f, 20.0f};
+  const float alibi_slopes[4] = {0.01f, 0.02f, 0.0f, 0.5f}, sink_logits[4] = {1.0f, 0.0f, -3.0f, 20.0f};
 
   World() {
     fill_array(query, 1, 4.0f);
@@ -41,8 +41,8 @@ struct World {
 
   attend::ScoreOptions<Wake> all_options() {
     attend::ScoreOptions<Wake> options = attend::causal();
-    options.alibi_slopes = slopes;
-    options.sink_logits = sinks;
+    options.alibi_slopes = alibi_slopes;
+    options.sink_logits = sink_logits;
     options.window_left = 600;
     options.sink_tokens = 3;
     options.soft_cap = 6.0f;
@@ -135,7 +135,7 @@ TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
   static attend::KvCache<Wake> empty;
   attend::ScoreOptions<Wake> options;
   options.lse = w.lse;
-  options.sink_logits = w.sinks;
+  options.sink_logits = w.sink_logits;
   w.state.begin();
   CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) ==
         Status::bad_query_length);  // the last of no tokens

@@ -35,7 +35,7 @@ static_assert(sizeof(attend::KvCache<Wake, int8, float16>) == aligned(aligned(11
 static_assert(sizeof(attend::RingCache<Wake, RingOf<17>>) == aligned(aligned(32 * 2 * 20 * 4) + 32 * 2 * 9 * 4 + 4),
               "two groups");
 static_assert(sizeof(attend::RingCache<Wake, RingOf<18, 1>, float16>) == aligned(aligned(64 * 2 * 20 * 2) + 64 * 2 * 9 * 2 + 4),
-              "three groups, and one that is pinned");
+              "three groups, and one of sink tokens");
 
 // Appends some tokens that nobody has seen before.
 template <class Shape, int tokens, class... Caches>
@@ -120,9 +120,9 @@ void check_formats() {
 }
 
 // A ring and a plain cache of the same formats, both given the same tokens, a few at a time; compared now and then.
-template <class Shape, int window, int pinned, class KeyFormat, class ValueFormat, int at_once>
+template <class Shape, int window, int sink_tokens, class KeyFormat, class ValueFormat, int at_once>
 struct Pair {
-  attend::RingCache<Shape, RingOf<window, pinned, at_once>, KeyFormat, ValueFormat> ring;
+  attend::RingCache<Shape, RingOf<window, sink_tokens, at_once>, KeyFormat, ValueFormat> ring;
   attend::KvCache<Shape, KeyFormat, ValueFormat> plain;
   attend::OptionWorkspace<Shape, at_once> work;
   attend::Query<Shape, at_once> query;
@@ -136,7 +136,7 @@ struct Pair {
     fill_array(query, seed, 3.0f);
     attend::ScoreOptions<Shape> of_ring = attend::causal(), of_plain = attend::causal();
     of_plain.window_left = window - 1;
-    of_plain.sink_tokens = pinned;
+    of_plain.sink_tokens = sink_tokens;
     change(of_ring);
     change(of_plain);
     poison_array(found);
@@ -160,12 +160,12 @@ struct Pair {
   }
 };
 
-template <int window, int pinned, class KeyFormat, class ValueFormat, int at_once>
+template <int window, int sink_tokens, class KeyFormat, class ValueFormat, int at_once>
 void check_ring(int tokens, int one_of) {
-  static Pair<Long, window, pinned, KeyFormat, ValueFormat, at_once> pair;
+  static Pair<Long, window, sink_tokens, KeyFormat, ValueFormat, at_once> pair;
   CAPTURE(window);
-  CAPTURE(pinned);
-  Random random(std::uint64_t(window * 100 + pinned));
+  CAPTURE(sink_tokens);
+  Random random(std::uint64_t(window * 100 + sink_tokens));
   pair.ring.clear();
   pair.plain.clear();
   for (int i = 0; i + at_once <= tokens; i += at_once) {
@@ -259,11 +259,11 @@ TEST_CASE("rings: options may narrow what a ring shows, and what it cannot show 
   pair.check(3, [](auto& o) { o.sink_tokens = 7; });
   pair.check(4, [](auto& o) { o.soft_cap = 2.0f, o.window_right = 1, o.causal = false; });
   pair.check(5, [](auto& o) { o.key_length = 1990; });  // in the ring, with keys behind it
-  pair.check(6, [](auto& o) { o.key_length = 18; });    // pinned ones only
+  pair.check(6, [](auto& o) { o.key_length = 18; });    // sink tokens only
   pair.check(7, [](auto& o) { o.offset = 2003; });
   pair.check(8, [](auto& o) { o.query_length = 2; });
-  const float slopes[2] = {0.5f, 0.1f};
-  pair.check(9, [&](auto& o) { o.alibi_slopes = slopes; });
+  const float alibi_slopes[2] = {0.5f, 0.1f};
+  pair.check(9, [&](auto& o) { o.alibi_slopes = alibi_slopes; });
 
   attend::ScoreOptions<Long> options = attend::causal();
   poison_array(pair.found);

@@ -137,14 +137,14 @@ struct COptions {
     p.query_heads = in.s.query_heads, p.kv_heads = in.s.kv_heads, p.head_dim = in.s.head_dim, p.value_dim = in.s.value_dim;
     p.queries = in.s.queries, p.keys = in.s.keys, p.scale = in.s.scale;
     if (in.s.causal) p.options |= ATTEND_CAUSAL;
-    const bool placed = in.s.causal || o.left >= 0 || o.right >= 0 || o.slopes != nullptr || o.relative != nullptr;
+    const bool placed = in.s.causal || o.left >= 0 || o.right >= 0 || o.alibi_slopes != nullptr || o.relative != nullptr;
     if (placed) p.offset = in.s.offset;
     p.query = {queries.numbers.data(), queries.stride, in.s.query_heads * in.s.head_dim, in.s.head_dim};
     p.key = {keys.numbers.data(), keys.stride, in.s.kv_heads * in.s.head_dim, in.s.head_dim};
     p.value = {values.numbers.data(), values.stride, in.s.kv_heads * in.s.value_dim, in.s.value_dim};
     const auto stride = std::ptrdiff_t(output_stride(in)), score = std::ptrdiff_t(score_stride(in));
     p.output = {output.data(), std::ptrdiff_t(output_row()), stride * in.s.query_heads, stride};
-    if (o.left >= 0) p.window_left = o.left, p.sink_tokens = o.pinned;
+    if (o.left >= 0) p.window_left = o.left, p.sink_tokens = o.sink_tokens;
     if (o.right >= 0) p.window_right = o.right;
     if (o.visible.data != nullptr) {
       p.mask = {visible.numbers.data() + (o.visible_bits ? 0 : o.visible.first),
@@ -157,9 +157,9 @@ struct COptions {
     if (o.bias.data != nullptr) {
       p.bias = {biases.numbers.data() + o.bias.first, biases.stride, o.bias.head_stride, o.bias.token_stride, o.bias.keys};
     }
-    p.alibi_slopes = o.slopes;
+    p.alibi_slopes = o.alibi_slopes;
     if (o.relative != nullptr) p.relative_bias = {o.relative, o.relative_head_stride, o.relative_left, o.relative_right};
-    p.sink_logits = o.sinks;
+    p.sink_logits = o.sink_logits;
     p.soft_cap = o.soft_cap;
     p.query_format = int(o.query_format), p.key_format = int(o.key_format);
     p.value_format = int(o.value_format), p.output_format = int(o.output_format);

@@ -87,18 +87,18 @@ TEST_CASE("c rings: a window over a ring has the bits of a window over all keys,
   const int count = 300;
   const Tokens tokens(count);
   for_each_backend([&](const char* backend) {
-    for (const int pinned : {0, 4, 20}) {
+    for (const int sink_tokens : {0, 4, 20}) {
       for (const int step : {1, 3, 7, 40}) {
         const int window = 33;
         attend_cache_shape shape = shape_of(1000);
-        shape.window_keys = window + step, shape.sink_tokens = pinned;
+        shape.window_keys = window + step, shape.sink_tokens = sink_tokens;
         CHECK(attend_cache_size(&shape) < 200 * kv_heads * (head_dim + value_dim) * sizeof(float));
         Cache cache(shape);
         for (int first = 0; first + step <= count; first += step) {
-          INFO(backend, " pinned ", pinned, " step ", step, " first ", first);
+          INFO(backend, " sink_tokens ", sink_tokens, " step ", step, " first ", first);
           REQUIRE(cache.append(tokens, first, step) == ATTEND_OK);
           attend_problem p = problem_of(tokens, first, step);
-          p.window_left = window, p.sink_tokens = pinned;
+          p.window_left = window, p.sink_tokens = sink_tokens;
           p.cache = cache.head;
           REQUIRE(same_bits(run(p), run_arrays(p, tokens, first + step)));
         }
@@ -118,7 +118,7 @@ TEST_CASE("c rings: keys that are lost are refused, those that are held are not"
   p.output.data = output;
   p.cache = cache.head;
   REQUIRE(cache.append(tokens, 0, 48) == ATTEND_OK);
-  CHECK(attend_check(&p) == ATTEND_OK);  // 16 pinned, and 32 in the ring: all there are
+  CHECK(attend_check(&p) == ATTEND_OK);  // 16 sink tokens, and 32 in the ring: all there are
   CHECK(same_bits(run(p), run_arrays(p, tokens, 48)));
   REQUIRE(cache.append(tokens, 48, 1) == ATTEND_OK);
   CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
@@ -151,10 +151,10 @@ TEST_CASE("c rings: keys that are lost are refused, those that are held are not"
 }
 
 TEST_CASE("c rings: a window past the keys does not let lost keys in, and states see what a whole call sees") {
-  const int count = 500, pinned = 50;
+  const int count = 500, sink_tokens = 50;
   const Tokens tokens(count);
   attend_cache_shape shape = shape_of(20000);
-  shape.window_keys = 58, shape.sink_tokens = pinned;
+  shape.window_keys = 58, shape.sink_tokens = sink_tokens;
   Cache cache(shape);
   for (int first = 0; first < count; first += 10) REQUIRE(cache.append(tokens, first, 10) == ATTEND_OK);
   attend_problem p = problem_of(tokens, 0, 1);
@@ -163,7 +163,7 @@ TEST_CASE("c rings: a window past the keys does not let lost keys in, and states
   p.cache = cache.head;
   p.window_left = 3, p.sink_tokens = 450, p.offset = 1000000;
   CHECK(attend_check(&p) == wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
-  p.sink_tokens = pinned;
+  p.sink_tokens = sink_tokens;
   CHECK(attend_check(&p) == ATTEND_OK);
 
   // Only some of the tokens that the ring has taken, and in several calls.

@@ -81,10 +81,10 @@ TEST_CASE("c traps: where causal queries stand must be said when there are more 
   small.p.options = ATTEND_CAUSAL, small.p.keys = queries;  // as many
   CHECK(small.check() == ATTEND_OK);
 
-  const float slopes[query_heads] = {1, 1, 1, 1};
+  const float alibi_slopes[query_heads] = {1, 1, 1, 1};
   Small others[4];
-  others[0].p.window_left = 1, others[1].p.window_right = 1, others[2].p.alibi_slopes = slopes;
-  others[3].p.relative_bias = {slopes, 0, 1, 1};
+  others[0].p.window_left = 1, others[1].p.window_right = 1, others[2].p.alibi_slopes = alibi_slopes;
+  others[3].p.relative_bias = {alibi_slopes, 0, 1, 1};
   for (const Small& other : others) CHECK(other.says(ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET));
 }
 

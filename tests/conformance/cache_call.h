@@ -10,8 +10,8 @@ inline bool is_cache_call(const attend::core::Problem& p, const attend::core::Op
   using attend::core::Format;
   return p.key_panels && o.key_format == o.value_format && o.query_format == Format::float32 &&
          o.output_format == Format::float32 && o.right < 0 && o.visible.data == nullptr && o.bias.data == nullptr &&
-         o.slopes == nullptr && o.relative == nullptr && o.soft_cap == 0.0f && o.sinks == nullptr && o.lse.data == nullptr &&
-         o.scores.data == nullptr && o.states.data == nullptr && o.origin == 0;
+         o.alibi_slopes == nullptr && o.relative == nullptr && o.soft_cap == 0.0f && o.sink_logits == nullptr &&
+         o.lse.data == nullptr && o.scores.data == nullptr && o.states.data == nullptr && o.origin == 0;
 }
 
 inline void run_cache(const attend::core::Problem& p, const attend::core::Options& o, bool one_row) {

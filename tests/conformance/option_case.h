@@ -27,7 +27,7 @@ struct OptionCase {
   float scale = 0.25f;
   float spread = 2.0f;  // queries within -spread ... spread
   bool causal = true;
-  int left = -1, right = -1, pinned = 0;
+  int left = -1, right = -1, sink_tokens = 0;
   unsigned extras = 0;
   int mask_keys = 150;     // of masks and biases
   unsigned mask_rows = 3;  // they differ: 1, from token to token; 2, from head to head
@@ -38,7 +38,7 @@ struct OptionCase {
   attend::core::Format query_format = attend::core::Format::float32, key_format = attend::core::Format::float32,
                        value_format = attend::core::Format::float32, output_format = attend::core::Format::float32;
   Place place = Place::arrays;
-  int page_groups = 1, ring_groups = 0, pinned_groups = 0, origin = 0;
+  int page_groups = 1, ring_groups = 0, sink_groups = 0, origin = 0;
   int state_keys = 0;   // states that stop after so many keys and go on; 0: none
   bool merged = false;  // states of one segment each, merged
   int row_block = 8, key_block = 64;
@@ -78,7 +78,7 @@ struct OptionCase {
   }
   constexpr OptionCase pin(int count) const {
     OptionCase c = *this;
-    c.pinned = count;
+    c.sink_tokens = count;
     return c;
   }
   constexpr OptionCase with(unsigned more) const {
@@ -128,7 +128,7 @@ struct OptionCase {
   }
   constexpr OptionCase ring(int groups, int pinned_ones) const {
     OptionCase c = *this;
-    c.place = Place::ring, c.ring_groups = groups, c.pinned_groups = pinned_ones;
+    c.place = Place::ring, c.ring_groups = groups, c.sink_groups = pinned_ones;
     return c;
   }
   constexpr OptionCase from(int position) const {
@@ -161,7 +161,7 @@ constexpr int groups_of(int keys) { return attend::core::panel_count(keys); }
 // Whether the key is in memory.
 inline bool exists(const OptionCase& c, int key) {
   const int group = key / attend::panel_keys;
-  if (c.place == Place::ring) return group >= groups_of(c.keys) - c.ring_groups || group < c.pinned_groups;
+  if (c.place == Place::ring) return group >= groups_of(c.keys) - c.ring_groups || group < c.sink_groups;
   return key >= c.origin;
 }
 

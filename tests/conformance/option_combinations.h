@@ -64,7 +64,7 @@ class Combination {
   void draw_visibility() {
     if (chance(2)) c_.left = random_.between(0, one_of({3, 40, 300}));
     if (chance(4)) c_.right = random_.between(0, one_of({3, 40, 300}));
-    if (chance(3)) c_.pinned = random_.between(0, one_of({4, 70, 150}));
+    if (chance(3)) c_.sink_tokens = random_.between(0, one_of({4, 70, 150}));
     c_.extras = random_.bits() & all_extras;
     if (chance(2)) c_.extras &= random_.bits();
     if (c_.has(bit_mask)) c_.extras &= ~unsigned(byte_mask);
@@ -88,12 +88,12 @@ class Combination {
     // A ring holds what every token's window reaches.
     const int groups = groups_of(c_.keys);
     c_.ring_groups = random_.between(1, groups + 1);
-    c_.pinned_groups = random_.between(0, 2);
+    c_.sink_groups = random_.between(0, 2);
     int first = (groups - c_.ring_groups) * attend::panel_keys;
     if (first < 0) first = 0;
     if (c_.offset < first) c_.offset = first;
     if (c_.left < 0 || c_.left > c_.offset - first) c_.left = c_.offset - first;
-    if (c_.pinned > c_.pinned_groups * attend::panel_keys) c_.pinned = c_.pinned_groups * attend::panel_keys;
+    if (c_.sink_tokens > c_.sink_groups * attend::panel_keys) c_.sink_tokens = c_.sink_groups * attend::panel_keys;
     if (c_.shows(raw) || c_.shows(capped)) c_.stage = int(biased);
   }
 

@@ -10,7 +10,7 @@ namespace attend_test {
 inline bool sees(const OptionCase& c, const OptionMemory& m, int token, int head, int key) {
   const int64_t position = int64_t(c.offset) + token;
   if (!exists(c, key) || (c.causal && key > position) || (c.right >= 0 && key > position + c.right)) return false;
-  if (c.left >= 0 && key < position - c.left && key >= c.pinned) return false;
+  if (c.left >= 0 && key < position - c.left && key >= c.sink_tokens) return false;
   if (c.has(byte_mask | bit_mask | bias_mask)) {
     if (key >= c.mask_keys) return false;
     const attend::core::Mask mask = mask_of(c, nullptr);
@@ -78,7 +78,7 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
 }
 
 inline attend::core::Paging slots_of(const OptionCase& c, const OptionMemory& m) {
-  return {m.pages, c.page_groups, c.place == Place::ring ? c.ring_groups : 0, c.pinned_groups};
+  return {m.pages, c.page_groups, c.place == Place::ring ? c.ring_groups : 0, c.sink_groups};
 }
 
 inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory& m) {
@@ -114,11 +114,11 @@ inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory&
 
 inline attend::core::Options options_of(const OptionCase& c, const OptionMemory& m) {
   attend::core::Options o;
-  o.left = c.left, o.right = c.right, o.pinned = c.pinned;
+  o.left = c.left, o.right = c.right, o.sink_tokens = c.sink_tokens;
   if (c.has(byte_mask | bit_mask)) o.visible = mask_of(c, m.visible);
   o.visible_bits = c.has(bit_mask);
   if (c.has(bias_mask)) o.bias = mask_of(c, m.bias);
-  o.slopes = m.slopes, o.relative = m.relative, o.sinks = m.sinks;
+  o.alibi_slopes = m.alibi_slopes, o.relative = m.relative, o.sink_logits = m.sink_logits;
   o.relative_left = c.relative_left, o.relative_right = c.relative_right;
   o.relative_head_stride = c.relative_left + 1 + c.relative_right;
   o.soft_cap = c.soft_cap;

@@ -22,10 +22,10 @@ enum Wish : unsigned {
   byte_masks = 4,
   bit_masks = 8,
   bias_masks = 16,
-  slopes = 32,
+  alibi_slopes = 32,
   relative_tables = 64,
   soft_caps = 128,
-  sinks = 256,
+  sink_logits = 256,
   lse = 512,
   scores = 1024,
   half_formats = 2048,
@@ -35,9 +35,9 @@ enum Wish : unsigned {
   origins = 32768
 };
 constexpr int wish_count = 16;
-constexpr const char* wish_names[wish_count] = {"windows",  "pins",  "byte_masks", "bit_masks", "bias_masks", "slopes",
-                                                "relative", "caps",  "sinks",      "lse",       "scores",     "half_formats",
-                                                "int8",     "pages", "rings",      "origins"};
+constexpr const char* wish_names[wish_count] = {"windows",  "pins",  "byte_masks",  "bit_masks", "bias_masks", "alibi_slopes",
+                                                "relative", "caps",  "sink_logits", "lse",       "scores",     "half_formats",
+                                                "int8",     "pages", "rings",       "origins"};
 constexpr unsigned score_wishes = half_formats - 1;  // all but those about how numbers lie in memory
 
 const float bad_numbers[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), minus_infinity,
@@ -63,19 +63,17 @@ struct OptionInstance {
     int slot = g;
     if (has(page_tables))
       slot = pages[std::size_t(g / options.paging.page_groups)] * options.paging.page_groups + g % options.paging.page_groups;
-    if (has(rings) && in_ring(j)) slot = options.paging.pinned_groups + g % options.paging.ring_groups;
+    if (has(rings) && in_ring(j)) slot = options.paging.sink_groups + g % options.paging.ring_groups;
     return slot * 16 + j % 16 - options.origin;
   }
 
-  bool exists(int j) const {
-    return j >= options.origin && (!has(rings) || in_ring(j) || j / 16 < options.paging.pinned_groups);
-  }
+  bool exists(int j) const { return j >= options.origin && (!has(rings) || in_ring(j) || j / 16 < options.paging.sink_groups); }
 
   bool sees(int token, int head, int j) const {
     const long long p = 0LL + s.offset + token;
     const core::Options& o = options;
     if (!exists(j) || (s.causal && j > p) || (o.right >= 0 && j > p + o.right)) return false;
-    if (o.left >= 0 && j < p - o.left && j >= o.pinned) return false;
+    if (o.left >= 0 && j < p - o.left && j >= o.sink_tokens) return false;
     if (o.visible.data != nullptr && (j >= o.visible.keys || !mask_element(token, head, j))) return false;
     if (o.bias.data != nullptr && (j >= o.bias.keys || bias_element(token, head, j) == minus_infinity)) return false;
     return !has(relative_tables) || relative_element(token, head, j) != minus_infinity;
@@ -87,8 +85,8 @@ struct OptionInstance {
     const int kv = head / group();
     r.query = &query[std::size_t((token * s.query_heads + head) * s.head_dim)];
     r.head_dim = s.head_dim, r.value_dim = s.value_dim, r.scale = s.scale, r.soft_cap = options.soft_cap;
-    if (has(slopes)) r.slope = slope_numbers[h];
-    if (has(sinks)) r.sink = sink_numbers[h];
+    if (has(alibi_slopes)) r.slope = slope_numbers[h];
+    if (has(sink_logits)) r.sink = sink_numbers[h];
     for (int j = 0; j < s.keys; ++j) {
       OptionKey k;
       const long long distance = 0LL + j - s.offset - token;
@@ -145,14 +143,14 @@ struct OptionInstance {
     t += ";" + number("query_heads", s.query_heads) + number("kv_heads", s.kv_heads) + number("head_dim", s.head_dim) +
          number("value_dim", s.value_dim) + number("queries", s.queries) + number("keys", s.keys) + number("causal", s.causal) +
          number("offset", s.offset) + number("scale", double(s.scale)) + number("spread", double(s.spread));
-    t += number("left", options.left) + number("right", options.right) + number("pinned", options.pinned);
+    t += number("left", options.left) + number("right", options.right) + number("sink_tokens", options.sink_tokens);
     t += number("mask.keys", options.visible.keys) + number("bias.keys", options.bias.keys);
     t += number("cap", double(options.soft_cap)) + number("stage", int(options.score_stage)) + number("origin", options.origin);
     t += number("relative_left", options.relative_left) + number("relative_right", options.relative_right);
     t += number("query_format", int(options.query_format)) + number("key_format", int(options.key_format)) +
          number("value_format", int(options.value_format)) + number("output_format", int(options.output_format));
     t += number("page_groups", options.paging.page_groups) + number("ring_groups", options.paging.ring_groups) +
-         number("pinned_groups", options.paging.pinned_groups);
+         number("sink_groups", options.paging.sink_groups);
     return t;
   }
 

@@ -38,7 +38,7 @@ struct OptionMemory {
   float *query, *output, *lse, *scores, *states, *later, *scratch;
   float *key_floats, *value_floats;  // what is stored into a cache; null for arrays
   float *keys, *values, *key_scales, *value_scales;
-  float *visible, *bias, *slopes, *relative, *sinks;
+  float *visible, *bias, *alibi_slopes, *relative, *sink_logits;
   int32_t* pages;
 };
 
@@ -66,7 +66,7 @@ inline int places(const OptionCase& c) {
     case Place::pages:
       return (page_count(c) + 2) * c.page_groups * attend::panel_keys;
     case Place::ring:
-      return (c.pinned_groups + c.ring_groups) * attend::panel_keys;
+      return (c.sink_groups + c.ring_groups) * attend::panel_keys;
   }
   return 0;
 }
@@ -94,9 +94,9 @@ inline OptionMemory memory_of(const OptionCase& c, Supply& supply) {
   const size_t elements = size_t(mask_elements(c));
   if (c.has(byte_mask | bit_mask)) m.visible = supply.take(c.has(bit_mask) ? elements / 32 + 1 : elements / 4 + 1);
   if (c.has(bias_mask)) m.bias = supply.take(elements);
-  if (c.has(slope_numbers)) m.slopes = supply.take(size_t(c.query_heads));
+  if (c.has(slope_numbers)) m.alibi_slopes = supply.take(size_t(c.query_heads));
   if (c.has(relative_table)) m.relative = supply.take(size_t(c.query_heads) * size_t(c.relative_left + 1 + c.relative_right));
-  if (c.has(sink_numbers)) m.sinks = supply.take(size_t(c.query_heads));
+  if (c.has(sink_numbers)) m.sink_logits = supply.take(size_t(c.query_heads));
   if (c.place == Place::pages) {
     m.pages = static_cast<int32_t*>(static_cast<void*>(supply.take(size_t(page_count(c)))));
   }
@@ -145,8 +145,8 @@ inline void draw_masks(const OptionCase& c, const OptionMemory& m) {
   }
   for (int h = 0; h < c.query_heads; ++h) {
     const float slope = 0.25f * numbers.uniform(), sink = 4.0f * numbers.uniform();
-    if (c.has(slope_numbers)) m.slopes[h] = slope;
-    if (c.has(sink_numbers)) m.sinks[h] = numbers.between(0, 5) == 0 ? -__builtin_inff() : sink;
+    if (c.has(slope_numbers)) m.alibi_slopes[h] = slope;
+    if (c.has(sink_numbers)) m.sink_logits[h] = numbers.between(0, 5) == 0 ? -__builtin_inff() : sink;
   }
   const int width = c.query_heads * (c.relative_left + 1 + c.relative_right);
   for (int i = 0; i < width && c.has(relative_table); ++i) {

@@ -59,7 +59,7 @@ class OptionDraw {
                   : where < 10 ? in.s.keys - in.s.queries
                   : where < 15 ? random_.between(-5, in.s.keys)
                                : random_.between(-60, in.s.keys + 60);
-    if (in.has(slopes | rings) && where == 0) in.s.offset = in.s.keys - in.s.queries;
+    if (in.has(alibi_slopes | rings) && where == 0) in.s.offset = in.s.keys - in.s.queries;
     in.s.scale = one_of({attend::default_scale(in.s.head_dim), attend::default_scale(in.s.head_dim), 0.25f, -0.7f, 1.0f});
     in.s.spread = one_of({0.1f, 1.0f, 1.0f, 8.0f, 60.0f});
     in.gap = random_.between(0, 1) * 3;
@@ -74,7 +74,7 @@ class OptionDraw {
       if (chance(20)) in.options.left = in.options.right = std::numeric_limits<int>::max();
     }
     if (in.has(pins)) {
-      in.options.pinned = one_of({1, 4, 16, 64, 70, in.s.keys, in.s.keys + 5, random_.between(0, 200)});
+      in.options.sink_tokens = one_of({1, 4, 16, 64, 70, in.s.keys, in.s.keys + 5, random_.between(0, 200)});
       if (!in.has(windows)) in.options.left = random_.between(0, far);
     }
     if (in.has(rings)) draw_ring();
@@ -102,11 +102,11 @@ class OptionDraw {
   void draw_ring() {
     const int groups = (in.s.keys + 15) / 16;
     in.options.paging.ring_groups = random_.between(1, std::max(1, groups + 1));
-    in.options.paging.pinned_groups = random_.between(0, 3);
+    in.options.paging.sink_groups = random_.between(0, 3);
     const int first = std::max(0, (groups - in.options.paging.ring_groups) * 16);
     in.s.offset = std::max(in.s.offset, first);
     in.options.left = std::min(in.options.left < 0 ? in.s.keys : in.options.left, in.s.offset - first);
-    in.options.pinned = std::min(in.options.pinned, in.options.paging.pinned_groups * 16);
+    in.options.sink_tokens = std::min(in.options.sink_tokens, in.options.paging.sink_groups * 16);
   }
 
   // Strides of a mask, and the number of its elements up to the last.
@@ -129,9 +129,9 @@ class OptionDraw {
       for (float& b : in.biases) b = random_.between(1, 100) <= hidden_of_100 ? minus_infinity : random_.uniform() * 3.0f;
       in.options.bias.data = in.biases.data();
     }
-    if (in.has(slopes)) {
+    if (in.has(alibi_slopes)) {
       for (int h = 0; h < in.s.query_heads; ++h) in.slope_numbers.push_back(random_.uniform() * one_of({0.01f, 0.5f}));
-      in.options.slopes = in.slope_numbers.data();
+      in.options.alibi_slopes = in.slope_numbers.data();
     }
     if (in.has(relative_tables)) {
       in.options.relative_left = one_of({0, 1, 7, 128, 900});
@@ -147,12 +147,12 @@ class OptionDraw {
       in.options.relative = in.relative.data();
     }
     if (in.has(soft_caps)) in.options.soft_cap = one_of({0.5f, 5.0f, 30.0f, 50.0f});
-    if (in.has(sinks)) {
+    if (in.has(sink_logits)) {
       for (int h = 0; h < in.s.query_heads; ++h) {
         in.sink_numbers.push_back(
             one_of({minus_infinity, 100.0f, -100.0f, 0.0f, 4.0f * random_.uniform(), 4.0f * random_.uniform()}));
       }
-      in.options.sinks = in.sink_numbers.data();
+      in.options.sink_logits = in.sink_numbers.data();
     }
     if (in.has(scores)) {
       in.options.score_stage = core::Scores(random_.between(in.has(rings) ? 2 : 0, 3));

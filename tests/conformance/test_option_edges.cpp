@@ -83,11 +83,11 @@ TEST_CASE("options: what a bias hides stays hidden under infinite slopes and tab
     for (const bool all : {true, false}) {
       for (const bool slope : {true, false}) {
         Small s;
-        std::vector<float> bias(keys, -infinity), table(2 * keys + 1, slope ? 0.0f : infinity), slopes = {infinity};
+        std::vector<float> bias(keys, -infinity), table(2 * keys + 1, slope ? 0.0f : infinity), alibi_slopes = {infinity};
         if (!all) bias[7] = 0.0f;
         if (!all) table[7 + keys] = 0.0f;  // of the seen key, distance 7
         s.options.bias = {bias.data(), 0, 0, 0, keys};
-        if (slope && all) s.options.slopes = slopes.data();
+        if (slope && all) s.options.alibi_slopes = alibi_slopes.data();
         s.options.relative = table.data();
         s.options.relative_left = s.options.relative_right = keys;
         core::run(s.problem, s.options);
@@ -155,7 +155,7 @@ TEST_CASE("options: a window with sink tokens gives a token alone the bits that 
           std::vector<float> scratch = poison(core::option_scratch_floats(problem.row_block, 64, dim, width));
           problem.scratch = scratch.data();
           core::Options options;
-          options.left = left, options.pinned = 2;
+          options.left = left, options.sink_tokens = 2;
           core::run(problem, options);
         };
         std::vector<float> whole(tokens * heads * width), alone(whole.size());

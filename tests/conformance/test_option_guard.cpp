@@ -87,8 +87,8 @@ TEST_CASE("options: nothing is read past the last element of a mask, table, page
     core::Options& o = in.options;
     if (o.visible.data != nullptr) o.visible.data = visible.as<void>();
     if (o.bias.data != nullptr) o.bias.data = biases.as<void>();
-    if (o.slopes != nullptr) o.slopes = slope_row.as<float>();
-    if (o.sinks != nullptr) o.sinks = sink_row.as<float>();
+    if (o.alibi_slopes != nullptr) o.alibi_slopes = slope_row.as<float>();
+    if (o.sink_logits != nullptr) o.sink_logits = sink_row.as<float>();
     if (o.relative != nullptr) o.relative = relative.as<float>();
     if (o.paging.pages != nullptr) o.paging.pages = pages.as<std::int32_t>();
     if (o.key_scales != nullptr) o.key_scales = key_scales.as<float>();
@@ -115,13 +115,13 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
   for (int number = 0; number < rounds(60); ++number) {
     Random random(std::uint64_t(number) + 91);
     const unsigned wishes = windows | (number % 2 == 0 ? pins : 0u) | (number % 3 == 0 ? unsigned(bias_masks) : 0u) | lse |
-                            (number % 5 == 0 ? unsigned(slopes) : 0u) | (number % 7 > 3 ? unsigned(byte_masks) : 0u);
+                            (number % 5 == 0 ? unsigned(alibi_slopes) : 0u) | (number % 7 > 3 ? unsigned(byte_masks) : 0u);
     const int queries = random.between(1, 12);
     RandomInstance in(std::uint64_t(number) + 90000, wishes,
                       {1, 1, dim, dim, queries, keys, random.between(0, keys), 0.3f, 1.0f, number % 4 == 1});
     in.options.left = random.between(0, 150);
     in.options.right = random.between(0, 100);
-    in.options.pinned = in.has(pins) ? random.between(1, 100) : 0;
+    in.options.sink_tokens = in.has(pins) ? random.between(1, 100) : 0;
     in.places = keys;
     const core::Mask& mask = in.options.visible;
     const auto element = [&](int token, int key) { return std::size_t(mask.first + token * mask.token_stride + key); };
@@ -140,7 +140,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
           return without_unseen(bytes, count, in, 64, [&](int t, int j) {
             const int p = in.s.offset + t;
             const bool let_through = !in.has(byte_masks) || (j < mask.keys && in.visible[element(t, j)] != 0);
-            return let_through && (j >= p - in.options.left || j < in.options.pinned) && j <= p + in.options.right &&
+            return let_through && (j >= p - in.options.left || j < in.options.sink_tokens) && j <= p + in.options.right &&
                    (!in.s.causal || j <= p);
           });
         };
@@ -152,7 +152,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
   }
 }
 
-TEST_CASE("options: groups of 16 keys that no window reaches are not read, be they between pinned keys and the window") {
+TEST_CASE("options: groups of 16 keys that no window reaches are not read, be they between sink tokens and the window") {
   const int dim = int(sysconf(_SC_PAGESIZE) / 16 / 4);  // as wide as lets 16 keys of one head fill a page
   if (dim > 256) return;
   for (int number = 0; number < rounds(60); ++number) {
@@ -162,7 +162,7 @@ TEST_CASE("options: groups of 16 keys that no window reaches are not read, be th
                       {1, 1, dim, dim, queries, keys, random.between(0, keys), 0.3f, 1.0f, true});
     in.options.left = random.between(0, 60);
     in.options.right = -1;
-    in.options.pinned = random.between(0, 40);
+    in.options.sink_tokens = random.between(0, 40);
     in.places = keys;
     in.poison_hidden();
     const OptionResults defined = defined_results(in);
@@ -173,7 +173,7 @@ TEST_CASE("options: groups of 16 keys that no window reaches are not read, be th
         way.guard = [&](const void* bytes, std::size_t count) {
           return without_unseen(bytes, count, in, 16, [&](int t, int j) {
             const int p = in.s.offset + t;
-            return j <= p && (j >= p - in.options.left || j < in.options.pinned);
+            return j <= p && (j >= p - in.options.left || j < in.options.sink_tokens);
           });
         };
         const std::string wrong = difference(in, run_options(in, way), defined, true);

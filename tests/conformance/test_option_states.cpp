@@ -82,8 +82,9 @@ TEST_CASE("states of one segment each, merged in ascending order, give the bits 
 TEST_CASE("a state that has seen nothing, or rows that see nothing of a stretch of keys, change nothing") {
   // A window of few keys, far from most of them: most stops are before its first key or behind its last.
   for (const int offset : {0, 30, 90, 300, 560}) {
-    RandomInstance in(std::uint64_t(offset) + 60000, windows | lse | sinks, {4, 2, 12, 9, 20, 570, offset, 0.3f, 2.0f, false});
-    in.options.left = 20, in.options.right = 2, in.options.pinned = 0;
+    RandomInstance in(std::uint64_t(offset) + 60000, windows | lse | sink_logits,
+                      {4, 2, 12, 9, 20, 570, offset, 0.3f, 2.0f, false});
+    in.options.left = 20, in.options.right = 2, in.options.sink_tokens = 0;
     in.poison_hidden();
     const OptionResults whole = run_options(in);
     CHECK(difference(in, whole, defined_results(in), true) == "");
@@ -118,7 +119,7 @@ TEST_CASE("a few tokens over long caches of every format, at once and in stretch
     shape.scale = attend::default_scale(shape.head_dim);
     shape.spread = 1.0f;
     shape.causal = true;
-    const unsigned wishes = random.bits() & (windows | pins | page_tables | sinks);
+    const unsigned wishes = random.bits() & (windows | pins | page_tables | sink_logits);
     RandomInstance in(std::uint64_t(number) + 60000, half_formats | int8_formats | (number % 2 == 0 ? wishes : 0u), shape);
     const OptionResults whole = run_options(in);
     const std::string wrong = difference(in, whole, defined_results(in), true), problem = in.text();

@@ -121,7 +121,7 @@ TEST_CASE("options: outputs, weights and log-sum-exps are within the error bound
 
 TEST_CASE("options: rows that see no key give exactly zero, weights of zero and a log-sum-exp of minus infinity or the sink") {
   for (const unsigned hiding : {unsigned(windows), unsigned(byte_masks), unsigned(bit_masks), unsigned(bias_masks)}) {
-    for (const unsigned other : {0u, unsigned(soft_caps), unsigned(sinks), unsigned(relative_tables)}) {
+    for (const unsigned other : {0u, unsigned(soft_caps), unsigned(sink_logits), unsigned(relative_tables)}) {
       RandomInstance in(hiding * 7 + other, hiding | other | lse | scores, 20);
       in.options.score_stage = core::Scores::weights;
       if (hiding == windows) in.options.left = 5, in.options.right = 3, in.s.offset = -100;
@@ -139,7 +139,7 @@ TEST_CASE("options: rows that see no key give exactly zero, weights of zero and 
           CHECK(difference(in, found, defined_results(in), true) == "");
           for (std::size_t r = 0; r < row_count(in); ++r) {
             const std::size_t head = r % std::size_t(in.s.query_heads);
-            const float sink = other == sinks ? in.sink_numbers[head] : minus_infinity;
+            const float sink = other == sink_logits ? in.sink_numbers[head] : minus_infinity;
             CHECK((found.lse[r] == sink || std::fabs(found.lse[r] - sink) <= 0x1p-21f * std::fabs(sink)));
             for (int c = 0; c < in.s.value_dim; ++c) CHECK(found.output[r * output_stride(in) + std::size_t(c)] == 0.0f);
             for (int j = 0; j < in.options.score_keys; ++j) CHECK(found.scores[r * score_stride(in) + std::size_t(j)] == 0.0f);

@@ -48,7 +48,7 @@ void prepare_options() {
   problem.scratch = size_program::scratch;
   options.left = 40;
   options.soft_cap = 20.0f;
-  options.sinks = options.slopes = &sink;
+  options.sink_logits = options.alibi_slopes = &sink;
   options.relative = relative;
   options.relative_left = 8;
   options.lse = {lse, 1, 1};

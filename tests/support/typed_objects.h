@@ -14,9 +14,9 @@
 namespace attend_test {
 
 // The sizes of a RingCache.
-template <int window_tokens, int sinks = 0, int at_once = 1>
+template <int window_tokens, int sink_logits = 0, int at_once = 1>
 struct RingOf {
-  static constexpr int window = window_tokens, sink_tokens = sinks, tokens_at_once = at_once;
+  static constexpr int window = window_tokens, sink_tokens = sink_logits, tokens_at_once = at_once;
 };
 
 template <class Array>

@@ -143,21 +143,21 @@ TEST_CASE("typed cache: nothing is written but the tokens") {
   CHECK(scales_changed == 0);
 }
 
-TEST_CASE("typed cache: a ring holds the last groups over many rounds, and pinned groups besides") {
-  for (const int pinned : {0, 1, 3}) {
+TEST_CASE("typed cache: a ring holds the last groups over many rounds, and those of sink tokens besides") {
+  for (const int sink_tokens : {0, 1, 3}) {
     for (const int chunk : {1, 5, 16, 37, 300}) {
-      const Paging paging = {nullptr, 0, 4, pinned};
-      World world(Format::float16, Format::bfloat16, 2, 3, (4 + pinned) * 16, 300, paging);
+      const Paging paging = {nullptr, 0, 4, sink_tokens};
+      World world(Format::float16, Format::bfloat16, 2, 3, (4 + sink_tokens) * 16, 300, paging);
       int wrong = 0;
       for (int position = 0; position < world.tokens; position += chunk) {
         const int end = attend::at_most(position + chunk, world.tokens);
         world.store(position, end - position);
         for (int token = 0; token < end; ++token) {
           const bool in_ring = (end - 1) / 16 - token / 16 < 4;
-          if (in_ring) wrong += world.slot_of(token, end) != pinned * 16 + token % (4 * 16);
-          if (!in_ring && token / 16 >= pinned) continue;
+          if (in_ring) wrong += world.slot_of(token, end) != sink_tokens * 16 + token % (4 * 16);
+          if (!in_ring && token / 16 >= sink_tokens) continue;
           wrong += world.wrong_at(world.slot_of(token, end), token);
-          if (token / 16 < pinned) wrong += world.wrong_at(token, token);
+          if (token / 16 < sink_tokens) wrong += world.wrong_at(token, token);
         }
       }
       CHECK(wrong == 0);
@@ -187,7 +187,7 @@ TEST_CASE("paging: runs are as long as groups lie one after another") {
     for (int keys = 1; keys <= 160; ++keys) {
       const int groups = attend::core::panel_count(keys);
       for (int group = 0; group < groups; ++group) {
-        const bool exists = paging.ring_groups == 0 || groups - 1 - group < paging.ring_groups || group < paging.pinned_groups;
+        const bool exists = paging.ring_groups == 0 || groups - 1 - group < paging.ring_groups || group < paging.sink_groups;
         if (!exists) continue;
         for (int most = 1; most <= groups - group; ++most) {
           const int length = attend::run_length(paging, keys, group, most);

@@ -52,12 +52,12 @@ static attend::Scores<OtherShape, queries, keys> scores;
 void wrong() { score_options.scores = scores; }
 
 //! options_sinks_pointer: attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query heads
-static const float* sinks;
-void wrong() { score_options.sink_logits = sinks; }
+static const float* sink_logits;
+void wrong() { score_options.sink_logits = sink_logits; }
 
 //! options_slopes_of_other_heads: attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query heads
-static const float slopes[2] = {};
-void wrong() { score_options.alibi_slopes = slopes; }
+static const float alibi_slopes[2] = {};
+void wrong() { score_options.alibi_slopes = alibi_slopes; }
 
 //! relative_bias_of_negative_distance: attend: distances of a relative bias must be at least 0
 attend::RelativeBias<1, -1, 8> bias;
