@@ -43,7 +43,7 @@ static void print_with_options() {
   p.head_dim = p.value_dim = dims, p.keys = keys, p.scale = 1.5f, p.key_panels = true;
   p.key_block = attend::chain_keys, p.scratch = scratch;
   attend::core::Options o;
-  o.key_format = o.value_format = half, o.soft_cap = 2.0f, o.bias = {bias, 0, 0, 0, keys}, o.sinks = &sink;
+  o.key_format = o.value_format = half, o.soft_cap = 2.0f, o.bias = {bias, 0, 0, 0, keys}, o.sink_logits = &sink;
   o.lse = {&lse, 1, 1}, o.scores = {weights, keys, keys}, o.score_keys = keys, o.score_stage = attend::core::Scores::weights;
   attend::core::run(p, o);
   std::printf("options %a %a %a %a %a\n", double(output[0]), double(output[2]), double(lse), double(weights[0]), double(weights[3]));
