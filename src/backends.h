@@ -82,8 +82,8 @@ struct Avx512Backend {
 };
 
 // On x86, whether a processor can run a backend: it has the instructions, and the operating system saves their registers. What
-// functions say: CPUID's leaf 1 (ECX) and leaf 7 (EBX), and XGETBV, which exists only where leaf 1 has OSXSAVE and is not called
-// elsewhere.
+// functions say: CPUID's leaf 1 (ECX) and leaf 7 (EBX), and XGETBV, which exists only where leaf 1 has OSXSAVE and is not
+// called elsewhere.
 template <class Backend, class Leaf1, class Leaf7, class Saved>
 bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
   if constexpr (Backend::instructions == 0) {
