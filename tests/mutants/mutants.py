@@ -43,6 +43,9 @@ def equivalents():
                 before = line[2:]
             elif line.startswith("+ "):
                 known.add((path, before, line[2:]))
+                with open(path) as source:
+                    if before not in (code.strip() for code in source):
+                        sys.exit("mutants: equivalent.txt has a line that %s has not: %s" % (path, before))
     return known
 
 
