@@ -152,6 +152,29 @@ TEST_CASE("options: states write the columns of their own keys only") {
   });
 }
 
+TEST_CASE("options: a call goes on with its states unless it says that it begins them") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    Small whole, s;
+    for (int k = 0; k < keys; ++k) whole.value[std::size_t(k * dim)] = s.value[std::size_t(k * dim)] = float(k);
+    core::run(whole.problem, whole.options);
+    std::vector<float> states = poison(core::state_floats(dim));
+    s.options.states = {states.data(), 0, 0};
+    s.options.begins = true;
+    s.problem.keys = 33;
+    core::run(s.problem, s.options);
+    core::Options rest;
+    rest.states = s.options.states;
+    rest.first_key = 33;
+    s.problem.keys = keys;
+    core::run(s.problem, rest);
+    rest.lse = s.options.lse;
+    core::finish(s.problem, rest);
+    CHECK(same_bits(s.output, whole.output));
+    CHECK(same_bits(s.lse, whole.lse));
+  });
+}
+
 TEST_CASE("options: weights of hidden keys are 0 beside a NaN, and none is next to nothing") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));

@@ -7,7 +7,7 @@ LEFT_OUT = [
     (re.compile(r"\bstatic_assert\b"), "a condition for the compiler: tests/wrong_code holds these"),
     (re.compile(r"^\s*(namespace|using|friend|template|public:|private:|extern|typedef)\b"), "a declaration without a number"),
     (re.compile(r"^\s*(struct|class|enum)\b[^;]*$"), "the head of a type"),
-    (re.compile(r"prefetch|_behind_tile\b|\b(far|near)_values\b", re.I), "prefetching changes no result"),
+    (re.compile(r"prefetch|_behind_tile\b|\bcache_line\b|\b(far|near)_values\b", re.I), "prefetching changes no result"),
     (re.compile(r"\bopaque\b"), "a pointer that the optimiser cannot see through is the same pointer"),
     (re.compile(r"_stack_bytes|_stack_floats|\bstack_bytes|\balignment\b"), "tests/checks/check_stack.sh holds these"),
     (re.compile(r"\b(option_)?row_block = |\b(key_block|score_keys|decode_keys|tile_rows|row_state) = [\w ]+;"),
