@@ -212,6 +212,15 @@ build/benchmark.ready:
 	  { echo "bench: Google Benchmark was not found; install it (Debian: apt-get install libbenchmark-dev)" >&2; exit 1; }
 	@touch $@
 
+## mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths)
+N ?= 300
+SEED ?= 1
+.PHONY: mutants
+mutants:
+	@MAKEFLAGS= $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit
+	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) \
+	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
+
 ## digests     print the digest tables as this build computes them, for tests/conformance/digests.inc and tests/conformance/option_digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit

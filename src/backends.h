@@ -81,6 +81,21 @@ struct Avx512Backend {
   static constexpr unsigned registers = 0xe6;
 };
 
+// On x86, whether a processor can run a backend: it has the instructions, and the operating system saves their registers. What
+// functions say: CPUID's leaf 1 (ECX) and leaf 7 (EBX), and XGETBV, which exists only where leaf 1 has OSXSAVE and is not
+// called elsewhere.
+template <class Backend, class Leaf1, class Leaf7, class Saved>
+bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
+  if constexpr (Backend::instructions == 0) {
+    return true;
+  } else {
+    constexpr unsigned fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
+    constexpr unsigned basic = fma | osxsave | avx | f16c;
+    return (leaf_1() & basic) == basic && (leaf_7() & Backend::instructions) == Backend::instructions &&
+           (saved_registers() & Backend::registers) == Backend::registers;
+  }
+}
+
 template <class... Backend>
 struct BackendList {};
 

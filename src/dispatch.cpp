@@ -39,17 +39,9 @@ uint32_t saved_registers() {
   return low;
 }
 
-// Whether the processor has the instructions, bits of leaf 7's EBX, and the operating system saves the registers.
-bool has(uint32_t instructions, uint32_t registers) {
-  constexpr uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
-  const uint32_t basic = fma | osxsave | avx | f16c;
-  return (cpuid(1).c & basic) == basic && (cpuid(7).b & instructions) == instructions &&
-         (saved_registers() & registers) == registers;
-}
-
 template <class Isa>
 bool available() {
-  return Isa::instructions == 0 || has(Isa::instructions, Isa::registers);
+  return core::is_available<Isa>([] { return cpuid(1).c; }, [] { return cpuid(7).b; }, saved_registers);
 }
 
 #else

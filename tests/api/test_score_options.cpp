@@ -1,7 +1,9 @@
 // ScoreOptions: each option is the core's, over arrays and caches, whole and in parts; what is out of range is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "../support/typed_objects.h"
@@ -241,6 +243,35 @@ TEST_CASE("score options: a mask of bits says what was set") {
   mask.set(1, 2, 12, false);
   CHECK_FALSE(mask.at(1, 2, 12));
   CHECK(mask.at(1, 2, 3));
+}
+
+TEST_CASE("score options: a relative bias says what was set, and the key at that distance gets it") {
+  static attend::RelativeBias<4, 3, 2> bias{};
+  for (int head = 0; head < 4; ++head) {
+    for (int n = 0; n < 6; ++n) bias.data[head][n] = float(10 * head + n);
+  }
+  const auto& read_only = bias;
+  for (int head = 0; head < 4; ++head) {
+    for (int distance = -3; distance <= 2; ++distance) {
+      CHECK(bias.at(head, distance) == float(10 * head + distance + 3));
+      CHECK(read_only.at(head, distance) == float(10 * head + distance + 3));
+    }
+  }
+  World& w = world();
+  Output output;
+  Options options;
+  options.relative_bias = bias;
+  options.offset = 20;
+  for (const int distance : {-2, -1, 0, 1}) {
+    for (auto& row : bias.data) std::fill(std::begin(row), std::end(row), 0.0f);
+    for (int head = 0; head < 4; ++head) bias.at(head, distance) = 500.0f;  // no other key weighs anything
+    CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == Status::ok);
+    for (int q = 0; q < queries; ++q) {
+      for (int head = 0; head < 4; ++head) {
+        CHECK(output[q][head][8] == doctest::Approx(w.value[20 + q + distance][head / 2][8]));
+      }
+    }
+  }
 }
 
 TEST_CASE("score options: what is out of range is refused with a status, and nothing is touched") {

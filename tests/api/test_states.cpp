@@ -91,6 +91,36 @@ TEST_CASE("states: over every cache, in steps of any size, the bits of prefill")
   });
 }
 
+TEST_CASE("states: one that was never begun, or begun anew, takes all keys from the first on") {
+  World& w = world();
+  const attend::Options options = attend::causal();
+  CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, attend::ScoreOptions<Wake>(options)) == Status::ok);
+  attend::State<Wake, queries> fresh;
+  for (int round = 0; round < 3; ++round) {
+    CHECK(fresh.next() == 0);
+    CHECK(attend::finish(fresh, w.found, options) == Status::bad_state);  // it has taken nothing
+    CHECK(attend::accumulate(w.query, w.plain, fresh, 0, w.work, options) == Status::ok);
+    CHECK(fresh.next() == 0);
+    poison_array(w.found);
+    CHECK(attend::accumulate(w.query, w.plain, fresh, keys, w.work, options) == Status::ok);
+    CHECK(attend::finish(fresh, w.found, options) == Status::ok);
+    CHECK(same_array(w.found, w.expected));
+    // Where a state began decides what it can be merged into: behind a state that stopped at 1300 nothing begins.
+    w.later.begin();
+    CHECK(attend::accumulate(w.query, w.plain, w.later, 0, w.work, options) == Status::ok);
+    CHECK(attend::merge(w.later, fresh) == Status::ok);  // keys 0 to 1299 behind none
+    CHECK(w.later.next() == keys);
+    CHECK(attend::merge(fresh, w.later) == Status::bad_state);
+    if (round == 1) {
+      fresh = {};
+    } else {
+      CHECK(fresh.begin(512) == Status::ok);
+      CHECK(fresh.next() == 512);
+      CHECK(fresh.begin() == Status::ok);
+    }
+  }
+}
+
 TEST_CASE("states: over arrays, with Options, and one that is looked at on the way") {
   World& w = world();
   const attend::Options options = attend::causal(keys - queries);

@@ -77,6 +77,42 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
   });
 }
 
+TEST_CASE("options: a NaN shows in the output where a window has its key, and nowhere else") {
+  struct Window {
+    int left, right, pinned, offset;
+    bool causal;
+  };
+  constexpr int open = -1, furthest = std::numeric_limits<int>::max();
+  const std::vector<Window> windows = {
+      {open, 0, 0, 20, false}, {open, 1, 0, 20, false}, {open, 17, 0, 40, false}, {0, 0, 0, 33, false},
+      {5, 2, 3, 40, false},    {open, 0, 0, 0, false},  {open, 3, 0, -2, false},  {open, 3, 0, -5, false},
+      {0, open, 0, 20, true},  {3, 4, 20, 70, true},    {16, 16, 1, 47, false},   {open, 2, 0, 15, true},
+      {7, 0, 64, 79, false},   {2, 1, 0, 90, false},    {0, 1, 0, 15, false},     {furthest, furthest, 0, 20, false}};
+  for_each_backend([&](const char* backend) {
+    INFO(std::string(backend));
+    for (const Window& window : windows) {
+      Small s;
+      s.options.left = window.left, s.options.right = window.right, s.options.pinned = window.pinned;
+      s.problem.offset = window.offset, s.problem.causal = window.causal;
+      for (int k = 0; k < keys; ++k) {
+        const long long after = k - static_cast<long long>(window.offset);
+        const bool seen = (window.left < 0 || after >= -window.left || k < window.pinned) &&
+                          (window.right < 0 || after <= window.right) && (!window.causal || after <= 0);
+        float& value = s.value[std::size_t(k * dim)];
+        const float before = value;
+        value = not_a_number;
+        core::run(s.problem, s.options);
+        value = before;
+        CAPTURE(k);
+        CAPTURE(window.left);
+        CAPTURE(window.right);
+        CAPTURE(window.offset);
+        CHECK(std::isnan(s.output[0]) == seen);
+      }
+    }
+  });
+}
+
 TEST_CASE("options: what a bias hides stays hidden under infinite slopes and tables") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
@@ -183,6 +219,29 @@ TEST_CASE("options: states write the columns of their own keys only") {
     CHECK(scores[32] != -7.0f);
     CHECK(scores[33] == -7.0f);
     CHECK(scores[keys - 1] == -7.0f);
+  });
+}
+
+TEST_CASE("options: a call goes on with its states unless it says that it begins them") {
+  for_each_backend([](const char* backend) {
+    INFO(std::string(backend));
+    Small whole, s;
+    for (int k = 0; k < keys; ++k) whole.value[std::size_t(k * dim)] = s.value[std::size_t(k * dim)] = float(k);
+    core::run(whole.problem, whole.options);
+    std::vector<float> states = poison(core::state_floats(dim));
+    s.options.states = {states.data(), 0, 0};
+    s.options.begins = true;
+    s.problem.keys = 33;
+    core::run(s.problem, s.options);
+    core::Options rest;
+    rest.states = s.options.states;
+    rest.first_key = 33;
+    s.problem.keys = keys;
+    core::run(s.problem, rest);
+    rest.lse = s.options.lse;
+    core::finish(s.problem, rest);
+    CHECK(same_bits(s.output, whole.output));
+    CHECK(same_bits(s.lse, whole.lse));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "../support/rounds.h"
 #include "option_oracle.h"
@@ -42,8 +43,7 @@ std::string text(const Way& way) {
          std::to_string(way.keys) + " parts " + std::to_string(way.parts);
 }
 
-void check_number(int number, unsigned wishes) {
-  RandomInstance instance(std::uint64_t(number) + 1000, wishes);
+void check_instance(RandomInstance& instance, int number) {
   const OptionResults defined = defined_results(instance);
   const std::string problem = instance.text();
   OptionResults first;  // one logarithm for all backends and ways
@@ -57,6 +57,11 @@ void check_number(int number, unsigned wishes) {
       if (!wrong.empty()) FAIL_CHECK(number, ": ", wrong, "; ", std::string(backend), " ", text(way), "; ", problem);
     }
   });
+}
+
+void check_number(int number, unsigned wishes) {
+  RandomInstance instance(std::uint64_t(number) + 1000, wishes);
+  check_instance(instance, number);
 }
 
 }  // namespace
@@ -82,6 +87,24 @@ TEST_CASE("options: 300 random combinations with number formats, pages, rings an
     unsigned wishes = random.bits();
     if (number % 3 == 0) wishes &= random.bits() | ~score_wishes;
     check_number(20000 + number, wishes);
+  }
+}
+
+TEST_CASE("options: slopes and tables of keys millions of positions away have the defined bits") {
+  constexpr int edge = 1 << 22;  // from here on, distances are not summed up
+  int number = 40000;
+  for (const int offset : {edge - 1, edge, edge + 64, -edge - 200, -edge - 70, -edge + 1, (1 << 24) + 1, 2000000000,
+                           std::numeric_limits<int>::min(), std::numeric_limits<int>::max() - 6}) {
+    for (const int queries : {1, 6}) {
+      for (const unsigned other : {0u, unsigned(relative_tables), unsigned(windows)}) {
+        ++number;
+        // 200 keys fill blocks of 64 and of 128, and then some.
+        RandomInstance in(std::uint64_t(number), slopes | lse | other, {4, 2, 5, 6, queries, 200, offset, 0.3f, 2.0f, false});
+        for (float& slope : in.slope_numbers) slope = slope < 0.0f ? -0x1p-6f : 0x1p-7f;  // neighbours differ at 2^22 still
+        in.poison_hidden();
+        check_instance(in, number);
+      }
+    }
   }
 }
 
