@@ -79,7 +79,7 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
 
 TEST_CASE("options: a NaN shows in the output where a window has its key, and nowhere else") {
   struct Window {
-    int left, right, pinned, offset;
+    int left, right, sink_tokens, offset;
     bool causal;
   };
   constexpr int open = -1, furthest = std::numeric_limits<int>::max();
@@ -92,11 +92,11 @@ TEST_CASE("options: a NaN shows in the output where a window has its key, and no
     INFO(std::string(backend));
     for (const Window& window : windows) {
       Small s;
-      s.options.left = window.left, s.options.right = window.right, s.options.pinned = window.pinned;
+      s.options.left = window.left, s.options.right = window.right, s.options.sink_tokens = window.sink_tokens;
       s.problem.offset = window.offset, s.problem.causal = window.causal;
       for (int k = 0; k < keys; ++k) {
         const long long after = k - static_cast<long long>(window.offset);
-        const bool seen = (window.left < 0 || after >= -window.left || k < window.pinned) &&
+        const bool seen = (window.left < 0 || after >= -window.left || k < window.sink_tokens) &&
                           (window.right < 0 || after <= window.right) && (!window.causal || after <= 0);
         float& value = s.value[std::size_t(k * dim)];
         const float before = value;
@@ -113,7 +113,7 @@ TEST_CASE("options: a NaN shows in the output where a window has its key, and no
   });
 }
 
-TEST_CASE("options: what a bias hides stays hidden under infinite slopes and tables") {
+TEST_CASE("options: what a bias hides stays hidden under infinite alibi_slopes and tables") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
     for (const bool all : {true, false}) {

@@ -90,7 +90,7 @@ TEST_CASE("options: 300 random combinations with number formats, pages, rings an
   }
 }
 
-TEST_CASE("options: slopes and tables of keys millions of positions away have the defined bits") {
+TEST_CASE("options: alibi_slopes and tables of keys millions of positions away have the defined bits") {
   constexpr int edge = 1 << 22;  // from here on, distances are not summed up
   int number = 40000;
   for (const int offset : {edge - 1, edge, edge + 64, -edge - 200, -edge - 70, -edge + 1, (1 << 24) + 1, 2000000000,
@@ -99,7 +99,8 @@ TEST_CASE("options: slopes and tables of keys millions of positions away have th
       for (const unsigned other : {0u, unsigned(relative_tables), unsigned(windows)}) {
         ++number;
         // 200 keys fill blocks of 64 and of 128, and then some.
-        RandomInstance in(std::uint64_t(number), slopes | lse | other, {4, 2, 5, 6, queries, 200, offset, 0.3f, 2.0f, false});
+        RandomInstance in(std::uint64_t(number), alibi_slopes | lse | other,
+                          {4, 2, 5, 6, queries, 200, offset, 0.3f, 2.0f, false});
         for (float& slope : in.slope_numbers) slope = slope < 0.0f ? -0x1p-6f : 0x1p-7f;  // neighbours differ at 2^22 still
         in.poison_hidden();
         check_instance(in, number);

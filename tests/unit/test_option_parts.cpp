@@ -16,7 +16,7 @@ namespace {
 constexpr int tokens = 960, heads = 2;
 
 struct Seen {
-  int left, right, pinned;
+  int left, right, sink_tokens;
   bool causal;
 
   // Keys that a token sees by position.
@@ -24,7 +24,7 @@ struct Seen {
     long count = 0;
     for (int key = 0; key < tokens; ++key) {
       const bool in_window = (left < 0 || key >= token - left) && (right < 0 || key <= token + right);
-      count += (in_window || (key < pinned && key < token)) && (!causal || key <= token);
+      count += (in_window || (key < sink_tokens && key < token)) && (!causal || key <= token);
     }
     return count;
   }
@@ -35,7 +35,7 @@ std::vector<bool> written(const Instance& instance, const Seen& seen, int part, 
   std::vector<float> output(std::size_t(tokens * heads), -7.0f);
   core::Problem p = instance.arrays(output);
   core::Options options;
-  options.left = seen.left, options.right = seen.right, options.pinned = seen.pinned;
+  options.left = seen.left, options.right = seen.right, options.sink_tokens = seen.sink_tokens;
   p.row_block = 8, p.key_block = 64;
   std::vector<float> scratch(core::option_scratch_floats(8, 64, p.head_dim, p.value_dim));
   p.scratch = scratch.data();
@@ -47,7 +47,7 @@ std::vector<bool> written(const Instance& instance, const Seen& seen, int part, 
 
 }  // namespace
 
-TEST_CASE("option parts: each row belongs to one, and a triangle, a window and pinned keys are cut into equal work") {
+TEST_CASE("option parts: each row belongs to one, and a triangle, a window and sink_tokens keys are cut into equal work") {
   for (const Seen& seen : {Seen{-1, -1, 0, true}, Seen{100, -1, 0, true}, Seen{100, -1, 300, true}, Seen{-1, 50, 0, false},
                            Seen{-1, -1, 0, false}, Seen{30, 400, 0, false}}) {
     const Instance instance({heads, 1, 4, 1, tokens, tokens, seen.causal, 0, 0.0f, 1.0f}, 6);
@@ -66,7 +66,7 @@ TEST_CASE("option parts: each row belongs to one, and a triangle, a window and p
       }
       CAPTURE(seen.left);
       CAPTURE(seen.right);
-      CAPTURE(seen.pinned);
+      CAPTURE(seen.sink_tokens);
       CAPTURE(parts);
       CHECK(std::count(count.begin(), count.end(), 1) == std::ptrdiff_t(count.size()));
       CHECK(double(most) * parts < 1.08 * double(total));
