@@ -27,8 +27,8 @@
 namespace attend {
 namespace core {
 
-// The entry points of a backend. backend_<isa>.cpp defines the first three, backend_<isa>_options.cpp the fourth, so that a
-// program holds only what it calls.
+// The entry points of a backend. backend_<isa>.cpp defines the first two and, for hosts, the third (combine_scalar.cpp has that
+// of small parts); backend_<isa>_options.cpp defines the fourth. So a program holds only what it calls.
 template <class Backend>
 struct Entry {
   // Computes a problem.
@@ -40,15 +40,6 @@ struct Entry {
   static void combine(const Problem& problem, const float* partials);
   // Computes a problem with options.
   static void run_options(const Problem& problem, const Options& options);
-};
-
-// Of the backends of small parts, backend_<isa>_cache.cpp: calls over caches of one format with a window.
-template <class Backend>
-struct CacheEntry {
-  static void run_float32(const Problem& problem, const Options& options);
-  static void run_float16(const Problem& problem, const Options& options);
-  static void run_bfloat16(const Problem& problem, const Options& options);
-  static void run_int8(const Problem& problem, const Options& options);
 };
 
 // A backend: its name; whose `combine` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.

@@ -236,8 +236,9 @@ enum attend_mask_kind {
 
 /* [batch][query head][query][key], keys side by side: element b * batch_stride + h * head_stride + i * query_stride + j,
  * counted in elements, bits too. ATTEND_DENSE is the stride of a dense array of `keys` columns. A stride of 0 shares what lies
- * there: a mask [query][key] has batch_stride and head_stride 0, one [key] query_stride 0 too. Keys at or after `keys` are
- * hidden; columns beyond the problem's keys are not looked at. Bits have no negative strides. */
+ * there: a mask [query][key] has batch_stride and head_stride 0, one [key] query_stride 0 too; a padding mask [batch][key] has
+ * batch_stride = keys, head_stride and query_stride 0. Keys at or after `keys` are masked; columns beyond the problem's keys
+ * are not looked at. Bits have no negative strides. */
 typedef struct attend_mask {
   const void* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -259,7 +260,7 @@ typedef struct attend_bias {
 /* Biases by distance: number clamp(j - p, -left, right) + left of [query head][left + 1 + right] joins the score of key j. */
 typedef struct attend_relative_bias {
   const float* data;     /* null: none */
-  ptrdiff_t head_stride; /* 0: all heads have the same */
+  ptrdiff_t head_stride; /* ATTEND_DENSE: left + 1 + right; 0: all heads have the same */
   ptrdiff_t left;        /* 0 ... ATTEND_MAX_TOKENS; must be set */
   ptrdiff_t right;       /* likewise */
 } attend_relative_bias;
@@ -285,7 +286,8 @@ typedef struct attend_scores {
   int stage;      /* attend_score_stage */
 } attend_scores;
 
-/* What the int8 numbers of a token of a head are multiplied by: [batch][kv_head][key], keys side by side. */
+/* What the int8 numbers of a token of a head are multiplied by: [batch][kv_head][key], keys side by side;
+ * ATTEND_DENSE strides are those of a dense array. */
 typedef struct attend_scales {
   const float* data;
   ptrdiff_t batch_stride;
@@ -294,8 +296,9 @@ typedef struct attend_scales {
 
 /* Pages: keys and values lie in pools [page][page_keys][kv_heads][dim], or [kv_heads][page][page_keys][dim] by the layout,
  * which all batch rows share, as do scales: [kv_head][page][page_keys]. Key j of batch row b is token j % page_keys of page
- * table[b * batch_stride + j / page_keys]; a dense table has as many entries for each row as its keys need. Entries of keys
- * before first_key, or of keys that all queries' windows have left behind, are not looked at. */
+ * table[b * batch_stride + j / page_keys]; a dense table has ceil(keys / page_keys) entries for every row, whatever key_lengths
+ * says. Entries at or after a row's key length, before first_key, or of keys that all queries' windows have left behind, are
+ * not looked at: -1 will do. */
 typedef struct attend_pages {
   const int32_t* table; /* null: none */
   ptrdiff_t batch_stride;
@@ -339,8 +342,9 @@ typedef struct attend_problem {
        soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
   ptrdiff_t window_left;  /* it sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
   ptrdiff_t window_right; /* it sees keys up to p + window_right; likewise */
-  ptrdiff_t sink_tokens; /* so many of the first tokens stay visible when window_left has passed them: the attention sink_logits
-                            of StreamingLLM. These are tokens, with keys and values; sink_logits are numbers without either */
+  ptrdiff_t
+      sink_tokens; /* so many of the first tokens stay visible when window_left has passed them: the attention sinks of
+                      StreamingLLM. These are tokens with keys and values; sink_logits, below, are numbers without either */
   attend_mask mask;
   attend_bias bias;
   const float* alibi_slopes; /* [query_heads]; null: none */
@@ -377,12 +381,12 @@ ATTEND_API float attend_default_scale(ptrdiff_t head_dim);
  *
  * Extents are batch, queries, query_heads and value_dim. */
 
-/* Everything but parts, work memory and where states stand. Reads the struct, key lengths, page tables and the head of the
- * cache. */
+/* Checks everything but parts, work memory and where states stand. Reads the struct, key lengths, page tables and the head of
+ * the cache. */
 ATTEND_API attend_status attend_check(const attend_problem* problem);
 
 /* Bytes of work memory for the problem; 0 if attend_check refuses it. With a cache it depends on the cache's capacity, not on
- * the tokens held. Memory for more queries, or for more keys, serves fewer, if nothing else differs. */
+ * the tokens held. Memory that is enough for a problem is enough for the same with fewer queries or keys. */
 ATTEND_API size_t attend_workspace_size(const attend_problem* problem);
 
 /* Computes the output. workspace: workspace_size bytes, at least attend_workspace_size(problem), aligned to ATTEND_ALIGNMENT;
@@ -391,7 +395,9 @@ ATTEND_API attend_status attend_run(const attend_problem* problem, void* workspa
 
 /* A part of the same, 0 <= part < parts: each thread or core makes this call with its own part and its own workspace, and
  * together they write the output of attend_run, bit for bit, each another piece. Parts are of about equal work; some may be
- * empty. queries * (keys + 16) is less than 2^47, so that the work can be counted. */
+ * empty, because heads and query tokens are divided, not keys: for one token over many keys on several threads, give each
+ * thread states of its own, of a multiple of 512 keys, then attend_merge. queries * (keys + 16) is less than 2^47, so that the
+ * work can be counted. */
 ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
                                          size_t workspace_size);
 
@@ -402,11 +408,13 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * bit. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and columns of
  * masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS cannot be had.
  *
- * Past and new keys in two arrays, without copying either, are two runs:
+ * Past and new keys in two arrays, without copying either, are two runs. What is set per array is set before each: data, keys,
+ * origin and, with a batch or with heads before tokens, batch_stride and head_stride of key and value.
  *
+ *   problem.options = ATTEND_CAUSAL;
  *   problem.states = memory;  problem.offset = past;   // attend_state_size bytes; the queries are the new tokens
  *   problem.bias.data = bias; problem.bias.keys = past + new_tokens;    // columns count from the first past key, in both runs
- *   problem.first_key = 0;                              // with a batch: key.batch_stride and value.batch_stride are set, too
+ *   problem.origin = problem.first_key = 0;
  *   attend_begin(&problem);
  *   problem.key.data = past_keys; problem.value.data = past_values; problem.keys = past;
  *   attend_run(&problem, work, bytes);
@@ -424,7 +432,8 @@ ATTEND_API size_t attend_state_size(const attend_problem* problem);
 /* Makes the problem's states new ones that stand at first_key, a multiple of ATTEND_SEGMENT_KEYS, and have seen no key. */
 ATTEND_API attend_status attend_begin(const attend_problem* problem);
 
-/* Writes output and lse from the states, when attend_run has taken the last keys into them. The states stay as they are. */
+/* Writes output and lse from the states, from the keys that the states have taken so far. It cannot know whether more were to
+ * come. The states stay as they are. */
 ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
 /* Adds later states of the same extents to those of the problem: they began where those stand, at a multiple of

@@ -64,7 +64,7 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   }
 }
 
-// The plain one of both.
+// The same for plain caches with Options.
 template <class PlanType, int tokens, class Cache, class Share>
 Status run_over_plain(const float* query, const Cache& cache, float* output, bool causal, float* scratch,
                       const Options& options, const Share& share) {
@@ -161,7 +161,8 @@ Status decode(const Any&...) {
 }
 
 // The most stack that a call takes, in bytes, as GCC compiles it with -Os or -O2 (config.h): for the size of a task's stack, or
-// a static_assert. The first is for attention() too. An attend::Part adds config::part_stack_bytes.
+// a static_assert. The first is for attention() too. An attend::Part adds config::part_stack_bytes. Calls that take an
+// OptionWorkspace need config::option_stack_bytes and 1 KB instead.
 inline constexpr size_t prefill_stack_bytes = config::stack_bytes + config::call_stack_bytes;
 template <class Shape>
 inline constexpr size_t decode_stack_bytes = prefill_stack_bytes +

@@ -170,7 +170,7 @@ struct Call {
   int keys;
 };
 
-// All of a problem, or the part that was asked for. Programs that ask for none do not hold the code that cuts.
+// Runs the whole problem or one part. Programs without parts do not link the code that cuts.
 inline void run_share(const core::Problem& problem, const Whole&) { core::run(problem); }
 inline void run_share(const core::Problem& problem, const Part& part) { core::run_part(problem, part.index, part.count); }
 
@@ -248,7 +248,7 @@ void set_keys(OptionCall& call, const Cache& cache) {
   call.problem.keys = cache.length();
 }
 
-// Whether a ring still has what the queries see of the first `held` tokens. Later queries see less of what is old.
+// Whether a ring still holds every key that the first query sees of the first `held` tokens; later queries see no older ones.
 inline bool is_in_ring(const OptionCall& call, int held) {
   const core::Paging& paging = call.options.paging;
   const int oldest = (held - 1) / panel_keys - paging.ring_groups + 1;  // group

@@ -103,7 +103,7 @@ inline constexpr size_t option_stack_bytes = 2560;
 inline constexpr size_t stack_bytes = 3072;
 inline constexpr size_t option_stack_bytes = 4096;
 #else
-inline constexpr size_t stack_bytes = 2304;
+inline constexpr size_t stack_bytes = 2432;
 inline constexpr size_t option_stack_bytes = 4096;
 #endif
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;

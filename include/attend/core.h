@@ -1,4 +1,4 @@
-// The run-time core under the typed surface: plain structs of pointers, extents and strides, and two functions.
+// The run-time core under the typed surface: plain structs of pointers, extents and strides, and functions that take them.
 //
 // Nothing here is checked. The typed surface (attention.h, kv_cache.h) makes wrong shapes impossible; whoever calls the core
 // directly answers for the ranges stated here. All extents and strides count floats.

@@ -97,7 +97,7 @@ constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options.
 constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
-  // A block of the embedded form, which the scalar backend is on every target; and of the host's.
+  // Room for the embedded form, which the scalar backend runs on every target, and for the host's.
   const size_t embedded = size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end);
   if (config::embedded) return embedded;
   const size_t host = size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end);
@@ -108,17 +108,17 @@ constexpr size_t option_scratch_floats(int row_block, int key_block, int head_di
 void run(const Problem& problem, const Options& options);
 void run_part(const Problem& problem, const Options& options, int part, int parts);
 
-// As run, for calls over a cache of one format that ask for a window at most: of Options, left, right, sink_tokens, paging and
-// the scales are looked at. Programs that make no other calls with options hold the code of these only. With one_row the query
-// rows of a problem go one by one, whatever its row_block, which is less code.
+// As run, for calls over a cache of one format that ask for a window at most: of Options, only left, right, sink_tokens,
+// paging, the formats and the scales may be set. Programs that make no other calls with options hold the code of these only.
+// With one_row the query rows of a problem go one by one, whatever its row_block, which is less code.
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
 
-// Each state has a number for whoever keeps account of where it stands: run and merge leave anything in it, begin and finish do
-// not look at it. Writes it to the states that a part of run_part has; whether it is the same in all of them; and that of one.
+// A state has one number for its owner. stand() writes it to the states of a part of run_part, all_stand() says whether they
+// all have it, standing() reads one. run and merge overwrite it.
 void stand(const Problem& problem, const Options& options, int part, int parts, int key);
 bool all_stand(const Problem& problem, const Options& options, int part, int parts, int key);
 int standing(const float* state);

@@ -53,7 +53,7 @@ class CacheTokens {
 
 constexpr int any_number = 0x7fffffff;
 
-// The last position that a ring takes, less one: the core counts whole segments in an int.
+// The most tokens that a ring takes: whole segments, so that positions never overflow an int.
 constexpr int most_tokens = any_number / segment_keys * segment_keys;
 
 template <class Shape>

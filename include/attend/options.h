@@ -47,7 +47,8 @@ struct Setting {
 
 struct Options {
   Setting<bool> causal{};  // query i sees keys 0 … offset + i; false: all. True for several tokens over a cache, else false
-  Setting<int> offset{};   // absolute position of query 0, any sign; 0, or with a cache its length - query_length
+  Setting<int>
+      offset{};  // position of query 0, any sign, offset + tokens within int; 0, or with a cache its length - query_length
   Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Outputs after them are not touched
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
   Setting<float> scale{};       // of the scores, any finite number, zero and negative too; 1 / sqrt(head_dim)

@@ -33,7 +33,7 @@ struct ScoreOptions : Options {
   detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
   detail::HeadSetting<Shape> sink_logits{};        // float[query_heads]: a logit that joins the denominator and has no value
-  float soft_cap = 0.0f;                           // 1e-30 … 1e30; 0: none
+  float soft_cap = 0.0f;                           // 1e-30 … 1e30, and scale / soft_cap below 1e38; 0: none
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>

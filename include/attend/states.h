@@ -15,9 +15,10 @@ namespace detail {
 struct StateAccess;
 }
 
-// What queries are while keys are still to come: for each token and head 20 + 3 * value_dim floats. sizeof is all the memory.
-// It may be copied, saved and restored as bytes, also on another machine of the same byte order. The bytes may differ from
-// backend to backend, where one has raised a maximum before another: by powers of two, which cancel in what they finish to.
+// The partial attention of some queries, while keys are still to come: for each token and head 20 + 3 * value_dim floats.
+// sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte order. The
+// bytes may differ from backend to backend, where one has raised a maximum before another: by powers of two, which cancel in
+// what they finish to.
 template <class Shape, int tokens = 1>
 class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");

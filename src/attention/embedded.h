@@ -8,10 +8,9 @@
 //     at the end of a segment: add its sums to those before
 //     divide by the denominator
 //
-// Keys are read as they lie, panels or not. Rows that are left over go one by one, as do rows that see different numbers of a
-// chain's keys when it comes to values: a masked value is never touched. Rows that do not see a key between others that they
-// see go by runs of keys there. So do rows of a chain that a call with states begins or leaves in its middle, and few rows
-// where a ring wraps.
+// Keys are read as they lie, panels or not. Left-over rows go one by one; so do rows that see different numbers of a chain's
+// keys, in the value step. A masked value is never read. Rows with a masked key between visible ones go by runs of adjacent
+// keys; so do rows of a chain that a call with states begins or leaves in its middle, and few rows where a ring wraps.
 #pragma once
 
 #include "../simd/contract.h"
@@ -32,7 +31,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   template <class... Call>
   ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const Call&... call) : Tiles(call...) {}
 
-  // Divides: the output is what it should be. Otherwise it takes the sums of one segment (combine.h).
+  // divides: writes the final output; otherwise the sums of one segment (combine.h).
   template <bool divides>
   void run() {
     int group = 0;  // query heads that share a key/value head; without a division, which some processors lack

@@ -59,8 +59,8 @@ class EmbeddedKeys {
     return paged_piece(key, count);
   }
 
-  // Calls with each piece of a chain's keys from ... to - 1, counted from the chain's first: its keys begin ... end - 1, and
-  // the place of key 0 if it were in the same piece.
+  // Calls call(place, begin, end) for each piece of a chain's keys from ... to - 1, counted from the chain's first; place is
+  // where key 0 of the chain would lie if it were in that piece.
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_piece(int key, int from, int to, Call call) const {
     for (int k = from & -panel_keys; k < to;) {

@@ -174,7 +174,7 @@ class EmbeddedTiles {
   int tile_of(int r, int key) const {
     if constexpr (!Features::any) return rows_.sees(0, key).to == seen_.to ? count() : 1;
     if (count() - r < tile_rows) return 1;
-    // Each of them: beyond all keys a row sees the sink tokens only, fewer than the rows before it.
+    // All rows must be compared: past the keys a row sees only sink tokens, so `to` can fall from row to row.
     const ChainRange& first = rows_.sees(r, key);
     for (int i = 1; i < tile_rows; ++i) {
       const ChainRange& sees = rows_.sees(r + i, key);

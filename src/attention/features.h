@@ -11,11 +11,10 @@ namespace {
 
 struct NoFeatures {
   static constexpr bool any = false;
-  static constexpr bool visibility = false;  // windows, sink tokens, boolean masks
-  static constexpr bool score_mods = false;  // soft cap, biases, scores as a result
+  static constexpr bool visibility = false;  // windows, sink tokens
+  static constexpr bool score_mods = false;  // soft cap, biases, masks, scores as a result
   static constexpr bool sources = false;     // other number formats than float32, scales of keys and values, rings, pages
   static constexpr bool states = false;      // keys in several calls
-  static constexpr bool results = false;     // sink logits, log-sum-exp, weights, outputs in other formats
 
   // Of the embedded form:
   static constexpr bool arrays = true;    // keys and values lie in arrays too, in any format; else in a cache of `format`
@@ -29,7 +28,6 @@ struct AllFeatures : NoFeatures {
   static constexpr bool score_mods = true;
   static constexpr bool sources = true;
   static constexpr bool states = true;
-  static constexpr bool results = true;
 };
 
 // A cache of one format, and a window at most.

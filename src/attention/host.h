@@ -18,7 +18,7 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
   for_each_block(problem, [&](const Rows& rows) { walk.run(rows, divides); });
 }
 
-// Either has a frame of its own, so that a call needs the stack of one.
+// Two functions, so that a call takes the stack of only one.
 template <class Isa, class Backend>
 void run_problem(const core::Problem& problem, bool divides) {
   if (is_short_decode(problem)) return run_short_decode<Isa>(problem, divides);

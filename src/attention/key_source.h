@@ -1,5 +1,5 @@
-// Keys and values of a block as the tiles read them, wherever and in whatever format they lie: as panels and rows. What is like
-// that and in one piece is read where it lies, the rest is brought to work memory first, as floats.
+// Provides the keys of a block as panels and its values as rows. What already lies so is read in place; the rest is copied to
+// work memory first, as floats.
 #pragma once
 
 #include "../../include/attend/work_memory.h"
@@ -13,9 +13,8 @@
 namespace attend {
 namespace {
 
-// Keys that a single row takes at a time. Between scores and values nothing is read, and the shorter that takes, the more of it
-// is covered by what was asked for before. That pays for halves; of floats the processor asks for enough by itself, and int8 is
-// bound by arithmetic.
+// Keys per block for a single row. Nothing is read while scores become weights, and prefetches under way cover more of a
+// shorter pause. That pays for halves. Hardware prefetches floats well enough, and int8 is bound by arithmetic.
 inline int decode_block(const core::Options& options) {
   return bytes_of_number(options.key_format) == 2 ? 128 : config::decode_keys;
 }
@@ -41,10 +40,10 @@ class KeySource {
     bool begun;          // whether the rows' sums of the segment have begun
     bool in_place;       // whether they may be read where they lie
     signed char finite;  // whether all values are; -1: not known yet
-    ptrdiff_t slot;      // of position key, if so
+    ptrdiff_t slot;      // of position `key`, where in_place
     Panels panels;
     Values values;            // like panels, in another format than float32 only where they are read as they lie
-    const float* key_scales;  // of panels of floats; those of others are theirs
+    const float* key_scales;  // of keys that are packed as floats; panels of other formats have theirs
     const float* value_scales;
   };
 
@@ -61,9 +60,8 @@ class KeySource {
     }
   }
 
-  // Keys for so many rows. A few rows read other formats where they lie, for more it pays to widen them once. Values are
-  // brought together when several tiles of rows read them, and when many do if they lie close together: far apart, they share
-  // few sets of the cache.
+  // Keys for so many rows. A few rows read other formats in place; for more rows they are widened once. Values are gathered
+  // when several tiles read them and they lie far apart, because they would then share few sets of the cache.
   Block block(int key, int from, int to, const BlockVisibility& visibility, int rows) {
     Block made;  // not zeroed first: for so few fields GCC writes a loop that takes as long as a small call
     made.key = key;

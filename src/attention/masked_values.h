@@ -19,8 +19,8 @@ struct MaskedValues {
 
   MaskedValues(Walked& walked, QueryRow* rows_of_options) : rows(walked), row(rows_of_options) {}
 
-  // From a tile's scores of keys from `from` on, a whole number of panels, of which a row sees those below visible[row], but
-  // for some between others if there are gaps, which have the score minus infinity.
+  // Takes a tile's scores of the keys from `from` on, whole panels. Row i sees the keys below visible[i]. With gaps some of
+  // these are masked; their score is -inf.
   void add(const RowTile& tile, KeyBlock& block, int from, const int* visible, bool gaps, const BlockVisibility& visibility) {
     const int r = tile.r, count = tile.rows, to = visible[count - 1];
     int seen[Isa::tile_rows];
@@ -35,7 +35,7 @@ struct MaskedValues {
     const bool by_keys = gaps && !rows.keys.are_finite(block, visibility);
     if (visible[0] != to) rows.keys.widen_values(block, visibility);
 
-    // Chains that this call does not have from their beginning to their end go key by key too.
+    // Chains of which this call has only a part go key by key too.
     const int begin = visibility.earliest.begin;
     const auto is_whole = [&](int chain) {
       return !by_keys &&

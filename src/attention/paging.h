@@ -26,7 +26,7 @@ inline int slot_of(const core::Paging& paging, int keys, int key) {
   return slot_group(paging, keys_taken(paging, keys), key / panel_keys) * panel_keys + key % panel_keys;
 }
 
-// How many groups, from this one on and at most so many, have paging one after another. All of these must exist.
+// How many groups from `group` on, at most `most`, lie one after another in memory. All of these must exist.
 inline int run_length(const core::Paging& paging, int keys, int group, int most) {
   if (paging.pages != nullptr) {
     int page = group / paging.page_groups, length = paging.page_groups - group % paging.page_groups;

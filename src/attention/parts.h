@@ -15,10 +15,10 @@ struct Cut {
   int token;
 };
 
-// Beside the keys that a token sees: what it takes to begin and end its rows, in keys.
+// The fixed cost of a token, in keys: beginning and ending its rows.
 constexpr int64_t token_overhead = 16;
 
-// A part's share of so many heads: whole ones, and parts-ths of the next. 64-bit division would ask 32-bit targets for a
+// The share of heads before a part: whole heads, and rest / parts of the next. 64-bit division would ask 32-bit targets for a
 // library.
 struct Share {
   int whole;

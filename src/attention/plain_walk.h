@@ -26,11 +26,13 @@ class PlainWalk {
         key_block_(problem.row_block > 1 ? at_most(problem.key_block, config::score_keys) : problem.key_block),
         rows_(problem, no_options, at) {}
 
-  // divides: the output is what it should be; otherwise it takes the sums of one segment (combine.h).
+  // divides: writes the final output; otherwise the sums of one segment (combine.h).
   void run(const Rows& rows, bool divides) {
     rows_.begin(rows, base2_scale(problem_.scale));
     tiles_finish_ = divides && problem_.keys <= segment_keys;
-    const int last_segment = go_over_keys(visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token));
+    const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token);
+    one_chain_ = at_most(key_block_, key_end) <= chain_keys;
+    const int last_segment = go_over_keys(key_end);
     if (!tiles_finish_) end_rows(divides, last_segment);
   }
 
@@ -74,17 +76,17 @@ class PlainWalk {
     });
   }
 
-  // Where keys are of one chain, a tile is what one kernel takes: keys and values stay in the first-level cache from kernel to
-  // kernel by themselves, and where they are few, choosing kernels counts.
+  // Where blocks of keys are of one chain, a tile is what one kernel takes: keys and values stay in the first-level cache from
+  // kernel to kernel by themselves, and where they are few, choosing kernels counts. All blocks cut rows alike: the one with a
+  // tile's last key divides it.
   void go_over(const KeyBlock& block) {
-    const bool one_chain = block.to <= chain_keys;
     Tile tile = {{0, 0}, rows_.rows.first, 0};
     for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
       const int left = rows_.rows.count - tile.r;
-      tile.rows = one_chain ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
+      tile.rows = one_chain_ ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;
-      if (one_chain) {
+      if (one_chain_) {
         with_rows<Isa, float, most_rows<Isa, float>>(
             tile.rows, [&](auto count) { go_over_tile<OneKernel<Isa, decltype(count)::value>>(tile, block); });
       } else {
@@ -137,6 +139,7 @@ class PlainWalk {
   const int key_block_;
   RowBlock<Isa, NoFeatures> rows_;
   bool tiles_finish_ = false;  // whether a tile divides its sums when it has seen its last key
+  bool one_chain_ = false;     // whether blocks of keys are of one chain
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a row is while keys are still to come: the sums of the open chain, of the open segment, and of the segments before it.
+// The partial attention of a row: the sums of its open chain, its open segment and the segments before.
 #pragma once
 
 #include "../../include/attend/core_options.h"
@@ -7,9 +7,6 @@
 
 namespace attend {
 namespace {
-
-// Where a call stops that closes everything.
-constexpr int past_all_keys = 0x7fffffff / segment_keys * segment_keys;
 
 // A row's state as it lies in memory, core::state_floats(value_dim) floats; or with its chain apart from the rest.
 class RowState {

@@ -97,10 +97,11 @@ class RowSums {
     total_max_[r] = softmax[r].max;
     if constexpr (Features::any) clear(r);
   }
-  // After the rows of a block: from now on there is a total. A row's maximum does not tell, after a NaN alone.
+  // After the rows of a block: from now on there is a total. The maximum cannot tell: it stays lowest_max in a row
+  // that has seen only NaN.
   void end_segments() { has_total_ = true; }
 
-  // Of all segments, with the open one, if the row has one, which is lost.
+  // The sums of all segments. The open segment is added first and cleared.
   struct Result {
     float* sums;
     float denominator;

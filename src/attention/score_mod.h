@@ -259,8 +259,8 @@ class ScoreMod {
 
   float query_scale() const { return factors_.query; }
 
-  // Takes scores of the keys to what is weighed; keys that a row does not see get -inf, but for those from `end` of what it
-  // sees by position on.
+  // Applies the score modifications in place. Masked keys get -inf, except those from visibility.end on, which the softmax
+  // masks.
   //   scores      [rows][score_keys]; [0] is the key at span.key; whole panels are read and written
   //   key_scales  of the same keys, or null
   //   by_position whether some row does not see some key from span.from on before its end
@@ -317,7 +317,7 @@ class ScoreMod {
       });
     }
     if (options_.bias.data != nullptr && (options_.alibi_slopes != nullptr || options_.relative != nullptr)) {
-      // What came after may have been infinite, and hidden is hidden.
+      // ALiBi or the relative table may have added +inf to a masked score: mask it again.
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
@@ -336,7 +336,7 @@ class ScoreMod {
   // Before the first keys of a row: all hidden.
   void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
-    // A call with states has its own columns, others may be at theirs.
+    // A call with states fills only its own columns; other calls may be writing theirs.
     const int first = has_states(options_) ? options_.first_key : 0,
               end = has_states(options_) ? problem_.keys : options_.score_keys;
     fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);

@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-// Whether that is what a problem is, and its work memory is for that. Query heads that share keys are worth a tile.
+// Whether a problem is one, with work memory for one row. Grouped query heads are better off as a tile.
 inline bool is_short_decode(const core::Problem& problem) {
   return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.row_block == 1 &&
          problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);

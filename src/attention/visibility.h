@@ -1,4 +1,4 @@
-// Who sees whom: what a token sees of the keys, by position and by masks; and what of segments cutting and adding up agree on.
+// Visibility by position and by masks; the number and layout of segments, which cutting and adding up share.
 #pragma once
 
 #include <stdint.h>
@@ -73,7 +73,7 @@ inline int first_key(const core::Options& options) {
   return has_states(options) ? at_least(options.first_key, options.origin) : options.origin;
 }
 
-// Whether scores are asked for that are of hidden keys too.
+// Whether scores of masked keys are a result too.
 inline bool shows_hidden(const core::Options& options) {
   return options.scores.data != nullptr &&
          (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);

@@ -1,4 +1,4 @@
-// Bringing keys into the order in which the tiles read them, and small things that all parts need.
+// Packs keys into panels; helpers that all rooms use.
 #pragma once
 
 #include <stddef.h>
@@ -21,7 +21,7 @@ T* opaque(T* pointer) {
   return pointer;
 }
 
-// Asks for lines twice: far ahead into the second-level cache, and nearer into the first.
+// Prefetches lines twice: far ahead into the second-level cache, and nearer into the first.
 template <int bytes>
 ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {
   constexpr int cache_line = 64;
@@ -32,8 +32,8 @@ ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {
   }
 }
 
-// Whether a few rows of a tile, which all read the same keys, wait for memory about as long as they compute, and the
-// instruction set asks too late by itself.
+// Whether a few rows that read the same keys wait for memory about as long as they compute, on processors whose hardware
+// prefetcher starts too late.
 template <class Isa>
 constexpr bool prefetches(int rows) {
   return Isa::prefetch_ahead > 0 && rows >= 2 && rows <= 4;
@@ -51,7 +51,7 @@ inline float base2_scale(float scale) {
   return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 
-// A panel of up to four keys of an array takes the room of four: sixteen would take longer than all that follows.
+// Up to four keys of an array are packed as a panel of 4 lanes: packing 16 would take longer than the rest of the call.
 constexpr int few_panel_keys = 4;
 
 // Keys that lie in rows become one panel, panel[d][lane] = keys[lane][d], for `width` lanes: panel_keys or few_panel_keys.

@@ -11,7 +11,7 @@ namespace {
 // The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
 constexpr float lowest_max = -0x1.fffffep127f;
 
-// to = from * factor; the two may be the same row. The first is for where it counts.
+// to = from * factor; the two may be the same row. scale_row is inlined for hot callers; multiply_row is the shared function.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
   int c = 0;
@@ -56,8 +56,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec rescale_factor(float from, float to) {
   return Isa::scale_by_power(Isa::broadcast(1.0f), Isa::broadcast(Scalar::sub(from, to)));
 }
 
-// Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums: for
-// instruction sets without an own way.
+// Replaces scores, whole panels of them, by their weights as exp2.h defines them, and adds these to the 16 partial sums, for
+// instruction sets without a version of their own.
 ATTEND_HOT inline void weights_of_scores(float* scores, int count, float max, float* lane_sums) {
   const int whole_max = Scalar::whole(max);
   const float lowest = bits_to<float>(bits_to<int>(whole_shift) + whole_max - 125);

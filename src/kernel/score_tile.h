@@ -13,11 +13,10 @@
 namespace attend {
 namespace {
 
-// Numbers of one or two bytes come from memory faster than processors ask for them by themselves: they look ahead as far as
-// their window of instructions reaches, which is half or a quarter as many bytes as with floats, and not across pages. So lines
-// are prefetched twice, in the order in which they lie: far ahead into the second-level cache, and nearer into the first.
-// Either alone is slower: the first level has too few lines under way to wait for memory, and what waits in the second makes
-// the window look ahead less.
+// Numbers of one or two bytes arrive faster than the hardware prefetches them: its window of instructions covers half or a
+// quarter as many bytes as with floats, and no page boundary. So lines are prefetched twice, in the order in which they lie:
+// far ahead into the second-level cache, and nearer into the first. Either alone is slower: the first level has too few lines
+// under way to wait for memory, and what waits in the second makes the window look ahead less.
 constexpr int cache_line = 64;
 constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of keys, from the end of a tile on
 

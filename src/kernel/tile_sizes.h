@@ -16,7 +16,7 @@ namespace {
 template <class Number>
 constexpr bool widens = sizeof(Number) < sizeof(float);
 
-constexpr int typed_rows = 4;  // the most for which there are tiles that do
+constexpr int typed_rows = 4;  // the most rows of a tile that widens numbers in registers
 
 // The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: a kernel more for each format is
 // not worth it.

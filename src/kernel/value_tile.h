@@ -26,9 +26,9 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
 
-// Prefetches values behind four that are read next, for instruction sets whose processors ask too late by themselves: one row
-// waits for memory more than for arithmetic, a few as long. Floats come back for the next columns of the same keys, and then
-// for the next chain.
+// Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
+// rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
+// next chain.
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
   ATTEND_UNROLL

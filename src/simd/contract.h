@@ -1,5 +1,5 @@
 // What an instruction set must offer, checked by the compiler: its first error shows the line here that is not fulfilled, which
-// says what the operation must do. src/README.md ("Adding a backend") has the same as a table, with what a compiler cannot
+// says what the operation must do. simd/README.md has the same as a table, with what a compiler cannot
 // check; tests/unit/operations.h runs it.
 #pragma once
 
@@ -40,7 +40,7 @@ struct CommonOperations {
   // The first 1 to lanes - 1 floats; no memory behind them is touched, and other lanes hold anything.
   Vec (*load_first)(const float* from, int count) = &Isa::load_first;
   void (*store_first)(float* to, Vec a, int count) = &Isa::store_first;
-  // a * 2^n for whole n <= 0, exact; 0 where n < -125; NaN where a is.
+  // a * 2^n for whole n <= 0, exact; 0 where n < -125, whatever a is; elsewhere NaN where a is.
   Vec (*scale_by_power)(Vec a, Vec n) = &Isa::scale_by_power;
 };
 

@@ -9,7 +9,7 @@ using EmbeddedIsa = Helium;
 }  // namespace
 }  // namespace attend
 #elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_FMA)
-// Armv7-M and Armv8-M with a floating-point unit (and at -O0 too: its registers are enough).
+// Armv7-M and Armv8-M with a floating-point unit (also at -O0: the assembly fits the registers).
 #include "vfp.h"
 namespace attend {
 namespace {

@@ -60,6 +60,25 @@ TEST_CASE("600 random shapes: every backend, split and block size gives the defi
   }
 }
 
+// Blocks of several chains, of which the last has one chain or less, and rows of a tile that end on both sides of its
+// beginning.
+TEST_CASE("key blocks of several chains: every row is divided, wherever the causal triangle ends") {
+  for (const int keys : {129, 133, 140, 200}) {
+    for (int queries = 1; queries <= 30; ++queries) {
+      for (const int group : {1, 3}) {
+        const Instance instance({group, 1, 3, 2, queries, keys, true, keys - queries, 0.0f, 1.0f},
+                                std::uint64_t(keys + queries));
+        const std::vector<float> expected = instance.one_shot();
+        INFO(keys, " ", queries, " ", group);
+        for_each_backend([&](const char* backend) {
+          INFO(std::string(backend));
+          for (const int block : {128, 192}) CHECK(same_bits(instance.one_shot({96, block}), expected));
+        });
+      }
+    }
+  }
+}
+
 TEST_CASE("self-attention: a growing cache, token by token or in chunks, gives the bits of one call") {
   for (const int tokens : {1, 2, 15, 16, 17, 33, 64, 100, 513, 700, 1300}) {
     const bool small = tokens <= 100;
