@@ -23,7 +23,7 @@ class Base:
         self.doctest = os.path.abspath("build/doctest/usr/include")
         sources = sorted("src/" + name for name in os.listdir("src") if name.endswith(".cpp"))
         self.made_of = {source: self.dependencies(source) for source in sources}
-        self.library = sources
+        self.sources = sources
         tests = ["tests/support/main.cpp"]
         for folder in sorted(os.listdir("tests")):
             tests += sorted(
@@ -49,7 +49,7 @@ class Base:
     def live_lines(self):
         """The lines that this target compiles: {path: line numbers from 0}."""
         live = {}
-        for text in ['#include "%s"\n' % source for source in self.library] + ['#include "include/attend/attend.h"\n']:
+        for text in ['#include "%s"\n' % source for source in self.sources] + ['#include "include/attend/attend.h"\n']:
             command = [self.compiler] + FLAGS + ["-I.", "-E", "-x", "c++", "-"]
             output = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
             path, number = "", 0
@@ -157,10 +157,10 @@ class Worker:
                 file.write(text)
 
     def compile_and_run(self, path):
-        library = sorted((source for source in self.base.library if path in self.base.made_of[source]), key=self.base.size_of)
+        objects = sorted((source for source in self.base.sources if path in self.base.made_of[source]), key=self.base.size_of)
         tests = [test for test in self.order.files if path in self.base.made_of[test]]
         changed = {}
-        verdict, by = self.try_library(path, library, changed)
+        verdict, by = self.try_library(path, objects, changed)
         if verdict == "":
             verdict, by = self.try_tests(path, tests, changed)
         if verdict != "survived" or not self.sanitizes:
@@ -210,7 +210,7 @@ class Worker:
     def run(self, changed, tests):
         """Links all and runs some test files: what fails, or None. Of inline functions the linker takes the first: the changed."""
         program = os.path.join(self.objects, "unit")
-        sources = [self.base.main] + self.base.tests + self.base.library
+        sources = [self.base.main] + self.base.tests + self.base.sources
         same = [self.base.object_of(source) for source in sources if source not in changed]
         if not self.base.link(program, list(changed.values()) + same, self.extra):
             raise RuntimeError("tests and library do not link with " + " ".join(changed))
