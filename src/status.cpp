@@ -11,6 +11,8 @@ const char* attend::status_text(Status status) {
       return "key_length must lie within 0 and the key tokens of the array or cache";
     case Status::bad_scale:
       return "scale must be a finite number";
+    case Status::bad_offset:
+      return "offset must leave room for the query tokens: their positions must not pass the largest int";
     case Status::bad_part:
       return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
     case Status::bad_count:

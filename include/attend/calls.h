@@ -268,11 +268,13 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   const int keys = options.key_length.or_else(held);
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
   const float scale = options.scale.or_else(usual_scale);
+  const int offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
   const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
   const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < 0 || keys > held) return Status::bad_key_length;
   if (!is_finite(scale)) return Status::bad_scale;
+  if (offset > any_number - queries) return Status::bad_offset;
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
   if (options.window_right.given && right < 0) return Status::bad_window;
   if (sink_tokens < 0 || (ring && sink_tokens > more.sink_tokens)) return Status::bad_sink_tokens;
@@ -292,7 +294,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
 
   problem.queries = queries;
   problem.keys = keys;
-  problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
+  problem.offset = offset;
   problem.scale = scale;
   problem.causal = options.causal.or_else(causal);
   more.left = left;

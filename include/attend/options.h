@@ -10,6 +10,7 @@ enum class Status {
   bad_query_length,  // not within 0 … query tokens of the array; causal over a cache: nor within the tokens that it holds
   bad_key_length,    // not within 0 … key tokens of the array or the cache
   bad_scale,         // NaN or infinite
+  bad_offset,        // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int
   bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
 
   // Of caches and states.
@@ -48,7 +49,7 @@ struct Setting {
 struct Options {
   Setting<bool> causal{};  // query i sees keys 0 … offset + i; false: all. True for several tokens over a cache, else false
   Setting<int>
-      offset{};  // position of query 0, any sign, offset + tokens within int; 0, or with a cache its length - query_length
+      offset{};  // position of query 0, any sign, offset + tokens within an int; 0, or with a cache its length - query_length
   Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Outputs after them are not touched
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
   Setting<float> scale{};       // of the scores, any finite number, zero and negative too; 1 / sqrt(head_dim)

@@ -57,6 +57,15 @@ struct HeliumTile {
         rest = 0;
       }
       __asm__ volatile(
+          ".macro other_rows\n"
+          ".irp row, 1, 2, 3\n"
+          "ldm r\\row!, {r4, r5, r6, r8}\n"
+          "vfma.f32 q\\row, q4, r4\n"
+          "vfma.f32 q\\row, q5, r5\n"
+          "vfma.f32 q\\row, q6, r6\n"
+          "vfma.f32 q\\row, q7, r8\n"
+          ".endr\n"
+          ".endm\n"
           "1:\n"
           "ldmdb r12, {r0, r1, r2, r3}\n"
           "ldrd r4, r5, [r12, %[fours]]\n"
@@ -75,13 +84,7 @@ struct HeliumTile {
           "vldrw.u32 q7, [r9], #64\n"
           "vfma.f32 q0, q6, r6\n"
           "vfma.f32 q0, q7, r8\n"
-          ".irp row, 1, 2, 3\n"
-          "ldm r\\row!, {r4, r5, r6, r8}\n"
-          "vfma.f32 q\\row, q4, r4\n"
-          "vfma.f32 q\\row, q5, r5\n"
-          "vfma.f32 q\\row, q6, r6\n"
-          "vfma.f32 q\\row, q7, r8\n"
-          ".endr\n"
+          "other_rows\n"
           "le lr, 2b\n"
           "b 5f\n"
           "3:\n"
@@ -102,13 +105,7 @@ struct HeliumTile {
           "vldrw.u32 q7, [r9]\n"
           "add r9, r9, r11\n"
           "vfma.f32 q0, q7, r8\n"
-          ".irp row, 1, 2, 3\n"
-          "ldm r\\row!, {r4, r5, r6, r8}\n"
-          "vfma.f32 q\\row, q4, r4\n"
-          "vfma.f32 q\\row, q5, r5\n"
-          "vfma.f32 q\\row, q6, r6\n"
-          "vfma.f32 q\\row, q7, r8\n"
-          ".endr\n"
+          "other_rows\n"
           "le lr, 4b\n"
           "5:\n"
           "ldr r6, [r12, %[ones]]\n"
@@ -169,6 +166,7 @@ struct HeliumTile {
           "add r9, r9, r5\n"
           "subs r10, r10, #4\n"
           "bgt 1b\n"
+          ".purgem other_rows\n"
           : "+r"(b), "+r"(left)
           : "r"(step), "r"(to), [fours] "i"(offset(offsetof(Tile, fours))), [adds] "i"(offset(offsetof(Tile, adds))),
             [ones] "i"(offset(offsetof(Tile, ones))), [stride] "i"(offset(offsetof(Tile, stride))), [apart] "i"(apart)

@@ -297,6 +297,7 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.query_length = queries + 1, refused(Status::bad_query_length);
   options.key_length = -1, refused(Status::bad_key_length);
   options.scale = no_number, refused(Status::bad_scale);
+  options.offset = std::numeric_limits<int>::max() - queries + 1, refused(Status::bad_offset);
   options.window_left = -1, refused(Status::bad_window);
   options.window_right = -7, refused(Status::bad_window);
   options.sink_tokens = -1, refused(Status::bad_sink_tokens);
