@@ -48,7 +48,7 @@ class FeatureWalk {
   void end_rows() {
     rows_.for_each_row([&](int r, int token, int head) {
       const auto& sums = rows_.sums;
-      if (rows_.has_states) return sums.save(r, rows_.state(token, head));
+      if (rows_.has_states()) return sums.save(r, rows_.state(token, head));
       const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
       const auto result = sums.result(r, sums.total(r), true);
       const Denominator all = denominator_of(result.denominator, sums.softmax[r].max, sink);
@@ -64,7 +64,7 @@ class FeatureWalk {
   void go_over_keys() {
     const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
     int key = begin & -chain_keys;
-    int last = rows_.has_states ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
+    int last = rows_.has_states() ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
     while (key < end && begin < end) {
       const int most = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
       int chains = seen_by_all(key, most);
@@ -82,7 +82,7 @@ class FeatureWalk {
       }
       key += chains;
     }
-    if (rows_.has_states) go_to(last, problem_.keys);
+    if (rows_.has_states()) go_to(last, problem_.keys);
   }
 
   // How many keys from `key` on, whole chains, all rows see where nothing happens to scores.
@@ -109,7 +109,7 @@ class FeatureWalk {
   // Ends the chain and the segment of a key that the next one is not of.
   void go_to(int key, int next) {
     const int rows = rows_.rows.count;
-    const bool another_chain = rows_.has_states && next / chain_keys != key / chain_keys;
+    const bool another_chain = rows_.has_states() && next / chain_keys != key / chain_keys;
     for (int r = 0; another_chain && r < rows; ++r) rows_.sums.end_chain(r);
     if (next / segment_keys == key / segment_keys) return;
     for (int r = 0; r < rows; ++r) rows_.sums.end_segment(r, rows_.sums.total(r));

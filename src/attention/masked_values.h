@@ -31,7 +31,7 @@ struct MaskedValues {
     }
     const Sums sums = rows.sums.of_segment(r, true);
     Tiles::softmax(count, rows.scores + from, seen, rows.sums.softmax + r, rows.sums.lane_sums(r), sums);
-    for (int i = 0; i < count && rows.has_states; ++i) rows.sums.move_chain(r + i, before[i]);
+    for (int i = 0; i < count && rows.has_states(); ++i) rows.sums.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !rows.keys.are_finite(block, visibility);
     if (visible[0] != to) rows.keys.widen_values(block, visibility);
 
@@ -39,7 +39,7 @@ struct MaskedValues {
     const int begin = visibility.earliest.begin;
     const auto is_whole = [&](int chain) {
       return !by_keys &&
-             (!rows.has_states || (block.key + chain >= begin && block.key + chain + chain_keys <= rows.problem.keys));
+             (!rows.has_states() || (block.key + chain >= begin && block.key + chain + chain_keys <= rows.problem.keys));
     };
     int k = at_least(from, begin - block.key);
     for (int next; k < to; k = next) {
@@ -70,7 +70,7 @@ struct MaskedValues {
     const float* weights = rows.scores;
     for (int r = tile.r; r < tile.r + tile.rows; ++r, weights += config::score_keys) {
       float* const chain = rows.sums.chain(r);
-      if (!rows.has_states) fill_row<Isa>(0.0f, problem.value_dim, chain);
+      if (!rows.has_states()) fill_row<Isa>(0.0f, problem.value_dim, chain);
       for (int j = begin; j < end; ++j) {
         const int key = block.key + j;
         if (!row[r].visibility.has(key)) continue;
@@ -78,7 +78,7 @@ struct MaskedValues {
         const float weight = block.value_scales == nullptr ? weights[j] : weights[j] * block.value_scales[j];
         multiply_add_row<Isa>(values + j * block.values.stride, problem.value_dim, Isa::broadcast(weight), chain, chain);
       }
-      if (!rows.has_states || chain_end <= problem.keys) rows.sums.end_chain(r);
+      if (!rows.has_states() || chain_end <= problem.keys) rows.sums.end_chain(r);
     }
   }
 

@@ -30,9 +30,8 @@ struct RowBlock {
       : problem(of),
         options(with),
         group(of.query_heads / of.kv_heads),
-        has_states(Features::states && attend::has_states(with)),
         keys(of, with, at),
-        sums(of.scratch, at, of.value_dim, has_states),
+        sums(of.scratch, at, of.value_dim, has_states()),
         scores(of.scratch + at.scores),
         queries(of.scratch + at.query) {}
 
@@ -42,18 +41,21 @@ struct RowBlock {
     keys.take_head(rows.head);
     sums.begin_block();
     const typename Isa::Vec scale = Isa::broadcast(query_scale);
+    const ptrdiff_t token_stride = problem.query.token_stride, head_stride = problem.query.head_stride;
+    const int head_dim = problem.head_dim;
     float* query = queries;
     for_each_row([&](int r, int token, int head) {
-      const ptrdiff_t at = token * problem.query.token_stride + head * problem.query.head_stride;
-      scale_row<Isa>(query_as_floats(at, query), problem.head_dim, scale, query);
-      query += problem.head_dim;
-      if (has_states && !options.begins) {
+      scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, query), head_dim, scale, query);
+      query += head_dim;
+      if (has_states() && !options.begins) {
         sums.load(r, state(token, head));
       } else {
         sums.begin(r);
       }
     });
   }
+
+  bool has_states() const { return Features::states && attend::has_states(options); }
 
   // Calls with each row, and its token and query head.
   template <class Call>
@@ -90,7 +92,6 @@ struct RowBlock {
   const core::Problem& problem;
   const core::Options& options;
   const int group;  // query heads that share a key/value head
-  const bool has_states;
   KeySource<Isa, Features> keys;
   RowSums<Isa, Features> sums;
   float* const scores;   // [tile rows][score_keys], a tile's scores and then weights; [key_block] where there is one row

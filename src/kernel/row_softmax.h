@@ -14,15 +14,17 @@ constexpr float lowest_max = -0x1.fffffep127f;
 // to = from * factor; the two may be the same row. scale_row is inlined for hot callers; multiply_row is the shared function.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
-  int c = 0;
   if constexpr (!config::embedded) {  // hosts do it for each query and output: four vectors at a time
-    for (; count - c >= 4 * Isa::lanes; c += 4 * Isa::lanes) {
+    constexpr int four = 4 * Isa::lanes;
+    for (; count >= four; count -= four, from += four, to += four) {
       ATTEND_UNROLL
-      for (int i = 0; i < 4 * Isa::lanes; i += Isa::lanes) Isa::store(to + c + i, Isa::mul(Isa::load(from + c + i), factor));
+      for (int i = 0; i < four; i += Isa::lanes) Isa::store(to + i, Isa::mul(Isa::load(from + i), factor));
     }
   }
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
-  if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
+  for (; count >= Isa::lanes; count -= Isa::lanes, from += Isa::lanes, to += Isa::lanes) {
+    Isa::store(to, Isa::mul(Isa::load(from), factor));
+  }
+  if (count > 0) Isa::store_first(to, Isa::mul(Isa::load_first(from, count), factor), count);
 }
 template <class Isa>
 ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
