@@ -128,10 +128,12 @@ class PlainWalk {
 
   // Divides while the sums are in the first-level cache.
   ATTEND_NOINLINE void divide(const Tile& tile) {
+    const int dims = problem_.value_dim, group = rows_.group, first_head = rows_.rows.head * group;
+    const core::Tensor<float> output = problem_.output;
+    const float *sums = rows_.sums.sums(tile.r), *lane_sums = rows_.sums.lane_sums(tile.r);
     Row at = tile.first;
-    for (int r = tile.r; r < tile.r + tile.rows; ++r, at = row_after(at, 1, rows_.group)) {
-      float* const output = element(problem_.output, at.token, rows_.rows.head * rows_.group + at.head);
-      divide_row<Isa>(rows_.sums.sums(r), problem_.value_dim, rows_.sums.denominator(r), output);
+    for (int i = 0; i < tile.rows; ++i, sums += dims, lane_sums += panel_keys, at = row_after(at, 1, group)) {
+      divide_row<Isa>(sums, dims, Isa::sum_lanes(lane_sums), element(output, at.token, first_head + at.head));
     }
   }
 
