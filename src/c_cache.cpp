@@ -64,8 +64,8 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
-  check.format(shape->key_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
-  check.format(shape->value_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  check.format(shape->key_format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
+  check.format(shape->value_format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
   check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
   check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);

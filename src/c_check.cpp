@@ -18,9 +18,12 @@ bool is_default(const attend_input& input) {
 }
 
 void check_numbers(Check& check, const attend_problem& problem) {
-  check.format(problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
-  check.format(problem.key_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
-  check.format(problem.value_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  check.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
+  const bool cached = problem.cache != nullptr;  // then what is not set is the cache's
+  const int key_format = cached ? ATTEND_FLOAT32 : problem.key_format;
+  const int value_format = cached ? ATTEND_FLOAT32 : problem.value_format;
+  check.format_of_pair(problem.key_format, value_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
+  check.format_of_pair(problem.value_format, key_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
   check.require(magnitude(problem.scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
   const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
   const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
@@ -31,10 +34,11 @@ void check_heads(Check& check, const attend_problem& problem) {
   check.within(problem.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
   check.within(problem.head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return;
-  check.require(problem.query_heads % problem.kv_heads == 0, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
-  if (check.failed()) return;
-  const ptrdiff_t group = problem.query_heads / problem.kv_heads;
-  const bool fits = uint64_t(problem.queries) * uint64_t(group) <= ATTEND_MAX_ROWS;
+  const unsigned query_heads = unsigned(problem.query_heads),
+                 kv_heads = unsigned(problem.kv_heads);  // short division is faster
+  const unsigned group = query_heads / kv_heads;
+  check.require(group * kv_heads == query_heads, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
+  const bool fits = uint64_t(problem.queries) * group <= ATTEND_MAX_ROWS;
   check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
 }
 
@@ -45,9 +49,10 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   const attend_cache& cache = *problem.cache;
   check.require(is_default(problem.key), ATTEND_CONFLICT, ATTEND_ARG_KEY);
   check.require(is_default(problem.value), ATTEND_CONFLICT, ATTEND_ARG_VALUE);
-  check.require(problem.key_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
-  check.require(problem.value_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
-  check.require(problem.origin == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  const auto agree = [](int format, int kept) { return format == ATTEND_DEFAULT_FORMAT || format == kept; };
+  check.require(agree(problem.key_format, cache.key_format), ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
+  check.require(agree(problem.value_format, cache.value_format), ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
+  check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   check.require(problem.pages.table == nullptr, ATTEND_CONFLICT, ATTEND_ARG_PAGES);
   check.require(problem.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
   const bool same_shape =
@@ -56,20 +61,14 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   if (!check.failed()) call.memory.read(check, cache_range(cache));
 }
 
-// How many keys there are, which with a cache the cache knows, and how many of them in arrays.
+// How many keys there are, and how many of them in arrays.
 void check_keys(Check& check, const attend_problem& problem, Call& call) {
-  ptrdiff_t keys = problem.keys, most = ATTEND_MAX_TOKENS;
-  if (problem.cache != nullptr) {
-    check_cache_use(check, problem, call);
-    if (check.failed()) return;
-    most = problem.cache->tokens;
-    if (keys == ATTEND_ALL_KEYS) keys = most;
-  }
-  check.within(keys, 0, most, ATTEND_ARG_KEYS);
-  check.within(problem.origin, 0, keys, ATTEND_ARG_ORIGIN);
+  if (problem.cache != nullptr) check_cache_use(check, problem, call);
+  const ptrdiff_t keys = check_key_count(check, problem), origin = origin_of(problem);
+  check.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
   if (check.failed()) return;
   call.first.keys = int(keys);
-  call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - problem.origin;
+  call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - origin;
   const ptrdiff_t* const lengths = problem.key_lengths;
   if (lengths == nullptr) return;
   call.memory.read(check, check.array(lengths, problem.batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
@@ -157,7 +156,8 @@ void plan(Call& call, int most_keys) {
   };
   problem.row_block = smaller(rows, call.plain ? config::row_block : config::option_row_block);
   problem.key_block = problem.row_block == 1 ? one_row_block : smaller(chains, config::key_block);
-  const size_t one_row = floats(1, one_row_block), needed = floats(problem.row_block, problem.key_block);
+  const size_t one_row = floats(1, one_row_block);
+  const size_t needed = problem.row_block == 1 ? one_row : floats(problem.row_block, problem.key_block);
   call.workspace_bytes = (one_row < needed ? needed : one_row) * sizeof(float);
 }
 
@@ -182,8 +182,16 @@ void check_rows(Check& check, const attend_problem* problem, Call& call) {
   call.first.value_dim = int(problem->value_dim);
 }
 
+ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
+  if (check.failed()) return 0;
+  const attend_cache* const cache = problem.cache;
+  if (cache != nullptr && problem.keys == ATTEND_ALL_KEYS) return cache->tokens;
+  check.within(problem.keys, 0, cache != nullptr ? cache->tokens : ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
+  return problem.keys;
+}
+
 void check_output(Check& check, const attend_problem& problem, Call& call) {
-  check.format(problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
+  check.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
   if (check.failed()) return;
   const Extent output = call.rows(problem.output, problem.value_dim, heads_first(problem));
   const Place found = check.place_apart(problem.output.data, output, format_bits(problem.output_format), ATTEND_ARG_OUTPUT);
@@ -205,10 +213,8 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
   if (check.failed()) return;
   first.kv_heads = int(problem.kv_heads);
   first.head_dim = int(problem.head_dim);
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
   first.output = {nullptr, 0, 0};
   first.scratch = nullptr;
-  first.scale = bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual) ? usual_scale(first.head_dim) : problem.scale;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   first.key_panels = problem.cache != nullptr;
   call.plain = is_plain(problem) && (problem.cache == nullptr || is_plain(*problem.cache));

@@ -1,4 +1,5 @@
 // Where keys and values lie that are no plain arrays of floats and no plain cache: pages, rings, other formats, an origin.
+#include "attention/paging.h"
 #include "c_api/surface.h"
 
 namespace attend {
@@ -52,7 +53,7 @@ void check_scales(Check& check, const attend_scales& scales, const attend_proble
                   attend_argument argument, const CoreScales& to) {
   const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
   const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
-  if (format != ATTEND_INT8) return check.require(!set, ATTEND_NO_EFFECT, argument);
+  if (format != ATTEND_INT8 || problem.cache != nullptr) return check.require(!set, ATTEND_NO_EFFECT, argument);
   if (options.call.stored == 0) return;
   const bool paged = problem.pages.table != nullptr, grows = problem.states != nullptr && !paged;
   const ptrdiff_t rows = paged && options.call.batch > 0 ? 1 : options.call.batch;
@@ -68,17 +69,35 @@ void check_scales(Check& check, const attend_scales& scales, const attend_proble
   to.step = found.batch_step;
 }
 
+// Whether a query sees any of keys from ... to - 1, of those that the call takes of a batch row with so many keys.
+bool any_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys, ptrdiff_t from, ptrdiff_t to) {
+  const ptrdiff_t begin = options.first.first_key, seen = first_seen(problem, options, keys);
+  const auto larger = [](ptrdiff_t a, ptrdiff_t b) { return a > b ? a : b; };
+  const auto smaller = [](ptrdiff_t a, ptrdiff_t b) { return a < b ? a : b; };
+  from = larger(from, begin), to = smaller(to, keys);
+  return larger(from, seen) < to || from < smaller(to, problem.sink_tokens);
+}
+
 // A ring may have lost keys that are asked for: those between its copies of the sink groups and its first group.
 void check_ring(Check& check, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
   if (cache.ring_groups == 0 || options.call.batch == 0 || check.failed()) return;
   const ptrdiff_t lost = ptrdiff_t(cache.sink_groups) * panel_keys;
-  const ptrdiff_t back = ptrdiff_t(core::panel_count(cache.most) - cache.ring_groups) * panel_keys;
-  const ptrdiff_t keys = options.call.keys_of_row(0), begin = options.first.first_key,
-                  seen = first_seen(problem, options, keys);
-  const auto any_lost = [&](ptrdiff_t from, ptrdiff_t to) { return (from > lost ? from : lost) < (to < back ? to : back); };
-  const ptrdiff_t sink_logits = problem.sink_tokens < keys ? problem.sink_tokens : keys;
-  check.require(!any_lost(seen > begin ? seen : begin, keys) && !any_lost(begin, sink_logits), ATTEND_LOST, ATTEND_ARG_CACHE);
+  const ptrdiff_t back = ptrdiff_t(first_ring_group(options.first.paging, cache.most)) * panel_keys;
+  const bool any_lost = any_seen(problem, options, options.call.keys_of_row(0), lost, back);
+  check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
+}
+
+// With states, arrays begin no later than where the states stand, unless windows have left behind what lies between. And where
+// the states have taken keys, these may have been of other arrays: a call must say which key its arrays begin with.
+void check_origin(Check& check, const attend_problem& problem, const CallOptions& options) {
+  const bool arrays = problem.cache == nullptr && problem.pages.table == nullptr;
+  const bool nobody = options.call.batch == 0 || options.call.first.queries == 0;
+  if (problem.states == nullptr || !arrays || nobody || check.failed()) return;
+  const bool said = problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
+  check.require(said, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
+  const bool left_out = any_seen(problem, options, options.call.first.keys, problem.first_key, origin_of(problem));
+  check.require(!left_out, ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
 }
 
 // What options say of a cache that is not plain.
@@ -101,7 +120,7 @@ void check_pages(Check& check, const attend_problem& problem, Call& call) {
     const bool set = pages.batch_stride != ATTEND_DENSE || pages.page_keys != 0 || pages.count != 0;
     return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_PAGES);
   }
-  check.require(problem.origin == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   check.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
   check.require(pages.page_keys % panel_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
   if (check.failed()) return;
@@ -116,9 +135,10 @@ void check_key_options(Check& check, const attend_problem& problem, CallOptions&
                {first.key_scales, first.key_scale_stride, options.key_scale_step});
   check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
                {first.value_scales, first.value_scale_stride, options.value_scale_step});
-  first.origin = int(problem.origin);
-  first.key_format = core::Format(problem.key_format);
-  first.value_format = core::Format(problem.value_format);
+  check_origin(check, problem, options);
+  first.origin = int(origin_of(problem));
+  first.key_format = core_format(problem.key_format);
+  first.value_format = core_format(problem.value_format);
   if (problem.cache == nullptr) return;
   if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
   check_ring(check, problem, options);

@@ -15,7 +15,7 @@ bool reach(ptrdiff_t count, ptrdiff_t stride, ptrdiff_t& low, ptrdiff_t& high) {
 
 // The range of numbers of an extent with elements, in numbers from its data on: false when they cannot be counted.
 bool reach_all(const Extent& extent, ptrdiff_t& low, ptrdiff_t& high) {
-  const auto& [counts, strides] = extent;
+  const auto& [counts, strides, dense, clear] = extent;
   low = 0, high = counts.width;
   return reach(counts.batch, strides.batch, low, high) && reach(counts.tokens, strides.token, low, high) &&
          reach(counts.heads, strides.head, low, high);
@@ -55,26 +55,64 @@ bool apart(const Extent& extent) {
   return true;
 }
 
+// The strides of a tensor, from the innermost axis to the outermost.
+struct Steps {
+  ptrdiff_t dense;        // the stride of the next axis, if it is that of a dense array
+  ptrdiff_t spanned = 0;  // by the dense axes so far
+  bool other = false;     // an axis so far was given another stride than a dense array has
+  bool clear = true;
+
+  ptrdiff_t next(ptrdiff_t count, ptrdiff_t given) {
+    if (given == 0) return 0;  // the array does not have this axis
+    const bool is_dense = given == ATTEND_DENSE;
+    const ptrdiff_t stride = is_dense ? dense : given;
+    other |= stride != dense;
+    if (count <= 1) return 0;
+    clear &= is_dense ? !other : distance(given) >= size_t(spanned);
+    dense = product(dense, count);
+    if (is_dense) spanned = dense;
+    return stride;
+  }
+};
+
 }  // namespace
 
 Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, bool heads_first) {
-  const ptrdiff_t inner = product(counts.width, heads_first ? counts.tokens : counts.heads);
-  const Extent::Strides dense = {product(inner, heads_first ? counts.heads : counts.tokens), heads_first ? counts.width : inner,
-                                 heads_first ? inner : counts.width};
-  const auto stride = [](ptrdiff_t count, ptrdiff_t asked, ptrdiff_t usual) {
-    return count <= 1 ? 0 : asked == ATTEND_DENSE ? usual : asked;
-  };
-  return {counts,
-          {stride(counts.batch, given.batch, dense.batch), stride(counts.tokens, given.token, dense.token),
-           stride(counts.heads, given.head, dense.head)}};
+  Extent extent = {counts, {0, 0, 0}};
+  if (given.batch == ATTEND_DENSE && given.token == ATTEND_DENSE && given.head == ATTEND_DENSE) {
+    const ptrdiff_t outer = product(counts.width, heads_first ? counts.tokens : counts.heads);
+    extent.strides.token = heads_first ? counts.width : outer;
+    extent.strides.head = heads_first ? outer : counts.width;
+    extent.strides.batch = product(outer, heads_first ? counts.heads : counts.tokens);
+    extent.dense = product(extent.strides.batch, counts.batch);
+    return extent;
+  }
+  Steps steps = {counts.width};
+  if (heads_first) extent.strides.token = steps.next(counts.tokens, given.token);
+  extent.strides.head = steps.next(counts.heads, given.head);
+  if (!heads_first) extent.strides.token = steps.next(counts.tokens, given.token);
+  extent.strides.batch = steps.next(counts.batch, given.batch);
+  extent.clear = steps.clear;
+  return extent;
 }
 
 Place Check::place(const void* data, const Extent& extent, int bits, attend_argument argument) {
   const auto& [batch, tokens, heads, width] = extent.counts;
   if (failed() || batch == 0 || tokens == 0 || heads == 0 || width == 0) return {};
   const ptrdiff_t size = bits < 8 ? 1 : bits / 8;
+  const uintptr_t at = reinterpret_cast<uintptr_t>(data);
   require(data != nullptr, ATTEND_MISSING, argument);
   require(aligned(data, size_t(size)), ATTEND_UNALIGNED, argument);
+  require(extent.clear, ATTEND_AMBIGUOUS, argument);
+  if (extent.dense != 0 && bits >= 8) {  // the same as below, sooner
+    ptrdiff_t all;
+    uintptr_t end;
+    const bool counted = !__builtin_mul_overflow(extent.dense, size, &all) && all != PTRDIFF_MAX &&
+                         !__builtin_add_overflow(at, uintptr_t(all), &end);
+    require(counted, ATTEND_TOO_LARGE, argument);
+    if (failed()) return {};
+    return {{at, end}, extent.strides.batch * size};
+  }
   ptrdiff_t low, high, all;  // in numbers, then in bytes
   bool counted = reach_all(extent, low, high);
   if (counted && bits < 8) high = high / 8 + (high % 8 != 0);
@@ -82,7 +120,6 @@ Place Check::place(const void* data, const Extent& extent, int bits, attend_argu
             !__builtin_sub_overflow(high, low, &all);
   require(counted, ATTEND_TOO_LARGE, argument);
   if (failed()) return {};
-  const uintptr_t at = reinterpret_cast<uintptr_t>(data);
   const size_t before = size_t(0) - size_t(low), after = size_t(high);
   require(before <= at && after <= UINTPTR_MAX - at, ATTEND_TOO_LARGE, argument);
   return {{at - before, at + after}, extent.strides.batch * size};
@@ -90,7 +127,7 @@ Place Check::place(const void* data, const Extent& extent, int bits, attend_argu
 
 Place Check::place_apart(const void* data, const Extent& extent, int bits, attend_argument argument) {
   const Place found = place(data, extent, bits, argument);
-  require(found.range.begin == found.range.end || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
+  require(found.range.begin == found.range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
   return found;
 }
 

@@ -129,7 +129,7 @@ void check_lse(Check& check, const attend_problem& problem, CallOptions& options
 
 void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
   options.first.sink_logits = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
-  options.first.output_format = core::Format(problem.output_format);
+  options.first.output_format = core_format(problem.output_format);
   if (writes) check_lse(check, problem, options);
 }
 
@@ -137,9 +137,12 @@ void check_options(Check& check, const attend_problem& problem, CallOptions& opt
   core::Options& first = options.first;
   first.states.data = static_cast<float*>(problem.states);
   first.soft_cap = problem.soft_cap;
-  first.query_format = core::Format(problem.query_format);
+  first.query_format = core_format(problem.query_format);
   check.within(problem.first_key, 0, options.call.first.keys, ATTEND_ARG_FIRST_KEY);
   check.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
+  // A call that goes on and takes no key has hardly been told where the keys end now.
+  const bool takes = problem.first_key < options.call.first.keys || problem.first_key == 0;
+  check.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
   first.first_key = check.failed() ? 0 : int(problem.first_key);
   check_windows(check, problem, first);
   check_mask(check, problem, options);

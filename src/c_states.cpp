@@ -71,6 +71,17 @@ ptrdiff_t check_standing(Check& check, const void* states, const Call& call, att
   return key;
 }
 
+// States that have taken the keys of the problem, up to the last.
+void check_all_taken(Check& check, const attend_problem& problem, const Call& call) {
+  if (check.failed() || call.batch == 0 || call.first.queries == 0) return;
+  const ptrdiff_t began = check_begun(check, problem.states, call, ATTEND_ARG_STATES);
+  const ptrdiff_t stand = check_standing(check, problem.states, call, ATTEND_ARG_STATES);
+  if (problem.cache != nullptr) check_cache(check, problem.cache);
+  const ptrdiff_t keys = check_key_count(check, problem);
+  check.require(stand == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
+  check.require(stand > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
+}
+
 // All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
 core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::Options of_row = options.first;
@@ -186,7 +197,7 @@ attend_status attend_finish(const attend_problem* problem) {
   call.memory.read(check, check_states(check, problem->states, call, ATTEND_ARG_STATES));
   check_output(check, *problem, call);
   check_end(check, *problem, options, true);
-  if (!check.failed()) check_standing(check, problem->states, call, ATTEND_ARG_STATES);
+  check_all_taken(check, *problem, call);
   if (check.failed()) return check.status();
   set_states(problem->states, options);
   each_row(call, 0, 1, [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(options, row)); });

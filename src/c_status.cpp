@@ -13,8 +13,7 @@ constexpr const char* texts[] = {
     "set it to a number within its range, which attend_c.h says beside it; not NaN or infinity",
     "set it to a value that attend_c.h lists for it, or use a newer library, which may know this one",
     "make several calls with fewer elements each, or look for bytes where strides count numbers: it reaches beyond "
-    "what "
-    "can be addressed or counted",
+    "what can be addressed or counted",
     "pass as many bytes as the function that gives the size says",
     "give it memory of its own: what a call writes must not overlap what else it reads or writes, with gaps",
     "leave it as it was initialised, or what excludes it: the two cannot be had together",
@@ -24,8 +23,7 @@ constexpr const char* texts[] = {
     "say what is meant: without it there is more than one thing that it could be",
     "set what it needs too, or leave it as it was initialised: by itself it would be ignored",
     "make it with attend_cache_init or attend_begin, run all parts, and look for who writes there: its own records "
-    "are "
-    "not as the library leaves them",
+    "are not as the library leaves them",
     "truncate the cache, or make it for more max_tokens: it has no room for so many tokens",
     "set a shorter window_left or fewer sink_tokens, make the ring for more of both, or ask for no raw or capped "
     "scores: the ring no longer holds keys that are asked for",
@@ -33,6 +31,54 @@ constexpr const char* texts[] = {
     "use a newer library, or leave alone the fields that this version does not know",
     "choose another backend: this processor cannot run it",
 };
+
+// What to do about an error with one argument, or with one of several, where more can be said than of all arguments.
+struct Special {
+  attend_error error;
+  attend_argument first, last;
+  const char* text;
+};
+constexpr const char* strides_text =
+    "set all of its strides: those that are set leave it open what the dense ones are, or these depend on how many keys there "
+    "are, which a call with states does not say";
+constexpr const char* columns_text = "set it to how many columns there are: with states, keys says only where a call stops";
+constexpr Special specials[] = {
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK, ATTEND_ARG_MASK, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS, ATTEND_ARG_BIAS, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_SCALES, ATTEND_ARG_SCORES, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
+     "set it: 0 if the queries are the first tokens, keys - queries if they are the last; over a cache, append their keys and "
+     "values before the call"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
+     "set it to the position of the key that the arrays of this call begin with, which is 0 if they have all keys"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_OUTPUT_FORMAT,
+     "set it too: the other of query_format and output_format, or of key_format and value_format, is smaller than float32"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "set it to how many keys there are; over a cache it is at most the tokens that the cache holds, or ATTEND_ALL_KEYS"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
+     "give each of its entries that queries see the number of a page, 0 to pages.count - 1"},
+    {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "set it to where the call stops, past first_key; for attend_finish, to where the states stand after all runs and merges"},
+    {ATTEND_MISMATCH, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
+     "set it to first_key or less: queries see keys between, which no call would take"},
+    {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,
+     "set it to where the states stand: to the keys of the run before, or what attend_begin was given"},
+    {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
+     "give kv_heads, head_dim and value_dim the numbers that the cache was made with"},
+    {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
+};
+
+const char* text_of(int error, int argument) {
+  for (const Special& special : specials) {
+    if (special.error == error && special.first <= argument && argument <= special.last) return special.text;
+  }
+  return texts[error];
+}
 
 // In the order of attend_argument, which tests know: each ends with a zero.
 constexpr char names[] =
@@ -78,7 +124,7 @@ int attend_status_error(attend_status status) { return is_status(status) ? statu
 int attend_status_argument(attend_status status) { return is_status(status) ? status >> 8 : -1; }
 
 const char* attend_error_text(attend_status status) {
-  return is_status(status) ? texts[status & 0xff] : "pass a status that a function of attend_c.h has returned";
+  return is_status(status) ? text_of(status & 0xff, status >> 8) : "pass a status that a function of attend_c.h has returned";
 }
 
 const char* attend_argument_name(attend_status status) { return is_status(status) ? name_of(status >> 8) : "status"; }

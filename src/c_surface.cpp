@@ -30,6 +30,7 @@ constexpr attend_problem default_problem() {
   attend_problem problem = {};
   problem.size = sizeof problem;
   problem.scale = ATTEND_DEFAULT_SCALE;
+  problem.query_format = problem.key_format = problem.value_format = problem.output_format = ATTEND_DEFAULT_FORMAT;
   problem.batch = 1;
   problem.queries = none;
   problem.keys = all;
@@ -42,10 +43,18 @@ constexpr attend_problem default_problem() {
   problem.relative_bias = {nullptr, dense, none, none};
   problem.key_scales = problem.value_scales = {nullptr, dense, dense};
   problem.scores = {nullptr, dense, dense, dense, all, ATTEND_SCORES_NONE};
+  problem.origin = ATTEND_DEFAULT_ORIGIN;
   problem.pages.batch_stride = dense;
   return problem;
 }
 constexpr attend_problem defaults = default_problem();
+
+// For calls that compute: checks do not need it.
+float scale_of(const attend_problem& problem) {
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
+  return given ? problem.scale : usual_scale(int(problem.head_dim));
+}
 
 void check_workspace(Check& check, Call& call, const void* workspace, size_t size) {
   check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
@@ -71,20 +80,34 @@ void check_parts(Check& check, const core::Problem& problem, ptrdiff_t part, ptr
 
 }  // namespace
 
-// Whatever differs from its default from window_left on is an option, fields that later versions add there too.
+// Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
+// by the compiler's own vectors, which every target has, two at a time.
 bool is_plain(const attend_problem& problem) {
-  constexpr size_t first = offsetof(attend_problem, window_left), word = sizeof(uintptr_t);
-  static_assert(first % word == 0 && sizeof problem % word == 0, "whole words");
-  const auto words = [](const attend_problem& of) { return reinterpret_cast<const char*>(&of) + first; };
-  uintptr_t differences = 0;
-  for (size_t at = 0; at < sizeof problem - first; at += word) {
-    uintptr_t given, usual;
-    __builtin_memcpy(&given, words(problem) + at, word);
-    __builtin_memcpy(&usual, words(defaults) + at, word);
-    differences |= given ^ usual;
+  constexpr size_t first = offsetof(attend_problem, window_left), bytes = sizeof problem - first;
+  using Bytes = unsigned char __attribute__((vector_size(16)));
+  const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
+  const auto* const usual = reinterpret_cast<const unsigned char*>(&defaults) + first;
+  const auto compare = [&](size_t at, Bytes& differences) {
+    Bytes of_problem, of_defaults;
+    __builtin_memcpy(&of_problem, given + at, sizeof of_problem);
+    __builtin_memcpy(&of_defaults, usual + at, sizeof of_defaults);
+    differences |= of_problem ^ of_defaults;
+  };
+  Bytes even = {}, odd = {};
+  for (size_t at = 0; at < bytes - 2 * sizeof(Bytes); at += 2 * sizeof(Bytes)) {
+    compare(at, even);
+    compare(at + sizeof(Bytes), odd);
   }
-  const int formats = problem.query_format | problem.key_format | problem.value_format | problem.output_format;
-  return differences == 0 && formats == 0 && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
+  compare(bytes - 2 * sizeof(Bytes), even);  // the last two may overlap those before
+  compare(bytes - sizeof(Bytes), odd);
+  even |= odd;
+  uint64_t halves[2];
+  __builtin_memcpy(halves, &even, sizeof halves);
+  const uint64_t any = halves[0] | halves[1];
+  const auto is_small = [](int format) { return format != ATTEND_DEFAULT_FORMAT && format != ATTEND_FLOAT32; };
+  const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
+                       is_small(problem.output_format);
+  return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
 core::Problem problem_of_row(const Call& call, ptrdiff_t row) {
@@ -141,6 +164,7 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   if (!check.failed()) check_workspace(check, call, workspace, workspace_size);
   if (check.failed()) return check.status();
   call.first.scratch = static_cast<float*>(workspace);
+  call.first.scale = scale_of(*problem);
   if (!call.plain) return run_options(*problem, call, int(part), int(parts));
   each_row(call, int(part), int(parts), [&](ptrdiff_t row, int row_part, int row_parts) {
     const core::Problem of_row = problem_of_row(call, row);

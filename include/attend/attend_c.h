@@ -39,16 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Symbols of the shared library. In Windows, define ATTEND_DLL to use one, and ATTEND_BUILD_DLL to build it. */
-#if defined(_WIN32) && defined(ATTEND_BUILD_DLL)
-#define ATTEND_API __declspec(dllexport)
-#elif defined(_WIN32) && defined(ATTEND_DLL)
-#define ATTEND_API __declspec(dllimport)
-#elif !defined(_WIN32) && (defined(__GNUC__) || defined(__clang__))
-#define ATTEND_API __attribute__((visibility("default")))
-#else
-#define ATTEND_API
-#endif
+#include "attend_status.h" /* errors, arguments, and both in words */
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,6 +63,8 @@ extern "C" {
 /* What attend_problem_init writes where a default depends on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
 #define ATTEND_DEFAULT_OFFSET PTRDIFF_MIN        /* see attend_problem::offset */
+#define ATTEND_DEFAULT_ORIGIN (-1)               /* 0, where that is clear: see attend_problem::origin */
+#define ATTEND_DEFAULT_FORMAT (-1)               /* ATTEND_FLOAT32, where that is clear: see attend_problem::query_format */
 #define ATTEND_DENSE PTRDIFF_MIN /* of a stride: as in a dense array of the layout, by the extents of the call */
 #define ATTEND_ALL_KEYS (-1)     /* of a cache: its tokens; of columns: as many as the problem has keys */
 #define ATTEND_NO_LIMIT (-1)     /* of a window */
@@ -96,109 +89,6 @@ enum attend_format {
   ATTEND_INT8 = 3      /* two's complement, of keys and values only, with a scale for each token and head */
 };
 
-/* ---- What a call says ---- */
-
-/* ATTEND_OK, or what is wrong (attend_error) and with which argument (attend_argument), in one number. When several things are
- * wrong it is any of them. */
-typedef int attend_status;
-
-enum attend_error {
-  ATTEND_OK = 0,
-  ATTEND_MISSING = 1,      /* null, where something is needed */
-  ATTEND_UNALIGNED = 2,    /* an address that is no multiple of the size of a number, or of what the header asks for */
-  ATTEND_OUT_OF_RANGE = 3, /* a number outside of its range; NaN and infinite scales too */
-  ATTEND_UNKNOWN = 4,      /* a value, bit or name that this version does not know or the field does not take */
-  ATTEND_TOO_LARGE = 5,    /* extents and strides beyond the address space, or more work than can be counted */
-  ATTEND_TOO_SMALL = 6,    /* memory */
-  ATTEND_OVERLAP = 7,      /* memory that is written overlaps other memory of the call, from first to last byte, with gaps */
-  ATTEND_CONFLICT = 8,     /* set together with what excludes it */
-  ATTEND_MISMATCH = 9,     /* does not fit another argument */
-  ATTEND_SHARED_ELEMENTS = 10, /* strides let two elements of what is written be one */
-  ATTEND_AMBIGUOUS = 11,       /* not said, and there is more than one thing that it could be */
-  ATTEND_NO_EFFECT = 12,       /* set, while what it needs is not */
-  ATTEND_CORRUPT = 13,         /* a cache or states that the library did not make, or that were overwritten */
-  ATTEND_FULL = 14,            /* a cache has fewer free places than tokens */
-  ATTEND_LOST = 15,            /* a ring no longer holds keys that a query sees, or whose score is shown */
-  ATTEND_WRONG_SIZE = 16,      /* a struct that was not initialised, or is not of this version */
-  ATTEND_NEWER = 17,           /* a struct sets fields that this version does not know */
-  ATTEND_UNAVAILABLE = 18      /* a backend that this processor cannot run */
-};
-
-/* Fields of attend_problem and attend_cache_shape, and parameters of functions. */
-enum attend_argument {
-  ATTEND_ARG_NONE = 0,
-  ATTEND_ARG_PROBLEM,
-  ATTEND_ARG_SIZE,
-  ATTEND_ARG_OPTIONS,
-  ATTEND_ARG_LAYOUT,
-  ATTEND_ARG_SCALE,
-  ATTEND_ARG_BATCH,
-  ATTEND_ARG_QUERY_HEADS,
-  ATTEND_ARG_KV_HEADS,
-  ATTEND_ARG_HEAD_DIM,
-  ATTEND_ARG_VALUE_DIM,
-  ATTEND_ARG_QUERIES,
-  ATTEND_ARG_KEYS,
-  ATTEND_ARG_OFFSET,
-  ATTEND_ARG_KEY_LENGTHS,
-  ATTEND_ARG_QUERY,
-  ATTEND_ARG_KEY,
-  ATTEND_ARG_VALUE,
-  ATTEND_ARG_OUTPUT,
-  ATTEND_ARG_CACHE,
-  ATTEND_ARG_WINDOW_LEFT,
-  ATTEND_ARG_WINDOW_RIGHT,
-  ATTEND_ARG_SINK_TOKENS,
-  ATTEND_ARG_MASK,
-  ATTEND_ARG_MASK_KEYS,
-  ATTEND_ARG_MASK_KIND,
-  ATTEND_ARG_BIAS,
-  ATTEND_ARG_BIAS_KEYS,
-  ATTEND_ARG_ALIBI_SLOPES,
-  ATTEND_ARG_RELATIVE_BIAS,
-  ATTEND_ARG_RELATIVE_BIAS_LEFT,
-  ATTEND_ARG_RELATIVE_BIAS_RIGHT,
-  ATTEND_ARG_SINK_LOGITS,
-  ATTEND_ARG_SOFT_CAP,
-  ATTEND_ARG_QUERY_FORMAT,
-  ATTEND_ARG_KEY_FORMAT,
-  ATTEND_ARG_VALUE_FORMAT,
-  ATTEND_ARG_OUTPUT_FORMAT,
-  ATTEND_ARG_KEY_SCALES,
-  ATTEND_ARG_VALUE_SCALES,
-  ATTEND_ARG_LSE,
-  ATTEND_ARG_SCORES,
-  ATTEND_ARG_SCORES_KEYS,
-  ATTEND_ARG_SCORES_STAGE,
-  ATTEND_ARG_ORIGIN,
-  ATTEND_ARG_PAGES,
-  ATTEND_ARG_PAGES_PAGE_KEYS,
-  ATTEND_ARG_PAGES_COUNT,
-  ATTEND_ARG_STATES,
-  ATTEND_ARG_FIRST_KEY,
-  ATTEND_ARG_LATER,
-  ATTEND_ARG_PART,
-  ATTEND_ARG_PARTS,
-  ATTEND_ARG_WORKSPACE,
-  ATTEND_ARG_WORKSPACE_SIZE,
-  ATTEND_ARG_SHAPE,
-  ATTEND_ARG_MAX_TOKENS,
-  ATTEND_ARG_WINDOW_KEYS,
-  ATTEND_ARG_MEMORY,
-  ATTEND_ARG_MEMORY_SIZE,
-  ATTEND_ARG_TOKENS,
-  ATTEND_ARG_NAME
-};
-
-/* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */
-ATTEND_API int attend_status_error(attend_status status);
-ATTEND_API int attend_status_argument(attend_status status);
-
-/* In words: an English sentence that says what to do, and the argument as it is written in a program, such as "query.data" or
- * "kv_heads". Neither is ever null, for any number. */
-ATTEND_API const char* attend_error_text(attend_status status);
-ATTEND_API const char* attend_argument_name(attend_status status);
-
 /* ---- The problem ---- */
 
 /* Tensors of floats, or of numbers of the format that the problem names: element (b, t, h, c) is
@@ -206,10 +96,13 @@ ATTEND_API const char* attend_argument_name(attend_status status);
  *   data[b * batch_stride + t * token_stride + h * head_stride + c]
  *
  * Strides count numbers, not bytes. A stride that is ATTEND_DENSE is that of a dense array of the problem's layout; any other
- * is taken as it is. It may be negative and, in inputs, 0: all read the same then. Where an extent is 1, its stride is not
- * looked at. A tensor without elements is not looked at: its data may be null. Addresses must be multiples of the size of a
- * number; no more alignment is needed. For queries in a fused [token][query, key, value][head][dim] array of as many heads of
- * each, data points to the first query, token_stride is 3 * heads * dim, and head_stride dim. */
+ * is taken as it is. It may be negative and, in inputs, 0: all read the same then, and a dense array does not have that axis.
+ * Where strides that are set leave it open what the dense ones are, the call is refused (ATTEND_AMBIGUOUS): a dense stride
+ * needs dense strides, or 0, on all axes inside of it, and a stride that is set is not less than what dense axes inside of it
+ * span. One step along an axis of extent 1 is never made: its stride matters only to dense ones outside of it. A tensor without
+ * elements is not looked at: its data may be null. Addresses must be multiples of the size of a number; no more alignment is
+ * needed. For queries in a fused [batch][token][query, key, value][head][dim] array of as many heads of each, data points to
+ * the first query, batch_stride is tokens * 3 * heads * dim, token_stride 3 * heads * dim, and head_stride may stay dense. */
 typedef struct attend_input {
   const void* data;
   ptrdiff_t batch_stride;
@@ -235,10 +128,10 @@ enum attend_mask_kind {
 };
 
 /* [batch][query head][query][key], keys side by side: element b * batch_stride + h * head_stride + i * query_stride + j,
- * counted in elements, bits too. ATTEND_DENSE is the stride of a dense array of `keys` columns. A stride of 0 shares what lies
- * there: a mask [query][key] has batch_stride and head_stride 0, one [key] query_stride 0 too; a padding mask [batch][key] has
- * batch_stride = keys, head_stride and query_stride 0. Keys at or after `keys` are masked; columns beyond the problem's keys
- * are not looked at. Bits have no negative strides. */
+ * counted in elements, bits too. A stride of 0 shares what lies there: a mask [query][key] has batch_stride and head_stride 0,
+ * one [key] query_stride 0 too, and a padding mask [batch][key] head_stride and query_stride 0. ATTEND_DENSE is the stride of a
+ * dense array of the axes that are not shared, with `keys` columns: of the padding mask, batch_stride is `keys`. Keys at or
+ * after `keys` are masked; columns beyond the problem's keys are not looked at. Bits have no negative strides. */
 typedef struct attend_mask {
   const void* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -315,8 +208,9 @@ typedef struct attend_problem {
   float scale;      /* of the scores: any finite number, zero and negative too, or ATTEND_DEFAULT_SCALE. (C++ takes an infinite
                        one: rows with a score of +infinity or NaN are NaN then. C refuses it.) */
   float soft_cap;   /* 1e-30 ... 1e30; 0: none */
-  int query_format; /* attend_format; not ATTEND_INT8 */
-  int key_format;   /* attend_format; a cache knows its own, and then this and the next stay as initialised */
+  int query_format; /* attend_format; not ATTEND_INT8. Where either this or output_format is set to a smaller one than
+                       ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format */
+  int key_format;   /* attend_format; a cache knows its own, and this and the next need not be set */
   int value_format;
   int output_format; /* attend_format; not ATTEND_INT8 */
   ptrdiff_t batch;   /* independent rows; 1. With 0, or with queries 0, a call is checked and does nothing */
@@ -356,10 +250,12 @@ typedef struct attend_problem {
       lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), sink logit included; -infinity: no key */
   attend_scores scores;
   ptrdiff_t origin; /* arrays begin with the key of this position, and keys before it do not exist. key, value and scales have
-                       keys - origin tokens then; masks, biases and scores have columns from position 0 on */
+                       keys - origin tokens then; masks, biases and scores have columns from position 0 on. The default is 0;
+                       with states that go on (first_key > 0) it must be set, since the arrays may be others than before, and
+                       it is at most first_key, unless the windows of all queries have left behind the keys between */
   attend_pages pages;
   void* states;        /* attend_state_size bytes: see "Keys in several calls"; null: none */
-  ptrdiff_t first_key; /* of states: where they stand, which is where this call goes on */
+  ptrdiff_t first_key; /* of states: where they stand, which is where this call goes on; less than keys, if it is not 0 */
 } attend_problem;
 
 /* Writes defaults to the struct. size: sizeof(attend_problem), as the caller's header has it. */
@@ -374,7 +270,8 @@ ATTEND_API float attend_default_scale(ptrdiff_t head_dim);
  *
  *   attend_run, attend_run_part  attend_workspace_size bytes for each call  everything; with states neither output nor lse
  *   attend_begin                 none                                       extents, states, first_key
- *   attend_finish                none                                       extents, states, output, lse, sink_logits, formats
+ *   attend_finish                none                                       extents, states, keys (and whether a cache has
+ *                                                                           them), output, lse, sink_logits, formats
  *   attend_merge                 none                                       extents, states
  *   attend_cache_...             none                                       no problem: keys and values go into the cache
  *   attend_check, ..._size       none                                       as the calls that they are for
@@ -408,20 +305,25 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * bit. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and columns of
  * masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS cannot be had.
  *
- * Past and new keys in two arrays, without copying either, are two runs. What is set per array is set before each: data, keys,
- * origin and, with a batch or with heads before tokens, batch_stride and head_stride of key and value.
+ * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
+ * have in common. So nothing that belongs to one array is left standing for the other, and what is forgotten is refused.
  *
  *   problem.options = ATTEND_CAUSAL;
- *   problem.states = memory;  problem.offset = past;   // attend_state_size bytes; the queries are the new tokens
- *   problem.bias.data = bias; problem.bias.keys = past + new_tokens;    // columns count from the first past key, in both runs
- *   problem.origin = problem.first_key = 0;
- *   attend_begin(&problem);
- *   problem.key.data = past_keys; problem.value.data = past_values; problem.keys = past;
- *   attend_run(&problem, work, bytes);
- *   problem.key.data = new_keys; problem.value.data = new_values; problem.keys = past + new_tokens;
- *   problem.origin = problem.first_key = past;         // what the arrays begin with, and where the states stand
- *   attend_run(&problem, work, bytes);                 // bytes: the larger attend_workspace_size of the two
- *   attend_finish(&problem);
+ *   problem.states = memory; problem.offset = past;  // attend_state_size bytes; the queries are the new tokens
+ *   problem.bias.data = bias; problem.bias.keys = past + added;  // columns count from the first past key, in both runs
+ *   attend_problem first = problem, second = problem;
+ *   first.key.data = past_keys; first.value.data = past_values;
+ *   first.keys = past;
+ *   second.key.data = new_keys; second.value.data = new_values;
+ *   second.keys = past + added;
+ *   second.origin = past;     // what its arrays begin with
+ *   second.first_key = past;  // where the states stand
+ *   attend_begin(&first);
+ *   attend_run(&first, work, bytes);  // bytes: the larger attend_workspace_size of the two
+ *   attend_run(&second, work, bytes);
+ *   attend_finish(&second);
+ *
+ * With a batch or with heads before tokens, both set batch_stride and head_stride of key and value, too.
  */
 
 /* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; 0 where one of these
@@ -432,8 +334,8 @@ ATTEND_API size_t attend_state_size(const attend_problem* problem);
 /* Makes the problem's states new ones that stand at first_key, a multiple of ATTEND_SEGMENT_KEYS, and have seen no key. */
 ATTEND_API attend_status attend_begin(const attend_problem* problem);
 
-/* Writes output and lse from the states, from the keys that the states have taken so far. It cannot know whether more were to
- * come. The states stay as they are. */
+/* Writes output and lse from the states, which have taken keys up to `keys`: otherwise it is refused (ATTEND_MISMATCH). After
+ * attend_merge, `keys` is where the last of the later states stopped. The states stay as they are. */
 ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
 /* Adds later states of the same extents to those of the problem: they began where those stand, at a multiple of

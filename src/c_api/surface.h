@@ -54,9 +54,12 @@ struct Range {
 };
 
 constexpr bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
-inline bool aligned(const void* address, size_t alignment) { return reinterpret_cast<uintptr_t>(address) % alignment == 0; }
+// alignment: a power of two
+inline bool aligned(const void* address, size_t alignment) {
+  return (reinterpret_cast<uintptr_t>(address) & (alignment - 1)) == 0;
+}
 
-// A tensor with `width` numbers side by side. Of axes along which there is nowhere to step, the stride is 0.
+// A tensor with `width` numbers side by side. Of axes that were given a stride along which there is nowhere to step, it is 0.
 struct Extent {
   struct Counts {
     ptrdiff_t batch, tokens, heads, width;
@@ -64,6 +67,8 @@ struct Extent {
   struct Strides {
     ptrdiff_t batch, token, head;
   } strides;
+  ptrdiff_t dense = 0;  // all numbers, where all strides are ATTEND_DENSE; PTRDIFF_MAX if they cannot be counted
+  bool clear = true;    // whether those that were given and those of a dense array can be of one array
 };
 
 // Where a tensor lies, and its step from one batch row to the next in bytes, or in numbers if these are bits.
@@ -73,7 +78,9 @@ struct Place {
 };
 
 constexpr int float_bits = 8 * int(sizeof(float));
-constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core::Format(format))); }
+// A format of a problem, which may be ATTEND_DEFAULT_FORMAT.
+constexpr core::Format core_format(int format) { return core::Format(format < 0 ? ATTEND_FLOAT32 : format); }
+constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core_format(format))); }
 constexpr size_t largest_struct = 4096;  // no header will have such a one
 
 // What is wrong with a call: the first thing that was found.
@@ -88,8 +95,15 @@ class Check {
   void within(ptrdiff_t number, ptrdiff_t low, ptrdiff_t high, attend_argument argument) {
     require(number >= low && number <= high, ATTEND_OUT_OF_RANGE, argument);
   }
-  void format(int format, int last, attend_argument argument) {
-    require(format >= ATTEND_FLOAT32 && format <= last, ATTEND_UNKNOWN, argument);
+  void format(int format, int first, int last, attend_argument argument) {
+    require(format >= first && format <= last, ATTEND_UNKNOWN, argument);
+  }
+  // One of a pair of a problem's formats. What lies behind one pointer does not say what lies behind the other, so one that was
+  // not set is float32 only where the other is not smaller.
+  void format_of_pair(int format, int other, int last, attend_argument argument) {
+    this->format(format, ATTEND_DEFAULT_FORMAT, last, argument);
+    const bool is_smaller = other > ATTEND_FLOAT32 && other <= ATTEND_INT8;
+    require(format != ATTEND_DEFAULT_FORMAT || !is_smaller, ATTEND_AMBIGUOUS, argument);
   }
 
   // A struct that begins with its size: `known` is the size of this version. Fields past those that are known, of a struct from
@@ -115,24 +129,30 @@ class Check {
 // Where everything lies that a call reads or writes: what it writes overlaps nothing else.
 class Memory {
  public:
-  void read(Check& check, Range range) { write(check, range, ATTEND_ARG_NONE); }
+  void read(Check& check, Range range) {
+    if (range.begin == range.end) return;
+    for (int i = 0; i < written_; ++i) check.require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);
+    ranges_[read_++] = range;
+  }
   void write(Check& check, Range range, attend_argument argument) {
-    for (int i = 0; i < count_; ++i) {
-      const attend_argument written = argument != ATTEND_ARG_NONE ? argument : written_[i];
-      check.require(written == ATTEND_ARG_NONE || !overlap(ranges_[i], range), ATTEND_OVERLAP, written);
-    }
-    written_[count_] = argument;
-    ranges_[count_++] = range;
+    if (range.begin == range.end) return;
+    for (int i = 0; i < read_; ++i) check.require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
+    for (int i = 0; i < written_; ++i) check.require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, argument);
+    arguments_[written_] = argument;
+    written_ranges_[written_++] = range;
   }
 
  private:
-  static constexpr int most = 18;  // the struct, four inputs or a cache, eight options, four results, work memory
-  Range ranges_[most];
-  attend_argument written_[most];  // ATTEND_ARG_NONE: it is read only
-  int count_ = 0;
+  static constexpr int most_read = 16, most_written = 4;
+  Range ranges_[most_read];  // the struct, lengths, three inputs, a page table, two kinds of scales, five other options
+  Range written_ranges_[most_written];  // output, lse and scores, or states and scores; work memory
+  attend_argument arguments_[most_written];
+  int read_ = 0, written_ = 0;
 };
 
-// Strides where they are ATTEND_DENSE: axes are [batch][head][token], or [batch][token][head].
+// Strides where they are ATTEND_DENSE: axes are [batch][head][token], or [batch][token][head], without those of stride 0. They
+// are clear where every axis inside of a dense one has its dense stride, and no stride that was given is within what dense axes
+// span.
 Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, bool heads_first);
 
 // A tensor of the core; its data may be of another format.
@@ -175,11 +195,16 @@ struct CallOptions {
 };
 
 inline bool heads_first(const attend_problem& problem) { return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM; }
+inline ptrdiff_t origin_of(const attend_problem& problem) {
+  return problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : problem.origin;
+}
 
 // The struct, and the extents that states have: a part of all checks.
 void check_rows(Check& check, const attend_problem* problem, Call& call);
 // Everything that attend_run needs, but options, parts, work memory and where states stand; then options.
 void check_call(Check& check, const attend_problem* problem, Call& call);
+// How many keys there are, over a cache that was checked.
+ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
 void check_options(Check& check, const attend_problem& problem, CallOptions& options);
 void check_options(Check& check, const attend_problem& problem, Call& call);
 

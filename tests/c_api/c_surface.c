@@ -110,6 +110,8 @@ static void states(void) {
   SAYS(ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, attend_run(&p, workspace, sizeof workspace));
   p.first_key = 2;
   p.keys = tokens;
+  SAYS(ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN, attend_run(&p, workspace, sizeof workspace));
+  p.origin = 0;
   memset(again, 0xff, sizeof again);
   IS(ATTEND_OK, attend_run(&p, workspace, sizeof workspace));
   IS(ATTEND_OK, attend_finish(&p));

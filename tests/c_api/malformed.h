@@ -39,7 +39,7 @@ inline std::ptrdiff_t outside(std::ptrdiff_t low, std::ptrdiff_t high, Random& r
   }
 }
 
-inline std::uintptr_t size_of(int format) { return format == ATTEND_FLOAT32 ? 4 : format == ATTEND_INT8 ? 1 : 2; }
+inline std::uintptr_t size_of(int format) { return format <= ATTEND_FLOAT32 ? 4 : format == ATTEND_INT8 ? 1 : 2; }
 
 struct Number {
   attend_argument argument, needs;
@@ -66,7 +66,7 @@ inline constexpr Number numbers[] = {
     {ATTEND_ARG_PAGES_PAGE_KEYS, ATTEND_ARG_PAGES, offsetof(P, pages.page_keys), 1, ATTEND_MAX_TOKENS},
     {ATTEND_ARG_PAGES_COUNT, ATTEND_ARG_PAGES, offsetof(P, pages.count), 1, ATTEND_MAX_TOKENS / 16},
     {ATTEND_ARG_FIRST_KEY, ATTEND_ARG_STATES, offsetof(P, first_key), 0, World::most_tokens + 1},
-    {ATTEND_ARG_ORIGIN, ATTEND_ARG_KEY, offsetof(P, origin), 0, World::most_tokens},
+    {ATTEND_ARG_ORIGIN, ATTEND_ARG_KEY, offsetof(P, origin), -1, World::most_tokens},
 };
 
 // Numbers of a list.
@@ -188,7 +188,7 @@ inline void add_number_faults(std::vector<Fault>& faults) {
     faults.push_back([choice](World& w, Call& c, Random& r) -> Answers {
       if (!is_read(*c.problem, choice.needs)) return {};
       w.add(*c.problem, choice.needs);
-      put(*c.problem, choice.at, r.between(0, 1) == 0 ? choice.first_unknown + r.between(0, 900) : -r.between(1, 9));
+      put(*c.problem, choice.at, r.between(0, 1) == 0 ? choice.first_unknown + r.between(0, 900) : -r.between(2, 9));
       return {wrong(ATTEND_UNKNOWN, choice.argument)};
     });
   }
@@ -260,7 +260,8 @@ inline void add_stride_faults(std::vector<Fault>& faults) {
         case 0:
           put(p, stride.at, r.between(0, 1) == 0 ? PTRDIFF_MAX : PTRDIFF_MIN + 1);
           if (bits && get<std::ptrdiff_t>(p, stride.at) > 0 && get<std::ptrdiff_t>(p, stride.count) == 2) return {};
-          return {wrong(ATTEND_TOO_LARGE, stride.argument), bits ? wrong(ATTEND_OUT_OF_RANGE, stride.argument) : -1};
+          return {wrong(ATTEND_TOO_LARGE, stride.argument), wrong(ATTEND_AMBIGUOUS, stride.argument),
+                  bits ? wrong(ATTEND_OUT_OF_RANGE, stride.argument) : -1};
         case 1:
           if ((stride.access & written) == 0) return {};
           put(p, stride.at, std::ptrdiff_t(0));

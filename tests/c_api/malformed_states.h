@@ -49,7 +49,8 @@ inline const StateFault state_faults[] = {
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY, begin, [](StateCall& c) { c.problem->first_key = -512; }},
     {ATTEND_MISSING, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.data = nullptr; }},
     {ATTEND_UNALIGNED, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { shift(c.problem->output.data); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.head_stride = PTRDIFF_MAX; }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_OUTPUT, finish,
+     [](StateCall& c) { c.problem->output.batch_stride = 0, c.problem->output.head_stride = PTRDIFF_MAX; }},
     {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.token_stride = 0; }},
     {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.data = &c.problem->cache; }},
     {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish,
@@ -57,7 +58,8 @@ inline const StateFault state_faults[] = {
     {ATTEND_OVERLAP, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.data = c.problem->states; }},
     {ATTEND_UNALIGNED, ATTEND_ARG_SINK_LOGITS, finish, [](StateCall& c) { shift(c.problem->sink_logits); }},
     {ATTEND_UNALIGNED, ATTEND_ARG_LSE, finish, [](StateCall& c) { shift(c.problem->lse.data); }},
-    {ATTEND_TOO_LARGE, ATTEND_ARG_LSE, finish, [](StateCall& c) { c.problem->lse.head_stride = PTRDIFF_MAX; }},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_LSE, finish,
+     [](StateCall& c) { c.problem->lse.batch_stride = 0, c.problem->lse.head_stride = PTRDIFF_MAX; }},
     {ATTEND_SHARED_ELEMENTS, ATTEND_ARG_LSE, finish, [](StateCall& c) { c.problem->lse.token_stride = 0; }},
     {ATTEND_OVERLAP, ATTEND_ARG_LSE, finish, [](StateCall& c) { c.problem->lse.data = c.problem->output.data; }},
     {ATTEND_MISSING, ATTEND_ARG_STATES, all_uses, [](StateCall& c) { c.problem->states = nullptr; }},
@@ -68,6 +70,19 @@ inline const StateFault state_faults[] = {
     {ATTEND_CORRUPT, ATTEND_ARG_STATES, finish | merge, [](StateCall& c) { c.w.states.data[5] ^= 4; }},
     {ATTEND_CORRUPT, ATTEND_ARG_STATES, finish | merge, [](StateCall& c) { c.w.states.data[64 + 12] ^= 4; }},
     {ATTEND_MISMATCH, ATTEND_ARG_STATES, finish, [](StateCall& c) { c.problem->queries = 2; }},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_OUTPUT, finish, [](StateCall& c) { c.problem->output.head_stride = 1000; }},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_OUTPUT_FORMAT, finish, [](StateCall& c) { c.problem->query_format = ATTEND_FLOAT16; }},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS, finish, [](StateCall& c) { c.problem->keys = ATTEND_ALL_KEYS; }},
+    {ATTEND_MISMATCH, ATTEND_ARG_KEYS, finish, [](StateCall& c) { c.problem->keys = 1; }},
+    {ATTEND_MISMATCH, ATTEND_ARG_KEYS, finish,
+     [](StateCall& c) { c.problem->cache = c.w.cache.as<attend_cache>(), c.problem->keys = ATTEND_ALL_KEYS; }},
+    {ATTEND_UNALIGNED, ATTEND_ARG_CACHE, finish,
+     [](StateCall& c) { c.problem->cache = c.w.cache.as<attend_cache>(), shift(c.problem->cache); }},
+    {ATTEND_MISMATCH, ATTEND_ARG_STATES, finish,
+     [](StateCall& c) {
+       c.problem->first_key = c.problem->keys = 512;
+       attend_begin(c.problem);
+     }},
     {ATTEND_MISSING, ATTEND_ARG_LATER, merge, [](StateCall& c) { c.later = nullptr; }},
     {ATTEND_UNALIGNED, ATTEND_ARG_LATER, merge, [](StateCall& c) { shift(c.later); }},
     {ATTEND_TOO_LARGE, ATTEND_ARG_LATER, merge, [](StateCall& c) { c.later = last_float(); }},
@@ -92,7 +107,7 @@ inline std::string wrong_answer(World& world, const StateFault& fault, StateUse 
   attend_problem& p = *world.problem();
   p = no_problem();  // neither query nor keys
   p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM;
-  p.batch = 2, p.query_heads = 2, p.value_dim = 5, p.queries = 3;
+  p.batch = 2, p.query_heads = 2, p.value_dim = 5, p.queries = 3, p.keys = 0;
   p.output.data = world.output.data, p.lse.data = world.lse.data, p.sink_logits = world.options.as();
   for (Block* states : {&world.scores, &world.states}) {
     p.states = states->data;

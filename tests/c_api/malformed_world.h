@@ -105,7 +105,7 @@ class World {
   }
 
   static std::ptrdiff_t keys(const attend_problem& p) { return p.keys == ATTEND_ALL_KEYS ? held : p.keys; }
-  static bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > p.origin; }
+  static bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > 0 && p.keys > p.origin; }
   static bool is_positioned(const attend_problem& p) {
     return (p.options & ATTEND_CAUSAL) != 0 || p.window_left != ATTEND_NO_LIMIT || p.window_right != ATTEND_NO_LIMIT ||
            p.alibi_slopes != nullptr || p.relative_bias.data != nullptr;
@@ -132,10 +132,9 @@ class World {
     }
     if (p.mask.data != nullptr && maybe()) p.mask.kind = ATTEND_MASK_BITS;
     if (maybe()) p.soft_cap = 3.0f;
-    if (maybe()) p.query_format = random.between(0, 2);
-    if (maybe()) p.output_format = random.between(0, 2);
+    if (maybe()) p.query_format = random.between(0, 2), p.output_format = random.between(0, 2);
     if (p.cache == nullptr) {
-      if (maybe()) p.key_format = random.between(0, 2);
+      if (maybe()) p.key_format = random.between(0, 2), p.value_format = random.between(0, 2);
       if (maybe()) add(p, ATTEND_ARG_KEY_SCALES);
       if (maybe()) add(p, ATTEND_ARG_VALUE_SCALES);
       if (maybe()) p.origin = random.between(0, int(p.keys));
@@ -170,9 +169,11 @@ class World {
         break;
       case ATTEND_ARG_KEY_SCALES:
         p.key_format = ATTEND_INT8, p.key_scales = {options.as() + 2208, 64, 32};
+        if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
         break;
       case ATTEND_ARG_VALUE_SCALES:
         p.value_format = ATTEND_INT8, p.value_scales = {options.as() + 2400, 64, 32};
+        if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
         break;
       case ATTEND_ARG_LSE:
         p.lse.data = lse.data;
@@ -215,10 +216,14 @@ class World {
   void add_states(attend_problem& p) {
     p.options &= ~ATTEND_QUERIES_LAST;
     p.states = states.data, p.first_key = 0;
+    if (p.cache == nullptr) p.origin = 0;
     if (p.scores.stage == ATTEND_SCORES_WEIGHTS) p.scores.stage = ATTEND_SCORES_RAW;
-    const std::ptrdiff_t head = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? most_tokens * most_width : most_width;
+    const bool heads_first = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
     for (attend_input* input : {&p.key, &p.value}) {
-      if (has_arrays(p)) input->head_stride = head, input->batch_stride = 2 * most_tokens * most_width;
+      if (!has_arrays(p)) continue;
+      input->head_stride = heads_first ? most_tokens * most_width : most_width;
+      input->token_stride = heads_first ? most_width : 2 * most_width;
+      input->batch_stride = 2 * most_tokens * most_width;
     }
     // Otherwise another fault says why.
     if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();

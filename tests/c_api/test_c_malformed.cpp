@@ -177,7 +177,7 @@ TEST_CASE("malformed calls of the C surface: each is told what is wrong with whi
     texts.insert(attend_error_text(status)), names.insert(attend_argument_name(status));
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
-  CHECK(texts.size() == ATTEND_UNAVAILABLE + 2);  // and one for what is no status
+  CHECK(texts.size() > ATTEND_UNAVAILABLE + 2);  // one for what is no status, and those of special pairs
   CHECK(names.size() == ATTEND_ARG_NAME + 2);
   if (rounds(12) < 12) return;  // too few calls for the rare ones
   for (int error = 0; error <= ATTEND_UNAVAILABLE; ++error) CHECK_MESSAGE(errors.count(error) == 1, error);

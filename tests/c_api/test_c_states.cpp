@@ -1,4 +1,4 @@
-// States through the C surface: keys that do not exist between two calls, and what the end of it all does not look at.
+// States through the C surface: arrays that no longer have keys that nobody sees, and what the end of it all does not look at.
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../support/instance.h"
-#include "attend/attend_c.h"
+#include "c_run.h"
 
 using namespace attend_test;
 
@@ -55,23 +55,17 @@ struct Data {
 
 }  // namespace
 
-TEST_CASE("c states: keys that do not exist between two calls are as if a mask hid them") {
-  constexpr int tokens = 1200;
+TEST_CASE("c states: arrays may begin past where states stand when windows have left behind what lies between, and else not") {
+  constexpr int tokens = 1200, left = 90;
   Data data(tokens);
+  data.problem.offset = tokens - 10;
+  data.problem.window_left = left;
   for_each_backend([&](const char* backend) {
-    for (const int before : {4, 10, 64, 100, 130, 500}) {
-      for (const int origin : {64, 100, 128, 200, 512, 520, 600, 1100}) {
-        if (origin <= before) continue;
+    CHECK(run(data.problem) == ATTEND_OK);
+    const std::vector<float> expected = data.output;
+    for (const int before : {0, 4, 130, 500}) {
+      for (const int origin : {520, 600, tokens - 10 - left, tokens - 10 - left + 1}) {
         INFO(std::string(backend), " ", before, " ", origin);
-        std::vector<std::uint8_t> visible(tokens);
-        for (int j = 0; j < tokens; ++j) visible[std::size_t(j)] = j < before || j >= origin;
-        attend_problem whole = data.problem;
-        whole.mask.data = visible.data();
-        whole.mask.keys = tokens;
-        whole.mask.kind = ATTEND_MASK_BYTES;
-        CHECK(run(whole) == ATTEND_OK);
-        const std::vector<float> expected = data.output;
-
         Work states(attend_state_size(&data.problem));
         attend_problem some = data.problem;
         some.states = states.memory;
@@ -83,10 +77,21 @@ TEST_CASE("c states: keys that do not exist between two calls are as if a mask h
         some.origin = origin;
         some.key.data = data.key.data() + origin * dim;
         some.value.data = data.value.data() + origin * dim;
+        const attend_status lost = wrong(ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
+        if (origin > tokens - 10 - left) {
+          CHECK(attend_check(&some) == lost);
+          continue;
+        }
         CHECK(run(some) == ATTEND_OK);
         data.output.assign(dim, -7.0f);
         CHECK(attend_finish(&some) == ATTEND_OK);
         CHECK(same_bits(data.output, expected));
+        some.sink_tokens = before;
+        CHECK(attend_check(&some) == ATTEND_OK);
+        some.sink_tokens = before + 1;
+        CHECK(attend_check(&some) == lost);
+        some.sink_tokens = 0, some.window_left = ATTEND_NO_LIMIT, some.offset = ATTEND_DEFAULT_OFFSET;
+        CHECK(attend_check(&some) == lost);
       }
     }
   });

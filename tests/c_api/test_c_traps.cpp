@@ -8,50 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "../support/instance.h"
-#include "c_run.h"
+#include "c_small.h"
 
 using namespace attend_test;
-
-namespace {
-
-constexpr int batch = 2, query_heads = 4, kv_heads = 2, dim = 8, queries = 3, keys = 5;
-
-struct Small {
-  std::vector<float> query = std::vector<float>(batch * queries * query_heads * dim);
-  std::vector<float> key = std::vector<float>(batch * keys * kv_heads * dim), value = key;
-  std::vector<float> output = std::vector<float>(query.size(), -7.0f),
-                     bias = std::vector<float>(batch * query_heads * queries * keys);
-  std::vector<float> states;
-  attend_problem p;
-
-  Small() {
-    Random random(9);
-    for (std::vector<float>* floats : {&query, &key, &value, &bias}) random.fill(floats->data(), floats->size());
-    attend_problem_init(&p, sizeof p);
-    p.batch = batch, p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = p.value_dim = dim;
-    p.queries = queries, p.keys = keys;
-    p.query.data = query.data(), p.key.data = key.data(), p.value.data = value.data(), p.output.data = output.data();
-  }
-
-  attend_status check() const { return attend_check(&p); }
-  bool says(attend_error error, attend_argument argument) const { return check() == wrong(error, argument); }
-  std::vector<float> run() {
-    output.assign(output.size(), -7.0f);
-    const attend_status status = run_with_exact_workspace(p);
-    INFO(explain(status));
-    CHECK(status == ATTEND_OK);
-    return output;
-  }
-  void begin() {
-    p.key.batch_stride = p.value.batch_stride = keys * kv_heads * dim;
-    states.resize(attend_state_size(&p) / sizeof(float));
-    p.states = states.data();
-    CHECK(attend_begin(&p) == ATTEND_OK);
-  }
-};
-
-}  // namespace
+using namespace attend_test::small_problem;
 
 TEST_CASE("c traps: what was forgotten is refused") {
   for (std::ptrdiff_t attend_problem::*field :
@@ -156,7 +116,7 @@ TEST_CASE("c traps: settings that something else must be set for") {
   CHECK(small[5].says(ATTEND_OUT_OF_RANGE, ATTEND_ARG_RELATIVE_BIAS_RIGHT));
   small[6].p.lse.token_stride = 0;
   CHECK(small[6].says(ATTEND_NO_EFFECT, ATTEND_ARG_LSE));
-  small[7].p.key_format = ATTEND_INT8;
+  small[7].p.key_format = small[7].p.value_format = ATTEND_INT8;
   CHECK(small[7].says(ATTEND_MISSING, ATTEND_ARG_KEY_SCALES));
 }
 
@@ -186,97 +146,6 @@ TEST_CASE("c traps: a call without queries or without a batch does nothing, afte
   }
 }
 
-TEST_CASE("c traps: states know whether they were begun, where they stand and what they are of") {
-  Small small;
-  const std::vector<float> whole = small.run();
-  small.states.assign(10000, 0.0f);
-  small.p.states = small.states.data();
-  small.p.key.batch_stride = small.p.value.batch_stride = keys * kv_heads * dim;
-  CHECK(run_with_exact_workspace(small.p) == wrong(ATTEND_CORRUPT, ATTEND_ARG_STATES));
-  CHECK(attend_finish(&small.p) == wrong(ATTEND_CORRUPT, ATTEND_ARG_STATES));
-  small.begin();
-  small.p.keys = 2;
-  small.run();
-  CHECK(run_with_exact_workspace(small.p) == wrong(ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY));  // the same keys again
-  small.p.first_key = 3, small.p.keys = keys;
-  CHECK(run_with_exact_workspace(small.p) == wrong(ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY));  // one left out
-  small.p.first_key = 2;
-  // In parts: not finished before all of them were run.
-  for (int part = 0; part < 3; ++part) {
-    CHECK((attend_finish(&small.p) == ATTEND_OK) == (part == 0));
-    CHECK(run_with_exact_workspace(small.p, part, 3) == ATTEND_OK);
-  }
-  CHECK(run_with_exact_workspace(small.p, 0, 3) == wrong(ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY));
-  CHECK(attend_finish(&small.p) == ATTEND_OK);
-  CHECK(same_bits(small.output, whole));
-  small.p.queries = 2;
-  CHECK(attend_finish(&small.p) == wrong(ATTEND_MISMATCH, ATTEND_ARG_STATES));
-}
-
-TEST_CASE("c traps: states merge in the order of their keys only") {
-  Small a, b;
-  for (Small* small : {&a, &b}) small->begin();
-  CHECK(run_with_exact_workspace(b.p) == ATTEND_OK);
-  CHECK(run_with_exact_workspace(a.p) == ATTEND_OK);
-  CHECK(attend_merge(&a.p, b.p.states) == wrong(ATTEND_MISMATCH, ATTEND_ARG_LATER));  // both are of keys 0 ... 4
-  a.begin();
-  CHECK(attend_merge(&a.p, b.p.states) == ATTEND_OK);
-  CHECK(attend_finish(&a.p) == ATTEND_OK);
-  const std::vector<float> merged = a.output;
-  a.p.states = nullptr;
-  CHECK(same_bits(a.run(), merged));
-}
-
-TEST_CASE("c traps: with states, what would be dense of a growing number of keys must be given") {
-  Small small;
-  small.begin();
-  small.p.keys = 2;
-  small.p.key.batch_stride = ATTEND_DENSE;
-  CHECK(small.says(ATTEND_AMBIGUOUS, ATTEND_ARG_KEY));
-  small.p.key.batch_stride = small.p.value.batch_stride;
-  small.p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM;
-  CHECK(small.says(ATTEND_AMBIGUOUS, ATTEND_ARG_KEY));
-  small.p.layout = ATTEND_BATCH_TOKEN_HEAD_DIM;
-  small.p.bias.data = small.bias.data();
-  CHECK(small.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS));
-  small.p.bias.keys = keys;
-  CHECK(small.check() == ATTEND_OK);
-}
-
-TEST_CASE("c traps: key lengths are given whole to all calls with states, and refused beyond keys without") {
-  const std::ptrdiff_t lengths[batch] = {keys, 1};
-  Small small;
-  small.p.key_lengths = lengths;
-  const std::vector<float> whole = small.run();
-  small.p.keys = 2;
-  CHECK(small.says(ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEY_LENGTHS));
-  small.begin();
-  for (const int end : {2, 3, keys}) {
-    small.p.keys = end;
-    CHECK(run_with_exact_workspace(small.p) == ATTEND_OK);
-    small.p.first_key = end;
-  }
-  CHECK(attend_finish(&small.p) == ATTEND_OK);
-  CHECK(same_bits(small.output, whole));
-}
-
-TEST_CASE("c traps: past and new keys in two arrays, as the header tells") {
-  constexpr int past = 2;
-  Small small;
-  small.p.options = ATTEND_CAUSAL, small.p.offset = past;
-  small.p.bias.data = small.bias.data(), small.p.bias.keys = keys;
-  const std::vector<float> whole = small.run();
-  const float *const all_keys = small.key.data(), *const all_values = small.value.data();
-  small.begin();
-  small.p.keys = past;
-  CHECK(run_with_exact_workspace(small.p) == ATTEND_OK);
-  small.p.key.data = all_keys + past * kv_heads * dim, small.p.value.data = all_values + past * kv_heads * dim;
-  small.p.keys = keys, small.p.origin = small.p.first_key = past;
-  CHECK(run_with_exact_workspace(small.p) == ATTEND_OK);
-  CHECK(attend_finish(&small.p) == ATTEND_OK);
-  CHECK(same_bits(small.output, whole));
-}
-
 TEST_CASE("c traps: a cache knows keys, formats and scales, and an append does not store one token as several") {
   attend_cache_shape shape;
   attend_cache_shape_init(&shape, sizeof shape);
@@ -299,9 +168,13 @@ TEST_CASE("c traps: a cache knows keys, formats and scales, and an append does n
   const std::vector<float> last = small.run();  // the queries are the cache's last tokens
   small.p.offset = keys - queries;
   CHECK(same_bits(small.run(), last));
-  small.p.key_format = ATTEND_INT8;
-  CHECK(small.says(ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT));
-  small.p.key_format = ATTEND_FLOAT32, small.p.key_scales.data = small.bias.data();
+  for (const int format : {ATTEND_FLOAT32, ATTEND_FLOAT16}) {
+    small.p.key_format = format;
+    CHECK(small.says(ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT));
+  }
+  small.p.key_format = ATTEND_INT8, small.p.value_format = ATTEND_FLOAT32;  // what the cache has
+  CHECK(same_bits(small.run(), last));
+  small.p.key_scales.data = small.bias.data();
   CHECK(small.says(ATTEND_NO_EFFECT, ATTEND_ARG_KEY_SCALES));
 }
 
@@ -313,4 +186,97 @@ TEST_CASE("c traps: any int has words") {
   CHECK(attend_error_text(ATTEND_OK) == std::string("ok"));
   CHECK(attend_status_error(1) == -1);  // an error without an argument
   CHECK(attend_argument_name(wrong(ATTEND_MISSING, ATTEND_ARG_QUERY)) == std::string("query.data"));
+}
+
+TEST_CASE("c traps: strides that are not set are dense in what the others leave, or refused") {
+  // A mask of fewer axes: those that it does not have have a stride of 0, and the rest is dense.
+  std::vector<std::uint8_t> mask(batch * keys, 1);
+  mask[1] = mask[keys + 3] = 0;
+  Small padding, written;
+  padding.p.mask = written.p.mask = {mask.data(), ATTEND_DENSE, 0, 0, ATTEND_ALL_KEYS, ATTEND_MASK_BYTES};
+  written.p.mask.batch_stride = keys;
+  CHECK(same_bits(padding.run(), written.run()));
+  Small by_head, by_head_written;
+  by_head.p.bias = {by_head.bias.data(), ATTEND_DENSE, ATTEND_DENSE, 0, ATTEND_ALL_KEYS};
+  by_head_written.p.bias = {by_head_written.bias.data(), query_heads * keys, keys, 0, keys};
+  CHECK(same_bits(by_head.run(), by_head_written.run()));
+
+  // Rows further apart than their columns: it is not said how far it is from head to head.
+  Small wide;
+  std::vector<float> rows(batch * query_heads * queries * 8);
+  wide.p.bias = {rows.data(), ATTEND_DENSE, ATTEND_DENSE, 8, ATTEND_ALL_KEYS};
+  CHECK(wide.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS));
+  wide.p.bias.head_stride = queries * 8;
+  CHECK(wide.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS));
+  wide.p.bias.batch_stride = query_heads * queries * 8;
+  CHECK(wide.check() == ATTEND_OK);
+  wide.p.bias.query_stride = ATTEND_DENSE;  // dense within what is wider
+  CHECK(wide.check() == ATTEND_OK);
+  wide.p.bias.head_stride = keys;  // less than the queries of a head
+  CHECK(wide.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS));
+
+  // Queries of a fused array, and of one with heads before tokens.
+  for (const int tokens : {1, queries}) {
+    Small fused;
+    std::vector<float> all(batch * queries * 3 * query_heads * dim);
+    fused.p.queries = tokens;
+    fused.p.query = {all.data(), ATTEND_DENSE, 3 * query_heads * dim, ATTEND_DENSE};
+    CHECK(fused.says(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY));
+    fused.p.query.batch_stride = tokens * 3 * query_heads * dim;
+    CHECK(fused.check() == ATTEND_OK);
+  }
+  Small heads_first;
+  heads_first.p.query.head_stride = queries * dim;
+  CHECK(heads_first.says(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY));
+  heads_first.p.query.token_stride = dim;
+  CHECK(heads_first.says(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY));
+  heads_first.p.query.batch_stride = query_heads * queries * dim;
+  CHECK(heads_first.check() == ATTEND_OK);
+  heads_first.p.query.head_stride = ATTEND_DENSE;
+  CHECK(heads_first.says(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY));
+  // [token][batch][head][dim]
+  Small tokens_first;
+  tokens_first.p.query.token_stride = batch * query_heads * dim;
+  tokens_first.p.query.batch_stride = query_heads * dim;
+  CHECK(tokens_first.check() == ATTEND_OK);
+}
+
+TEST_CASE("c traps: one of a pair of formats does not say what the other is") {
+  const auto formats = [](int query, int key, int value, int output) {
+    Small small;
+    small.p.query_format = query, small.p.key_format = key, small.p.value_format = value, small.p.output_format = output;
+    return small.check();
+  };
+  constexpr int unsaid = ATTEND_DEFAULT_FORMAT, floats = ATTEND_FLOAT32, halves = ATTEND_FLOAT16;
+  for (const int half : {ATTEND_FLOAT16, ATTEND_BFLOAT16}) {
+    CHECK(formats(unsaid, half, unsaid, unsaid) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE_FORMAT));
+    CHECK(formats(unsaid, unsaid, half, unsaid) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_FORMAT));
+    CHECK(formats(half, unsaid, unsaid, unsaid) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_OUTPUT_FORMAT));
+    CHECK(formats(unsaid, unsaid, unsaid, half) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY_FORMAT));
+  }
+  CHECK(formats(unsaid, ATTEND_INT8, unsaid, unsaid) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE_FORMAT));
+  CHECK(formats(unsaid, halves, floats, unsaid) == ATTEND_OK);
+  CHECK(formats(unsaid, halves, halves, unsaid) == ATTEND_OK);
+  CHECK(formats(unsaid, floats, unsaid, unsaid) == ATTEND_OK);
+  CHECK(formats(halves, unsaid, unsaid, floats) == ATTEND_OK);
+  Small plain, said;
+  said.p.query_format = said.p.key_format = said.p.value_format = said.p.output_format = ATTEND_FLOAT32;
+  CHECK(same_bits(plain.run(), said.run()));
+}
+
+TEST_CASE("c traps: what is refused most often says more than its error does") {
+  const auto text = [](attend_error error, attend_argument argument) {
+    return std::string(attend_error_text(wrong(error, argument)));
+  };
+  const auto has = [](const std::string& all, const char* part) { return all.find(part) != std::string::npos; };
+  CHECK(has(text(ATTEND_AMBIGUOUS, ATTEND_ARG_KEY), "strides"));
+  CHECK(has(text(ATTEND_AMBIGUOUS, ATTEND_ARG_MASK), "strides"));
+  CHECK(has(text(ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES), "strides"));
+  CHECK(has(text(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS), "columns"));
+  CHECK(has(text(ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET), "append"));
+  CHECK(has(text(ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE_FORMAT), "key_format"));
+  CHECK(has(text(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES), "pages.count - 1"));
+  CHECK(has(text(ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS), "cache holds"));
+  CHECK(has(text(ATTEND_MISMATCH, ATTEND_ARG_KEYS), "attend_finish"));
+  CHECK(text(ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND) == text(ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE));  // the error's own
 }

@@ -1,0 +1,125 @@
+/* What a call of the C surface says: ATTEND_OK, or what is wrong and with which argument. attend_c.h includes this header. */
+#ifndef ATTEND_STATUS_H
+#define ATTEND_STATUS_H
+
+/* Symbols of the shared library. In Windows, define ATTEND_DLL to use one, and ATTEND_BUILD_DLL to build it. */
+#if defined(_WIN32) && defined(ATTEND_BUILD_DLL)
+#define ATTEND_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(ATTEND_DLL)
+#define ATTEND_API __declspec(dllimport)
+#elif !defined(_WIN32) && (defined(__GNUC__) || defined(__clang__))
+#define ATTEND_API __attribute__((visibility("default")))
+#else
+#define ATTEND_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ATTEND_OK, or what is wrong (attend_error) and with which argument (attend_argument), in one number. When several things are
+ * wrong it is any of them. */
+typedef int attend_status;
+
+enum attend_error {
+  ATTEND_OK = 0,
+  ATTEND_MISSING = 1,      /* null, where something is needed */
+  ATTEND_UNALIGNED = 2,    /* an address that is no multiple of the size of a number, or of what the header asks for */
+  ATTEND_OUT_OF_RANGE = 3, /* a number outside of its range; NaN and infinite scales too */
+  ATTEND_UNKNOWN = 4,      /* a value, bit or name that this version does not know or the field does not take */
+  ATTEND_TOO_LARGE = 5,    /* extents and strides beyond the address space, or more work than can be counted */
+  ATTEND_TOO_SMALL = 6,    /* memory */
+  ATTEND_OVERLAP = 7,      /* memory that is written overlaps other memory of the call, from first to last byte, with gaps */
+  ATTEND_CONFLICT = 8,     /* set together with what excludes it */
+  ATTEND_MISMATCH = 9,     /* does not fit another argument */
+  ATTEND_SHARED_ELEMENTS = 10, /* strides let two elements of what is written be one */
+  ATTEND_AMBIGUOUS = 11,       /* not said, and there is more than one thing that it could be */
+  ATTEND_NO_EFFECT = 12,       /* set, while what it needs is not */
+  ATTEND_CORRUPT = 13,         /* a cache or states that the library did not make, or that were overwritten */
+  ATTEND_FULL = 14,            /* a cache has fewer free places than tokens */
+  ATTEND_LOST = 15,            /* a ring no longer holds keys that a query sees, or whose score is shown */
+  ATTEND_WRONG_SIZE = 16,      /* a struct that was not initialised, or is not of this version */
+  ATTEND_NEWER = 17,           /* a struct sets fields that this version does not know */
+  ATTEND_UNAVAILABLE = 18      /* a backend that this processor cannot run */
+};
+
+/* Fields of attend_problem and attend_cache_shape, and parameters of functions. */
+enum attend_argument {
+  ATTEND_ARG_NONE = 0,
+  ATTEND_ARG_PROBLEM,
+  ATTEND_ARG_SIZE,
+  ATTEND_ARG_OPTIONS,
+  ATTEND_ARG_LAYOUT,
+  ATTEND_ARG_SCALE,
+  ATTEND_ARG_BATCH,
+  ATTEND_ARG_QUERY_HEADS,
+  ATTEND_ARG_KV_HEADS,
+  ATTEND_ARG_HEAD_DIM,
+  ATTEND_ARG_VALUE_DIM,
+  ATTEND_ARG_QUERIES,
+  ATTEND_ARG_KEYS,
+  ATTEND_ARG_OFFSET,
+  ATTEND_ARG_KEY_LENGTHS,
+  ATTEND_ARG_QUERY,
+  ATTEND_ARG_KEY,
+  ATTEND_ARG_VALUE,
+  ATTEND_ARG_OUTPUT,
+  ATTEND_ARG_CACHE,
+  ATTEND_ARG_WINDOW_LEFT,
+  ATTEND_ARG_WINDOW_RIGHT,
+  ATTEND_ARG_SINK_TOKENS,
+  ATTEND_ARG_MASK,
+  ATTEND_ARG_MASK_KEYS,
+  ATTEND_ARG_MASK_KIND,
+  ATTEND_ARG_BIAS,
+  ATTEND_ARG_BIAS_KEYS,
+  ATTEND_ARG_ALIBI_SLOPES,
+  ATTEND_ARG_RELATIVE_BIAS,
+  ATTEND_ARG_RELATIVE_BIAS_LEFT,
+  ATTEND_ARG_RELATIVE_BIAS_RIGHT,
+  ATTEND_ARG_SINK_LOGITS,
+  ATTEND_ARG_SOFT_CAP,
+  ATTEND_ARG_QUERY_FORMAT,
+  ATTEND_ARG_KEY_FORMAT,
+  ATTEND_ARG_VALUE_FORMAT,
+  ATTEND_ARG_OUTPUT_FORMAT,
+  ATTEND_ARG_KEY_SCALES,
+  ATTEND_ARG_VALUE_SCALES,
+  ATTEND_ARG_LSE,
+  ATTEND_ARG_SCORES,
+  ATTEND_ARG_SCORES_KEYS,
+  ATTEND_ARG_SCORES_STAGE,
+  ATTEND_ARG_ORIGIN,
+  ATTEND_ARG_PAGES,
+  ATTEND_ARG_PAGES_PAGE_KEYS,
+  ATTEND_ARG_PAGES_COUNT,
+  ATTEND_ARG_STATES,
+  ATTEND_ARG_FIRST_KEY,
+  ATTEND_ARG_LATER,
+  ATTEND_ARG_PART,
+  ATTEND_ARG_PARTS,
+  ATTEND_ARG_WORKSPACE,
+  ATTEND_ARG_WORKSPACE_SIZE,
+  ATTEND_ARG_SHAPE,
+  ATTEND_ARG_MAX_TOKENS,
+  ATTEND_ARG_WINDOW_KEYS,
+  ATTEND_ARG_MEMORY,
+  ATTEND_ARG_MEMORY_SIZE,
+  ATTEND_ARG_TOKENS,
+  ATTEND_ARG_NAME
+};
+
+/* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */
+ATTEND_API int attend_status_error(attend_status status);
+ATTEND_API int attend_status_argument(attend_status status);
+
+/* In words: an English sentence that says what to do, of this error with this argument, and the argument as it is written in a
+ * program, such as "query.data" or "kv_heads". Neither is ever null, for any number. */
+ATTEND_API const char* attend_error_text(attend_status status);
+ATTEND_API const char* attend_argument_name(attend_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
