@@ -91,7 +91,7 @@ core::Tensor<const float> check_append(Check& check, const attend_input* input, 
                                        const Extent::Counts& counts, attend_argument argument) {
   check.require(input != nullptr, ATTEND_MISSING, argument);
   if (check.failed()) return {};
-  const Extent extent = extent_of(counts, {0, input->token_stride, input->head_stride}, false);
+  const Extent extent = extent_of(counts, {0, input->token_stride, input->head_stride}, Axes::token_head);
   const Range range = check.place(input->data, extent, float_bits, argument).range;
   const bool shares = (counts.tokens > 1 && extent.strides.token == 0) || (counts.heads > 1 && extent.strides.head == 0);
   check.require(!shares, ATTEND_SHARED_ELEMENTS, argument);

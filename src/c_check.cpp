@@ -101,7 +101,7 @@ void check_growing(Check& check, const attend_problem& problem, const Call& call
   const bool grows = problem.states != nullptr && problem.pages.table == nullptr && call.stored > 0;
   const auto known = [&](const attend_input& input) {
     return (input.batch_stride != ATTEND_DENSE || call.batch <= 1) &&
-           (input.head_stride != ATTEND_DENSE || problem.kv_heads == 1 || !heads_first(problem));
+           (input.head_stride != ATTEND_DENSE || problem.kv_heads == 1 || axes_of(problem) == Axes::token_head);
   };
   check.require(!grows || known(problem.key), ATTEND_AMBIGUOUS, ATTEND_ARG_KEY);
   check.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
@@ -111,7 +111,7 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
   core::Problem& first = call.first;
   const auto place = [&](const attend_input& input, const Extent::Counts& counts, int format, attend_argument argument,
                          core::Tensor<const float>& tensor) {
-    const Extent extent = extent_of(counts, {input.batch_stride, input.token_stride, input.head_stride}, heads_first(problem));
+    const Extent extent = extent_of(counts, {input.batch_stride, input.token_stride, input.head_stride}, axes_of(problem));
     const Place found = check.place(input.data, extent, format_bits(format), argument);
     call.memory.read(check, found.range);
     tensor = core_tensor<const float>(input.data, extent);
@@ -167,7 +167,7 @@ void check_rows(Check& check, const attend_problem* problem, Call& call) {
   check.whole_struct(problem, alignof(attend_problem), sizeof *problem, ATTEND_ARG_PROBLEM);
   if (check.failed()) return;
   check.require((problem->options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
-  const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || heads_first(*problem);
+  const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem->layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
   check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
   check.within(problem->batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
   check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
@@ -193,7 +193,7 @@ ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
 void check_output(Check& check, const attend_problem& problem, Call& call) {
   check.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
   if (check.failed()) return;
-  const Extent output = call.rows(problem.output, problem.value_dim, heads_first(problem));
+  const Extent output = call.rows(problem.output, problem.value_dim, axes_of(problem));
   const Place found = check.place_apart(problem.output.data, output, format_bits(problem.output_format), ATTEND_ARG_OUTPUT);
   call.memory.write(check, found.range, ATTEND_ARG_OUTPUT);
   call.output_step = found.batch_step;

@@ -32,7 +32,7 @@ void check_page_table(Check& check, const attend_problem& problem, CallOptions& 
   const ptrdiff_t count = (options.call.first.keys + pages.page_keys - 1) / pages.page_keys;
   const bool known = problem.states == nullptr || options.call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
   check.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
-  const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, true);
+  const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, Axes::matrix);
   const Place found = check.place(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
   if (check.failed()) return;
   options.call.memory.read(check, found.range);
@@ -61,7 +61,7 @@ void check_scales(Check& check, const attend_scales& scales, const attend_proble
       (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
   check.require(!grows || known, ATTEND_AMBIGUOUS, argument);
   const Extent extent =
-      extent_of({rows, 1, problem.kv_heads, options.call.stored}, {scales.batch_stride, 0, scales.head_stride}, true);
+      extent_of({rows, 1, problem.kv_heads, options.call.stored}, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
   const Place found = check.place(scales.data, extent, float_bits, argument);
   options.call.memory.read(check, found.range);
   to.data = scales.data;

@@ -55,30 +55,36 @@ bool apart(const Extent& extent) {
   return true;
 }
 
-// The strides of a tensor, from the innermost axis to the outermost.
+// The strides of an array, from the innermost axis to the outermost, and whether they are clear. An axis of dense stride is
+// where those inside of it have other strides than a dense array: who knows what lies between. And it is not clear where the
+// next stride outside of it was set to another: then rows may lie as far apart as columns or tokens of other arrays between
+// them make it. The innermost axis of a tensor is clear all the same, if it fits: nobody leaves gaps between heads.
 struct Steps {
   ptrdiff_t dense;        // the stride of the next axis, if it is that of a dense array
   ptrdiff_t spanned = 0;  // by the dense axes so far
   bool other = false;     // an axis so far was given another stride than a dense array has
+  bool open = false;      // the next stride that was given must be dense
   bool clear = true;
 
-  ptrdiff_t next(ptrdiff_t count, ptrdiff_t given) {
+  ptrdiff_t next(ptrdiff_t count, ptrdiff_t given, bool is_free = false) {
     if (given == 0) return 0;  // the array does not have this axis
-    const bool is_dense = given == ATTEND_DENSE;
+    const bool is_dense = given == ATTEND_DENSE, agrees = is_dense || given == dense;
     const ptrdiff_t stride = is_dense ? dense : given;
-    other |= stride != dense;
+    other |= !agrees;
     if (count <= 1) return 0;
-    clear &= is_dense ? !other : distance(given) >= size_t(spanned);
+    clear &= is_dense ? !other : agrees || (!open && distance(given) >= size_t(spanned));
     dense = product(dense, count);
     if (is_dense) spanned = dense;
+    open = is_dense && !is_free;
     return stride;
   }
 };
 
 }  // namespace
 
-Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, bool heads_first) {
+Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axes axes) {
   Extent extent = {counts, {0, 0, 0}};
+  const bool heads_first = axes != Axes::token_head;
   if (given.batch == ATTEND_DENSE && given.token == ATTEND_DENSE && given.head == ATTEND_DENSE) {
     const ptrdiff_t outer = product(counts.width, heads_first ? counts.tokens : counts.heads);
     extent.strides.token = heads_first ? counts.width : outer;
@@ -88,8 +94,8 @@ Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, boo
     return extent;
   }
   Steps steps = {counts.width};
-  if (heads_first) extent.strides.token = steps.next(counts.tokens, given.token);
-  extent.strides.head = steps.next(counts.heads, given.head);
+  if (heads_first) extent.strides.token = steps.next(counts.tokens, given.token, axes != Axes::matrix);
+  extent.strides.head = steps.next(counts.heads, given.head, !heads_first);
   if (!heads_first) extent.strides.token = steps.next(counts.tokens, given.token);
   extent.strides.batch = steps.next(counts.batch, given.batch);
   extent.clear = steps.clear;

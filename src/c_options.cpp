@@ -32,7 +32,7 @@ Extent matrix_extent(Check& check, const Matrix& matrix, const CallOptions& opti
   const ptrdiff_t columns = all ? options.call.first.keys : matrix.keys;
   check.within(columns, least, ATTEND_MAX_TOKENS, keys);
   return extent_of({options.call.batch, options.call.first.queries, options.call.first.query_heads, columns},
-                   {matrix.batch_stride, matrix.query_stride, matrix.head_stride}, true);
+                   {matrix.batch_stride, matrix.query_stride, matrix.head_stride}, Axes::matrix);
 }
 
 core::Mask core_mask(const void* data, const Extent& extent) {
@@ -75,7 +75,8 @@ void check_relative_bias(Check& check, const attend_problem& problem, CallOption
   check.within(bias.left, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_LEFT);
   check.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_RIGHT);
   if (check.failed()) return;
-  const Extent extent = extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, true);
+  const Extent extent =
+      extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, Axes::matrix);
   options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS).range);
   options.first.relative = bias.data;
   options.first.relative_head_stride = extent.strides.head;
@@ -118,7 +119,7 @@ void check_lse(Check& check, const attend_problem& problem, CallOptions& options
     const bool set = lse.batch_stride != ATTEND_DENSE || lse.token_stride != ATTEND_DENSE || lse.head_stride != ATTEND_DENSE;
     return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
   }
-  const Extent extent = options.call.rows(lse, 1, heads_first(problem));
+  const Extent extent = options.call.rows(lse, 1, axes_of(problem));
   const Place found = check.place_apart(lse.data, extent, float_bits, ATTEND_ARG_LSE);
   options.call.memory.write(check, found.range, ATTEND_ARG_LSE);
   options.lse_step = found.batch_step;

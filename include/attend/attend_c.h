@@ -97,12 +97,15 @@ enum attend_format {
  *
  * Strides count numbers, not bytes. A stride that is ATTEND_DENSE is that of a dense array of the problem's layout; any other
  * is taken as it is. It may be negative and, in inputs, 0: all read the same then, and a dense array does not have that axis.
- * Where strides that are set leave it open what the dense ones are, the call is refused (ATTEND_AMBIGUOUS): a dense stride
- * needs dense strides, or 0, on all axes inside of it, and a stride that is set is not less than what dense axes inside of it
- * span. One step along an axis of extent 1 is never made: its stride matters only to dense ones outside of it. A tensor without
- * elements is not looked at: its data may be null. Addresses must be multiples of the size of a number; no more alignment is
- * needed. For queries in a fused [batch][token][query, key, value][head][dim] array of as many heads of each, data points to
- * the first query, batch_stride is tokens * 3 * heads * dim, token_stride 3 * heads * dim, and head_stride may stay dense. */
+ * Where an extent is 1, no step is made. A tensor without elements is not looked at: its data may be null. Addresses must be
+ * multiples of the size of a number; no more alignment is needed.
+ *
+ * Set all strides of an array that is not dense: a dense stride beside others is refused (ATTEND_AMBIGUOUS) unless these are 0
+ * or as in a dense array, because it would not be clear. Only that of the innermost axis, heads or, by the layout, tokens, may
+ * stay dense beside larger ones. For queries in a fused [batch][token][query, key, value][head][dim] array of as many heads of
+ * each, data points to the first query, batch_stride is tokens * 3 * heads * dim, token_stride 3 * heads * dim, head_stride
+ * dim.
+ */
 typedef struct attend_input {
   const void* data;
   ptrdiff_t batch_stride;
@@ -130,8 +133,9 @@ enum attend_mask_kind {
 /* [batch][query head][query][key], keys side by side: element b * batch_stride + h * head_stride + i * query_stride + j,
  * counted in elements, bits too. A stride of 0 shares what lies there: a mask [query][key] has batch_stride and head_stride 0,
  * one [key] query_stride 0 too, and a padding mask [batch][key] head_stride and query_stride 0. ATTEND_DENSE is the stride of a
- * dense array of the axes that are not shared, with `keys` columns: of the padding mask, batch_stride is `keys`. Keys at or
- * after `keys` are masked; columns beyond the problem's keys are not looked at. Bits have no negative strides. */
+ * dense array of the axes that are not shared, with `keys` columns: of the padding mask, batch_stride is `keys`. Beside other
+ * strides than 0 and those of a dense array, all must be set. Keys at or after `keys` are masked; columns beyond the problem's
+ * keys are not looked at. Bits have no negative strides. */
 typedef struct attend_mask {
   const void* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -323,7 +327,7 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   attend_run(&second, work, bytes);
  *   attend_finish(&second);
  *
- * With a batch or with heads before tokens, both set batch_stride and head_stride of key and value, too.
+ * With a batch or with heads before tokens, both set the strides of key and value, too.
  */
 
 /* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; 0 where one of these

@@ -150,10 +150,15 @@ class Memory {
   int read_ = 0, written_ = 0;
 };
 
-// Strides where they are ATTEND_DENSE: axes are [batch][head][token], or [batch][token][head], without those of stride 0. They
-// are clear where every axis inside of a dense one has its dense stride, and no stride that was given is within what dense axes
-// span.
-Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, bool heads_first);
+// The order of axes after the batch: those of tensors, and [head][query] of what has a row of numbers for each.
+enum class Axes { token_head, head_token, matrix };
+inline Axes axes_of(const attend_problem& problem) {
+  return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? Axes::head_token : Axes::token_head;
+}
+
+// Strides that are ATTEND_DENSE are those of a dense array without the axes whose stride is 0, and are clear where those that
+// were set agree with them.
+Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axes axes);
 
 // A tensor of the core; its data may be of another format.
 template <class Float, class Data>
@@ -179,9 +184,9 @@ struct Call {
   ptrdiff_t keys_of_row(ptrdiff_t row) const {
     return key_lengths != nullptr && key_lengths[row] < first.keys ? key_lengths[row] : first.keys;
   }
-  Extent rows(const attend_output& tensor, ptrdiff_t width, bool heads_first) const {
+  Extent rows(const attend_output& tensor, ptrdiff_t width, Axes axes) const {
     return extent_of({batch, first.queries, first.query_heads, width},
-                     {tensor.batch_stride, tensor.token_stride, tensor.head_stride}, heads_first);
+                     {tensor.batch_stride, tensor.token_stride, tensor.head_stride}, axes);
   }
 };
 
@@ -194,7 +199,6 @@ struct CallOptions {
   ptrdiff_t mask_step = 0, bias_step = 0;
 };
 
-inline bool heads_first(const attend_problem& problem) { return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM; }
 inline ptrdiff_t origin_of(const attend_problem& problem) {
   return problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : problem.origin;
 }

@@ -42,6 +42,7 @@ struct Small {
   }
   void begin() {
     p.key.batch_stride = p.value.batch_stride = keys * kv_heads * dim;
+    p.key.token_stride = p.value.token_stride = kv_heads * dim;
     states.resize(attend_state_size(&p) / sizeof(float));
     p.states = states.data(), p.origin = 0;
     CHECK(attend_begin(&p) == ATTEND_OK);

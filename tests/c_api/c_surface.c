@@ -102,7 +102,9 @@ static void states(void) {
   p.states = of_first;
   p.offset = 0;
   p.key.batch_stride = tokens * kv_heads * head_dim;
+  p.key.token_stride = kv_heads * head_dim;
   p.value.batch_stride = tokens * kv_heads * value_dim;
+  p.value.token_stride = kv_heads * value_dim;
   p.keys = 2;
   SAYS(ATTEND_CORRUPT, ATTEND_ARG_STATES, attend_run(&p, workspace, sizeof workspace));
   IS(ATTEND_OK, attend_begin(&p));

@@ -89,23 +89,24 @@ namespace {
 
 // Past and new keys in two arrays, as the header tells: each line by itself, so that one can be left out.
 struct Recipe {
-  static constexpr int past = 2, added = keys - past;
+  static constexpr int past = 2, added = keys - past, room = added + 1;  // tokens of the second array
   Small small;
   std::vector<float> past_keys, past_values, new_keys, new_values;
   attend_problem problem, first, second;
   attend_status status = ATTEND_OK;  // of the first call that was refused
 
   Recipe() : problem(small.p) {
-    const auto part = [](const std::vector<float>& all, int begin, int count) {
+    const auto part = [](const std::vector<float>& all, int begin, int count, int places) {
       std::vector<float> rows;
       for (int b = 0; b < batch; ++b) {
         const auto row = all.begin() + (b * keys + begin) * kv_heads * dim;
         rows.insert(rows.end(), row, row + count * kv_heads * dim);
+        rows.resize(std::size_t((b + 1) * places * kv_heads * dim));
       }
       return rows;
     };
-    past_keys = part(small.key, 0, past), past_values = part(small.value, 0, past);
-    new_keys = part(small.key, past, added), new_values = part(small.value, past, added);
+    past_keys = part(small.key, 0, past, past), past_values = part(small.value, 0, past, past);
+    new_keys = part(small.key, past, added, room), new_values = part(small.value, past, added, room);
     problem.key.data = problem.value.data = nullptr;
     problem.keys = ATTEND_ALL_KEYS;
     small.states.resize(attend_state_size(&problem) / sizeof(float));
@@ -132,10 +133,13 @@ const Line recipe[] = {
     [](Recipe& r) { r.first.key.batch_stride = Recipe::past * kv_heads * dim; },
     [](Recipe& r) { r.first.value.batch_stride = Recipe::past * kv_heads * dim; },
     [](Recipe& r) { r.first.keys = Recipe::past; },
+    // The first array is dense, and its token strides could be left out; the second has room for one token more.
+    [](Recipe& r) { r.second.key.token_stride = kv_heads * dim; },
+    [](Recipe& r) { r.second.value.token_stride = kv_heads * dim; },
     [](Recipe& r) { r.second.key.data = r.new_keys.data(); },
     [](Recipe& r) { r.second.value.data = r.new_values.data(); },
-    [](Recipe& r) { r.second.key.batch_stride = Recipe::added * kv_heads * dim; },
-    [](Recipe& r) { r.second.value.batch_stride = Recipe::added * kv_heads * dim; },
+    [](Recipe& r) { r.second.key.batch_stride = Recipe::room * kv_heads * dim; },
+    [](Recipe& r) { r.second.value.batch_stride = Recipe::room * kv_heads * dim; },
     [](Recipe& r) { r.second.keys = keys; },
     [](Recipe& r) { r.second.origin = Recipe::past; },
     [](Recipe& r) { r.second.first_key = Recipe::past; },

@@ -61,6 +61,7 @@ TEST_CASE("c traps: strides that are not set follow the extents, the layout and 
   const std::vector<float> whole = small.run();
   small.p.queries = 2;  // extents that change after data was set
   small.p.query.batch_stride = small.p.output.batch_stride = queries * query_heads * dim;
+  small.p.query.token_stride = small.p.output.token_stride = query_heads * dim;
   const std::vector<float> fewer = small.run();
   for (std::size_t b = 0; b < batch; ++b) {
     const std::size_t row = b * queries * query_heads * dim;
@@ -210,10 +211,10 @@ TEST_CASE("c traps: strides that are not set are dense in what the others leave,
   CHECK(wide.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS));
   wide.p.bias.batch_stride = query_heads * queries * 8;
   CHECK(wide.check() == ATTEND_OK);
-  wide.p.bias.query_stride = ATTEND_DENSE;  // dense within what is wider
-  CHECK(wide.check() == ATTEND_OK);
-  wide.p.bias.head_stride = keys;  // less than the queries of a head
+  wide.p.bias.query_stride = ATTEND_DENSE;  // nor how far from row to row
   CHECK(wide.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS));
+  wide.p.bias.head_stride = queries * keys;
+  CHECK(wide.check() == ATTEND_OK);  // the head's rows are dense
 
   // Queries of a fused array, and of one with heads before tokens.
   for (const int tokens : {1, queries}) {
@@ -222,8 +223,10 @@ TEST_CASE("c traps: strides that are not set are dense in what the others leave,
     fused.p.queries = tokens;
     fused.p.query = {all.data(), ATTEND_DENSE, 3 * query_heads * dim, ATTEND_DENSE};
     CHECK(fused.says(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY));
-    fused.p.query.batch_stride = tokens * 3 * query_heads * dim;
+    fused.p.query.batch_stride = queries * 3 * query_heads * dim;
     CHECK(fused.check() == ATTEND_OK);
+    fused.p.query.token_stride = ATTEND_DENSE;
+    CHECK(fused.says(ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY) == (tokens > 1));
   }
   Small heads_first;
   heads_first.p.query.head_stride = queries * dim;

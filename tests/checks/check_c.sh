@@ -55,8 +55,9 @@ nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s
 
 if command -v python3 >/dev/null 2>&1; then
   says "ctypes, against float64" python3 tests/c_api/c_surface.py "$libraries/libattend.so"
+  says "right programs without one of their lines" python3 tests/c_api/leave_out.py "$cxx" "$libraries/libattend.a" "$build"
 else
-  skip "ctypes" "there is no python3"
+  skip "ctypes, and programs without a line" "there is no python3"
 fi
 numpy=
 for candidate in python3 /usr/bin/python3; do
