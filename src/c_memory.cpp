@@ -55,27 +55,27 @@ bool apart(const Extent& extent) {
   return true;
 }
 
-// The strides of an array, from the innermost axis to the outermost, and whether they are clear. An axis of dense stride is
-// where those inside of it have other strides than a dense array: who knows what lies between. And it is not clear where the
-// next stride outside of it was set to another: then rows may lie as far apart as columns or tokens of other arrays between
-// them make it. The innermost axis of a tensor is clear all the same, if it fits: nobody leaves gaps between heads.
+// The strides of an array from the innermost axis to the outermost, and whether they are clear. A dense stride is not clear
+// outside of an axis that was given another stride than a dense array has, nor directly inside of one: a batch stride alone may
+// mean room for more tokens, or tokens of a fused array, which are further apart. The innermost axis of a tensor is the
+// exception (is_free), since heads lie side by side in fused arrays too; it must fit within what was given.
 struct Steps {
-  ptrdiff_t dense;        // the stride of the next axis, if it is that of a dense array
-  ptrdiff_t spanned = 0;  // by the dense axes so far
-  bool other = false;     // an axis so far was given another stride than a dense array has
-  bool open = false;      // the next stride that was given must be dense
+  ptrdiff_t dense;          // the stride of the next axis, if it is that of a dense array
+  ptrdiff_t spanned = 0;    // by the dense axes so far
+  bool has_gaps = false;    // an axis so far was given another stride than a dense array has
+  bool must_agree = false;  // the axis before is dense, and clear only if the next is as well
   bool clear = true;
 
   ptrdiff_t next(ptrdiff_t count, ptrdiff_t given, bool is_free = false) {
     if (given == 0) return 0;  // the array does not have this axis
     const bool is_dense = given == ATTEND_DENSE, agrees = is_dense || given == dense;
     const ptrdiff_t stride = is_dense ? dense : given;
-    other |= !agrees;
+    has_gaps |= !agrees;
     if (count <= 1) return 0;
-    clear &= is_dense ? !other : agrees || (!open && distance(given) >= size_t(spanned));
+    clear &= is_dense ? !has_gaps : agrees || (!must_agree && distance(given) >= size_t(spanned));
     dense = product(dense, count);
     if (is_dense) spanned = dense;
-    open = is_dense && !is_free;
+    must_agree = is_dense && !is_free;
     return stride;
   }
 };
@@ -110,7 +110,7 @@ Place Check::place(const void* data, const Extent& extent, int bits, attend_argu
   require(data != nullptr, ATTEND_MISSING, argument);
   require(aligned(data, size_t(size)), ATTEND_UNALIGNED, argument);
   require(extent.clear, ATTEND_AMBIGUOUS, argument);
-  if (extent.dense != 0 && bits >= 8) {  // the same as below, sooner
+  if (extent.dense != 0 && bits >= 8) {  // the same as below, but faster: no axis needs to be looked at
     ptrdiff_t all;
     uintptr_t end;
     const bool counted = !__builtin_mul_overflow(extent.dense, size, &all) && all != PTRDIFF_MAX &&

@@ -102,10 +102,9 @@ enum attend_format {
  *
  * Set all strides of an array that is not dense: a dense stride beside others is refused (ATTEND_AMBIGUOUS) unless these are 0
  * or as in a dense array, because it would not be clear. Only that of the innermost axis, heads or, by the layout, tokens, may
- * stay dense beside larger ones. For queries in a fused [batch][token][query, key, value][head][dim] array of as many heads of
- * each, data points to the first query, batch_stride is tokens * 3 * heads * dim, token_stride 3 * heads * dim, head_stride
- * dim.
- */
+ * stay dense beside larger ones. In a fused [batch][token][query, key, value][head][dim] array of as many heads of each,
+ * query.data points to the first query, batch_stride is tokens * 3 * heads * dim, token_stride 3 * heads * dim and head_stride
+ * dim. */
 typedef struct attend_input {
   const void* data;
   ptrdiff_t batch_stride;

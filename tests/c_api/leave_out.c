@@ -8,7 +8,8 @@
 
 enum { batch = 2, tokens = 6, past = 4, added = 2, query_heads = 4, kv_heads = 2, dim = 8, page = 16 };
 
-static float query[batch * tokens * query_heads * dim], key[batch * tokens * kv_heads * dim], value[batch * tokens * kv_heads * dim];
+static float query[batch * tokens * query_heads * dim], key[batch * tokens * kv_heads * dim],
+    value[batch * tokens * kv_heads * dim];
 static float output[batch * tokens * query_heads * dim], lse[batch * tokens * query_heads];
 static float scores[batch * query_heads * tokens * tokens];
 static float bias[batch * query_heads * tokens * tokens + 4096];
@@ -42,7 +43,7 @@ static void arrays(void) {
   attend_problem p;
   must(attend_problem_init(&p, sizeof p));
   p.options = ATTEND_CAUSAL; /* else every key is seen */
-  p.batch = batch; /* else the first batch row alone */
+  p.batch = batch;           /* else the first batch row alone */
   p.query_heads = query_heads;
   p.kv_heads = kv_heads;
   p.head_dim = dim;
@@ -78,7 +79,7 @@ static void masks(void) {
   p.mask.batch_stride = tokens;
   p.mask.head_stride = 0;
   p.mask.query_stride = 0;
-  p.bias.data = bias; /* [query][key], of more columns than there are keys */
+  p.bias.data = bias;       /* [query][key], of more columns than there are keys */
   p.bias.query_stride = 16; /* else rows without gaps */
   p.bias.head_stride = 0;
   p.bias.batch_stride = 0;
@@ -131,15 +132,15 @@ static void everything(void) {
   p.offset = tokens - 3;
   p.key_lengths = lengths; /* else all keys exist */
   p.window_left = 2;
-  p.sink_tokens = 1; /* else no attention sinks */
-  p.soft_cap = 20; /* else no cap */
+  p.sink_tokens = 1;       /* else no attention sinks */
+  p.soft_cap = 20;         /* else no cap */
   p.alibi_slopes = slopes; /* else no ALiBi */
   p.relative_bias.data = bias;
   p.relative_bias.left = 3;
   p.relative_bias.right = 2;
   p.relative_bias.head_stride = 0; /* else a table for each head */
-  p.sink_logits = sinks; /* else no logits of sinks */
-  p.lse.data = lse; /* else no log-sum-exp */
+  p.sink_logits = sinks;           /* else no logits of sinks */
+  p.lse.data = lse;                /* else no log-sum-exp */
   p.scores.data = scores;
   p.scores.stage = ATTEND_SCORES_WEIGHTS;
   run(&p); /* else nothing is written */
@@ -177,7 +178,7 @@ static void cache(void) {
   shape.head_dim = dim;
   shape.value_dim = dim;
   shape.max_tokens = 1000;
-  shape.key_format = ATTEND_INT8; /* else keys as floats */
+  shape.key_format = ATTEND_INT8;      /* else keys as floats */
   shape.value_format = ATTEND_FLOAT16; /* else values as floats */
   shape.window_keys = 20;
   shape.sink_tokens = 2;
@@ -264,7 +265,7 @@ static void one_struct(void) {
   p.keys = past;
   must(attend_begin(&p));
   run(&p);
-  p.key.data = new_key; /* else the same keys again: attend_c.h makes two structs of it, where this is refused */
+  p.key.data = new_key;     /* else the same keys again: attend_c.h makes two structs of it, where this is refused */
   p.value.data = new_value; /* else likewise */
   p.keys = past + added;
   p.origin = past;
@@ -311,7 +312,7 @@ static void pages(void) {
 }
 
 static void (*const programs[])(void) = {arrays, masks, head_mask, fused_array, heads_first, everything, halves,
-                                         int8, cache, slices, two_arrays, one_struct, threads, pages};
+                                         int8,   cache, slices,    two_arrays,  one_struct,  threads,    pages};
 
 /* The sum of what was written. */
 static uint64_t results(void) {

@@ -283,3 +283,14 @@ TEST_CASE("c traps: what is refused most often says more than its error does") {
   CHECK(has(text(ATTEND_MISMATCH, ATTEND_ARG_KEYS), "attend_finish"));
   CHECK(text(ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND) == text(ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE));  // the error's own
 }
+
+TEST_CASE("c traps: dense arrays that no address space holds, in every format of keys") {
+  for (const int format : {ATTEND_FLOAT32, ATTEND_FLOAT16, ATTEND_INT8}) {
+    Small small;
+    small.p.batch = small.p.keys = ATTEND_MAX_TOKENS;
+    small.p.query_heads = small.p.kv_heads = 1, small.p.head_dim = ATTEND_MAX_WIDTH;
+    small.p.queries = 0;  // the keys are what does not fit
+    small.p.key_format = small.p.value_format = format;
+    CHECK(small.says(ATTEND_TOO_LARGE, ATTEND_ARG_KEY));
+  }
+}

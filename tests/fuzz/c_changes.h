@@ -1,0 +1,149 @@
+// Changes of the problem without a fault, as bytes say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "c_reach.h"
+
+namespace fuzz {
+
+// Something that can be.
+inline void change_option(attend_problem& p, Bytes& bytes) {
+  float* const some = reinterpret_cast<float*>(arena + options_at + bytes.byte() * 4u);
+  const int small = bytes.byte() % 4;
+  switch (bytes.byte() % 15) {
+    case 0:
+      p.mask = {some, small, small * 4, 8, 7, 1 + small % 2};
+      break;
+    case 1:
+      p.bias = {some, small, 0, 4, 7};
+      break;
+    case 2:
+      p.alibi_slopes = some;
+      break;
+    case 3:
+      p.relative_bias = {some, small, 3, small};
+      break;
+    case 4:
+      p.sink_logits = some;
+      break;
+    case 5:
+      p.soft_cap = float(small);
+      break;
+    case 6:
+      p.query_format = small, p.output_format = bytes.byte() % 4;
+      break;
+    case 7:
+      p.key_format = ATTEND_INT8, p.key_scales = {some, 8, 8};
+      if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
+      break;
+    case 8:
+      p.value_format = ATTEND_INT8, p.value_scales = {some, 0, ATTEND_DENSE};
+      if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
+      break;
+    case 9:
+      p.lse = {arena + lse_at, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+      break;
+    case 10:
+      p.scores = {reinterpret_cast<float*>(arena + scores_at), 200, 50, 10, 10, 1 + small};
+      break;
+    case 11:
+      p.origin = small;
+      break;
+    case 12:
+      for (int page = 0; page < 8; ++page) reinterpret_cast<std::int32_t*>(arena + options_at)[page] = page % 2;
+      p.pages = {reinterpret_cast<std::int32_t*>(arena + options_at), small, 16, 2};
+      break;
+    case 13:
+      p.states = arena + states_at, p.origin = 0;
+      for (attend_input* input : {&p.key, &p.value}) {
+        input->batch_stride = input->token_stride = input->head_stride = small;
+      }
+      break;
+    default:
+      p.window_left = small, p.sink_tokens = bytes.byte() % 3, p.offset = bytes.byte() % 9;
+      break;
+  }
+}
+
+// What is not memory must not be said to be: a struct, lengths, pages or states so long.
+inline void stay_in_memory(attend_problem& p) {
+  if (p.size > sizeof whole && p.size <= 4096) p.size = sizeof whole;
+  const char* const given = reinterpret_cast<const char*>(p.key_lengths);
+  const bool known = given >= reinterpret_cast<char*>(lengths) && given < reinterpret_cast<char*>(lengths + 1);
+  if (!known || p.batch > std::ptrdiff_t(most_lengths) - 1) p.key_lengths = nullptr;
+  const std::ptrdiff_t step = p.pages.batch_stride == ATTEND_DENSE ? p.keys : p.pages.batch_stride;
+  if (!in_arena(p.pages.table, {p.batch, 1, 1}, {step, 0, 0}, p.keys, 32)) p.pages.table = nullptr;
+  const char* const cache = reinterpret_cast<const char*>(p.cache);
+  if (cache < reinterpret_cast<char*>(arena) || cache >= reinterpret_cast<char*>(arena) + arena_bytes - 64) p.cache = nullptr;
+  const std::size_t bytes_of_states = attend_state_size(&p);
+  if (!in_arena(p.states, {1, 1, 1}, {0, 0, 0}, std::ptrdiff_t(bytes_of_states / 4), 32)) p.states = nullptr;
+  if (p.states != nullptr && bytes_of_states > 0) attend_begin(&p);
+}
+
+inline void change_problem(Bytes& bytes) {
+  attend_problem& p = whole.problem;
+  constexpr std::size_t first = offsetof(attend_problem, batch), words = (sizeof p - first) / sizeof(std::ptrdiff_t);
+  const std::size_t pointers[] = {
+      offsetof(attend_problem, query.data),  offsetof(attend_problem, key.data),        offsetof(attend_problem, value.data),
+      offsetof(attend_problem, output.data), offsetof(attend_problem, mask.data),       offsetof(attend_problem, bias.data),
+      offsetof(attend_problem, lse.data),    offsetof(attend_problem, key_scales.data), offsetof(attend_problem, states)};
+  const std::size_t ints[] = {offsetof(attend_problem, options),    offsetof(attend_problem, layout),
+                              offsetof(attend_problem, mask.kind),  offsetof(attend_problem, scores.stage),
+                              offsetof(attend_problem, key_format), offsetof(attend_problem, output_format)};
+  const auto put = [&](std::size_t at, auto value) {
+    std::memcpy(reinterpret_cast<unsigned char*>(&p) + at, &value, sizeof value);
+  };
+  while (bytes.left > 0) {
+    switch (bytes.byte() % 24) {
+      case 0:
+        p.size = bytes.byte() < 128 ? sizeof p + bytes.byte() % tail : std::size_t(bytes.number());
+        break;
+      case 1:
+        put(offsetof(attend_problem, scale) + bytes.byte() % 2u * sizeof(float), std::uint32_t(bytes.word()));
+        break;
+      case 2:
+        put(ints[bytes.byte() % 6], bytes.byte() < 240 ? bytes.byte() % 5 : int(bytes.word()));
+        break;
+      case 3:
+        p.key_lengths = reinterpret_cast<std::ptrdiff_t*>(reinterpret_cast<char*>(lengths) + (bytes.byte() < 200 ? 0 : 3));
+        break;
+      case 4:
+        lengths[bytes.byte() % most_lengths] = bytes.number();
+        break;
+      case 5:
+        p.cache = reinterpret_cast<attend_cache*>(arena + (bytes.byte() < 200 ? cache_at : bytes.byte() * 32u));
+        p.batch = 1, p.keys = ATTEND_ALL_KEYS;
+        p.key.data = p.value.data = nullptr;
+        break;
+      case 6:
+        arena[cache_at + bytes.byte() % 48u] = bytes.byte();
+        break;
+      case 7:
+        whole.more[bytes.byte() % tail] = bytes.byte();
+        break;
+      case 8:
+        p.options ^= ATTEND_CAUSAL, p.offset = bytes.byte() % 8 - 2;
+        break;
+      case 9:
+      case 10:
+        put(pointers[bytes.byte() % 9], bytes.address());
+        break;
+      case 11:
+        put(first + bytes.byte() % 8u * sizeof(std::ptrdiff_t), bytes.number());
+        break;
+      case 12:
+      case 13:
+        put(first + bytes.byte() % words * sizeof(std::ptrdiff_t), bytes.number());
+        break;
+      default:
+        change_option(p, bytes);
+        break;
+    }
+  }
+  stay_in_memory(p);
+}
+
+}  // namespace fuzz
