@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "malformed_special.h"
+#include "malformed_left_out.h"
 
 namespace attend_test {
 
