@@ -87,10 +87,11 @@ Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axe
   const bool heads_first = axes != Axes::token_head;
   if (given.batch == ATTEND_DENSE && given.token == ATTEND_DENSE && given.head == ATTEND_DENSE) {
     const ptrdiff_t outer = product(counts.width, heads_first ? counts.tokens : counts.heads);
-    extent.strides.token = heads_first ? counts.width : outer;
-    extent.strides.head = heads_first ? outer : counts.width;
-    extent.strides.batch = product(outer, heads_first ? counts.heads : counts.tokens);
-    extent.dense = product(extent.strides.batch, counts.batch);
+    const ptrdiff_t row = product(outer, heads_first ? counts.heads : counts.tokens);
+    if (counts.tokens > 1) extent.strides.token = heads_first ? counts.width : outer;
+    if (counts.heads > 1) extent.strides.head = heads_first ? outer : counts.width;
+    if (counts.batch > 1) extent.strides.batch = row;
+    extent.dense = product(row, counts.batch);
     return extent;
   }
   Steps steps = {counts.width};

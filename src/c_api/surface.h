@@ -59,7 +59,7 @@ inline bool aligned(const void* address, size_t alignment) {
   return (reinterpret_cast<uintptr_t>(address) & (alignment - 1)) == 0;
 }
 
-// A tensor with `width` numbers side by side. Of axes that were given a stride along which there is nowhere to step, it is 0.
+// A tensor with `width` numbers side by side. Of axes along which there is nowhere to step, the stride is 0.
 struct Extent {
   struct Counts {
     ptrdiff_t batch, tokens, heads, width;

@@ -294,3 +294,19 @@ TEST_CASE("c traps: dense arrays that no address space holds, in every format of
     CHECK(small.says(ATTEND_TOO_LARGE, ATTEND_ARG_KEY));
   }
 }
+
+TEST_CASE("c traps: all batch rows share a pool of pages, whatever strides of a batch it would have") {
+  constexpr int page = 16;
+  std::vector<float> pool_key(2 * page * kv_heads * dim), pool_value = pool_key;
+  const std::int32_t table[batch] = {1, 0};
+  Small arrays, paged;
+  for (int b = 0; b < batch; ++b) {
+    const std::size_t row = std::size_t(keys * kv_heads * dim), from = std::size_t(b) * row;
+    const std::size_t to = std::size_t(table[b] * page * kv_heads * dim);
+    std::memcpy(&pool_key[to], &arrays.key[from], row * sizeof(float));
+    std::memcpy(&pool_value[to], &arrays.value[from], row * sizeof(float));
+  }
+  paged.p.key.data = pool_key.data(), paged.p.value.data = pool_value.data();
+  paged.p.pages = {table, ATTEND_DENSE, page, 2};
+  CHECK(same_bits(paged.run(), arrays.run()));
+}
