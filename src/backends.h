@@ -28,7 +28,8 @@ namespace attend {
 namespace core {
 
 // The entry points of a backend. backend_<isa>.cpp defines the first two and, for hosts, the third (combine_scalar.cpp has that
-// of small parts); backend_<isa>_options.cpp defines the fourth. So a program holds only what it calls.
+// of small parts); backend_<isa>_options.cpp defines the fourth and, for hosts, the fifth (combine_scalar_options.cpp). So a
+// program holds only what it calls.
 template <class Backend>
 struct Entry {
   // Computes a problem.
@@ -40,9 +41,11 @@ struct Entry {
   static void combine(const Problem& problem, const float* partials);
   // Computes a problem with options.
   static void run_options(const Problem& problem, const Options& options);
+  // As combine, of a problem with options (attention/combine_options.h).
+  static void combine_options(const Problem& problem, const Options& options, const float* partials);
 };
 
-// A backend: its name; whose `combine` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.
+// A backend: its name; whose `combine` and `combine_options` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.
 struct ScalarBackend {
   static constexpr const char* name = "scalar";
   using Combining = ScalarBackend;

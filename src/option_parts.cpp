@@ -1,5 +1,5 @@
 // Calls with options in parts of about the same work.
-#include "attention/parts.h"
+#include "attention/option_pieces.h"
 #include "attention/row_state.h"
 #include "attention/visibility.h"
 #include "backends.h"
@@ -7,34 +7,6 @@
 namespace attend {
 namespace core {
 namespace {
-
-template <class Float>
-void move_tensor(Tensor<Float>& tensor, const Piece& piece) {
-  if (tensor.data != nullptr) tensor.data += piece.token * tensor.token_stride + piece.query_head * tensor.head_stride;
-}
-
-void move_mask(Mask& mask, const Piece& piece) {
-  mask.first += piece.token * mask.token_stride + piece.query_head * mask.head_stride;
-}
-
-// Makes the options those of a piece. All fields by name: one that core::Options gets does not compile here until somebody has
-// said what a piece has of it.
-void take_piece_of_options(Options& options, const Piece& piece) {
-  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, sink_logits, lse, scores, score_keys, score_stage,
-                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
-                          value_scale_stride, paging, origin, states, first_key, begins] = options;
-  move_mask(visible, piece);
-  move_mask(bias, piece);
-  move_tensor(lse, piece);
-  move_tensor(scores, piece);
-  move_tensor(states, piece);
-  if (alibi_slopes != nullptr) alibi_slopes += piece.query_head;
-  if (sink_logits != nullptr) sink_logits += piece.query_head;
-  if (relative != nullptr) relative += piece.query_head * relative_head_stride;
-  if (key_scales != nullptr) key_scales += piece.kv_head * key_scale_stride;
-  if (value_scales != nullptr) value_scales += piece.kv_head * value_scale_stride;
-}
 
 template <class Call>
 void each_piece(const Problem& problem, const Options& options, int part, int parts, Call call) {
@@ -75,7 +47,7 @@ int standing(const float* state) {
 }
 
 void run_part(const Problem& problem, const Options& options, int part, int parts) {
-  const Formats formats = {options.query_format, options.output_format, options.key_format, options.value_format};
+  const Formats formats = formats_of(options);
   each_piece(problem, options, part, parts, [&](const Piece& piece) {
     Problem of_piece = problem;
     Options its = options;

@@ -28,12 +28,16 @@ void run_part(const Problem& problem, int part, int parts) {
   });
 }
 
+KeyUnits key_units(const Problem& problem, int part, int parts) {
+  return units_of_part(problem.kv_heads * seen_segments(problem), part, parts);
+}
+
 void run_key_part(const Problem& problem, int part, int parts, float* partials) {
-  const int segments = seen_segments(problem), units = problem.kv_heads * segments;
+  const int segments = seen_segments(problem);
   const int group = problem.query_heads / problem.kv_heads, row_floats = partial_row_floats(problem.value_dim);
   const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
-  const int end = share_of(units, part + 1, parts).whole;
-  for (int unit = share_of(units, part, parts).whole; unit < end; ++unit) {
+  const KeyUnits units = key_units(problem, part, parts);
+  for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments;
     Problem of_unit = problem;
     of_unit.output = {partials, 0, 0};  // stays there, whichever head is taken

@@ -6,13 +6,20 @@ const char* attend::status_text(Status status) {
     case Status::ok:
       return "ok";
     case Status::bad_query_length:
-      return "query_length must lie within 0 and the query tokens of the array (with a causal cache: and the tokens it holds)";
+      return "query_length must lie within 0 and the query tokens of the array; queries that are the last tokens of a cache (no "
+             "offset says otherwise) must not be more than it holds";
     case Status::bad_key_length:
       return "key_length must lie within 0 and the key tokens of the array or cache";
     case Status::bad_scale:
       return "scale must be a finite number";
     case Status::bad_offset:
       return "offset must leave room for the query tokens: their positions must not pass the largest int";
+    case Status::ambiguous_offset:
+      return "say offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
+             "be the first tokens (offset 0) or the last ones (keys - queries)";
+    case Status::no_effect:
+      return "set what it needs too, or leave it out: offset needs causal, a window, ALiBi or a relative bias; sink_tokens a "
+             "window_left; score_stage needs scores";
     case Status::bad_part:
       return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
     case Status::bad_count:
@@ -28,6 +35,12 @@ const char* attend::status_text(Status status) {
     case Status::bad_state:
       return "a state must have taken keys, always for the same queries, and no more than there are; one to merge must begin "
              "where the other stops";
+    case Status::other_options:
+      return "all calls that take a state must have the same options, finish the same sink_logits, and queries must keep their "
+             "position: say offset if the cache grows between calls";
+    case Status::bad_partials:
+      return "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
+             "of the cache";
     case Status::bad_window:
       return "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps";
     case Status::bad_sink_tokens:
@@ -43,6 +56,8 @@ const char* attend::status_text(Status status) {
     case Status::bad_scores:
       return "scores must have at least query_length tokens and key_length keys; a RingCache has no raw or capped scores, a "
              "State no weights";
+    case Status::no_score_stage:
+      return "say score_stage: which scores options.scores is filled with (raw, capped, biased or weights)";
     case Status::not_in_ring:
       return "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once";
   }

@@ -5,7 +5,7 @@
 // call fills must not overlap anything else.
 #pragma once
 
-#include "calls.h"
+#include "option_calls.h"
 
 namespace attend {
 
@@ -93,7 +93,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
                 "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
   const auto& options = pick<Kind::options>(no_options, more...);
   const auto& share = pick<Kind::part>(whole, more...);
-  if (!are_held(options, true, tokens, cache.length())) return Status::bad_query_length;
+  if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
   if constexpr (Given<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
     static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
                   "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "

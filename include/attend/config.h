@@ -106,7 +106,6 @@ inline constexpr size_t option_stack_bytes = 4096;
 inline constexpr size_t stack_bytes = 2432;
 inline constexpr size_t option_stack_bytes = 4096;
 #endif
-inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 320;
 #else
 #if defined(__ARM_FP) && (__ARM_FP & 4) && !(defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
@@ -127,11 +126,11 @@ inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 592;
 inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1664 : 960;
-inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t call_stack_bytes = 224;
 #endif
 
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
+inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 
 // stack_bytes is the most stack that core::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC compiles
 // it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What

@@ -116,6 +116,14 @@ constexpr size_t partial_floats(int query_heads, int queries, int value_dim, int
   return size_t(query_heads) * size_t(queries) * size_t(segment_count(keys)) * (size_t(value_dim) + 2);
 }
 
+// The work of run_key_part is counted in units, (key/value head, segment) pairs of which some token sees something, in the order
+// of the partials: those of a part.
+struct KeyUnits {
+  int first;
+  int end;
+};
+KeyUnits key_units(const Problem& problem, int part, int parts);
+
 // Makes the sums of a part of the segments, 0 <= part < parts <= 65535, about as many as every other part does. Does not touch
 // the output. Parts write to different partials and share nothing but what they read; each needs a scratch of its own, with
 // scratch_floats for the problem's keys or, where they are more, segment_keys. A part may be empty.

@@ -46,6 +46,12 @@ struct Paging {
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
+// Of the groups that the first `keys` keys of a sequence fill, the first that is still in a ring; may be negative.
+// (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
+__attribute__((always_inline)) constexpr int first_ring_group(const Paging& paging, int keys) {
+  return (keys - 1) / panel_keys - paging.ring_groups + 1;
+}
+
 struct Options {
   // A query at position p = problem.offset + token (no overflow) sees key j, if causal or not, only where
   int left = -1;   //   j >= p - left, or j < sink_tokens (negative: any)
@@ -89,6 +95,10 @@ struct Options {
   Tensor<float> states = {};
   int first_key = 0;    // as many as the states have been through
   bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
+
+  // With partial, the call takes the keys of one segment, first_key ... problem.keys - 1, and the output takes their sums
+  // undivided, as run_key_part keeps them. There are no states then, no lse, no sinks and no weights; output_format is float32.
+  bool partial = false;
 };
 
 // A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and
@@ -113,6 +123,13 @@ void run_part(const Problem& problem, const Options& options, int part, int part
 // With one_row the query rows of a problem go one by one, whatever its row_block, which is less code.
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
+
+// As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
+// scores have no weights. Segments without a key that some token sees by position are left out, unless there are scores. Scratch
+// has option_scratch_floats(…) floats.
+KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts);
+void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials);
+void add_key_parts(const Problem& problem, const Options& options, const float* partials);
 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);

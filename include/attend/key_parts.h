@@ -5,57 +5,120 @@
 //   … wait for all of them …
 //   attend::finish(cache, partials, output, options);                                       // in one
 //
-// The output has the bits of decode (or, for several tokens, of prefill) for any number of parts. Partials keep the sums of
-// each segment of 512 keys apart, which is why any thread may take any of them in any order; a State (states.h) keeps one sum,
-// takes its keys in order, and is what time slices, other caches and ScoreOptions need.
+// The output has the bits of decode (or, for several tokens, of prefill) for any number of parts, over any cache and with any
+// options. Partials keep the sums of each segment of 512 keys apart, which is why any thread may take any of them in any order;
+// a State (states.h) keeps one sum and takes its keys in order, for time slices and machines.
 #pragma once
 
 #include "attention.h"
+#include "call_settings.h"
 
 namespace attend {
 
 namespace detail {
 struct PartialsAccess;
-}
 
-// What the parts leave for finish: the sums of each segment of 512 keys, for each token and query head. sizeof is all the
-// memory, value_dim + 2 floats for each. Contents do not matter before.
-template <class Shape, int tokens = 1>
+// How many segments the tokens of a call can see: all of a KvCache; of a RingCache those that what it holds may lie in.
+template <class Shape, class Sizes>
+struct SeenSegments {
+  static constexpr int count = (RingSizes<Sizes>::places + segment_keys - 2) / segment_keys + 1 +
+                               (RingSizes<Sizes>::sink_tokens > 0 ? core::segment_count(RingSizes<Sizes>::sink_tokens) : 0);
+};
+template <class Shape>
+struct SeenSegments<Shape, NoRing> {
+  static constexpr int count = core::segment_count(Capacity<Shape>::value);
+};
+
+}  // namespace detail
+
+// What the parts leave for finish: the sums of each segment of 512 keys, for each token and query head, and a mark by which
+// finish knows that they are of its call. sizeof is all the memory, value_dim + 2 floats for each. Contents do not matter
+// before. For a RingCache, the sizes of the ring come third: Partials<Voice, 1, LastWords>.
+template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
 class Partials {
   static_assert(tokens >= 1, "attend: partials need at least 1 query token");
   friend detail::PartialsAccess;
-  alignas(config::alignment) float data_[core::partial_floats(detail::Checked<Shape>::query_heads, tokens,
-                                                              detail::Checked<Shape>::value_dim, KvCache<Shape>::max_tokens)];
+  using Dims = detail::Checked<Shape>;
+  static constexpr int segments = detail::SeenSegments<Shape, Sizes>::count;
+  alignas(config::alignment) float data_[size_t(Dims::query_heads) * size_t(tokens) * size_t(segments) *
+                                         (size_t(Dims::value_dim) + 2)];
+  uint32_t marks_[size_t(Dims::kv_heads) * size_t(segments)];
 };
 
 namespace detail {
 
+// Of one call, made in parts: that they have all run, with the same options, is seen by the marks of their units.
 struct PartialsAccess {
-  template <class Shape, int tokens>
-  static float* data(Partials<Shape, tokens>& partials) {
+  template <class Any>
+  static auto* data(Any& partials) {
     return partials.data_;
   }
-  template <class Shape, int tokens>
-  static const float* data(const Partials<Shape, tokens>& partials) {
-    return partials.data_;
+  template <class Any>
+  static auto* marks(Any& partials) {
+    return partials.marks_;
   }
 };
+
+// For a problem, and for a problem with options. How many units there are says which segments they are of.
+template <class... Call>
+uint32_t mark_of(const core::Problem& problem, const Call&... options) {
+  uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
+  hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
+  for (const uint32_t word : settings_of(problem, options...).words) hash = hash_with(hash, word);
+  return hash | 1u;  // not that of memory that is zero
+}
+
+inline void write_marks(uint32_t* marks, const core::KeyUnits& units, uint32_t mark) {
+  for (int unit = units.first; unit < units.end; ++unit) marks[unit] = mark;
+}
+inline bool all_marked(const uint32_t* marks, const core::KeyUnits& units, uint32_t mark) {
+  for (int unit = units.first; unit < units.end; ++unit) {
+    if (marks[unit] != mark) return false;
+  }
+  return true;
+}
 
 // What takes the place of a Part in the calls below.
 struct KeyPart {
   Part part;
-  float* partials;
+  float* sums;
+  uint32_t* marks;
 };
 struct AllKeyParts {
-  const float* partials;
+  const float* sums;
+  const uint32_t* marks;
 };
 
 inline bool is_part(const KeyPart& key_part) { return is_part(key_part.part); }
 inline bool is_part(const AllKeyParts&) { return true; }
-inline void run_share(const core::Problem& problem, const KeyPart& key_part) {
-  core::run_key_part(problem, key_part.part.index, key_part.part.count, key_part.partials);
+
+// For a problem, and for a problem with options.
+template <class... Call>
+Status run_key_share(const KeyPart& share, const core::Problem& problem, const Call&... options) {
+  core::run_key_part(problem, options..., share.part.index, share.part.count, share.sums);
+  const core::KeyUnits units = core::key_units(problem, options..., share.part.index, share.part.count);
+  write_marks(share.marks, units, mark_of(problem, options...));
+  return Status::ok;
 }
-inline void run_share(const core::Problem& problem, const AllKeyParts& all) { core::add_key_parts(problem, all.partials); }
+template <class... Call>
+Status run_key_share(const AllKeyParts& all, const core::Problem& problem, const Call&... options) {
+  const core::KeyUnits units = core::key_units(problem, options..., 0, 1);
+  if (!all_marked(all.marks, units, mark_of(problem, options...))) return Status::bad_partials;
+  core::add_key_parts(problem, options..., all.sums);
+  return Status::ok;
+}
+inline Status run_share(const core::Problem& problem, const KeyPart& share) { return run_key_share(share, problem); }
+inline Status run_share(const core::Problem& problem, const AllKeyParts& share) { return run_key_share(share, problem); }
+
+template <class Shape, class Share>
+Status run_key_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const Share& share) {
+  if (!is_part(share)) return Status::bad_part;
+  const Status status = prepare(call, options, causal, true);
+  if (status != Status::ok) return status;
+  // Segments that a ring has forgotten would have columns of scores, but have no sums.
+  if (call.options.paging.ring_groups != 0 && options.scores.data != nullptr) return Status::bad_scores;
+  return run_key_share(share, call.problem, call.options);
+}
 
 // Of one segment at a time.
 template <class Shape, int tokens>
@@ -63,52 +126,87 @@ using KeyPartPlan = DecodePlan<Shape, tokens, smaller(KvCache<Shape>::max_tokens
 
 inline constexpr Part whole_part{};
 
+template <class Cache, class Shape, class Sizes>
+constexpr bool is_cache_of_partials() {
+  return Same<typename CacheTraits<Cache>::ShapeType, Shape>::value && Same<typename CacheTraits<Cache>::Sizes, Sizes>::value;
+}
+
 }  // namespace detail
 
 // A part of the attention of one or a few tokens over everything in the cache: that of some segments of keys of some key/value
-// heads. Parts write to different places in the partials and share nothing else that changes; work memory is on the stack, as
-// for decode. There are no more useful parts than kv_heads * segments of 512 keys: the others do nothing.
-//   query Query<Shape, tokens>     cache KvCache<Shape>     partials Partials<Shape, tokens>     then Options, then the Part
+// heads. Parts write to different places in the partials and share nothing else that changes. There are no more useful parts
+// than kv_heads * segments of 512 keys that tokens see: the others do nothing.
+//   query Query<Shape, tokens>     cache KvCache or RingCache     partials Partials<Shape, tokens>, of a RingCache with its Sizes
+//   work  none over a KvCache of floats with Options: it is on the stack, as for decode; otherwise OptionWorkspace<Shape,
+//   tokens>, one for each thread     then Options or ScoreOptions<Shape>, then the Part
 // Options mean what they do in prefill, and must be the same for all parts: several tokens are causal unless they say
-// otherwise.
-template <class QueryArray, class Cache, class Shape, int tokens, class... More>
-Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, tokens>& partials, const More&... more) {
+// otherwise. options.lse and sink_logits take effect in finish(); scores are written, but no weights, and none over a RingCache.
+template <class QueryArray, class Cache, class Shape, int tokens, class Sizes, class... More>
+Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, tokens, Sizes>& partials, More&&... more) {
   using namespace detail;
-  static_assert(Same<Cache, KvCache<Shape>>::value,
-                "attend: accumulate takes an attend::KvCache of floats and of the partials' shape second; for other caches "
-                "give each part an attend::State");
+  static_assert(is_cache_of_partials<Cache, Shape, Sizes>(),
+                "attend: accumulate takes an attend::KvCache of the partials' shape second, or for "
+                "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
   static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
                 "attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first");
+  static_assert(tokens <= CacheTraits<Cache>::most_queries,
+                "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
   using Rest = Given<Shape, More...>;
-  static_assert(!Rest::score_options && !Rest::work,
-                "attend: accumulate into attend::Partials takes attend::Options, then an attend::Part; with ScoreOptions give "
-                "each part an attend::State");
   const auto& options = pick<Kind::options>(no_options, more...);
-  if (tokens > 1 && !are_held(options, true, tokens, cache.length())) return Status::bad_query_length;
-  using Memory = KeyPartPlan<Shape, tokens>;
-  alignas(config::alignment) float scratch[Memory::floats];
-  const KeyPart share = {pick<Kind::part>(whole_part, more...), PartialsAccess::data(partials)};
-  return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, share);
+  const KeyPart share = {pick<Kind::part>(whole_part, more...), PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+  if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
+    return Status::bad_query_length;
+  if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
+    auto& work = pick<Kind::work>(whole, more...);
+    static_assert(is_enough<decltype(work), OptionPlan<Shape, tokens>>(),
+                  "attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an "
+                  "attend::OptionWorkspace<Shape, query tokens> after the partials");
+    OptionCall call;
+    set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+    set_keys(call, cache);
+    return run_key_options<Shape>(call, options, tokens > 1, share);
+  } else {
+    static_assert(!Rest::work,
+                  "attend: accumulate over an attend::KvCache of floats takes no work memory, unless with "
+                  "attend::ScoreOptions");
+    using Memory = KeyPartPlan<Shape, tokens>;
+    alignas(config::alignment) float scratch[Memory::floats];
+    return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, share);
+  }
 }
 
 // Adds up what all parts of one call have left, when they are done: the caller sees to that. Cache and options must be what
-// they were for the parts.
-//   cache KvCache<Shape>     partials Partials<Shape, tokens>     output Output<Shape, tokens>     then Options
-template <class Cache, class Shape, int tokens, class OutputArray, class... More>
-Status finish(const Cache& cache, const Partials<Shape, tokens>& partials, OutputArray& output, const More&... more) {
+// they were for the parts; bad_partials says that they are not, or that a part is missing.
+//   cache KvCache or RingCache     partials Partials<Shape, tokens>     output Output<Shape, tokens>     then options, as for
+//   accumulate
+template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class... More>
+Status finish(const Cache& cache, const Partials<Shape, tokens, Sizes>& partials, OutputArray& output, const More&... more) {
   using namespace detail;
-  static_assert(Same<Cache, KvCache<Shape>>::value, "attend: finish takes an attend::KvCache of the partials' shape first");
+  static_assert(is_cache_of_partials<Cache, Shape, Sizes>(),
+                "attend: finish takes an attend::KvCache of the partials' shape first, or for "
+                "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
   static_assert(Same<OutputArray, Output<Shape, tokens>>::value,
                 "attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third");
-  static_assert(Given<Shape, More...>::only_options && !Given<Shape, More...>::score_options,
-                "attend: after the output finish takes attend::Options only");
+  static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
   const auto& options = pick<Kind::options>(no_options, more...);
-  if (tokens > 1 && !are_held(options, true, tokens, cache.length())) return Status::bad_query_length;
-  return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>(nullptr, cache, output.data[0][0], tokens > 1, nullptr, options,
-                                                            AllKeyParts{PartialsAccess::data(partials)});
+  const AllKeyParts all = {PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+  if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
+    return Status::bad_query_length;
+  if constexpr (Given<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
+    OptionCall call;
+    set_shape<Shape>(call, tokens);
+    set_output(call, output);
+    set_keys(call, cache);
+    return run_key_options<Shape>(call, options, tokens > 1, all);
+  } else {
+    return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>(nullptr, cache, output.data[0][0], tokens > 1, nullptr, options,
+                                                              all);
+  }
 }
 
-// The most stack that accumulate takes with Partials, as decode_stack_bytes for decode. For finish it is prefill_stack_bytes.
+// The most stack that accumulate takes with Partials over a KvCache of floats and with Options, as decode_stack_bytes for
+// decode; otherwise it is config::option_stack_bytes + config::option_part_stack_bytes and 1 KB. For finish it is
+// prefill_stack_bytes, or config::option_stack_bytes and 1 KB.
 template <class Shape, int tokens = 1>
 inline constexpr size_t key_part_stack_bytes = prefill_stack_bytes + config::part_stack_bytes +
                                                detail::KeyPartPlan<Shape, tokens>::floats * sizeof(float) + config::alignment;

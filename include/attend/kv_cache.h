@@ -152,22 +152,25 @@ namespace detail {
 template <class Type>
 struct CacheTraits {
   using ShapeType = void;
+  using Sizes = void;
   static constexpr int most_queries = any_number;
-  static constexpr bool plain = false;
+  static constexpr bool plain = false, is_ring = false;
 };
 template <class Shape, class KeyFormat, class ValueFormat>
 struct CacheTraits<KvCache<Shape, KeyFormat, ValueFormat>> {
   using ShapeType = Shape;
   using Rows = typename RowsOf<Shape, KeyFormat, ValueFormat, Shape::max_tokens>::Type;
+  using Sizes = NoRing;
   static constexpr int most_queries = any_number;
-  static constexpr bool plain = Rows::plain;
+  static constexpr bool plain = Rows::plain, is_ring = false;
 };
-template <class Shape, class Sizes, class KeyFormat, class ValueFormat>
-struct CacheTraits<RingCache<Shape, Sizes, KeyFormat, ValueFormat>> {
+template <class Shape, class SizesOfRing, class KeyFormat, class ValueFormat>
+struct CacheTraits<RingCache<Shape, SizesOfRing, KeyFormat, ValueFormat>> {
   using ShapeType = Shape;
+  using Sizes = SizesOfRing;
   using Rows = TypedRows<Shape, KeyFormat, ValueFormat, RingSizes<Sizes>::places, RingSizes<Sizes>>;
   static constexpr int most_queries = RingSizes<Sizes>::tokens_at_once;
-  static constexpr bool plain = false;
+  static constexpr bool plain = false, is_ring = true;
 };
 
 }  // namespace detail

@@ -7,10 +7,12 @@ namespace attend {
 
 enum class Status {
   ok,
-  bad_query_length,  // not within 0 … query tokens of the array; causal over a cache: nor within the tokens that it holds
+  bad_query_length,  // not within 0 … query tokens of the array; the last tokens of a cache: nor within those that it holds
   bad_key_length,    // not within 0 … key tokens of the array or the cache
   bad_scale,         // NaN or infinite
   bad_offset,        // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int
+  ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset does not say it
+  no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
   bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
 
   // Of caches and states.
@@ -20,6 +22,8 @@ enum class Status {
   bad_begin,   // State::begin: not a multiple of segment_keys, or negative
   bad_up_to,   // accumulate: before the key that the state takes next
   bad_state,   // it has taken no keys, other queries, or more keys than there are; merge: does not begin where the first stops
+  other_options,  // of a State: not those, or not the positions, that the calls before had; finish: not the same sink_logits
+  bad_partials,   // finish: a part has not run, or with other options or another length of the cache
 
   // Of calls with ScoreOptions, RingCache or State.
   bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
@@ -29,6 +33,7 @@ enum class Status {
   bad_bias,         // likewise
   bad_lse,          // of fewer tokens than query_length
   bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache; weights into a State
+  no_score_stage,   // scores without score_stage
   not_in_ring,      // a query sees tokens that a RingCache no longer has
 };
 
@@ -48,8 +53,10 @@ struct Setting {
 
 struct Options {
   Setting<bool> causal{};  // query i sees keys 0 … offset + i; false: all. True for several tokens over a cache, else false
-  Setting<int>
-      offset{};  // position of query 0, any sign, offset + tokens within an int; 0, or with a cache its length - query_length
+  // Position of query 0, any sign, offset + tokens within an int, for causal calls, windows and biases by position. Not said:
+  // over a cache its length - query_length; over arrays 0, where there are as many queries as keys, of arrays or by lengths.
+  // Elsewhere it must be said: the queries may be the first or the last of the keys' tokens. Refused where it does nothing.
+  Setting<int> offset{};
   Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Outputs after them are not touched
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
   Setting<float> scale{};       // of the scores, any finite number, zero and negative too; 1 / sqrt(head_dim)

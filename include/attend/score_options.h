@@ -26,7 +26,8 @@ template <class Shape>
 struct ScoreOptions : Options {
   Setting<int> window_left{};   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
   Setting<int> window_right{};  // >= 0: j <= p + window_right
-  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not hide; 0, or what a RingCache keeps
+  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not hide; 0, or what a RingCache keeps. Refused
+                                // without a window
 
   detail::MaskSetting<Shape> mask{};               // Mask or BitMask<1 or queries, 1 or query_heads, keys>
   detail::BiasSetting<Shape> bias{};               // Bias<1 or queries, 1 or query_heads, keys>
@@ -37,7 +38,7 @@ struct ScoreOptions : Options {
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
-  ScoreStage score_stage = ScoreStage::raw;
+  Setting<ScoreStage> score_stage{};      // which scores these are: must be said with them, and is refused without
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : Options(options) {}

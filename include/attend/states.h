@@ -7,7 +7,8 @@
 //   attend::finish(state, output, options);
 #pragma once
 
-#include "calls.h"
+#include "call_settings.h"
+#include "option_calls.h"
 
 namespace attend {
 
@@ -24,7 +25,7 @@ class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
 
  public:
-  constexpr State() : data_{}, first_(0), end_(0), queries_(0), begun_(false) {}
+  constexpr State() : data_{}, first_(0), end_(0), queries_(0), begun_(false), settings_{} {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
   // States that begin at others than 0 are for merge().
@@ -46,6 +47,7 @@ class State {
   int end_;      // key before which it stopped
   int queries_;  // query tokens that it is of
   bool begun_;   // whether anything, be it no keys, was taken since begin()
+  detail::CallSettings settings_;  // what it was taken with
 };
 
 namespace detail {
@@ -67,6 +69,8 @@ struct StateAccess {
     core::Options& more = call.options;
     if (up_to < state.end_) return Status::bad_up_to;
     if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
+    const CallSettings settings = settings_of(problem, more);
+    if (state.begun_ && !same_settings(settings, state.settings_)) return Status::other_options;
     more.lse = {};
     more.states = tensor(state);
     more.first_key = state.end_;
@@ -76,12 +80,14 @@ struct StateAccess {
     state.end_ = problem.keys;
     state.queries_ = problem.queries;
     state.begun_ = true;
+    state.settings_ = settings;
     return Status::ok;
   }
 
   template <class Shape, int tokens>
   static Status finish(const State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
     if (!state.begun_ || options.query_length.or_else(state.queries_) != state.queries_) return Status::bad_state;
+    if (!are_settings(state.settings_, options)) return Status::other_options;
     if (options.lse.data != nullptr && options.lse.tokens < state.queries_) return Status::bad_lse;
     using Dims = Checked<Shape>;
     OptionCall call;
@@ -101,6 +107,7 @@ struct StateAccess {
   static Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
     if (!state.begun_ || !later.begun_ || later.first_ != state.end_ || later.queries_ != state.queries_)
       return Status::bad_state;
+    if (!same_settings(state.settings_, later.settings_)) return Status::other_options;
     core::merge(state.data_[0][0], later.data_[0][0], state.queries_ * Checked<Shape>::query_heads, Checked<Shape>::value_dim);
     state.end_ = later.end_;
     return Status::ok;
@@ -136,7 +143,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
                 "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
   static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
   const auto& options = pick<Kind::options>(no_options, more...);
-  if (!are_held(options, true, tokens, cache.length())) return Status::bad_query_length;
+  if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
   OptionCall call;
   set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
   set_keys(call, cache);

@@ -35,9 +35,15 @@ void store_partial_row(const float* sums, int value_dim, float denominator, floa
   to[value_dim + 1] = max;
 }
 
-// One row of the output, from what was kept of the segments that it sees; `apart` floats lie from one segment's to the next's.
+// The denominator of a row, and the maximum that it and the row's sums are relative to.
+struct RowTotal {
+  float sum;
+  float max;
+};
+
+// Adds up what was kept of the segments that a row sees, in the output; `apart` floats lie from one segment's to the next's.
 template <class Isa>
-void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int value_dim, float* output) {
+RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, int value_dim, float* output) {
   float sum = kept[value_dim], max = kept[value_dim + 1];
   copy_row<Isa>(kept, value_dim, output);
   for (int segment = 1; segment < segments; ++segment) {
@@ -53,7 +59,7 @@ void add_row_segments(const float* kept, ptrdiff_t apart, int segments, int valu
       multiply_add_row<Isa>(kept, value_dim, factor, output, output);
     }
   }
-  divide_row<Isa>(output, value_dim, sum, output);
+  return {sum, max};
 }
 
 // The output of a problem; kept: [kv_heads][seen segments][queries][group][partial_row_floats].
@@ -66,7 +72,8 @@ void add_segments(const core::Problem& problem, const float* kept) {
       const int seen = segments_with(visible_keys(problem, token));
       float* output = problem.output.data + token * problem.output.token_stride + first_head * problem.output.head_stride;
       for (int head = 0; head < group; ++head) {
-        add_row_segments<Isa>(kept, apart, seen, problem.value_dim, output);
+        const float sum = add_row_segments<Isa>(kept, apart, seen, problem.value_dim, output).sum;
+        divide_row<Isa>(output, problem.value_dim, sum, output);
         kept += row_floats;
         output += problem.output.head_stride;
       }

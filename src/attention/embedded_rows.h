@@ -132,6 +132,11 @@ class EmbeddedRows {
     const RowState all = state(r);
     const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
     float* const sums = has_total ? all.total() : all.sums();
+    if constexpr (Features::states) {
+      if (options_.partial) {
+        return store_partial_row<Isa>(sums, problem_.value_dim, sum, all.max(), element(problem_.output, token, head));
+      }
+    }
     if constexpr (Features::score_mods) {
       const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
       const Denominator denominator = denominator_of(sum, all.max(), sink);

@@ -49,8 +49,12 @@ class FeatureWalk {
     rows_.for_each_row([&](int r, int token, int head) {
       const auto& sums = rows_.sums;
       if (rows_.has_states()) return sums.save(r, rows_.state(token, head));
-      const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
       const auto result = sums.result(r, sums.total(r), true);
+      if (options_.partial) {
+        return store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, sums.softmax[r].max,
+                                      element(problem_.output, token, head));
+      }
+      const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
       const Denominator all = denominator_of(result.denominator, sums.softmax[r].max, sink);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = score_mod_.shown(token, head);

@@ -10,14 +10,11 @@ namespace {
 // Of the keys that a ring has taken, a problem may have only the first.
 inline int keys_taken(const core::Paging& paging, int keys) { return paging.ring_tokens > 0 ? paging.ring_tokens : keys; }
 
-// Of the groups that the sequence's first `keys` keys fill, the first that is still in a ring; may be negative.
-inline int first_ring_group(const core::Paging& paging, int keys) { return (keys - 1) / panel_keys - paging.ring_groups + 1; }
-
 // The slot of a group of a sequence of `keys` keys.
 inline int slot_group(const core::Paging& paging, int keys, int group) {
   if (paging.pages != nullptr)
     return paging.pages[group / paging.page_groups] * paging.page_groups + group % paging.page_groups;
-  if (paging.ring_groups == 0 || group < first_ring_group(paging, keys)) return group;
+  if (paging.ring_groups == 0 || group < core::first_ring_group(paging, keys)) return group;
   return paging.sink_groups + group % paging.ring_groups;
 }
 
@@ -34,7 +31,7 @@ inline int run_length(const core::Paging& paging, int keys, int group, int most)
     return at_most(length, most);
   }
   if (paging.ring_groups == 0) return most;
-  const int first = first_ring_group(paging, keys);
+  const int first = core::first_ring_group(paging, keys);
   return at_most(group < first ? first - group : paging.ring_groups - group % paging.ring_groups, most);
 }
 

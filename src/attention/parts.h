@@ -29,6 +29,11 @@ inline Share share_of(int heads, int part, int parts) {
   return {heads / parts * part + int(some / unsigned(parts)), int(some % unsigned(parts))};
 }
 
+// Of units of work, those of a part.
+inline core::KeyUnits units_of_part(int units, int part, int parts) {
+  return {share_of(units, part, parts).whole, share_of(units, part + 1, parts).whole};
+}
+
 // Where the work of all tokens before it reaches the part's share, at a whole number of tiles if there are many tokens.
 // token_work(token): its work, in keys.
 template <class Work>

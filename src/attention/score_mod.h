@@ -218,7 +218,7 @@ inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
                                 relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, scores,
                                 score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                                value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins] =
+                                value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins, partial] =
       options;
   const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
   const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
@@ -336,9 +336,9 @@ class ScoreMod {
   // Before the first keys of a row: all hidden.
   void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
-    // A call with states fills only its own columns; other calls may be writing theirs.
-    const int first = has_states(options_) ? options_.first_key : 0,
-              end = has_states(options_) ? problem_.keys : options_.score_keys;
+    // A call that takes some keys fills only its own columns; other calls may be writing theirs.
+    const bool some = takes_some_keys(options_);
+    const int first = some ? options_.first_key : 0, end = some ? problem_.keys : options_.score_keys;
     fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);
   }
 

@@ -68,9 +68,12 @@ struct BlockVisibility {
 
 inline bool has_states(const core::Options& options) { return options.states.data != nullptr; }
 
+// Whether a call takes only the keys from options.first_key on.
+inline bool takes_some_keys(const core::Options& options) { return has_states(options) || options.partial; }
+
 // The first key that a call goes over.
 inline int first_key(const core::Options& options) {
-  return has_states(options) ? at_least(options.first_key, options.origin) : options.origin;
+  return takes_some_keys(options) ? at_least(options.first_key, options.origin) : options.origin;
 }
 
 // Whether scores of masked keys are a result too.
@@ -87,6 +90,26 @@ inline Visibility visibility_of(const core::Problem& problem, const core::Option
   const int begin = first_key(options);
   const int first = options.left < 0 ? 0 : within(at - options.left, 0, end);
   return {begin, first, end, at_most(options.sink_tokens, first)};
+}
+
+// Segments of which any token sees something by position, and one if none does: those of sink tokens before the others.
+struct SeenSegments {
+  int sinks;  // 0 … sinks - 1
+  int first;  // first … end - 1
+  int end;
+
+  int count() const { return sinks + (end - first); }
+  int segment(int n) const { return n < sinks ? n : n - sinks + first; }
+};
+
+// With scores all segments are seen, because each has columns of them.
+inline SeenSegments seen_segments(const core::Problem& problem, const core::Options& options) {
+  if (options.scores.data != nullptr) return {0, 0, segments_with(problem.keys)};
+  const Visibility latest = visibility_of(problem, options, problem.queries - 1);
+  const int end = segments_with(latest.end);
+  const int first = at_most(visibility_of(problem, options, 0).first / segment_keys, end - 1);
+  const int sinks = latest.sink_tokens > 0 ? segments_with(latest.sink_tokens) : 0;
+  return {at_most(sinks, first), first, end};
 }
 
 inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {

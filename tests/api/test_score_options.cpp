@@ -88,7 +88,9 @@ void check_calls(const char* name, Options options, Fill&& fill, int offset = ke
   Output expected, found;
   call.run(expected);
 
-  options.offset = offset;
+  const bool positioned = options.causal.or_else(false) || options.window_left.given || options.window_right.given ||
+                          options.alibi_slopes.data != nullptr || options.relative_bias.data != nullptr;
+  if (positioned) options.offset = offset;
   poison_array(found);
   CHECK(attend::attention(w.query, w.key, w.value, found, w.work, options) == Status::ok);
   CHECK(same_array(found, expected));

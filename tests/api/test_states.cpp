@@ -15,7 +15,8 @@ struct Wake {
 };
 constexpr int queries = 5, keys = 1300;
 
-static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (20 + 3 * 7) * 4 + 16, "a state is its floats and how far it is");
+static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (20 + 3 * 7) * 4 + 16 + 32,
+              "a state is its floats, how far it is, and what it was taken with");
 
 struct World {
   attend::Query<Wake, queries> query;

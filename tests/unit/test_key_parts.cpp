@@ -304,8 +304,8 @@ struct Short {
   static constexpr int query_heads = 2, kv_heads = 2, head_dim = 6, max_tokens = 40;
 };
 
-static_assert(sizeof(attend::Partials<Long, 3>) - 4 * 3 * 3 * (5 + 2) * sizeof(float) < attend::config::alignment,
-              "tokens, heads, segments, row");
+static_assert(sizeof(attend::Partials<Long, 3>) - (4 * 3 * 3 * (5 + 2) + 2 * 3) * sizeof(float) < attend::config::alignment,
+              "heads, tokens, segments, row; and a mark for each key/value head and segment");
 static_assert(attend::core::segment_count(0) == 1 && attend::core::segment_count(512) == 1, "");
 static_assert(attend::core::segment_count(513) == 2 && attend::core::segment_count(2147483647) == 4194304, "");
 

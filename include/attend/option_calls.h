@@ -1,0 +1,163 @@
+// Calls with ScoreOptions, or over caches that are not plain: what is refused, and how a problem of the core and its options are
+// filled in.
+#pragma once
+
+#include "calls.h"
+
+namespace attend {
+namespace detail {
+
+// A normal number above 0, or 0. By its bits, as is_finite.
+inline bool is_cap(float cap) {
+  unsigned bits;
+  __builtin_memcpy(&bits, &cap, sizeof cap);
+  return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
+}
+
+template <class Shape>
+void set_shape(OptionCall& call, int tokens) {
+  using Dims = Checked<Shape>;
+  call.problem.query_heads = Dims::query_heads;
+  call.problem.kv_heads = Dims::kv_heads;
+  call.problem.head_dim = Dims::head_dim;
+  call.problem.value_dim = Dims::value_dim;
+  call.problem.queries = tokens;
+}
+template <class Shape, class Plan, int tokens, class Work>
+void set_query(OptionCall& call, const Query<Shape, tokens>& query, Work& work) {
+  using Dims = Checked<Shape>;
+  set_shape<Shape>(call, tokens);
+  core::Problem& problem = call.problem;
+  problem.row_block = Plan::row_block;
+  problem.key_block = Plan::key_block;
+  problem.scratch = work.data;
+  problem.query = {query.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
+}
+template <class Shape, int tokens>
+void set_output(OptionCall& call, Output<Shape, tokens>& output) {
+  using Dims = Checked<Shape>;
+  call.problem.output = {output.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
+}
+template <class Shape, int keys>
+void set_keys(OptionCall& call, const Key<Shape, keys>& key, const Value<Shape, keys>& value) {
+  const NewTokens<Shape> tokens(key, value);
+  call.problem.key = tokens.key;
+  call.problem.value = tokens.value;
+  call.problem.keys = keys;
+}
+template <class Cache>
+void set_keys(OptionCall& call, const Cache& cache) {
+  CacheAccess::rows(cache).set(call);
+  call.problem.key_panels = true;
+  call.problem.keys = cache.length();
+}
+
+// Whether a ring still holds every key that the first query sees of the first `held` tokens; later queries see no older ones.
+inline bool is_in_ring(const OptionCall& call, int held) {
+  const core::Paging& paging = call.options.paging;
+  const int oldest = core::first_ring_group(paging, held);
+  if (paging.ring_groups == 0 || oldest <= paging.sink_groups) return true;
+  const int64_t first = int64_t(call.problem.offset) - call.options.left;
+  return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
+}
+
+// Refuses what is out of range, and fills in what the options say.
+//   causal  whether the call is, if the options do not say
+template <class Shape>
+Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool has_states) {
+  core::Problem& problem = call.problem;
+  core::Options& more = call.options;
+  const bool ring = more.paging.ring_groups != 0;
+  const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
+  const int keys = options.key_length.or_else(held);
+  constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
+  const float scale = options.scale.or_else(usual_scale);
+  const int offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
+  const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
+  const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
+  if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
+  if (keys < 0 || keys > held) return Status::bad_key_length;
+  if (!is_finite(scale)) return Status::bad_scale;
+  if (offset > any_number - queries) return Status::bad_offset;
+  if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
+  if (options.window_right.given && right < 0) return Status::bad_window;
+  if (sink_tokens < 0 || (ring && sink_tokens > more.sink_tokens)) return Status::bad_sink_tokens;
+  if (sink_tokens > 0 && left < 0) return Status::no_effect;
+  const Status position = check_offset(options, ring || are_positioned(options, causal), problem.key_panels, queries, held);
+  if (position != Status::ok) return position;
+  if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
+  const auto is_short = [&](int rows, int columns) { return rows < queries || columns < keys; };
+  const auto rows_of = [&](int of_array) { return of_array == 1 ? queries : of_array; };
+  if (options.mask.mask.data != nullptr && is_short(rows_of(options.mask.queries), options.mask.mask.keys))
+    return Status::bad_mask;
+  if (options.bias.mask.data != nullptr && is_short(rows_of(options.bias.queries), options.bias.mask.keys))
+    return Status::bad_bias;
+  if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
+  if (options.scores.data != nullptr) {
+    const ScoreStage stage = options.score_stage.number;
+    const bool of_hidden = stage == ScoreStage::raw || stage == ScoreStage::capped;
+    if (is_short(options.scores.tokens, options.scores.keys)) return Status::bad_scores;
+    if (!options.score_stage.given) return Status::no_score_stage;
+    if ((ring && of_hidden) || (has_states && stage == ScoreStage::weights)) return Status::bad_scores;
+  } else if (options.score_stage.given) {
+    return Status::no_effect;
+  }
+
+  problem.queries = queries;
+  problem.keys = keys;
+  problem.offset = offset;
+  problem.scale = scale;
+  problem.causal = options.causal.or_else(causal);
+  more.left = left;
+  more.right = right;
+  more.sink_tokens = sink_tokens;
+  if (!is_in_ring(call, held)) return Status::not_in_ring;
+  more.paging.ring_tokens = ring ? held : 0;
+  more.visible = options.mask.mask;
+  more.visible_bits = options.mask.bits;
+  more.bias = options.bias.mask;
+  more.alibi_slopes = options.alibi_slopes.data;
+  more.relative = options.relative_bias.data;
+  more.relative_head_stride = options.relative_bias.head_stride;
+  more.relative_left = options.relative_bias.left;
+  more.relative_right = options.relative_bias.right;
+  more.soft_cap = options.soft_cap;
+  more.sink_logits = options.sink_logits.data;
+  constexpr ptrdiff_t heads = Checked<Shape>::query_heads;
+  more.lse = {options.lse.data, heads, 1};
+  more.scores = {options.scores.data, heads * options.scores.keys, options.scores.keys};
+  more.score_keys = options.scores.keys;
+  more.score_stage = options.score_stage.number;
+  return Status::ok;
+}
+
+// How a call is made that can have all options. One that asks for a window at most has less code: TypedRows::run_window.
+struct RunAll {
+  static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
+};
+template <class Cache, class Plan>
+struct RunWindow {
+  static void run(const core::Problem& problem, const core::Options& options) {
+    CacheTraits<Cache>::Rows::template run_window<Plan::row_block == 1>(problem, options);
+  }
+};
+
+template <class How>
+void run_option_share(const OptionCall& call, const Whole&) {
+  How::run(call.problem, call.options);
+}
+template <class How>
+void run_option_share(const OptionCall& call, const Part& part) {
+  core::run_part(call.problem, call.options, part.index, part.count);
+}
+
+template <class How, class Shape, class Share>
+Status run_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const Share& share) {
+  if (!is_part(share)) return Status::bad_part;
+  const Status status = prepare(call, options, causal, false);
+  if (status == Status::ok) run_option_share<How>(call, share);
+  return status;
+}
+
+}  // namespace detail
+}  // namespace attend

@@ -1,0 +1,58 @@
+// Calls with options whose keys are cut, at segments. Apart from option_parts.cpp, so that programs that cut other things hold
+// none of it.
+#include "attention/option_pieces.h"
+#include "attention/paging.h"
+#include "attention/visibility.h"
+#include "backends.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+// Leaves the keys of one segment, of which the call makes sums. Positions stay what they are.
+void take_segment(Problem& problem, Options& options, int segment) {
+  options.paging.ring_tokens = keys_taken(options.paging, problem.keys);
+  options.first_key = segment * segment_keys;
+  problem.keys = options.first_key + at_most(problem.keys - options.first_key, segment_keys);
+  options.partial = true;
+}
+
+template <class List>
+struct Table;
+template <class... Isa>
+struct Table<BackendList<Isa...>> {
+  using Combine = void (*)(const Problem&, const Options&, const float*);
+  static constexpr Combine combine[] = {Entry<typename Isa::Combining>::combine_options...};
+};
+
+}  // namespace
+
+KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
+  return units_of_part(problem.kv_heads * seen_segments(problem, options).count(), part, parts);
+}
+
+void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials) {
+  const SeenSegments seen = seen_segments(problem, options);
+  const int segments = seen.count(), group = problem.query_heads / problem.kv_heads;
+  const int row_floats = partial_row_floats(problem.value_dim);
+  const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
+  const KeyUnits units = key_units(problem, options, part, parts);
+  for (int unit = units.first; unit < units.end; ++unit) {
+    const int head = unit / segments;
+    const Piece piece = {0, problem.queries, head, 1, head * group, group};
+    Problem of_unit = problem;
+    Options its = options;
+    take_piece(of_unit, piece, formats_of(options));
+    take_piece_of_options(its, piece);
+    take_segment(of_unit, its, seen.segment(unit - head * segments));
+    of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    run(of_unit, its);
+  }
+}
+
+void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
+  Table<Backends>::combine[active_index()](problem, options, partials);
+}
+
+}  // namespace core
+}  // namespace attend
