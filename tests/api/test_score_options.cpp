@@ -318,6 +318,11 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.lse = few_lse, refused(Status::bad_lse);
   options.scores = few_scores, refused(Status::bad_scores);
   options.scores = narrow_scores, refused(Status::bad_scores);
+  options.scores = scores, refused(Status::no_score_stage);
+  options.score_stage = ScoreStage::raw, refused(Status::no_effect);
+  options.score_stage = ScoreStage::weights, refused(Status::no_effect);
+  options.causal = false, options.sink_tokens = 1, refused(Status::no_effect);
+  options.causal = false, options.window_right = 7, options.offset = 3, options.sink_tokens = 1, refused(Status::no_effect);
   for (const attend::Part part : {attend::Part{2, 2}, attend::Part{-1, 2}, attend::Part{0, 0}}) {
     CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options, part) == Status::bad_part);
   }
@@ -327,6 +332,7 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.mask = few_queries;
   options.lse = few_lse;
   options.scores = few_scores;
+  options.score_stage = ScoreStage::raw;
   options.query_length = queries - 1;
   CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == Status::ok);
   CHECK(std::isnan(output[queries - 1][0][0]));

@@ -280,7 +280,7 @@ TEST_CASE("rings: options may narrow what a ring shows, and what it cannot show 
   options.offset = 0, refused(Status::not_in_ring);
   options.key_length = 2001, refused(Status::bad_key_length);
   static attend::Scores<Long, 4, 2000> scores;
-  options.scores = scores, refused(Status::bad_scores);
+  options.scores = scores, options.score_stage = attend::ScoreStage::capped, refused(Status::bad_scores);
   options.scores = scores;
   options.score_stage = attend::ScoreStage::biased;
   CHECK(attend::prefill(pair.query, pair.ring, pair.found, pair.work, options) == Status::ok);

@@ -9,7 +9,8 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/attend.h"
+#include "attend/core.h"
+#include "attend/backend.h"
 
 using namespace attend_test;
 
@@ -295,111 +296,5 @@ TEST_CASE("key parts: what a row does not see changes nothing, whatever it is, a
   for_each_way(beyond, [&](const std::vector<float>& output) { CHECK(same_bits(output, expected)); });
 }
 
-namespace {
-
-struct Long {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 6, value_dim = 5, max_tokens = 1500;
-};
-struct Short {
-  static constexpr int query_heads = 2, kv_heads = 2, head_dim = 6, max_tokens = 40;
-};
-
-static_assert(sizeof(attend::Partials<Long, 3>) - (4 * 3 * 3 * (5 + 2) + 2 * 3) * sizeof(float) < attend::config::alignment,
-              "heads, tokens, segments, row; and a mark for each key/value head and segment");
 static_assert(attend::core::segment_count(0) == 1 && attend::core::segment_count(512) == 1, "");
 static_assert(attend::core::segment_count(513) == 2 && attend::core::segment_count(2147483647) == 4194304, "");
-
-template <class Shape>
-attend::KvCache<Shape>& filled_cache(int length) {
-  static attend::KvCache<Shape> cache;
-  static attend::Key<Shape, Shape::max_tokens> key;
-  static attend::Value<Shape, Shape::max_tokens> value;
-  Random(8).fill(&key[0][0][0], sizeof key / sizeof(float));
-  Random(9).fill(&value[0][0][0], sizeof value / sizeof(float));
-  cache.clear();
-  REQUIRE(cache.append(key, value, length) == attend::Status::ok);
-  return cache;
-}
-
-// Calls for `tokens` tokens in parts, compared with one call of prefill, or of decode for one.
-template <class Shape, int tokens>
-void check_typed(int length, const attend::Options& options) {
-  const auto& cache = filled_cache<Shape>(length);
-  static attend::Query<Shape, tokens> query;
-  static attend::Partials<Shape, tokens> partials;
-  static attend::Output<Shape, tokens> whole, found;
-  static attend::Workspace<Shape, tokens> work;
-  Random(10).fill(&query[0][0][0], sizeof query / sizeof(float), 3.0f);
-  whole = {};
-  if constexpr (tokens == 1) {
-    REQUIRE(attend::decode(query, cache, whole, options) == attend::Status::ok);
-  } else {
-    REQUIRE(attend::prefill(query, cache, whole, work, options) == attend::Status::ok);
-  }
-  INFO(length, " ", options.causal.number, " ", options.offset.number);
-  for (const int count : {1, 2, 3, 6, 16}) {
-    std::memset(static_cast<void*>(&partials), 0xff, sizeof partials);  // NaN
-    found = {};
-    for (int i = 0; i < count; ++i) {
-      CHECK(attend::accumulate(query, cache, partials, options, attend::Part{i, count}) == attend::Status::ok);
-    }
-    CHECK(attend::finish(cache, partials, found, options) == attend::Status::ok);
-    CHECK(std::memcmp(&found, &whole, sizeof whole) == 0);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("key parts: the typed calls agree with decode and prefill") {
-  for_each_backend([](const char* backend) {
-    INFO(std::string(backend));
-    attend::Options everything;
-    everything.causal = false;
-    for (const int length : {0, 1, 512, 513, 1500}) {
-      check_typed<Long, 1>(length, {});
-      check_typed<Long, 1>(length, attend::causal());
-      check_typed<Long, 3>(length, everything);
-      check_typed<Long, 3>(length, attend::causal(-1));
-    }
-    check_typed<Long, 3>(1025, attend::causal());
-    check_typed<Short, 1>(17, {});
-    check_typed<Short, 5>(40, attend::causal());
-    attend::Options options = attend::causal();
-    options.key_length = 1100;
-    options.query_length = 2;
-    options.offset = 1030;
-    options.scale = -0.5f;
-    check_typed<Long, 3>(1500, options);
-  });
-}
-
-TEST_CASE("key parts: the typed calls refuse what is out of range and touch nothing then") {
-  const auto& cache = filled_cache<Long>(600);
-  static attend::Query<Long, 3> query;
-  static attend::Partials<Long, 3> partials, partials_before;
-  static attend::Output<Long, 3> output, output_before;
-  Random(10).fill(&query[0][0][0], sizeof query / sizeof(float));
-  std::memset(static_cast<void*>(&partials), 0xff, sizeof partials);  // NaN
-  Random(12).fill(&output[0][0][0], sizeof output / sizeof(float));
-  std::memcpy(static_cast<void*>(&partials_before), static_cast<const void*>(&partials), sizeof partials);
-  output_before = output;
-  const auto refuse = [&](const attend::Options& options, attend::Status status) {
-    CHECK(attend::accumulate(query, cache, partials, options, attend::Part{0, 1}) == status);
-    CHECK(attend::finish(cache, partials, output, options) == status);
-  };
-  attend::Options options;
-  for (const int keys : {-1, 601}) options.key_length = keys, refuse(options, attend::Status::bad_key_length);
-  options = {};
-  for (const int queries : {-1, 4}) options.query_length = queries, refuse(options, attend::Status::bad_query_length);
-  options = {};
-  options.scale = not_a_number;
-  refuse(options, attend::Status::bad_scale);
-  for (const attend::Part part :
-       {attend::Part{-1, 2}, attend::Part{2, 2}, attend::Part{0, 0}, attend::Part{0, -1}, attend::Part{0, 65536}}) {
-    CHECK(attend::accumulate(query, cache, partials, part) == attend::Status::bad_part);
-  }
-  filled_cache<Long>(2);
-  refuse(attend::causal(), attend::Status::bad_query_length);
-  CHECK(std::memcmp(&partials, &partials_before, sizeof partials) == 0);
-  CHECK(std::memcmp(&output, &output_before, sizeof output) == 0);
-}
