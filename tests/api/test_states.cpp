@@ -229,3 +229,73 @@ TEST_CASE("states: what is out of range is refused with a status, and nothing is
   CHECK(attend::accumulate(w.query, w.plain, w.later, 600, w.work, attend::causal()) == Status::ok);
   refused(attend::merge(state, w.later), Status::bad_state);  // it stopped at 400
 }
+
+TEST_CASE("states: other options than before are refused, by accumulate, merge and finish, and nothing is touched") {
+  World& w = world();
+  static attend::Mask<1, 1, keys> mask;
+  static attend::Bias<1, 1, keys> bias{};
+  static attend::RelativeBias<1, 2, 2> relative{};
+  static attend::State<Wake, queries> state, before;
+  std::memset(&mask, 1, sizeof mask);
+  const float others[4] = {1.0f, 0.0f, -3.0f, 21.0f};
+  CHECK(state.begin() == Status::ok);
+  CHECK(attend::accumulate(w.query, w.plain, state, 512, w.work, w.all_options()) == Status::ok);
+  before = state;
+  poison_array(w.found);
+  w.expected = w.found;
+  const auto refused = [&](Status found) {
+    CHECK(found == Status::other_options);
+    CHECK(same_array(state, before));
+    CHECK(same_array(w.found, w.expected));
+  };
+  const auto other = [&](auto change) {
+    attend::ScoreOptions<Wake> options = w.all_options();
+    change(options);
+    refused(attend::accumulate(w.query, w.plain, state, 600, w.work, options));
+    CHECK(w.later.begin(512) == Status::ok);
+    CHECK(attend::accumulate(w.query, w.plain, w.later, 600, w.work, options) == Status::ok);
+    refused(attend::merge(state, w.later));
+    return attend::finish(state, w.found, options);
+  };
+  refused(other([](auto& o) { o.scale = 0.5f; }));
+  refused(other([](auto& o) { o.causal = false; }));
+  refused(other([](auto& o) { o.offset = keys - queries - 1; }));
+  refused(other([](auto& o) { o.window_left = 599; }));
+  refused(other([](auto& o) { o.window_right = 3; }));
+  refused(other([](auto& o) { o.sink_tokens = 2; }));
+  refused(other([](auto& o) { o.soft_cap = 6.5f; }));
+  refused(other([&](auto& o) { o.mask = mask; }));
+  refused(other([&](auto& o) { o.bias = bias; }));
+  refused(other([&](auto& o) { o.relative_bias = relative; }));
+  refused(other([&](auto& o) { o.sink_logits = others; }));
+  refused(other([&](auto& o) { o.sink_logits = {}; }));
+  refused(attend::finish(state, w.found));  // the sink logits would be forgotten
+  attend::ScoreOptions<Wake> alone;
+  alone.sink_logits = others;
+  refused(attend::finish(state, w.found, alone));
+  // What finish does not say is what it was.
+  alone.sink_logits = w.sink_logits;
+  CHECK(attend::finish(state, w.found, alone) == Status::ok);
+  attend::ScoreOptions<Wake> options = w.all_options();
+  options.key_length = 512;
+  options.offset = keys - queries;
+  CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
+  CHECK(same_array(w.found, w.expected));
+
+  // Queries stay where they are when the cache grows.
+  static attend::KvCache<Wake> cache;
+  static attend::Key<Wake, 600> key;
+  static attend::Value<Wake, 600> value;
+  fill_array(key, 2);
+  fill_array(value, 3);
+  CHECK(cache.append(key, value) == Status::ok);
+  CHECK(state.begin() == Status::ok);
+  CHECK(attend::accumulate(w.query, cache, state, 600, w.work) == Status::ok);
+  before = state;
+  w.expected = w.found;
+  CHECK(cache.append(key, value) == Status::ok);
+  refused(attend::accumulate(w.query, cache, state, 1200, w.work));
+  CHECK(attend::accumulate(w.query, cache, state, 1200, w.work, attend::causal(600 - queries)) == Status::ok);
+  CHECK(state.begin() == Status::ok);  // and is forgotten
+  CHECK(attend::accumulate(w.query, cache, state, 1200, w.work) == Status::ok);
+}

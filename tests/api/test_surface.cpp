@@ -244,6 +244,93 @@ TEST_CASE("wrong options are refused with a status, and nothing is touched") {
   CHECK(same_array(out, untouched));
 }
 
+TEST_CASE("an offset is said where positions matter and arrays do not say them, and nowhere else") {
+  const auto query = filled<attend::Query<Wake, 6>>(1);
+  const auto key = filled<attend::Key<Wake, 20>>(2);
+  const auto value = filled<attend::Value<Wake, 20>>(3);
+  static attend::Workspace<Wake, 6, 20> work;
+  static attend::OptionWorkspace<Wake, 6> option_work;
+  static attend::State<Wake, 6> state;
+  attend::KvCache<Wake> cache;
+  REQUIRE(cache.append(key, value) == Status::ok);
+  auto out = poisoned<attend::Output<Wake, 6>>();
+  const auto untouched = out;
+  attend::ScoreOptions<Wake> options;
+  const auto arrays = [&](Status expected) {
+    CHECK(attend::attention(query, key, value, out, option_work, options) == expected);
+    CHECK(same_array(out, untouched) == (expected != Status::ok || options.query_length.or_else(6) == 0));
+    CHECK(attend::accumulate(query, key, value, state, 20, option_work, options) == expected);
+    CHECK((state.next() == 0) == (expected != Status::ok));
+    state.begin();
+    out = untouched;
+    options = {};
+  };
+  const float slopes[4] = {1.0f, 0.5f, 0.25f, 0.125f};
+  static const attend::RelativeBias<1, 3, 3> relative{};
+  // Queries of 6 tokens over keys of 20 could be the first or the last.
+  options.causal = true, arrays(Status::ambiguous_offset);
+  options.window_left = 3, arrays(Status::ambiguous_offset);
+  options.window_right = 3, arrays(Status::ambiguous_offset);
+  options.alibi_slopes = slopes, arrays(Status::ambiguous_offset);
+  options.relative_bias = relative, arrays(Status::ambiguous_offset);
+  options.causal = true, options.query_length = 5, arrays(Status::ambiguous_offset);
+  options.causal = true, options.key_length = 7, arrays(Status::ambiguous_offset);
+  CHECK(attend::attention(query, key, value, out, work, attend::causal()) == Status::ambiguous_offset);
+  CHECK(same_array(out, untouched));
+  // As many of both; no query; the offset is said; positions do not matter.
+  options.causal = true, options.key_length = 6, arrays(Status::ok);
+  options.causal = true, options.key_length = options.query_length = 4, arrays(Status::ok);
+  options.causal = true, options.query_length = 0, arrays(Status::ok);
+  options.causal = true, options.offset = 0, arrays(Status::ok);
+  options.window_left = 3, options.offset = 14, arrays(Status::ok);
+  options.key_length = 7, arrays(Status::ok);
+  const auto few = filled<attend::Key<Wake, 6>>(2);
+  const auto few_values = filled<attend::Value<Wake, 6>>(3);
+  options = attend::causal();
+  options.key_length = 3;  // of as many tokens as queries, the last ones are padding
+  CHECK(attend::attention(query, few, few_values, out, option_work, options) == Status::ok);
+  out = untouched;
+
+  // An offset that does nothing.
+  options = {};
+  options.offset = 3, arrays(Status::no_effect);
+  options.offset = 0, options.causal = false, arrays(Status::no_effect);
+  attend::Options plain;
+  plain.offset = 0;
+  CHECK(attend::attention(query, key, value, out, work, plain) == Status::no_effect);
+  plain.causal = false;
+  attend::Workspace<Wake, 6> prefill_work;
+  CHECK(attend::prefill(query, cache, out, prefill_work, plain) == Status::no_effect);
+  CHECK(same_array(out, untouched));
+  attend::Query<Wake> token{};
+  auto row = poisoned<attend::Output<Wake>>();
+  const auto untouched_row = row;
+  plain = {};
+  plain.offset = 4;  // decode is not causal
+  CHECK(attend::decode(token, cache, row, plain) == Status::no_effect);
+  CHECK(same_array(row, untouched_row));
+  CHECK(attend::decode(token, cache, row, attend::causal(4)) == Status::ok);
+
+  // Over a cache queries are its last tokens, which it must hold where positions matter.
+  REQUIRE(cache.truncate(5) == Status::ok);
+  options = {};
+  options.causal = false;
+  CHECK(attend::prefill(query, cache, out, option_work, options) == Status::ok);
+  out = untouched;
+  options.window_right = 2;
+  CHECK(attend::prefill(query, cache, out, option_work, options) == Status::bad_query_length);
+  options.window_right = {};
+  options.alibi_slopes = slopes;
+  CHECK(attend::prefill(query, cache, out, option_work, options) == Status::bad_query_length);
+  CHECK(same_array(out, untouched));
+  options.offset = -1;
+  CHECK(attend::prefill(query, cache, out, option_work, options) == Status::ok);
+  for (const Status status : {Status::ambiguous_offset, Status::no_effect, Status::no_score_stage, Status::other_options,
+                              Status::bad_partials}) {
+    CHECK(std::string(attend::status_text(status)).size() > 40);
+  }
+}
+
 TEST_CASE("backends are listed, can be forced, and an unknown name changes nothing") {
   const std::string before = attend::active_backend();
   CHECK(attend::backend_count() >= 1);
