@@ -6,7 +6,8 @@ const char* attend::status_text(Status status) {
     case Status::ok:
       return "ok";
     case Status::bad_query_length:
-      return "query_length must lie within 0 and the query tokens of the array; queries that are the last tokens of a cache (no "
+      return "query_length must lie within 0 and the query tokens of the array; queries that are the last tokens of a cache "
+             "(no "
              "offset says otherwise) must not be more than it holds";
     case Status::bad_key_length:
       return "key_length must lie within 0 and the key tokens of the array or cache";

@@ -54,7 +54,8 @@ inline bool same_settings(const CallSettings& a, const CallSettings& b) {
   return true;
 }
 
-// Whether options say nothing else than what a call was made with. Sink logits must be said again, because they decide only now.
+// Whether options say nothing else than what a call was made with. Sink logits must be said again, because they decide only
+// now.
 template <class Shape>
 bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& options) {
   using Set = CallSettings;

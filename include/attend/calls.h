@@ -33,11 +33,9 @@ template <class Cache, class AnyOptions>
 // An offset is said where it does something, and only there. Queries over arrays that have none are the first tokens of the
 // keys where there are as many of both: as the array has, or as are valid.
 //   held  keys of the array or cache
-[[gnu::always_inline]] inline Status check_offset(const Options& options, bool positioned, bool cached, int queries,
-                                                  int held) {
+[[gnu::always_inline]] inline Status check_offset(const Options& options, bool positioned, bool cached, int queries, int held) {
   if (options.offset.given) return positioned ? Status::ok : Status::no_effect;
-  const bool clear =
-      !positioned || cached || queries == 0 || queries == held || queries == options.key_length.or_else(held);
+  const bool clear = !positioned || cached || queries == 0 || queries == held || queries == options.key_length.or_else(held);
   return clear ? Status::ok : Status::ambiguous_offset;
 }
 

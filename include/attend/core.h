@@ -116,8 +116,8 @@ constexpr size_t partial_floats(int query_heads, int queries, int value_dim, int
   return size_t(query_heads) * size_t(queries) * size_t(segment_count(keys)) * (size_t(value_dim) + 2);
 }
 
-// The work of run_key_part is counted in units, (key/value head, segment) pairs of which some token sees something, in the order
-// of the partials: those of a part.
+// The work of run_key_part is counted in units, (key/value head, segment) pairs of which some token sees something, in the
+// order of the partials: those of a part.
 struct KeyUnits {
   int first;
   int end;

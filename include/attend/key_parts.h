@@ -136,11 +136,12 @@ constexpr bool is_cache_of_partials() {
 // A part of the attention of one or a few tokens over everything in the cache: that of some segments of keys of some key/value
 // heads. Parts write to different places in the partials and share nothing else that changes. There are no more useful parts
 // than kv_heads * segments of 512 keys that tokens see: the others do nothing.
-//   query Query<Shape, tokens>     cache KvCache or RingCache     partials Partials<Shape, tokens>, of a RingCache with its Sizes
-//   work  none over a KvCache of floats with Options: it is on the stack, as for decode; otherwise OptionWorkspace<Shape,
+//   query Query<Shape, tokens>     cache KvCache or RingCache     partials Partials<Shape, tokens>, of a RingCache with its
+//   Sizes work  none over a KvCache of floats with Options: it is on the stack, as for decode; otherwise OptionWorkspace<Shape,
 //   tokens>, one for each thread     then Options or ScoreOptions<Shape>, then the Part
 // Options mean what they do in prefill, and must be the same for all parts: several tokens are causal unless they say
-// otherwise. options.lse and sink_logits take effect in finish(); scores are written, but no weights, and none over a RingCache.
+// otherwise. options.lse and sink_logits take effect in finish(); scores are written, but no weights, and none over a
+// RingCache.
 template <class QueryArray, class Cache, class Shape, int tokens, class Sizes, class... More>
 Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, tokens, Sizes>& partials, More&&... more) {
   using namespace detail;
@@ -153,7 +154,8 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
                 "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
   using Rest = Given<Shape, More...>;
   const auto& options = pick<Kind::options>(no_options, more...);
-  const KeyPart share = {pick<Kind::part>(whole_part, more...), PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+  const KeyPart share = {pick<Kind::part>(whole_part, more...), PartialsAccess::data(partials),
+                         PartialsAccess::marks(partials)};
   if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
     return Status::bad_query_length;
   if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {

@@ -1,5 +1,5 @@
-// Calls with ScoreOptions, or over caches that are not plain: what is refused, and how a problem of the core and its options are
-// filled in.
+// Calls with ScoreOptions, or over caches that are not plain: what is refused, and how a problem of the core and its options
+// are filled in.
 #pragma once
 
 #include "calls.h"
@@ -61,31 +61,50 @@ inline bool is_in_ring(const OptionCall& call, int held) {
   return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
 
-// Refuses what is out of range, and fills in what the options say.
-//   causal  whether the call is, if the options do not say
+// The functions below refuse what is out of range, and fill in what the options say. `causal` is whether the call is, if they
+// do not say. Calls with Options over rings and other formats have the code of the first only.
 template <class Shape>
-Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool has_states) {
+Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
   core::Problem& problem = call.problem;
   core::Options& more = call.options;
   const bool ring = more.paging.ring_groups != 0;
   const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
-  const float scale = options.scale.or_else(usual_scale);
-  const int offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
-  const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
-  const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < 0 || keys > held) return Status::bad_key_length;
-  if (!is_finite(scale)) return Status::bad_scale;
-  if (offset > any_number - queries) return Status::bad_offset;
+  problem.scale = options.scale.or_else(usual_scale);
+  if (!is_finite(problem.scale)) return Status::bad_scale;
+  problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
+  if (problem.offset > any_number - queries) return Status::bad_offset;
+  const Status status = check_offset(options, ring || positioned, problem.key_panels, queries, held);
+  if (status != Status::ok) return status;
+  problem.queries = queries;
+  problem.keys = keys;
+  problem.causal = options.causal.or_else(causal);
+  if (!is_in_ring(call, held)) return Status::not_in_ring;
+  if (ring) more.paging.ring_tokens = held;
+  return Status::ok;
+}
+
+template <class Shape>
+Status prepare_window(core::Options& more, const ScoreOptions<Shape>& options) {
+  const bool ring = more.paging.ring_groups != 0;
+  const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
+  const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
   if (options.window_right.given && right < 0) return Status::bad_window;
   if (sink_tokens < 0 || (ring && sink_tokens > more.sink_tokens)) return Status::bad_sink_tokens;
   if (sink_tokens > 0 && left < 0) return Status::no_effect;
-  const Status position = check_offset(options, ring || are_positioned(options, causal), problem.key_panels, queries, held);
-  if (position != Status::ok) return position;
-  if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
+  more.left = left;
+  more.right = right;
+  more.sink_tokens = sink_tokens;
+  return Status::ok;
+}
+
+template <class Shape>
+Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, bool in_pieces) {
+  const int queries = call.problem.queries, keys = call.problem.keys;
   const auto is_short = [&](int rows, int columns) { return rows < queries || columns < keys; };
   const auto rows_of = [&](int of_array) { return of_array == 1 ? queries : of_array; };
   if (options.mask.mask.data != nullptr && is_short(rows_of(options.mask.queries), options.mask.mask.keys))
@@ -93,26 +112,25 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   if (options.bias.mask.data != nullptr && is_short(rows_of(options.bias.queries), options.bias.mask.keys))
     return Status::bad_bias;
   if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
-  if (options.scores.data != nullptr) {
-    const ScoreStage stage = options.score_stage.number;
-    const bool of_hidden = stage == ScoreStage::raw || stage == ScoreStage::capped;
-    if (is_short(options.scores.tokens, options.scores.keys)) return Status::bad_scores;
-    if (!options.score_stage.given) return Status::no_score_stage;
-    if ((ring && of_hidden) || (has_states && stage == ScoreStage::weights)) return Status::bad_scores;
-  } else if (options.score_stage.given) {
-    return Status::no_effect;
-  }
+  const bool staged = options.score_stage.given;
+  if (options.scores.data == nullptr) return staged ? Status::no_effect : Status::ok;
+  if (is_short(options.scores.tokens, options.scores.keys)) return Status::bad_scores;
+  if (!staged) return Status::no_score_stage;
+  const ScoreStage stage = options.score_stage.number;
+  const bool of_hidden = stage == ScoreStage::raw || stage == ScoreStage::capped;
+  const bool possible = !(of_hidden && call.options.paging.ring_groups != 0) && !(stage == ScoreStage::weights && in_pieces);
+  return possible ? Status::ok : Status::bad_scores;
+}
 
-  problem.queries = queries;
-  problem.keys = keys;
-  problem.offset = offset;
-  problem.scale = scale;
-  problem.causal = options.causal.or_else(causal);
-  more.left = left;
-  more.right = right;
-  more.sink_tokens = sink_tokens;
-  if (!is_in_ring(call, held)) return Status::not_in_ring;
-  more.paging.ring_tokens = ring ? held : 0;
+// in_pieces: whether the call is one of several into a State or Partials.
+template <class Shape>
+Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool in_pieces) {
+  core::Options& more = call.options;
+  if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
+  Status status = prepare_window(more, options);
+  if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+  if (status == Status::ok) status = check_arrays(call, options, in_pieces);
+  if (status != Status::ok) return status;
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
   more.bias = options.bias.mask;
@@ -155,6 +173,13 @@ template <class How, class Shape, class Share>
 Status run_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const Share& share) {
   if (!is_part(share)) return Status::bad_part;
   const Status status = prepare(call, options, causal, false);
+  if (status == Status::ok) run_option_share<How>(call, share);
+  return status;
+}
+template <class How, class Shape, class Share>
+Status run_options(OptionCall& call, const Options& options, bool causal, const Share& share) {
+  if (!is_part(share)) return Status::bad_part;
+  const Status status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
   if (status == Status::ok) run_option_share<How>(call, share);
   return status;
 }

@@ -43,10 +43,10 @@ class State {
   friend detail::StateAccess;
   float data_[size_t(tokens)][size_t(detail::Checked<Shape>::query_heads)]
              [core::state_floats(detail::Checked<Shape>::value_dim)];
-  int first_;    // key that it began at
-  int end_;      // key before which it stopped
-  int queries_;  // query tokens that it is of
-  bool begun_;   // whether anything, be it no keys, was taken since begin()
+  int first_;                      // key that it began at
+  int end_;                        // key before which it stopped
+  int queries_;                    // query tokens that it is of
+  bool begun_;                     // whether anything, be it no keys, was taken since begin()
   detail::CallSettings settings_;  // what it was taken with
 };
 

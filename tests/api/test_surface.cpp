@@ -325,8 +325,8 @@ TEST_CASE("an offset is said where positions matter and arrays do not say them, 
   CHECK(same_array(out, untouched));
   options.offset = -1;
   CHECK(attend::prefill(query, cache, out, option_work, options) == Status::ok);
-  for (const Status status : {Status::ambiguous_offset, Status::no_effect, Status::no_score_stage, Status::other_options,
-                              Status::bad_partials}) {
+  for (const Status status :
+       {Status::ambiguous_offset, Status::no_effect, Status::no_score_stage, Status::other_options, Status::bad_partials}) {
     CHECK(std::string(attend::status_text(status)).size() > 40);
   }
 }

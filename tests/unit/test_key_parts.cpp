@@ -9,8 +9,8 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/core.h"
 #include "attend/backend.h"
+#include "attend/core.h"
 
 using namespace attend_test;
 
