@@ -76,6 +76,7 @@ struct Given {
                 "attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out");
   static_assert((is_of_shape<Shape>(null_of<More>()) && ...),
                 "attend: attend::ScoreOptions must be of the shape of the call's arrays");
+  static constexpr bool checked = true;  // to name it makes the compiler check what is above
   static constexpr bool score_options = (is_score_options(null_of<More>()) || ...);
   static constexpr bool work = ((KindOf<typename Bare<More>::Name>::kind == Kind::work) || ...);
   static constexpr bool only_options = ((KindOf<typename Bare<More>::Name>::kind == Kind::options) && ...);

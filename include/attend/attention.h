@@ -9,6 +9,40 @@
 
 namespace attend {
 
+namespace detail {
+
+template <class Shape, int queries, int keys>
+struct CallArrays {
+  const Query<Shape, queries>& query;
+  const Key<Shape, keys>& key;
+  const Value<Shape, keys>& value;
+  Output<Shape, queries>& output;
+};
+
+template <class Shape, int queries, int keys, class Work, class AnyOptions, class Share>
+Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& work, const AnyOptions& options,
+                       const Share& share) {
+  if constexpr (is_score_options(null_of<AnyOptions>())) {
+    constexpr bool enough = is_enough<Work, OptionPlan<Shape, queries>>();
+    static_assert(enough, "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
+    OptionCall call;
+    if constexpr (enough) set_query<Shape, OptionPlan<Shape, queries>>(call, arrays.query, work);
+    set_output(call, arrays.output);
+    set_keys(call, arrays.key, arrays.value);
+    return run_options<RunAll, Shape>(call, options, false, share);
+  } else {
+    using Memory = Plan<Shape, queries, keys, false>;
+    constexpr bool enough = is_enough<Work, Memory>();
+    static_assert(enough, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
+    const NewTokens<Shape> tokens(arrays.key, arrays.value);
+    return run_plain<Memory, Checked<Shape>>({arrays.query.data[0][0], arrays.output.data[0][0], tokens.key, tokens.value,
+                                              false, false, memory_of<enough>(work), queries, keys},
+                                             options, share);
+  }
+}
+
+}  // namespace detail
+
 // One-shot attention over arrays: self-attention when queries and keys come from the same tokens, cross-attention otherwise.
 // Every key is visible unless options say otherwise.
 //   query  Query<Shape, queries>     key  Key<Shape, keys>     value  Value<Shape, keys>
@@ -19,29 +53,23 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   using namespace detail;
   using Shape = typename Traits<QueryArray>::ShapeType;
   constexpr int queries = Traits<QueryArray>::tokens, keys = Traits<KeyArray>::tokens;
-  static_assert(Same<QueryArray, Query<Shape, queries>>::value, "attend: attention takes an attend::Query first");
-  static_assert(Same<KeyArray, Key<Shape, keys>>::value, "attend: attention takes an attend::Key of the query's shape second");
-  static_assert(Same<ValueArray, Value<Shape, keys>>::value,
+  constexpr bool is_query = Same<QueryArray, Query<Shape, queries>>::value;
+  constexpr bool is_key = is_query && Same<KeyArray, Key<Shape, keys>>::value;
+  constexpr bool is_value = is_key && Same<ValueArray, Value<Shape, keys>>::value;
+  constexpr bool is_output = is_value && Same<OutputArray, Output<Shape, queries>>::value;
+  static_assert(is_query, "attend: attention takes an attend::Query first");
+  static_assert(is_key || !is_query, "attend: attention takes an attend::Key of the query's shape second");
+  static_assert(is_value || !is_key,
                 "attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third");
-  static_assert(Same<OutputArray, Output<Shape, queries>>::value,
+  static_assert(is_output || !is_value,
                 "attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth");
-  const auto& options = pick<Kind::options>(no_options, more...);
-  const auto& share = pick<Kind::part>(whole, more...);
-  if constexpr (Given<Shape, More...>::score_options) {
-    static_assert(is_enough<Work, OptionPlan<Shape, queries>>(),
-                  "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
-    OptionCall call;
-    set_query<Shape, OptionPlan<Shape, queries>>(call, query, work);
-    set_output(call, output);
-    set_keys(call, key, value);
-    return run_options<RunAll, Shape>(call, options, false, share);
+  if constexpr (!is_output) {
+    return Status::ok;  // the compiler has said what is wrong
   } else {
-    using Memory = Plan<Shape, queries, keys, false>;
-    static_assert(is_enough<Work, Memory>(), "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
-    const NewTokens<Shape> tokens(key, value);
-    return run_plain<Memory, Checked<Shape>>(
-        {query.data[0][0], output.data[0][0], tokens.key, tokens.value, false, false, work.data, queries, keys}, options,
-        share);
+    static_assert(Given<Shape, More...>::checked);
+    const auto& options = pick<Kind::options>(no_options, more...);
+    const auto& share = pick<Kind::part>(whole, more...);
+    return run_over_arrays<Shape, queries, keys>({query, key, value, output}, work, options, share);
   }
 }
 
@@ -54,7 +82,7 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
   OptionCall call;
-  set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+  if constexpr (is_enough<Work, OptionPlan<Shape, tokens>>()) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
   set_output(call, output);
   set_keys(call, cache);
   if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
@@ -73,6 +101,24 @@ Status run_over_plain(const float* query, const Cache& cache, float* output, boo
       {query, output, rows.keys(), rows.values(), true, causal, scratch, tokens, cache.length()}, options, share);
 }
 
+template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class Share>
+Status prefill_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
+                          const AnyOptions& options, const Share& share) {
+  if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
+  if constexpr (is_score_options(null_of<AnyOptions>()) || !CacheTraits<Cache>::plain) {
+    static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
+                  "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
+                  "attend::OptionWorkspace<Shape, query tokens>");
+    return run_over_cache<Shape, tokens>(query, cache, output, work, options, true, share);
+  } else {
+    using Memory = Plan<Shape, tokens, Cache::max_tokens, true>;
+    constexpr bool enough = is_enough<Work, Memory>();
+    static_assert(enough, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
+    return run_over_plain<Memory, tokens>(query.data[0][0], cache, output.data[0][0], true, memory_of<enough>(work), options,
+                                          share);
+  }
+}
+
 }  // namespace detail
 
 // Attention of a chunk of tokens over a cache that already holds them: append the chunk, then prefill with its queries. Causal
@@ -86,23 +132,20 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   using namespace detail;
   using Shape = typename CacheTraits<Cache>::ShapeType;
   constexpr int tokens = Traits<QueryArray>::tokens;
-  static_assert(!Same<Shape, void>::value, "attend: prefill takes an attend::KvCache or RingCache second");
-  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
-                "attend: prefill takes an attend::Query of the cache's shape first");
-  static_assert(Same<OutputArray, Output<Shape, tokens>>::value,
+  constexpr bool is_cache = !Same<Shape, void>::value;
+  constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
+  constexpr bool is_output = is_query && Same<OutputArray, Output<Shape, tokens>>::value;
+  static_assert(is_cache, "attend: prefill takes an attend::KvCache or RingCache second");
+  static_assert(is_query || !is_cache, "attend: prefill takes an attend::Query of the cache's shape first");
+  static_assert(is_output || !is_query,
                 "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
-  const auto& options = pick<Kind::options>(no_options, more...);
-  const auto& share = pick<Kind::part>(whole, more...);
-  if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
-  if constexpr (Given<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
-    static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
-                  "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
-                  "attend::OptionWorkspace<Shape, query tokens>");
-    return run_over_cache<Shape, tokens>(query, cache, output, work, options, true, share);
+  if constexpr (!is_output) {
+    return Status::ok;  // the compiler has said what is wrong
   } else {
-    using Memory = Plan<Shape, tokens, Cache::max_tokens, true>;
-    static_assert(is_enough<Work, Memory>(), "attend: prefill needs an attend::Workspace<Shape, query tokens>");
-    return run_over_plain<Memory, tokens>(query.data[0][0], cache, output.data[0][0], true, work.data, options, share);
+    static_assert(Given<Shape, More...>::checked);
+    const auto& options = pick<Kind::options>(no_options, more...);
+    const auto& share = pick<Kind::part>(whole, more...);
+    return prefill_over_cache<Shape, tokens>(query, cache, output, work, options, share);
   }
 }
 
@@ -115,28 +158,34 @@ template <class QueryArray, class Cache, class OutputArray, class... More>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, More&&... more) {
   using namespace detail;
   using Shape = typename CacheTraits<Cache>::ShapeType;
-  static_assert(!Same<Shape, void>::value, "attend: decode takes an attend::KvCache or RingCache second");
-  static_assert(Same<QueryArray, Query<Shape>>::value,
-                "attend: decode takes an attend::Query of one token and of the cache's shape first");
-  static_assert(Same<OutputArray, Output<Shape>>::value,
-                "attend: decode takes an attend::Output of one token and of the cache's shape third");
-  using Rest = Given<Shape, More...>;
-  const auto& options = pick<Kind::options>(no_options, more...);
-  const auto& share = pick<Kind::part>(whole, more...);
-  auto& work = pick<Kind::work>(whole, more...);
-  if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
-    static_assert(is_enough<decltype(work), OptionPlan<Shape, 1>>(),
-                  "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
-                  "attend::OptionWorkspace<Shape> after its arrays");
-    return run_over_cache<Shape, 1>(query, cache, output, work, options, false, share);
-  } else if constexpr (Rest::work) {
-    using Memory = Plan<Shape, 1, Cache::max_tokens, true>;
-    static_assert(is_enough<decltype(work), Memory>(),
-                  "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
-    return run_over_plain<Memory, 1>(query.data[0][0], cache, output.data[0][0], false, work.data, options, share);
+  constexpr bool is_cache = !Same<Shape, void>::value;
+  constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape>>::value;
+  constexpr bool is_output = is_query && Same<OutputArray, Output<Shape>>::value;
+  static_assert(is_cache, "attend: decode takes an attend::KvCache or RingCache second");
+  static_assert(is_query || !is_cache, "attend: decode takes an attend::Query of one token and of the cache's shape first");
+  static_assert(is_output || !is_query, "attend: decode takes an attend::Output of one token and of the cache's shape third");
+  if constexpr (!is_output) {
+    return Status::ok;  // the compiler has said what is wrong
   } else {
-    alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
-    return run_over_plain<DecodePlan<Shape>, 1>(query.data[0][0], cache, output.data[0][0], false, scratch, options, share);
+    using Rest = Given<Shape, More...>;
+    const auto& options = pick<Kind::options>(no_options, more...);
+    const auto& share = pick<Kind::part>(whole, more...);
+    auto& work = pick<Kind::work>(whole, more...);
+    if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
+      static_assert(is_enough<decltype(work), OptionPlan<Shape, 1>>(),
+                    "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
+                    "attend::OptionWorkspace<Shape> after its arrays");
+      return run_over_cache<Shape, 1>(query, cache, output, work, options, false, share);
+    } else if constexpr (Rest::work) {
+      using Memory = Plan<Shape, 1, Cache::max_tokens, true>;
+      constexpr bool enough = is_enough<decltype(work), Memory>();
+      static_assert(enough, "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
+      return run_over_plain<Memory, 1>(query.data[0][0], cache, output.data[0][0], false, memory_of<enough>(work), options,
+                                       share);
+    } else {
+      alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
+      return run_over_plain<DecodePlan<Shape>, 1>(query.data[0][0], cache, output.data[0][0], false, scratch, options, share);
+    }
   }
 }
 

@@ -26,7 +26,11 @@ struct SeenSegments {
 };
 template <class Shape>
 struct SeenSegments<Shape, NoRing> {
-  static constexpr int count = core::segment_count(Capacity<Shape>::value);
+  static_assert(
+      MaxTokens<Shape>::named,
+      "attend: Partials of a KvCache need `static constexpr int max_tokens = ...;` in the shape; those of a RingCache "
+      "name its sizes: attend::Partials<Shape, tokens, Sizes>");
+  static constexpr int count = core::segment_count(at_least_one(MaxTokens<Shape>::value));
 };
 
 }  // namespace detail
@@ -122,7 +126,7 @@ Status run_key_options(OptionCall& call, const ScoreOptions<Shape>& options, boo
 
 // Of one segment at a time.
 template <class Shape, int tokens>
-using KeyPartPlan = DecodePlan<Shape, tokens, smaller(KvCache<Shape>::max_tokens, segment_keys)>;
+using KeyPartPlan = DecodePlan<Shape, tokens, smaller(Capacity<Shape>::value, segment_keys)>;
 
 inline constexpr Part whole_part{};
 
@@ -145,35 +149,42 @@ constexpr bool is_cache_of_partials() {
 template <class QueryArray, class Cache, class Shape, int tokens, class Sizes, class... More>
 Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, tokens, Sizes>& partials, More&&... more) {
   using namespace detail;
-  static_assert(is_cache_of_partials<Cache, Shape, Sizes>(),
+  constexpr bool is_cache = is_cache_of_partials<Cache, Shape, Sizes>();
+  constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
+  static_assert(is_cache,
                 "attend: accumulate takes an attend::KvCache of the partials' shape second, or for "
                 "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
-  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
+  static_assert(is_query || !is_cache,
                 "attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first");
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
-  using Rest = Given<Shape, More...>;
-  const auto& options = pick<Kind::options>(no_options, more...);
-  const KeyPart share = {pick<Kind::part>(whole_part, more...), PartialsAccess::data(partials),
-                         PartialsAccess::marks(partials)};
-  if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
-    return Status::bad_query_length;
-  if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
-    auto& work = pick<Kind::work>(whole, more...);
-    static_assert(is_enough<decltype(work), OptionPlan<Shape, tokens>>(),
-                  "attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an "
-                  "attend::OptionWorkspace<Shape, query tokens> after the partials");
-    OptionCall call;
-    set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-    set_keys(call, cache);
-    return run_key_options<Shape>(call, options, tokens > 1, share);
+  if constexpr (!is_query) {
+    return Status::ok;  // the compiler has said what is wrong
   } else {
-    static_assert(!Rest::work,
-                  "attend: accumulate over an attend::KvCache of floats takes no work memory, unless with "
-                  "attend::ScoreOptions");
-    using Memory = KeyPartPlan<Shape, tokens>;
-    alignas(config::alignment) float scratch[Memory::floats];
-    return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, share);
+    using Rest = Given<Shape, More...>;
+    const auto& options = pick<Kind::options>(no_options, more...);
+    auto& work = pick<Kind::work>(whole, more...);
+    const Part& part = pick<Kind::part>(whole_part, more...);
+    const KeyPart share = {part, PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+    if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
+      return Status::bad_query_length;
+    if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
+      constexpr bool enough = is_enough<decltype(work), OptionPlan<Shape, tokens>>();
+      static_assert(enough,
+                    "attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an "
+                    "attend::OptionWorkspace<Shape, query tokens> after the partials");
+      OptionCall call;
+      if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+      set_keys(call, cache);
+      return run_key_options<Shape>(call, options, tokens > 1, share);
+    } else {
+      static_assert(!Rest::work,
+                    "attend: accumulate over an attend::KvCache of floats takes no work memory, unless with "
+                    "attend::ScoreOptions");
+      using Memory = KeyPartPlan<Shape, tokens>;
+      alignas(config::alignment) float scratch[Memory::floats];
+      return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, share);
+    }
   }
 }
 
@@ -184,25 +195,31 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
 template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class... More>
 Status finish(const Cache& cache, const Partials<Shape, tokens, Sizes>& partials, OutputArray& output, const More&... more) {
   using namespace detail;
-  static_assert(is_cache_of_partials<Cache, Shape, Sizes>(),
+  constexpr bool is_cache = is_cache_of_partials<Cache, Shape, Sizes>();
+  constexpr bool is_output = is_cache && Same<OutputArray, Output<Shape, tokens>>::value;
+  static_assert(is_cache,
                 "attend: finish takes an attend::KvCache of the partials' shape first, or for "
                 "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
-  static_assert(Same<OutputArray, Output<Shape, tokens>>::value,
+  static_assert(is_output || !is_cache,
                 "attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third");
-  static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
-  const auto& options = pick<Kind::options>(no_options, more...);
-  const AllKeyParts all = {PartialsAccess::data(partials), PartialsAccess::marks(partials)};
-  if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
-    return Status::bad_query_length;
-  if constexpr (Given<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
-    OptionCall call;
-    set_shape<Shape>(call, tokens);
-    set_output(call, output);
-    set_keys(call, cache);
-    return run_key_options<Shape>(call, options, tokens > 1, all);
+  if constexpr (!is_output) {
+    return Status::ok;  // the compiler has said what is wrong
   } else {
-    return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>(nullptr, cache, output.data[0][0], tokens > 1, nullptr, options,
-                                                              all);
+    static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
+    const auto& options = pick<Kind::options>(no_options, more...);
+    const AllKeyParts all = {PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+    if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
+      return Status::bad_query_length;
+    if constexpr (Given<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
+      OptionCall call;
+      set_shape<Shape>(call, tokens);
+      set_output(call, output);
+      set_keys(call, cache);
+      return run_key_options<Shape>(call, options, tokens > 1, all);
+    } else {
+      return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>(nullptr, cache, output.data[0][0], tokens > 1, nullptr, options,
+                                                                all);
+    }
   }
 }
 

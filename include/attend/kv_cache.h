@@ -27,16 +27,21 @@ class CacheTokens {
   template <class KeyArray, class ValueArray>
   Status append(const KeyArray& key, const ValueArray& value, int count = Traits<KeyArray>::tokens) {
     constexpr int tokens = Traits<KeyArray>::tokens;
-    static_assert(Same<KeyArray, Key<Shape, tokens>>::value,
-                  "attend: append takes an attend::Key of the cache's own shape first");
-    static_assert(Same<ValueArray, Value<Shape, tokens>>::value,
+    constexpr bool is_key = Same<KeyArray, Key<Shape, tokens>>::value, is_value = Same<ValueArray, Value<Shape, tokens>>::value;
+    static_assert(is_key, "attend: append takes an attend::Key of the cache's own shape first");
+    static_assert(is_value || !is_key,
                   "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
-    static_assert(tokens <= tokens_at_once,
+    static_assert(tokens <= tokens_at_once || !is_key,
                   "attend: a RingCache takes at most as many tokens at once as its tokens_at_once says");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
-    rows_.store(length_, count, NewTokens<Shape>(key, value));
+    if constexpr (is_key && is_value) rows_.store(length_, count, NewTokens<Shape>(key, value));
     length_ += count;
+    return Status::ok;
+  }
+  template <class KeyArray>
+  Status append(const KeyArray&) {
+    static_assert(Same<KeyArray, void>::value, "attend: append takes an attend::Key, then an attend::Value of as many tokens");
     return Status::ok;
   }
 
@@ -58,9 +63,9 @@ constexpr int most_tokens = any_number / segment_keys * segment_keys;
 
 template <class Shape>
 struct Capacity {
-  static_assert(HasMaxTokens<Shape>::value, "attend: a KvCache needs `static constexpr int max_tokens = …;` in the shape");
-  static constexpr int value = Shape::max_tokens;
-  static_assert(value >= 1, "attend: max_tokens must be at least 1");
+  static_assert(MaxTokens<Shape>::named, "attend: a KvCache needs `static constexpr int max_tokens = ...;` in the shape");
+  static_assert(MaxTokens<Shape>::value >= 1, "attend: max_tokens must be at least 1");
+  static constexpr int value = at_least_one(MaxTokens<Shape>::value);
 };
 
 }  // namespace detail
@@ -75,7 +80,7 @@ class KvCache
                                  typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type,
                                  detail::Capacity<Shape>::value, detail::any_number> {
  public:
-  static constexpr int max_tokens = Shape::max_tokens;
+  static constexpr int max_tokens = detail::Capacity<Shape>::value;
 
   // Keeps the first length tokens. bad_length, and no change, when length is negative or more than are held.
   constexpr Status truncate(int length) {
@@ -87,41 +92,31 @@ class KvCache
 
 namespace detail {
 
-template <class Type, class = void>
-struct HasWindow {
-  static constexpr bool value = false;
-};
-template <class Type>
-struct HasWindow<Type, decltype(void(int(Type::window)))> {
-  static constexpr bool value = true;
-};
 template <class Sizes, class = void>
-struct SinkTokens {
-  static constexpr int value = 0;
-};
+struct Window : Missing {};
 template <class Sizes>
-struct SinkTokens<Sizes, decltype(void(int(Sizes::sink_tokens)))> {
-  static constexpr int value = Sizes::sink_tokens;
-};
+struct Window<Sizes, decltype(void(int(Sizes::window)))> : Named<Sizes::window> {};
+
 template <class Sizes, class = void>
-struct TokensAtOnce {
-  static constexpr int value = 1;
-};
+struct SinkTokens : Named<0> {};
 template <class Sizes>
-struct TokensAtOnce<Sizes, decltype(void(int(Sizes::tokens_at_once)))> {
-  static constexpr int value = Sizes::tokens_at_once;
-};
+struct SinkTokens<Sizes, decltype(void(int(Sizes::sink_tokens)))> : Named<Sizes::sink_tokens> {};
+
+template <class Sizes, class = void>
+struct TokensAtOnce : Named<1> {};
+template <class Sizes>
+struct TokensAtOnce<Sizes, decltype(void(int(Sizes::tokens_at_once)))> : Named<Sizes::tokens_at_once> {};
 
 // The constants of a ring's sizes, checked once where they are first used.
 template <class Sizes>
 struct RingSizes {
-  static_assert(HasWindow<Sizes>::value, "attend: add `static constexpr int window = …;` to the sizes of the RingCache");
-  static constexpr int window = Sizes::window;
-  static constexpr int sink_tokens = SinkTokens<Sizes>::value;
-  static constexpr int tokens_at_once = TokensAtOnce<Sizes>::value;
-  static_assert(window >= 1, "attend: the window of a RingCache must be at least 1 token");
-  static_assert(sink_tokens >= 0, "attend: the sink_tokens of a RingCache must be at least 0");
-  static_assert(tokens_at_once >= 1, "attend: the tokens_at_once of a RingCache must be at least 1");
+  static_assert(Window<Sizes>::named, "attend: add `static constexpr int window = ...;` to the sizes of the RingCache");
+  static_assert(Window<Sizes>::value >= 1, "attend: the window of a RingCache must be at least 1 token");
+  static_assert(SinkTokens<Sizes>::value >= 0, "attend: the sink_tokens of a RingCache must be at least 0");
+  static_assert(TokensAtOnce<Sizes>::value >= 1, "attend: the tokens_at_once of a RingCache must be at least 1");
+  static constexpr int window = at_least_one(Window<Sizes>::value);
+  static constexpr int sink_tokens = SinkTokens<Sizes>::value < 0 ? 0 : SinkTokens<Sizes>::value;
+  static constexpr int tokens_at_once = at_least_one(TokensAtOnce<Sizes>::value);
   // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its group.
   static constexpr core::Paging paging = {nullptr, 0, core::panel_count(window + tokens_at_once - 2) + 1,
                                           core::panel_count(sink_tokens)};
@@ -159,7 +154,7 @@ struct CacheTraits {
 template <class Shape, class KeyFormat, class ValueFormat>
 struct CacheTraits<KvCache<Shape, KeyFormat, ValueFormat>> {
   using ShapeType = Shape;
-  using Rows = typename RowsOf<Shape, KeyFormat, ValueFormat, Shape::max_tokens>::Type;
+  using Rows = typename RowsOf<Shape, KeyFormat, ValueFormat, Capacity<Shape>::value>::Type;
   using Sizes = NoRing;
   static constexpr int most_queries = any_number;
   static constexpr bool plain = Rows::plain, is_ring = false;

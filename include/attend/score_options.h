@@ -14,6 +14,14 @@
 #include "options.h"
 
 namespace attend {
+namespace detail {
+
+// Stands where none was named, so that the compiler can say so.
+struct NoShape {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1;
+};
+
+}  // namespace detail
 
 // What is not set is off. A query at position p = offset + its index gets, for key j that it sees, the score
 //
@@ -22,8 +30,10 @@ namespace attend {
 //
 // It sees what all of causal, the window, key_length, mask and the two biases let it see; a query that sees nothing gets zeros.
 // Arrays are not copied: they must live until the call is over.
-template <class Shape>
+template <class Shape = detail::NoShape>
 struct ScoreOptions : Options {
+  static_assert(!detail::Same<Shape, detail::NoShape>::value,
+                "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
   Setting<int> window_left{};   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
   Setting<int> window_right{};  // >= 0: j <= p + window_right
   Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not hide; 0, or what a RingCache keeps. Refused

@@ -16,74 +16,70 @@
 namespace attend {
 namespace detail {
 
-template <class Type, class = void>
-struct HasQueryHeads {
-  static constexpr bool value = false;
+// A constant of a shape, and whether the shape names it. What is missing is 1, so that the compiler has one thing to complain
+// about.
+struct Missing {
+  static constexpr bool named = false;
+  static constexpr int value = 1;
 };
-template <class Type>
-struct HasQueryHeads<Type, decltype(void(int(Type::query_heads)))> {
-  static constexpr bool value = true;
-};
-
-template <class Type, class = void>
-struct HasKvHeads {
-  static constexpr bool value = false;
-};
-template <class Type>
-struct HasKvHeads<Type, decltype(void(int(Type::kv_heads)))> {
-  static constexpr bool value = true;
+template <int number>
+struct Named {
+  static constexpr bool named = true;
+  static constexpr int value = number;
 };
 
 template <class Type, class = void>
-struct HasHeadDim {
-  static constexpr bool value = false;
-};
+struct QueryHeads : Missing {};
 template <class Type>
-struct HasHeadDim<Type, decltype(void(int(Type::head_dim)))> {
-  static constexpr bool value = true;
-};
+struct QueryHeads<Type, decltype(void(int(Type::query_heads)))> : Named<Type::query_heads> {};
 
 template <class Type, class = void>
-struct HasMaxTokens {
-  static constexpr bool value = false;
-};
+struct KvHeads : Missing {};
 template <class Type>
-struct HasMaxTokens<Type, decltype(void(int(Type::max_tokens)))> {
-  static constexpr bool value = true;
-};
+struct KvHeads<Type, decltype(void(int(Type::kv_heads)))> : Named<Type::kv_heads> {};
+
+template <class Type, class = void>
+struct HeadDim : Missing {};
+template <class Type>
+struct HeadDim<Type, decltype(void(int(Type::head_dim)))> : Named<Type::head_dim> {};
+
+template <class Type, class = void>
+struct MaxTokens : Missing {};
+template <class Type>
+struct MaxTokens<Type, decltype(void(int(Type::max_tokens)))> : Named<Type::max_tokens> {};
 
 template <class Shape, class = void>
-struct ValueDim {
-  static constexpr int value = Shape::head_dim;
-};
+struct ValueDim : HeadDim<Shape> {};
 template <class Shape>
-struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> {
-  static constexpr int value = Shape::value_dim;
-};
+struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> : Named<Shape::value_dim> {};
 
-// The constants of a shape, checked once where it is first used.
+constexpr int at_least_one(int number) { return number < 1 ? 1 : number; }
+
+// The constants of a shape, checked once where it is first used. After a complaint they are some numbers that will do.
 template <class Shape>
 struct Checked {
-  static_assert(HasQueryHeads<Shape>::value, "attend: add `static constexpr int query_heads = …;` to the shape");
-  static_assert(HasKvHeads<Shape>::value, "attend: add `static constexpr int kv_heads = …;` to the shape");
-  static_assert(HasHeadDim<Shape>::value, "attend: add `static constexpr int head_dim = …;` to the shape");
-  static constexpr int query_heads = Shape::query_heads;
-  static constexpr int kv_heads = Shape::kv_heads;
-  static constexpr int head_dim = Shape::head_dim;
-  static constexpr int value_dim = ValueDim<Shape>::value;
-  static_assert(query_heads >= 1, "attend: query_heads must be at least 1");
-  static_assert(kv_heads >= 1, "attend: kv_heads must be at least 1");
-  static_assert(kv_heads < 1 || query_heads % (kv_heads < 1 ? 1 : kv_heads) == 0,
+  static_assert(QueryHeads<Shape>::named, "attend: add `static constexpr int query_heads = ...;` to the shape");
+  static_assert(KvHeads<Shape>::named, "attend: add `static constexpr int kv_heads = ...;` to the shape");
+  static_assert(HeadDim<Shape>::named, "attend: add `static constexpr int head_dim = ...;` to the shape");
+  static_assert(QueryHeads<Shape>::value >= 1, "attend: query_heads must be at least 1");
+  static_assert(KvHeads<Shape>::value >= 1, "attend: kv_heads must be at least 1");
+  static_assert(HeadDim<Shape>::value >= 1, "attend: head_dim must be at least 1");
+  static_assert(ValueDim<Shape>::value >= 1 || ValueDim<Shape>::value == HeadDim<Shape>::value,
+                "attend: value_dim must be at least 1");
+  static constexpr int query_heads = at_least_one(QueryHeads<Shape>::value);
+  static constexpr int head_dim = at_least_one(HeadDim<Shape>::value);
+  static constexpr int value_dim = at_least_one(ValueDim<Shape>::value);
+  static constexpr bool divides = query_heads % at_least_one(KvHeads<Shape>::value) == 0;
+  static_assert(divides || QueryHeads<Shape>::value < 1 || !QueryHeads<Shape>::named,
                 "attend: kv_heads must divide query_heads, so that each key/value head serves a whole group of query heads");
-  static_assert(head_dim >= 1, "attend: head_dim must be at least 1");
-  static_assert(value_dim >= 1, "attend: value_dim must be at least 1");
+  static constexpr int kv_heads = divides ? at_least_one(KvHeads<Shape>::value) : 1;
 };
 
 // Plain storage, [token][head][width], tokens outermost as a projection writes them.
 template <int tokens, int heads, int width>
 struct Rows {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
-  float data[size_t(tokens)][size_t(heads)][size_t(width)];
+  float data[size_t(at_least_one(tokens))][size_t(heads)][size_t(width)];
 
   constexpr auto& operator[](int token) { return data[token]; }
   constexpr const auto& operator[](int token) const { return data[token]; }

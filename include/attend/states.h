@@ -129,25 +129,31 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   using namespace detail;
   using Shape = typename CacheTraits<Cache>::ShapeType;
   constexpr int tokens = Traits<QueryArray>::tokens;
+  constexpr bool is_cache = !Same<Shape, void>::value;
+  constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
+  constexpr bool is_state = is_query && Same<StateArray, State<Shape, tokens>>::value;
   static_assert(
-      !Same<Shape, void>::value,
+      is_cache,
       "attend: accumulate takes an attend::KvCache or RingCache second, or an attend::Key and an attend::Value second "
       "and third");
-  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
-                "attend: accumulate takes an attend::Query of the cache's shape first");
-  static_assert(Same<StateArray, State<Shape, tokens>>::value,
+  static_assert(is_query || !is_cache, "attend: accumulate takes an attend::Query of the cache's shape first");
+  static_assert(is_state || !is_query,
                 "attend: accumulate takes an attend::State of the cache's shape, with as many tokens as the query, third");
-  static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
-                "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
-  static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
-  const auto& options = pick<Kind::options>(no_options, more...);
-  if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
-  OptionCall call;
-  set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-  set_keys(call, cache);
-  return StateAccess::take<Shape, tokens>(call, state, up_to, options, true);
+  if constexpr (!is_state) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+    constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
+    static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
+    const auto& options = pick<Kind::options>(no_options, more...);
+    if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
+    OptionCall call;
+    if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+    set_keys(call, cache);
+    return StateAccess::take<Shape, tokens>(call, state, up_to, options, true);
+  }
 }
 
 // The same for arrays, of which every key is visible unless options say otherwise.
@@ -157,19 +163,25 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
                   Work& work, const More&... more) {
   using namespace detail;
   constexpr int tokens = Traits<QueryArray>::tokens;
-  static_assert(Same<QueryArray, Query<Shape, tokens>>::value,
-                "attend: accumulate takes an attend::Query of the key's shape first");
-  static_assert(Same<ValueArray, Value<Shape, keys>>::value,
+  constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value;
+  constexpr bool is_value = is_query && Same<ValueArray, Value<Shape, keys>>::value;
+  constexpr bool is_state = is_value && Same<StateArray, State<Shape, tokens>>::value;
+  static_assert(is_query, "attend: accumulate takes an attend::Query of the key's shape first");
+  static_assert(is_value || !is_query,
                 "attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, third");
-  static_assert(Same<StateArray, State<Shape, tokens>>::value,
+  static_assert(is_state || !is_value,
                 "attend: accumulate takes an attend::State of the key's shape, with as many tokens as the query, fourth");
-  static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
-                "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
-  static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
-  OptionCall call;
-  set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-  set_keys(call, key, value);
-  return StateAccess::take<Shape, tokens>(call, state, up_to, pick<Kind::options>(no_options, more...), false);
+  if constexpr (!is_state) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+    constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
+    static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
+    OptionCall call;
+    if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
+    set_keys(call, key, value);
+    return StateAccess::take<Shape, tokens>(call, state, up_to, pick<Kind::options>(no_options, more...), false);
+  }
 }
 
 // Writes the output, and options.lse, of the keys that a state has taken. The state does not change: it can take more.
@@ -177,10 +189,15 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
 template <class Shape, int tokens, class OutputArray, class... More>
 Status finish(const State<Shape, tokens>& state, OutputArray& output, const More&... more) {
   using namespace detail;
-  static_assert(Same<OutputArray, Output<Shape, tokens>>::value,
+  constexpr bool is_output = Same<OutputArray, Output<Shape, tokens>>::value;
+  static_assert(is_output,
                 "attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second");
   static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
-  return StateAccess::finish<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
+  if constexpr (!is_output) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    return StateAccess::finish<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
+  }
 }
 
 // What is none of these: a temporary, or arguments that are missing or in another order.

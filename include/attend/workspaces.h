@@ -38,6 +38,16 @@ constexpr bool is_enough() {
   return work_floats(null_of<Work>()) >= Plan::floats;
 }
 
+// The floats of a workspace that is enough; of what is not, and was refused, none.
+template <bool enough, class Work>
+constexpr float* memory_of(Work& work) {
+  if constexpr (enough) {
+    return work.data;
+  } else {
+    return nullptr;
+  }
+}
+
 // The blocks that a shape of so many query and key tokens uses, and the work memory that they need.
 template <class Shape, int queries, int keys, bool key_panels>
 struct Plan {
@@ -75,6 +85,19 @@ struct OptionPlan {
 
 }  // namespace detail
 
+namespace detail {
+
+template <class Shape>
+struct WorkspaceCapacity {
+  static_assert(
+      MaxTokens<Shape>::named,
+      "attend: a Workspace for a KvCache needs `static constexpr int max_tokens = ...;` in the shape; over a RingCache "
+      "calls take an attend::OptionWorkspace<Shape, query tokens>");
+  static constexpr int value = at_least_one(MaxTokens<Shape>::value);
+};
+
+}  // namespace detail
+
 // In the place of a number of keys: those of a cache.
 inline constexpr int over_cache = -1;
 
@@ -85,7 +108,7 @@ template <class Shape, int queries, int keys = over_cache>
 struct Workspace : detail::WorkFloats<detail::Plan<Shape, queries, keys, false>::floats> {};
 template <class Shape, int queries>
 struct Workspace<Shape, queries, over_cache>
-    : detail::WorkFloats<detail::Plan<Shape, queries, detail::Capacity<Shape>::value, true>::floats> {};
+    : detail::WorkFloats<detail::Plan<Shape, queries, detail::WorkspaceCapacity<Shape>::value, true>::floats> {};
 
 // The same for calls with ScoreOptions, or over a RingCache or a cache of another format, decode too; however many keys there
 // are. It is a type of its own because it is larger: a part with 64 KB of memory should not pay for options that it does not

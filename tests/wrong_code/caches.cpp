@@ -7,6 +7,9 @@ void wrong() { cache.append(other_key, value); }
 //! append_key_plain_array: attend: append takes an attend::Key of the cache's own shape first
 void wrong() { cache.append(floats, value); }
 
+//! append_key_without_value: attend: append takes an attend::Key, then an attend::Value of as many tokens
+void wrong() { cache.append(key); }
+
 //! append_value_of_fewer_tokens: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
 static attend::Value<Shape, keys - 1> fewer;
 void wrong() { cache.append(key, fewer); }
@@ -44,7 +47,7 @@ struct Wrong {
 };
 attend::KvCache<Wrong, attend::float16> wrong;
 
-//! max_tokens_missing_in_workspace: attend: a KvCache needs `static constexpr int max_tokens
+//! max_tokens_missing_in_workspace: attend: a Workspace for a KvCache needs `static constexpr int max_tokens = ...;` in the shape; over a RingCache calls take an attend::OptionWorkspace<Shape, query tokens>
 struct Wrong {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
 };

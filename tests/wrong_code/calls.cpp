@@ -70,6 +70,10 @@ bool correct() {
   attend::accumulate(query, cache, query_partials, all_options, half);
   attend::finish(cache, partials, token_output, all_options);
   attend::finish(cache, query_partials, output, all_options);
+  attend::accumulate(query, half_cache, query_partials, option_workspace, half);
+  attend::finish(half_cache, query_partials, output);
+  attend::accumulate(query, ring, ring_partials, option_workspace, score_options, half);
+  attend::finish(ring, ring_partials, output, score_options);
   attend::attention(query, key, value, output, option_workspace, score_options);
   attend::prefill(query, cache, output, option_workspace, score_options, half);
   attend::prefill(query, half_cache, output, option_workspace);

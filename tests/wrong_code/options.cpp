@@ -77,3 +77,12 @@ void wrong() { score_options.mask = attend::Mask<1, 1, keys>{}; }
 
 //! options_lse_temporary: attend: options.lse takes an attend::Lse of the options' shape that outlives the call, not a temporary
 void wrong() { score_options.lse = attend::Lse<Shape, queries>{}; }
+
+//! options_without_shape: attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays
+void wrong() {
+  attend::ScoreOptions options;
+  attend::attention(query, key, value, output, option_workspace, options);
+}
+
+//! options_without_shape_from_options: attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays
+void wrong() { attend::ScoreOptions options = attend::causal(); }
