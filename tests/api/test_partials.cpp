@@ -319,6 +319,11 @@ TEST_CASE("partials: what is out of range is refused with a status, and nothing 
   static attend::Partials<Long, 3, Sizes> of_ring;
   with_scores.score_stage = ScoreStage::biased;
   CHECK(attend::accumulate(query, ring, of_ring, work) == Status::bad_query_length);  // the last of no tokens
+  options = {};
+  options.causal = false;  // a ring's window counts positions too
+  CHECK(attend::accumulate(query, ring, of_ring, work, options) == Status::bad_query_length);
+  CHECK(attend::finish(ring, of_ring, output, options) == Status::bad_query_length);
+  CHECK(attend::prefill(query, ring, output, work, options) == Status::bad_query_length);
   static attend::Key<Long, 3> key;
   static attend::Value<Long, 3> value;
   REQUIRE(ring.append(key, value) == Status::ok);

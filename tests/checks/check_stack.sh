@@ -33,7 +33,10 @@ core_run=_ZN6attend4core3runERKNS0_7ProblemE
 option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
   _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii
   _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8standingEPKf
-  _ZN6attend4core5standERKNS0_7ProblemERKNS0_7OptionsEiii _ZN6attend4core9all_standERKNS0_7ProblemERKNS0_7OptionsEiii'
+  _ZN6attend4core5standERKNS0_7ProblemERKNS0_7OptionsEiii _ZN6attend4core9all_standERKNS0_7ProblemERKNS0_7OptionsEiii
+  _ZN6attend4core9key_unitsERKNS0_7ProblemERKNS0_7OptionsEii
+  _ZN6attend4core12run_key_partERKNS0_7ProblemERKNS0_7OptionsEiiPf
+  _ZN6attend4core13add_key_partsERKNS0_7ProblemERKNS0_7OptionsEPKf'
 c_options='_ZN6attend9c_surface11run_optionsERK14attend_problemRNS0_4CallEii=0
   _ZN6attend9c_surface13check_optionsERNS0_5CheckERK14attend_problemRNS0_4CallE=0'
 
@@ -74,11 +77,12 @@ for level in -Os -O2; do
   done
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
-    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/options.ci" "$objects/option_parts.ci" || continue
+    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/options.ci" "$objects/option_parts.ci" \
+    "$objects/option_key_parts.ci" || continue
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   cp "$build/log" "$folder/option_calls.text"
   for function in $option_calls; do
-    case $function in *run_part*) call=options_part ;; *) call=options ;; esac
+    case $function in *run_part* | *run_key_part*) call=options_part ;; *) call=options ;; esac
     needed=$(bytes "$function" "$folder/option_calls.text") promised=$(promise $call "$folder")
     what=$(echo "$function" | sed 's/^_ZN6attend4core[0-9]*\([a-z_]*\).*/\1/')
     # One that calls nothing may need no frame.
