@@ -1,7 +1,6 @@
 // Calls with options whose keys are cut, at segments. Apart from option_parts.cpp, so that programs that cut other things hold
 // none of it.
 #include "attention/option_pieces.h"
-#include "attention/paging.h"
 #include "attention/visibility.h"
 #include "backends.h"
 
@@ -11,7 +10,6 @@ namespace {
 
 // Leaves the keys of one segment, of which the call makes sums. Positions stay what they are.
 void take_segment(Problem& problem, Options& options, int segment) {
-  options.paging.ring_tokens = keys_taken(options.paging, problem.keys);
   options.first_key = segment * segment_keys;
   problem.keys = options.first_key + at_most(problem.keys - options.first_key, segment_keys);
   options.partial = true;

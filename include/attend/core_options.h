@@ -125,8 +125,8 @@ template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
 
 // As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
-// scores have no weights. Segments without a key that some token sees by position are left out, unless there are scores.
-// Scratch has option_scratch_floats(…) floats.
+// scores have no weights. Of a ring, paging.ring_tokens is said, because a part has only the first keys. Segments without a key
+// that some token sees by position are left out, unless there are scores. Scratch has option_scratch_floats(…) floats.
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts);
 void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials);
 void add_key_parts(const Problem& problem, const Options& options, const float* partials);

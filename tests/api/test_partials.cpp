@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "../support/typed_objects.h"
+#include "partial_arrays.h"
 
 using namespace attend_test;
 using attend::bfloat16;
@@ -15,9 +15,6 @@ using attend::Status;
 
 namespace {
 
-struct Long {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 6, value_dim = 5, max_tokens = 1500;
-};
 struct Short {
   static constexpr int query_heads = 2, kv_heads = 2, head_dim = 6, max_tokens = 40;
 };
@@ -27,21 +24,6 @@ struct Endless {  // names no max_tokens, which a ring does not need
 
 static_assert(sizeof(attend::Partials<Long, 3>) - (4 * 3 * 3 * (5 + 2) + 2 * 3) * sizeof(float) < attend::config::alignment,
               "heads, tokens, segments, row; and a mark for each key/value head and segment");
-
-// A cache that has been given `length` tokens, a few at a time.
-template <class Cache, class Shape, int at_once>
-Cache& filled(int length) {
-  static Cache cache;
-  static attend::Key<Shape, at_once> key;
-  static attend::Value<Shape, at_once> value;
-  cache.clear();
-  for (int from = 0; from < length; from += at_once) {
-    fill_array(key, std::uint64_t(from) + 8);
-    fill_array(value, std::uint64_t(from) + 9);
-    REQUIRE(cache.append(key, value, std::min(at_once, length - from)) == Status::ok);
-  }
-  return cache;
-}
 
 // What calls over caches of floats with Options do without, and others need.
 struct NoWork {};
@@ -86,51 +68,6 @@ void check(const Cache& cache, Work& work, const AnyOptions& options) {
     CHECK(same_array(found, whole));
   }
 }
-
-// Everything that ScoreOptions can point to for a shape.
-template <class Shape, int tokens, int keys>
-struct Arrays {
-  using Options = attend::ScoreOptions<Shape>;
-  static constexpr int heads = Shape::query_heads;
-  attend::Mask<tokens, heads, keys> mask;
-  attend::BitMask<1, 1, keys> bits;
-  attend::Bias<tokens, 1, keys> bias;
-  attend::RelativeBias<heads, 40, 3> relative;
-  float alibi_slopes[heads], sink_logits[heads];
-
-  Arrays() {
-    Random random(7);
-    for (auto& of_token : mask.data) {
-      for (auto& of_head : of_token) {
-        for (auto& visible : of_head) visible = std::uint8_t(random.between(0, 2));
-      }
-    }
-    for (int key = 0; key < keys; ++key)
-      bits.set(0, 0, key, random.between(0, 5) != 0 && key / 512 != 1);  // a segment is hidden
-    fill_array(bias, 3, 2.0f);
-    bias[0][0][17] = -std::numeric_limits<float>::infinity();
-    fill_array(relative, 4);
-    for (int head = 0; head < heads; ++head) alibi_slopes[head] = 0.01f * float(head), sink_logits[head] = float(2 * head - 3);
-  }
-
-  // Some of the options; a ring has a window and sink tokens of its own, and may have fewer.
-  std::vector<Options> all(int window, int sink_tokens) const {
-    std::vector<Options> some(1);
-    const auto add = [&](auto change) {
-      some.emplace_back();
-      change(some.back());
-    };
-    add([](Options& o) { o.causal = false, o.scale = -0.5f; });
-    add([&](Options& o) { o.window_left = window - 1; });
-    add([&](Options& o) { o.window_left = window / 2, o.sink_tokens = std::min(sink_tokens, 3), o.soft_cap = 4.0f; });
-    add([&](Options& o) { o.causal = false, o.window_left = window / 3, o.window_right = 9; });
-    add([&](Options& o) { o.sink_logits = sink_logits; });
-    add([&](Options& o) { o.mask = mask, o.alibi_slopes = alibi_slopes; });
-    add([&](Options& o) { o.mask = bits, o.sink_logits = sink_logits; });
-    add([&](Options& o) { o.bias = bias, o.relative_bias = relative, o.window_left = std::max(window - 2, 0); });
-    return some;
-  }
-};
 
 template <class Shape, int tokens, class Sizes, class Cache>
 void check_all_options(const Cache& cache, int window, int sink_tokens) {
@@ -269,119 +206,4 @@ TEST_CASE("partials: log-sum-exp, scores, and sums that another thread or backen
     CHECK(same_array(lse, whole_lse));
     CHECK(same_array(scores, whole_scores));
   }
-}
-
-TEST_CASE("partials: what is out of range is refused with a status, and nothing is touched") {
-  auto& cache = filled<attend::KvCache<Long>, Long, 300>(600);
-  static attend::Query<Long, 3> query;
-  static attend::Partials<Long, 3> partials, partials_before;
-  static attend::Output<Long, 3> output, output_before;
-  static attend::OptionWorkspace<Long, 3> work;
-  fill_array(query, 10);
-  std::memset(static_cast<void*>(&partials), 0xff, sizeof partials);  // NaN
-  fill_array(output, 12);
-  std::memcpy(static_cast<void*>(&partials_before), static_cast<const void*>(&partials), sizeof partials);
-  output_before = output;
-  const auto untouched = [&] {
-    CHECK(std::memcmp(&partials, &partials_before, sizeof partials) == 0);
-    CHECK(same_array(output, output_before));
-  };
-  const auto refuse = [&](const attend::Options& options, Status status) {
-    CHECK(attend::accumulate(query, cache, partials, options, Part{0, 1}) == status);
-    CHECK(attend::accumulate(query, cache, partials, work, attend::ScoreOptions<Long>(options), Part{0, 1}) == status);
-    CHECK(attend::finish(cache, partials, output, options) == status);
-    CHECK(attend::finish(cache, partials, output, attend::ScoreOptions<Long>(options)) == status);
-    untouched();
-  };
-  attend::Options options;
-  for (const int keys : {-1, 601}) options.key_length = keys, refuse(options, Status::bad_key_length);
-  options = {};
-  for (const int queries : {-1, 4}) options.query_length = queries, refuse(options, Status::bad_query_length);
-  options = {};
-  options.scale = std::numeric_limits<float>::quiet_NaN();
-  refuse(options, Status::bad_scale);
-  options = {};
-  options.causal = false;
-  options.offset = 3;
-  refuse(options, Status::no_effect);
-  for (const Part part : {Part{-1, 2}, Part{2, 2}, Part{0, 0}, Part{0, -1}, Part{0, 65536}}) {
-    CHECK(attend::accumulate(query, cache, partials, part) == Status::bad_part);
-    CHECK(attend::accumulate(query, cache, partials, work, attend::ScoreOptions<Long>(), part) == Status::bad_part);
-  }
-  static attend::Scores<Long, 3, 600> scores;
-  attend::ScoreOptions<Long> with_scores;
-  with_scores.scores = scores;
-  with_scores.score_stage = ScoreStage::weights;
-  CHECK(attend::accumulate(query, cache, partials, work, with_scores) == Status::bad_scores);
-
-  struct Sizes : RingOf<20, 0, 3> {};
-  static attend::RingCache<Long, Sizes> ring;
-  static attend::Partials<Long, 3, Sizes> of_ring;
-  with_scores.score_stage = ScoreStage::biased;
-  CHECK(attend::accumulate(query, ring, of_ring, work) == Status::bad_query_length);  // the last of no tokens
-  options = {};
-  options.causal = false;  // a ring's window counts positions too
-  CHECK(attend::accumulate(query, ring, of_ring, work, options) == Status::bad_query_length);
-  CHECK(attend::finish(ring, of_ring, output, options) == Status::bad_query_length);
-  CHECK(attend::prefill(query, ring, output, work, options) == Status::bad_query_length);
-  static attend::Key<Long, 3> key;
-  static attend::Value<Long, 3> value;
-  REQUIRE(ring.append(key, value) == Status::ok);
-  CHECK(attend::accumulate(query, ring, of_ring, work, with_scores) == Status::bad_scores);
-
-  REQUIRE(cache.truncate(2) == Status::ok);
-  refuse(attend::causal(), Status::bad_query_length);
-}
-
-TEST_CASE("partials: finish refuses parts that are missing, of other options, or of another length of the cache") {
-  auto& cache = filled<attend::KvCache<Long>, Long, 300>(1400);
-  static const Arrays<Long, 1, 1500> arrays;
-  static attend::OptionWorkspace<Long> work;
-  static attend::Query<Long> query;
-  static attend::Partials<Long> partials;
-  attend::Output<Long> output, before;
-  fill_array(query, 10);
-  poison_array(output);
-  before = output;
-  const auto refused = [&](const attend::ScoreOptions<Long>& options) {
-    CHECK(attend::finish(cache, partials, output, options) == Status::bad_partials);
-    CHECK(same_array(output, before));
-  };
-  CHECK(attend::finish(cache, partials, output) == Status::bad_partials);  // zeros
-  for (int i = 0; i < 3; ++i) CHECK(attend::accumulate(query, cache, partials, Part{i, 4}) == Status::ok);
-  refused({});
-  CHECK(attend::accumulate(query, cache, partials, Part{3, 4}) == Status::ok);
-  CHECK(attend::finish(cache, partials, output) == Status::ok);
-  poison_array(output);
-  const attend::ScoreOptions<Long> none;
-  attend::ScoreOptions<Long> options = none;
-  options.sink_logits = arrays.sink_logits, refused(options), options = none;
-  options.scale = 0.25f, refused(options), options = none;
-  options.causal = true, refused(options), options = none;
-  options.window_left = 5, refused(options), options = none;
-  options.window_right = 5, refused(options), options = none;
-  options.soft_cap = 2.0f, refused(options), options = none;
-  options.mask = arrays.mask, refused(options), options = none;
-  options.bias = arrays.bias, refused(options), options = none;
-  options.alibi_slopes = arrays.alibi_slopes, refused(options), options = none;
-  options.relative_bias = arrays.relative, refused(options), options = none;
-  options.key_length = 1399, refused(options), options = none;
-  options.query_length = 0, refused(options), options = none;
-
-  // What was a sink logit of one part must be the same of all.
-  options.sink_logits = arrays.sink_logits;
-  for (int i = 0; i < 2; ++i) {
-    CHECK(attend::accumulate(query, cache, partials, work, options, Part{i, 2}) == Status::ok);
-  }
-  refused(none);
-  static const float others[4] = {-3.0f, -1.0f, 1.0f, 4.0f};
-  options.sink_logits = others;
-  refused(options);
-  CHECK(attend::accumulate(query, cache, partials, work, options, Part{0, 2}) == Status::ok);
-  refused(options);  // part 1 is of the others
-  REQUIRE(cache.truncate(1399) == Status::ok);
-  CHECK(attend::accumulate(query, cache, partials, work, options, Part{1, 2}) == Status::ok);
-  refused(options);  // part 0 is of one token more
-  CHECK(attend::accumulate(query, cache, partials, work, options, Part{0, 2}) == Status::ok);
-  CHECK(attend::finish(cache, partials, output, options) == Status::ok);
 }
