@@ -93,7 +93,7 @@ struct Options {
   // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
   // [queries][query_heads] [state_floats(value_dim)], by the strides of a tensor.
   Tensor<float> states = {};
-  int first_key = 0;    // as many as the states have been through
+  int first_key = 0;    // as many as the states have been through; 0 without states, unless partial
   bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
 
   // With partial, the call takes the keys of one segment, first_key ... problem.keys - 1, and the output takes their sums

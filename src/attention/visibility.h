@@ -71,10 +71,8 @@ inline bool has_states(const core::Options& options) { return options.states.dat
 // Whether a call takes only the keys from options.first_key on.
 inline bool takes_some_keys(const core::Options& options) { return has_states(options) || options.partial; }
 
-// The first key that a call goes over.
-inline int first_key(const core::Options& options) {
-  return takes_some_keys(options) ? at_least(options.first_key, options.origin) : options.origin;
-}
+// The first key that a call goes over. Where it takes all of them, options.first_key is 0.
+inline int first_key(const core::Options& options) { return at_least(options.first_key, options.origin); }
 
 // Whether scores of masked keys are a result too.
 inline bool shows_hidden(const core::Options& options) {
