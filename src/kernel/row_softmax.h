@@ -21,10 +21,9 @@ ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::
       for (int i = 0; i < four; i += Isa::lanes) Isa::store(to + i, Isa::mul(Isa::load(from + i), factor));
     }
   }
-  for (; count >= Isa::lanes; count -= Isa::lanes, from += Isa::lanes, to += Isa::lanes) {
-    Isa::store(to, Isa::mul(Isa::load(from), factor));
-  }
-  if (count > 0) Isa::store_first(to, Isa::mul(Isa::load_first(from, count), factor), count);
+  int c = 0;
+  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
+  if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
 }
 template <class Isa>
 ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
