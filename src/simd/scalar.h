@@ -20,6 +20,7 @@ struct Scalar : FloatArithmetic {
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   static constexpr int typed_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
+  static constexpr bool typed_apart = true;
   static constexpr bool has_weights = false;  // weights of scores come from kernel/row_softmax.h
 
   static Vec zero() { return 0.0f; }
