@@ -96,7 +96,7 @@ inline constexpr size_t alignment = 64;            // of caches and workspaces: 
 inline constexpr int linear_tokens = 192;          // of a projection, that share one pass over the weights
 inline constexpr int linear_inputs = 256;          // inputs that such a pass takes at a time, a multiple of chain_dims
 inline constexpr int linear_outputs = 64;          // outputs whose weights are packed at a time, where they lie in rows
-inline constexpr size_t linear_work_floats = size_t(linear_tokens + linear_outputs) * size_t(linear_inputs);
+inline constexpr size_t linear_work_floats = size_t(linear_tokens + linear_outputs + panel_keys) * size_t(linear_inputs);
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
 inline constexpr size_t option_stack_bytes = 3072;
