@@ -25,7 +25,7 @@ struct PanelInputs {
 // Some chains of one panel, side by side: chains are independent until they are added up, and so a single token has as many
 // sums under way as a tile has, while its weights are read in the order in which they lie.
 //   totals  of the panel's outputs; added to unless `first`
-template <class Isa, class Number, int chains, int vecs>
+template <class Isa, class Number, bool prefetch, int chains, int vecs>
 ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& first, typename Isa::Vec (&totals)[vecs]) {
   typename Isa::Vec sums[chains][vecs];
   ATTEND_UNROLL
@@ -37,12 +37,10 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
     ATTEND_UNROLL
     for (int c = 0; c < chains; ++c) {
       const Number* const weights = at.weights + (c * chain_dims + i) * panel_keys;
-      if constexpr (widens<Number>) {
-        constexpr int step_bytes = panel_keys * int(sizeof(Number));
-        if (i * step_bytes % cache_line == 0) {
-          const Number* const near = weights + near_weights / int(sizeof(Number));
-          prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
-        }
+      constexpr int step_bytes = panel_keys * int(sizeof(Number));
+      if (prefetch && i * step_bytes % cache_line == 0) {
+        const Number* const near = weights + near_weights / int(sizeof(Number));
+        prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
       }
       const typename Isa::Factor x = Isa::factor(at.input[c * chain_dims + i]);
       ATTEND_UNROLL
@@ -71,7 +69,9 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
 // sums[o] = or += sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs.
 //   input    [inputs]
 //   weights  [inputs][16]
-template <class Isa, class Number>
+// With `prefetch`, lines are prefetched as for a tile of numbers that are widened, floats too: the chains read as many streams,
+// which hardware prefetches too late. Weights that the second-level cache holds are read faster without.
+template <class Isa, class Number, bool prefetch>
 ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int inputs, bool adds, float* sums) {
   constexpr int vecs = panel_keys / Isa::lanes, chains = at_least(8 / vecs, 2);
   PanelInputs<Number> at = {input, weights};
@@ -81,9 +81,9 @@ ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int
   bool first = !adds;
   int left = inputs;
   for (; left >= chains * chain_dims; left -= chains * chain_dims) {
-    add_chains<Isa, Number, chains, vecs>(at, chain_dims, first, totals);
+    add_chains<Isa, Number, prefetch, chains, vecs>(at, chain_dims, first, totals);
   }
-  for (; left > 0; left -= chain_dims) add_chains<Isa, Number, 1, vecs>(at, at_most(left, chain_dims), first, totals);
+  for (; left > 0; left -= chain_dims) add_chains<Isa, Number, prefetch, 1, vecs>(at, at_most(left, chain_dims), first, totals);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
 }

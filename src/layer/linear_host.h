@@ -59,7 +59,8 @@ class HostLinear {
   void run() const {
     if (linear_.tokens == 0) return;
     if (linear_.tokens == 1 && linear_.panels) {
-      run_token();
+      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs;
+      bytes > second_cache ? run_token<true>() : run_token<false>();
     } else if (linear_.work != nullptr && linear_.tokens > 1) {
       run_with_work();
     } else if (linear_.panels) {
@@ -71,6 +72,7 @@ class HostLinear {
 
  private:
   static constexpr int few_inputs = widens<Number> ? 32 : 64;  // whose weights of a panel are packed on the stack
+  static constexpr int second_cache = 1 << 20;                  // bytes that the second-level cache holds nearly everywhere
   static_assert(few_inputs % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
 
   // How a call is cut into blocks, and memory for these. Null: tokens are read in place, or panels are.
@@ -92,13 +94,14 @@ class HostLinear {
   }
 
   // One token over panels.
+  template <bool prefetch>
   void run_token() const {
     const Number* panel = weights_;
     for (int o = 0; o < linear_.outputs; o += panel_keys, panel += ptrdiff_t(panel_keys) * linear_.inputs) {
       const int count = at_most(linear_.outputs - o, panel_keys);
       float last[panel_keys];
       float* const sums = count == panel_keys ? linear_.output + o : last;
-      output_panel<Isa, Number>(linear_.input, panel, linear_.inputs, false, sums);
+      output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
       end(sums, o, count);
       if (count < panel_keys) copy_row<Isa>(last, count, linear_.output + o);
     }
