@@ -2,8 +2,8 @@
 //
 //   linear [file]     a table on standard output; rows of tab-separated numbers to the file
 //
-// Several tokens: a fraction of the FMA peak. One token: bytes of weights in a second, as a fraction of what reading a buffer of
-// as many bytes reaches. Weights of other formats are given as tokens in a second beside those of packed floats.
+// Several tokens: a fraction of the FMA peak. One token: bytes of weights in a second, as a fraction of what reading a buffer
+// of as many bytes reaches. Weights of other formats are given as tokens in a second beside those of packed floats.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -127,15 +127,16 @@ void time_shape(const std::string& backend, const Shape& s, const std::vector<Fo
         of.weights = others.back()->data.get();
         if (format == Format::int8) of.scales = scales.floats();
       }
-      calls.push_back({std::string(names[int(format)]) + (panels ? " packed" : " rows"), double(bytes),
-                       [format, of] { run(format, of); }});
+      calls.push_back(
+          {std::string(names[int(format)]) + (panels ? " packed" : " rows"), double(bytes), [format, of] { run(format, of); }});
     }
   }
   for (int i = 0; i < bench::peer_count(); ++i) {
     const auto project = bench::peer(i).project;
     if (project == nullptr) continue;
-    calls.push_back({bench::peer(i).name, double(numbers) * 4.0,
-                     [&, project] { project({linear.input, weights.floats(), linear.output, s.tokens, s.inputs, s.outputs}); }});
+    calls.push_back({bench::peer(i).name, double(numbers) * 4.0, [&, project] {
+                       project({linear.input, weights.floats(), linear.output, s.tokens, s.inputs, s.outputs});
+                     }});
   }
   double limit = 0.0;
   const int rounds = s.tokens > 1 ? 5 : 7;

@@ -134,6 +134,11 @@ inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1664 : 960;
 inline constexpr size_t call_stack_bytes = 224;
 #endif
 
+#if ATTEND_EMBEDDED
+inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 832 : 592;
+#else
+inline constexpr size_t linear_stack_bytes = 11264;
+#endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 
@@ -141,7 +146,8 @@ inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512
 // it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What
 // the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
 // part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
-// takes at most option_part_stack_bytes more.
+// takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
+// (core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory.
 
 }  // namespace config
 }  // namespace attend

@@ -25,6 +25,16 @@ class EmbeddedLinear {
   explicit EmbeddedLinear(const core::Linear& linear) : linear_(linear), weights_(static_cast<const Number*>(linear.weights)) {}
 
   ATTEND_ALWAYS_INLINE void run() const {
+    if (linear_.tokens == 1 && linear_.inputs >= chain_dims) {
+      if constexpr (Isa::has_panel_outputs && !widens<Number>) {
+        if (linear_.panels) return run_token<panel_keys>();
+      }
+      if constexpr (Isa::template row_outputs < Number >> 0) {
+        if (!linear_.panels && Isa::takes_rows(weights_, linear_.weight_stride)) {
+          return run_token<Isa::template row_outputs<Number>>();
+        }
+      }
+    }
     if constexpr (widens<Number>) {
       if (linear_.work != nullptr && linear_.tokens > Isa::tile_rows) return widen_for_all_tokens();
       if (!linear_.panels && !Isa::typed_apart) {
@@ -38,6 +48,46 @@ class EmbeddedLinear {
  private:
   // Rows of weights whose chain is widened at a time where there is no work memory.
   static constexpr int widened_columns = 4;
+
+  // One token, by the loops that an instruction set has for it: the whole chains of some outputs, then what is left.
+  template <int some>
+  ATTEND_NOINLINE void run_token() const {
+    const int whole = linear_.inputs / chain_dims, rest = linear_.inputs % chain_dims;
+    float* to = linear_.output;
+    ChainsOf<Number> chains;
+    begin_tile(chains, &to, 0);
+    chains.b_step = linear_.panels ? panel_keys : 1;
+    chains.b_stride = linear_.panels ? 1 : linear_.weight_stride;
+    for (int output = 0; output < linear_.outputs; output += some) {
+      const bool all = linear_.outputs - output >= some;
+      if (all) {
+        const OutputChains<Number> outputs = {linear_.input, first_weight(output), linear_.weight_stride, whole,
+                                              linear_.output + output};
+        if constexpr (some == panel_keys) {
+          Isa::panel_outputs(outputs);
+        } else {
+          Isa::outputs_of_rows(outputs);
+        }
+      }
+      const int end = at_most(output + some, linear_.outputs);
+      if (!all || rest > 0) add_columns(chains, output, end, all ? whole * chain_dims : 0);
+    }
+    end_outputs<Isa>(linear_.output, linear_.outputs, linear_.scales, linear_.bias);
+  }
+
+  // Inputs from `input` on of the outputs begin ... end - 1.
+  ATTEND_NOINLINE void add_columns(ChainsOf<Number>& chains, int begin, int end, int input) const {
+    for (; input < linear_.inputs; input += chain_dims) {
+      chains.adds = input > 0;
+      chains.steps = at_most(linear_.inputs - input, chain_dims);
+      chains.a = linear_.input + input;
+      for (chains.column = begin; chains.column < end; chains.column += 4) {
+        chains.columns = at_most(end - chains.column, 4);
+        chains.b = first_weight(chains.column) + input * chains.b_step;
+        Scalar::chains(chains);
+      }
+    }
+  }
 
   // The tile of tokens from `token` on; returns how many these are.
   ATTEND_NOINLINE int whole_tile(int token) const {

@@ -72,7 +72,7 @@ class HostLinear {
 
  private:
   static constexpr int few_inputs = widens<Number> ? 32 : 64;  // whose weights of a panel are packed on the stack
-  static constexpr int second_cache = 1 << 20;                  // bytes that the second-level cache holds nearly everywhere
+  static constexpr int second_cache = 1 << 20;                 // bytes that the second-level cache holds nearly everywhere
   static_assert(few_inputs % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
 
   // How a call is cut into blocks, and memory for these. Null: tokens are read in place, or panels are.

@@ -21,6 +21,9 @@ struct Scalar : FloatArithmetic {
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   static constexpr int typed_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
   static constexpr bool typed_apart = true;
+  static constexpr bool has_panel_outputs = false;  // loops of its own for projections of one token: over a panel of floats,
+  template <class Number>
+  static constexpr int row_outputs = 0;       // and over so many rows
   static constexpr bool has_weights = false;  // weights of scores come from kernel/row_softmax.h
 
   static Vec zero() { return 0.0f; }
