@@ -137,7 +137,7 @@ inline constexpr size_t call_stack_bytes = 224;
 #if ATTEND_EMBEDDED
 inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 832 : 592;
 #else
-inline constexpr size_t linear_stack_bytes = 11264;
+inline constexpr size_t linear_stack_bytes = 7168;
 #endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
