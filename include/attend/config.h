@@ -135,7 +135,7 @@ inline constexpr size_t call_stack_bytes = 224;
 #endif
 
 #if ATTEND_EMBEDDED
-inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 832 : 592;
+inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 960 : 704;
 #else
 inline constexpr size_t linear_stack_bytes = 7168;
 #endif
