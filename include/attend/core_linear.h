@@ -48,6 +48,11 @@ constexpr size_t packed_weight_numbers(int outputs, int inputs) {
 template <Format format>
 void run_linear(const Linear& linear);
 
+// The same where the layout is known when the program is compiled, and whether there is one token: on small parts without the
+// code of others.
+template <Format format, bool panels, bool one_token>
+void run_known_linear(const Linear& linear);
+
 // Computes a part of it, 0 <= part < parts <= 65535: some outputs or some tokens, about as many as every other part does. All
 // parts together are the whole, bit for bit; they write to different outputs, and each needs work memory of its own.
 template <Format format>

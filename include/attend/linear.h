@@ -213,13 +213,13 @@ bool overlap(const Array& a, const Other& b) {
   return first < second + sizeof b && second < first + sizeof a;
 }
 
-template <core::Format format>
+template <class Is, int tokens>
 void run_linear_share(const core::Linear& linear, const Whole&) {
-  core::run_linear<format>(linear);
+  core::run_known_linear<Is::format, Is::panels, tokens == 1>(linear);
 }
-template <core::Format format>
+template <class Is, int tokens>
 void run_linear_share(const core::Linear& linear, const Part& part) {
-  core::run_linear_part<format>(linear, part.index, part.count);
+  core::run_linear_part<Is::format>(linear, part.index, part.count);
 }
 
 constexpr float* work_of(const Whole&) { return nullptr; }
@@ -252,7 +252,7 @@ void run_projection(const Input& input, const Projection<WeightArray, OutputArra
                                Of::tokens,
                                Is::panels,
                                work};
-  run_linear_share<Is::format>(linear, share);
+  run_linear_share<Is, Of::tokens>(linear, share);
 }
 
 // The projections come first, then what may follow them.

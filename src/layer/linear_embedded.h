@@ -19,33 +19,45 @@
 namespace attend {
 namespace {
 
-template <class Isa, class Number>
+// What is known of a projection when it is compiled, so that the code of all else is left out.
+struct AnyLinear {
+  static constexpr bool known_layout = false, panels = false, one_token = false;
+};
+template <bool in_panels, bool one>
+struct KnownLinear {
+  static constexpr bool known_layout = true, panels = in_panels, one_token = one;
+};
+
+template <class Isa, class Number, class Known = AnyLinear>
 class EmbeddedLinear {
  public:
   explicit EmbeddedLinear(const core::Linear& linear) : linear_(linear), weights_(static_cast<const Number*>(linear.weights)) {}
 
   ATTEND_ALWAYS_INLINE void run() const {
-    if (linear_.tokens == 1 && linear_.inputs >= chain_dims) {
+    if (one_token()) {
       if constexpr (Isa::has_panel_outputs && !widens<Number>) {
-        if (linear_.panels) return run_token<panel_keys>();
+        if (panels()) return run_token<panel_keys>();
       }
-      if constexpr (Isa::template row_outputs < Number >> 0) {
-        if (!linear_.panels && Isa::takes_rows(weights_, linear_.weight_stride)) {
-          return run_token<Isa::template row_outputs<Number>>();
-        }
+      if constexpr (row_outputs > 0) {
+        if (!panels() && Isa::takes_rows(weights_, linear_.weight_stride)) return run_token<row_outputs>();
       }
     }
     if constexpr (widens<Number>) {
-      if (linear_.work != nullptr && linear_.tokens > Isa::tile_rows) return widen_for_all_tokens();
-      if (!linear_.panels && !Isa::typed_apart) {
+      if (!one_token() && linear_.work != nullptr) return widen_for_all_tokens();
+      if (!panels() && !Isa::typed_apart) {
         float some[widened_columns * chain_dims];
         return widen_for_tiles(some);
       }
     }
-    for (int token = 0; token < linear_.tokens;) token += whole_tile(token);
+    for (int token = 0; token < (Known::one_token ? 1 : linear_.tokens);) token += whole_tile(token);
   }
 
  private:
+  bool panels() const { return Known::known_layout ? Known::panels : linear_.panels; }
+  bool one_token() const { return Known::one_token || linear_.tokens == 1; }
+
+  static constexpr int row_outputs = Isa::template row_outputs<Number>;
+
   // Rows of weights whose chain is widened at a time where there is no work memory.
   static constexpr int widened_columns = 4;
 
@@ -56,10 +68,10 @@ class EmbeddedLinear {
     float* to = linear_.output;
     ChainsOf<Number> chains;
     begin_tile(chains, &to, 0);
-    chains.b_step = linear_.panels ? panel_keys : 1;
-    chains.b_stride = linear_.panels ? 1 : linear_.weight_stride;
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : linear_.weight_stride;
     for (int output = 0; output < linear_.outputs; output += some) {
-      const bool all = linear_.outputs - output >= some;
+      const bool all = whole > 0 && linear_.outputs - output >= some;
       if (all) {
         const OutputChains<Number> outputs = {linear_.input, first_weight(output), linear_.weight_stride, whole,
                                               linear_.output + output};
@@ -80,12 +92,11 @@ class EmbeddedLinear {
     for (; input < linear_.inputs; input += chain_dims) {
       chains.adds = input > 0;
       chains.steps = at_most(linear_.inputs - input, chain_dims);
+      chains.column = begin;
+      chains.columns = end - begin;
       chains.a = linear_.input + input;
-      for (chains.column = begin; chains.column < end; chains.column += 4) {
-        chains.columns = at_most(end - chains.column, 4);
-        chains.b = first_weight(chains.column) + input * chains.b_step;
-        Scalar::chains(chains);
-      }
+      chains.b = first_weight(begin) + input * chains.b_step;
+      Isa::single_chains(chains);
     }
   }
 
@@ -95,9 +106,9 @@ class EmbeddedLinear {
     float* to[Isa::tile_rows];
     begin_tile(chains, to, token);
     chains.a = linear_.input + token * linear_.input_stride;
-    chains.b_step = linear_.panels ? panel_keys : 1;
-    chains.b_stride = linear_.panels ? 1 : linear_.weight_stride;
-    const int wide = columns_of(chains, !linear_.panels);
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : linear_.weight_stride;
+    const int wide = columns_of(chains, !panels());
     for (chains.column = 0; chains.column < linear_.outputs; chains.column += wide) {
       chains.columns = at_most(linear_.outputs - chains.column, wide);
       chains.b = first_weight(chains.column);
@@ -117,7 +128,7 @@ class EmbeddedLinear {
 
   template <class Numbers>
   ATTEND_ALWAYS_INLINE void begin_tile(ChainsOf<Numbers>& chains, float** to, int token) const {
-    chains.rows = linear_.tokens - token < Isa::tile_rows ? 1 : Isa::tile_rows;
+    chains.rows = Known::one_token || linear_.tokens - token < Isa::tile_rows ? 1 : Isa::tile_rows;
     chains.a_stride = linear_.input_stride;
     chains.a_scale = 1.0f;
     chains.to = to;
@@ -132,7 +143,7 @@ class EmbeddedLinear {
 
   // That of an output and input 0.
   const Number* first_weight(int output) const {
-    if (!linear_.panels) return weights_ + output * linear_.weight_stride;
+    if (!panels()) return weights_ + output * linear_.weight_stride;
     const int lane = output % panel_keys;
     return weights_ + (output - lane) * ptrdiff_t(linear_.inputs) + lane;
   }
@@ -147,8 +158,8 @@ class EmbeddedLinear {
       const int columns = at_most(linear_.outputs - output, most);
       for (int input = 0; input < linear_.inputs; input += chain_dims) {
         const int steps = at_most(linear_.inputs - input, chain_dims);
-        const Number* const from = first_weight(output) + input * ptrdiff_t(linear_.panels ? panel_keys : 1);
-        if (linear_.panels) {
+        const Number* const from = first_weight(output) + input * ptrdiff_t(panels() ? panel_keys : 1);
+        if (panels()) {
           Isa::widen(from, steps * panel_keys, wide);
         } else {
           for (int c = 0; c < columns; ++c) Isa::widen(from + c * linear_.weight_stride, steps, wide + c * chain_dims);
@@ -164,15 +175,15 @@ class EmbeddedLinear {
   ATTEND_NOINLINE void add_widened(const float* wide, int output, int columns, int input, int steps) const {
     ChainsOf<float> chains;
     float* to[Isa::tile_rows];
-    chains.b_step = linear_.panels ? panel_keys : 1;
-    chains.b_stride = linear_.panels ? 1 : chain_dims;
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : chain_dims;
     chains.adds = input > 0;
     chains.steps = steps;
     for (int token = 0; token < linear_.tokens; token += chains.rows) {
       begin_tile(chains, to, token);
       chains.a = linear_.input + token * linear_.input_stride + input;
       chains.b = wide;
-      const int most = columns_of(chains, !linear_.panels);
+      const int most = columns_of(chains, !panels());
       for (int c = 0; c < columns; c += most) {
         chains.column = output + c;
         chains.columns = at_most(columns - c, most);

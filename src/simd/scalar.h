@@ -74,6 +74,12 @@ struct Scalar : FloatArithmetic {
 
   ATTEND_HOT ATTEND_NOINLINE static void chains(const Chains& c) { any_chains(c); }
 
+  // Column by column: little code, where there are few.
+  template <class Number>
+  ATTEND_NOINLINE static void single_chains(const ChainsOf<Number>& c) {
+    one_by_one(c);
+  }
+
   static void panel_chains(const Chains& c) { chains(c); }  // where b's columns lie side by side
 
   // Chains of one row that go on from the sums in to[0], which take the result. Columns of b lie side by side.
