@@ -71,18 +71,26 @@ inline void set_number(void* numbers, size_t place, attend::core::Format format,
   if (bytes == 1) *to = one;
 }
 
-template <class Call>
-void with_linear_format(attend::core::Format format, Call call) {
+// A whole projection by the entry for its layout and number of tokens; a part by that for all of them.
+template <attend::core::Format format>
+void run_linear_way(const attend::core::Linear& linear, int part, int parts) {
   using namespace attend::core;
+  if (parts > 1) return run_linear_part<format>(linear, part, parts);
+  if (linear.tokens == 1)
+    return (linear.panels ? run_known_linear<format, true, true> : run_known_linear<format, false, true>)(linear);
+  (linear.panels ? run_known_linear<format, true, false> : run_known_linear<format, false, false>)(linear);
+}
+inline void run_linear_way(attend::core::Format format, const attend::core::Linear& linear, int part, int parts) {
+  using attend::core::Format;
   switch (format) {
     case Format::float32:
-      return call(run_linear_part<Format::float32>, run_linear<Format::float32>);
+      return run_linear_way<Format::float32>(linear, part, parts);
     case Format::float16:
-      return call(run_linear_part<Format::float16>, run_linear<Format::float16>);
+      return run_linear_way<Format::float16>(linear, part, parts);
     case Format::bfloat16:
-      return call(run_linear_part<Format::bfloat16>, run_linear<Format::bfloat16>);
+      return run_linear_way<Format::bfloat16>(linear, part, parts);
     case Format::int8:
-      return call(run_linear_part<Format::int8>, run_linear<Format::int8>);
+      return run_linear_way<Format::int8>(linear, part, parts);
   }
 }
 
@@ -126,10 +134,7 @@ inline uint64_t compute_linear_digest(const LinearDigest& c, const LinearDigestW
   linear.tokens = c.tokens;
   linear.panels = way.panels;
   if (!way.work) linear.work = nullptr;
-  with_linear_format(c.format, [&](auto* run_part, auto* run) {
-    if (way.parts == 1) return run(linear);
-    for (int part = 0; part < way.parts; ++part) run_part(linear, part, way.parts);
-  });
+  for (int part = 0; part < way.parts; ++part) run_linear_way(c.format, linear, part, way.parts);
   uint64_t hash = 0xcbf29ce484222325u;
   for (size_t i = 0; i < tokens * outputs; ++i) {
     uint32_t bits;
