@@ -15,7 +15,7 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/linear.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/*/test_*.cpp) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
@@ -175,6 +175,11 @@ sweep: $(BUILD)/sweep
 costs: $(BUILD)/options
 	@$(BUILD)/options build/costs.tsv | tee build/costs.txt
 
+## linear      linear projections beside the machine's limits and OpenBLAS, in turns; to build/linear.tsv, and a table
+.PHONY: linear
+linear: $(BUILD)/linear
+	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
+
 $(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
 	$(call link)
 
@@ -186,7 +191,7 @@ plots:
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.
 PEER_OBJECTS = $(BUILD)/bench/peers/peers.o $(BUILD)/bench/peers/peer_naive.o $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peers/peer_$(peer).o))
-ifneq ($(filter bench bench-all sweep $(BUILD)/benchmarks $(BUILD)/sweep,$(MAKECMDGOALS)),)
+ifneq ($(filter bench bench-all sweep linear $(BUILD)/benchmarks $(BUILD)/sweep $(BUILD)/linear,$(MAKECMDGOALS)),)
 PEERS_FOUND := $(shell mkdir -p build; sh bench/peers/find_peers.sh "$(CXX)" build/peers.mk)
 include build/peers.mk
 export OPENBLAS_CORETYPE
@@ -201,6 +206,9 @@ $(BUILD)/benchmarks: $(BUILD)/bench/bench.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)
 	$(call link,-lbenchmark -lpthread $(HAVE_openblas))
 
 $(BUILD)/sweep: $(BUILD)/bench/sweep.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
+	$(call link,-lpthread $(HAVE_openblas))
+
+$(BUILD)/linear: $(BUILD)/bench/linear.o $(BUILD)/bench/machine.o $(PEER_OBJECTS) $(BUILD)/libattend.a
 	$(call link,-lpthread $(HAVE_openblas))
 
 $(BUILD)/bench/bench.o: bench/bench.cpp | build/benchmark.ready

@@ -4,6 +4,7 @@
 #include "numerics/float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too
 
 #include "../include/attend/core.h"
+#include "../include/attend/core_linear.h"
 #include "../include/attend/core_options.h"
 
 // Outside x86 the compiler's flags say what the processor has, and that decides.
@@ -43,6 +44,15 @@ struct Entry {
   static void run_options(const Problem& problem, const Options& options);
   // As combine, of a problem with options (attention/combine_options.h).
   static void combine_options(const Problem& problem, const Options& options, const float* partials);
+};
+
+// The projections of a backend, by the format of the weights; backend_<isa>_linear.cpp defines them.
+template <class Backend>
+struct Projections {
+  static void float32(const Linear& linear);
+  static void float16(const Linear& linear);
+  static void bfloat16(const Linear& linear);
+  static void int8(const Linear& linear);
 };
 
 // A backend: its name; whose `combine` and `combine_options` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.

@@ -23,6 +23,8 @@ const char* attend::status_text(Status status) {
              "window_left; score_stage needs scores";
     case Status::bad_part:
       return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
+    case Status::bad_output:
+      return "the output of a projection must not share memory with its input";
     case Status::bad_count:
       return "append takes at least 0 tokens, and no more than the key and value arrays have";
     case Status::cache_full:

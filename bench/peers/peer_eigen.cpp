@@ -52,6 +52,6 @@ void run(const PeerProblem& problem) {
 
 }  // namespace
 
-const Peer peer_eigen = {"eigen", run, 1 << 20};
+const Peer peer_eigen = {"eigen", run, 1 << 20, nullptr};
 
 }  // namespace bench

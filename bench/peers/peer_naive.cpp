@@ -44,6 +44,6 @@ void run(const PeerProblem& p) {
 
 }  // namespace
 
-const Peer peer_naive = {"naive", run, 1024};
+const Peer peer_naive = {"naive", run, 1024, nullptr};
 
 }  // namespace bench

@@ -71,8 +71,20 @@ void run(const PeerProblem& problem) {
   compose(problem, Multiply{problem.scale, scores});
 }
 
+void project(const PeerLinear& linear) {
+  static const bool one_thread = (openblas_set_num_threads(1), true);
+  (void)one_thread;
+  if (linear.tokens == 1) {
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, linear.outputs, linear.inputs, 1.0f, linear.weights, linear.inputs, linear.input,
+                1, 0.0f, linear.output, 1);
+  } else {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, linear.tokens, linear.outputs, linear.inputs, 1.0f, linear.input,
+                linear.inputs, linear.weights, linear.inputs, 0.0f, linear.output, linear.outputs);
+  }
+}
+
 }  // namespace
 
-const Peer peer_openblas = {"openblas", run, 1 << 20};
+const Peer peer_openblas = {"openblas", run, 1 << 20, project};
 
 }  // namespace bench

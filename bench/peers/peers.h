@@ -23,10 +23,19 @@ struct PeerProblem {
   bool causal;
 };
 
+// output[t][o] = sum over i of weights[o][i] * input[t][i], all without gaps.
+struct PeerLinear {
+  const float* input;
+  const float* weights;
+  float* output;
+  int tokens, inputs, outputs;
+};
+
 struct Peer {
   const char* name;
   void (*run)(const PeerProblem& problem);
-  int longest;  // queries beyond which it is too slow to be worth the time
+  int longest;                                // queries beyond which it is too slow to be worth the time
+  void (*project)(const PeerLinear& linear);  // null: it is not timed
 };
 
 // Those that were found when this was built.

@@ -5,6 +5,7 @@
 #include "backend.h"
 #include "key_parts.h"
 #include "kv_cache.h"
+#include "linear.h"
 #include "score_options.h"
 #include "shape.h"
 #include "states.h"

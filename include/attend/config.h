@@ -93,6 +93,10 @@ inline constexpr int row_state = 3;      // floats that say what a row's scores 
 inline constexpr bool embedded = ATTEND_EMBEDDED;  // no memory for copies of keys, values and sums
 inline constexpr int decode_stack_floats = 4096;   // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;            // of caches and workspaces: a cache line
+inline constexpr int linear_tokens = 192;          // of a projection, that share one pass over the weights
+inline constexpr int linear_inputs = 256;          // inputs that such a pass takes at a time, a multiple of chain_dims
+inline constexpr int linear_outputs = 64;          // outputs whose weights are packed at a time, where they lie in rows
+inline constexpr size_t linear_work_floats = size_t(linear_tokens + linear_outputs + panel_keys) * size_t(linear_inputs);
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
 inline constexpr size_t option_stack_bytes = 3072;
@@ -124,11 +128,17 @@ inline constexpr int row_state = 1;
 inline constexpr bool embedded = ATTEND_EMBEDDED;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
+inline constexpr size_t linear_work_floats = size_t(panel_keys) * chain_dims;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 592;
 inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1664 : 960;
 inline constexpr size_t call_stack_bytes = 224;
 #endif
 
+#if ATTEND_EMBEDDED
+inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 960 : 704;
+#else
+inline constexpr size_t linear_stack_bytes = 7168;
+#endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 
@@ -136,7 +146,8 @@ inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512
 // it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What
 // the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
 // part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
-// takes at most option_part_stack_bytes more.
+// takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
+// (core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory.
 
 }  // namespace config
 }  // namespace attend

@@ -24,18 +24,18 @@ constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of key
 template <class Number, int three_count, int panel_count>
 struct ScoreInputs {
   const float*
-      query[three_count];  // rows in threes, head_dim apart: x86 and Arm address three by one register and the distance
+      query[three_count];  // rows in threes, query_stride apart: x86 and Arm address three by one register and the distance
   const Number* panels[panel_count];  // of `width` lanes; from any lane on, where there is less than a panel's worth of them
   const Number* near;                 // what is prefetched into the first level, if numbers are widened
 };
 
 // One step of a chain: sums[r][v] += query[r][d] * key[d][v].
 template <class Isa, class Number, int rows, int vecs, int width, class Inputs>
-ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t head_dim, int d, typename Isa::Vec (&sums)[rows][vecs]) {
+ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, int d, typename Isa::Vec (&sums)[rows][vecs]) {
   const auto key = [&](int v) ATTEND_INLINE_LAMBDA {
     return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   };
-  const auto query = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(at.query[r / 3][r % 3 * head_dim + d]); };
+  const auto query = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(at.query[r / 3][r % 3 * query_stride + d]); };
   if constexpr (widens<Number>) {  // a vector at a time: if all were widened before the first is used, GCC would spill sums
     constexpr int step = vecs * Isa::lanes, step_bytes = step * int(sizeof(Number));
     if (d * step_bytes % cache_line == 0) {
@@ -71,27 +71,36 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t head_dim, int d
   }
 }
 
+// The operands of a score tile. Strides count numbers.
+template <class Number>
+struct ScoreOperands {
+  const float* query;
+  ptrdiff_t query_stride;  // from row to row
+  const Number* keys;
+  ptrdiff_t panel_stride;  // from panel to panel
+  int dims;
+  const float* scales;  // of these keys, or null; only of numbers that are widened
+  float* scores;
+  ptrdiff_t score_stride;  // from row to row
+  bool adds;               // the first chain, too, is added to what is there
+};
+
 // scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
 // chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
 //
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
-// every width.
-//   query   [rows][head_dim], scaled
-//   keys    panels [head_dim][16]; with less than a panel's worth of lanes, from any lane of one
-//   scales  of these keys, or null; only of numbers that are widened
-//   scores  [rows][score_keys]
-// With a panel of less than a vector, the other lanes read what lies behind it, and their scores are of no use.
-template <class Isa, class Number, int rows, int vecs, int width = panel_keys>
-ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head_dim, const float* scales, float* scores) {
+// every width. With a panel of less than a vector, the other lanes read what lies behind it, and their scores are of no use.
+template <class Isa, class Number, int rows, int vecs, int width>
+ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
   using Vec = typename Isa::Vec;
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
   constexpr int step = vecs * Isa::lanes;
   ScoreInputs<Number, three_count, panel_count> at;
   ATTEND_UNROLL
-  for (int i = 0; i < three_count; ++i) at.query[i] = query + 3 * i * ptrdiff_t(head_dim);
+  for (int i = 0; i < three_count; ++i) at.query[i] = of.query + 3 * i * of.query_stride;
   ATTEND_UNROLL
-  for (int i = 0; i < panel_count; ++i) at.panels[i] = keys + i * ptrdiff_t(panel_keys) * head_dim;
-  if constexpr (widens<Number>) at.near = keys + ptrdiff_t(step) * head_dim + near_behind_tile / int(sizeof(Number));
+  for (int i = 0; i < panel_count; ++i) at.panels[i] = of.keys + i * of.panel_stride;
+  if constexpr (widens<Number>) at.near = of.keys + ptrdiff_t(step) * of.dims + near_behind_tile / int(sizeof(Number));
   const auto go_on = [&](int steps) ATTEND_INLINE_LAMBDA {
     ATTEND_UNROLL
     for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
@@ -99,35 +108,46 @@ ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head
     for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * width);
     if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
   };
-  for (int first = 0; first < head_dim; first += chain_dims) {
+  for (int first = 0; first < of.dims; first += chain_dims) {
     Vec sums[rows][vecs];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
-    int left = at_most(head_dim - first, chain_dims);
+    int left = at_most(of.dims - first, chain_dims);
     for (; left >= 4; left -= 4) {
       ATTEND_UNROLL
-      for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, head_dim, d, sums);
+      for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
       go_on(4);
     }
     for (; left > 0; --left) {
-      score_step<Isa, Number, rows, vecs, width>(at, head_dim, 0, sums);
+      score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, 0, sums);
       go_on(1);
     }
-    const bool is_scaled = widens<Number> && scales != nullptr && first + chain_dims >= head_dim;
+    const bool is_scaled = widens<Number> && of.scales != nullptr && first + chain_dims >= of.dims;
+    const bool adds = of.adds || first > 0;
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
-        float* to = scores + r * config::score_keys + v * Isa::lanes;
-        Vec sum = first == 0 ? sums[r][v] : Isa::add(Isa::load(to), sums[r][v]);
-        if (is_scaled) sum = Isa::mul(sum, Isa::load(scales + v * Isa::lanes));
+        float* to = of.scores + r * of.score_stride + v * Isa::lanes;
+        Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
+        if (is_scaled) sum = Isa::mul(sum, Isa::load(of.scales + v * Isa::lanes));
         Isa::store(to, sum);
       }
     }
   }
+}
+
+// The same in attention's places:
+//   query   [rows][head_dim], scaled
+//   keys    panels [head_dim][16]; with less than a panel's worth of lanes, from any lane of one
+//   scores  [rows][score_keys]
+template <class Isa, class Number, int rows, int vecs, int width = panel_keys>
+ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head_dim, const float* scales, float* scores) {
+  score_chains<Isa, Number, rows, vecs, width>(
+      {query, head_dim, keys, ptrdiff_t(panel_keys) * head_dim, head_dim, scales, scores, config::score_keys, false});
 }
 
 // Vectors of keys of the widest tile. Of numbers that are widened no more than 64 keys: with more panels at a time, lines are

@@ -36,5 +36,16 @@ struct ChainsOf {
 };
 using Chains = ChainsOf<float>;
 
+// Whole chains of one token's projection, at least one: to[o] = the sum of `chains` chains of chain_dims inputs, as
+// ChainsOf computes each, added up in ascending order.
+template <class Number>
+struct OutputChains {
+  const float* input;
+  const Number* weights;  // of panel_keys outputs side by side; or rows, from output to output `stride` numbers apart
+  ptrdiff_t stride;
+  int chains;
+  float* to;
+};
+
 }  // namespace
 }  // namespace attend

@@ -94,6 +94,9 @@ template <class Isa>
 struct EmbeddedOperations : CommonOperations<Isa> {
   bool has_weights = Isa::has_weights;                   // whether weights_of_scores is this one's own
   int typed_columns = Isa::typed_columns;                // how many columns of other formats chains takes at once
+  bool typed_apart = Isa::typed_apart;                   // whether their steps may lie side by side, too
+  bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
+  int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: there is none
   int (*columns)(int rows, bool apart) = &Isa::columns;  // and of floats
   // A few rows' and columns' sums of products, as chains.h defines them: any; where b's columns lie side by side; and such of
   // one row that go on from the sums that are there.

@@ -20,6 +20,10 @@ struct Scalar : FloatArithmetic {
   static constexpr int tile_rows = ATTEND_SOFT_FLOAT ? 1 : 4;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return ATTEND_SOFT_FLOAT ? panel_keys : 4; }
   static constexpr int typed_columns = ATTEND_SOFT_FLOAT ? panel_keys : 4;
+  static constexpr bool typed_apart = true;
+  static constexpr bool has_panel_outputs = false;  // loops of its own for projections of one token: over a panel of floats,
+  template <class Number>
+  static constexpr int row_outputs = 0;       // and over so many rows
   static constexpr bool has_weights = false;  // weights of scores come from kernel/row_softmax.h
 
   static Vec zero() { return 0.0f; }
@@ -69,6 +73,12 @@ struct Scalar : FloatArithmetic {
   }
 
   ATTEND_HOT ATTEND_NOINLINE static void chains(const Chains& c) { any_chains(c); }
+
+  // Column by column: little code, where there are few.
+  template <class Number>
+  ATTEND_NOINLINE static void single_chains(const ChainsOf<Number>& c) {
+    one_by_one(c);
+  }
 
   static void panel_chains(const Chains& c) { chains(c); }  // where b's columns lie side by side
 

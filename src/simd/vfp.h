@@ -3,12 +3,12 @@
 #pragma once
 
 #include "../../include/attend/config.h"
-#include "vfp_typed.h"
+#include "vfp_outputs.h"
 
 namespace attend {
 namespace {
 
-struct Vfp : VfpTyped {
+struct Vfp : VfpOutputs {
   static constexpr int tile_rows = 2;
   static constexpr int columns(int /*rows*/, bool apart) { return apart ? 4 : 8; }
   static constexpr bool has_weights = true;

@@ -40,6 +40,13 @@ option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core
 c_options='_ZN6attend9c_surface11run_optionsERK14attend_problemRNS0_4CallEii=0
   _ZN6attend9c_surface13check_optionsERNS0_5CheckERK14attend_problemRNS0_4CallE=0'
 
+# Projections, whole and in parts, by formats.
+linear_calls=''
+for format in 0 1 2 3; do
+  linear_calls="$linear_calls _ZN6attend4core10run_linearILNS0_6FormatE${format}EEEvRKNS0_6LinearE
+    _ZN6attend4core15run_linear_partILNS0_6FormatE${format}EEEvRKNS0_6LinearEii"
+done
+
 # Of the C surface, those that have others to call.
 c_calls='attend_run attend_run_part attend_check attend_workspace_size attend_cache_append attend_cache_init attend_cache_tokens'
 c_option_calls='attend_run attend_run_part attend_check attend_workspace_size attend_begin attend_finish attend_merge'
@@ -61,7 +68,7 @@ for level in -Os -O2; do
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
   # Calls with options come after the plain ones, whose tiles they call.
-  known=$outside most=0 option_most=0
+  known=$outside most=0 option_most=0 linear_most=0
   for graph in "$objects"/backend_*.ci "$objects"/combine_*.ci; do
     name=$(basename "$graph" .ci)
     entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[0-9]*[A-Z][^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
@@ -72,9 +79,20 @@ for level in -Os -O2; do
     printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
     case $name in
       *_options | *_cache) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
+      *_linear) [ "$depth" -le "$linear_most" ] || linear_most=$depth ;;
       *) [ "$depth" -le "$most" ] || most=$depth ;;
     esac
   done
+  # shellcheck disable=SC2086
+  succeeds "$level: projections have a bound" awk -v known="$known" -v indirect="$linear_most" \
+    -v roots="$(echo $linear_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear.ci" || continue
+  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise linear "$folder")
+  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+    ok "$level: projections: $needed bytes of stack, $promised promised"
+    echo "linear $needed $promised" >>"$build/option_promises"
+  else
+    fail "$level: projections: the headers promise their stack" "they need $needed bytes, include/attend/config.h says ${promised:-?}"
+  fi
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
     -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/options.ci" "$objects/option_parts.ci" \

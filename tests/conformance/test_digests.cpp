@@ -8,6 +8,7 @@
 
 #include "../support/instance.h"
 #include "digest.h"
+#include "linear_digest.h"
 
 using namespace attend_test;
 
@@ -21,6 +22,22 @@ TEST_CASE("committed digests") {
                     c.kv_heads, c.head_dim, c.value_dim, c.queries, c.keys, int(c.causal), c.offset, double(c.scale),
                     double(c.spread), int(c.cache), digest);
       CHECK_MESSAGE(digest == c.digest, std::string(backend), " ", std::string(line));
+    }
+  });
+}
+
+TEST_CASE("committed digests of projections") {
+  const char* const names[] = {"float32", "float16", "bfloat16", "int8"};
+  for_each_backend([&](const char* backend) {
+    for (const LinearDigest& c : linear_digests) {
+      for (const LinearDigestWay& way : linear_digest_ways) {
+        std::vector<float> memory = poison(linear_digest_floats(c));
+        const std::uint64_t digest = compute_linear_digest(c, way, memory.data());
+        char line[200];
+        std::snprintf(line, sizeof line, "{%d, %3d, %2d, attend::core::Format::%s, %s, 0x%016" PRIx64 "},", c.tokens, c.inputs,
+                      c.outputs, names[int(c.format)], c.bias ? "true" : "false", digest);
+        CHECK_MESSAGE(digest == c.digest, std::string(backend), " ", std::string(line));
+      }
     }
   });
 }

@@ -1,5 +1,6 @@
-// Executed instructions for each multiply-accumulate of float32 attention, softmax included: one head, no mask, every token
-// sees every token. Multiply-accumulates are 2 * tokens * tokens * head_dim: those of the scores and of the output.
+// Executed instructions for each multiply-accumulate of projections, and of float32 attention, softmax included: one head, no
+// mask, every token sees every token. Multiply-accumulates are 2 * tokens * tokens * head_dim: those of the scores and of the
+// output.
 //
 // For an emulator whose clock moves with the instructions, the same step for each (board.sh starts it that way). SysTick reads
 // that clock; a loop of known length before tells how many instructions one of its ticks is.
@@ -7,6 +8,7 @@
 
 #include "../conformance/cache_call.h"
 #include "../support/random.h"
+#include "attend/core_linear.h"
 #include "attend/core_options.h"
 #include "attend/shape.h"
 #include "platform.h"
@@ -211,6 +213,56 @@ void count_call(const Call& call, int queries) {
   report(instructions, 2 * visible * dims);
 }
 
+// A projection of some tokens, 128 x 128.
+struct LinearCall {
+  const char* name;
+  void (*run)(const attend::core::Linear&);
+  attend::core::Format format;
+  bool panels;
+  int tokens;
+};
+
+constexpr LinearCall linear_calls[] = {
+    {"packed", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, true, 1},
+    {"rows", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, false, 1},
+    {"float16", attend::core::run_linear<attend::core::Format::float16>, attend::core::Format::float16, true, 1},
+    {"float16_rows", attend::core::run_linear<attend::core::Format::float16>, attend::core::Format::float16, false, 1},
+    {"bfloat16", attend::core::run_linear<attend::core::Format::bfloat16>, attend::core::Format::bfloat16, true, 1},
+    {"int8", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, true, 1},
+    {"int8_rows", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, false, 1},
+    {"packed_16", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, true, 16},
+    {"rows_16", attend::core::run_linear<attend::core::Format::float32>, attend::core::Format::float32, false, 16},
+    {"int8_16", attend::core::run_linear<attend::core::Format::int8>, attend::core::Format::int8, true, 16},
+};
+
+void count_linear(const LinearCall& call) {
+  using namespace attend;
+  constexpr int width = 128;
+  Memory memory;
+  core::Linear linear{};
+  float* const weights = memory.take(size_t(width) * width);
+  float* const scales = memory.take(width);
+  float* const input = memory.take(size_t(call.tokens) * width);
+  attend_test::Random random(1);
+  random.fill(weights, size_t(width) * width);
+  random.fill(scales, width);
+  random.fill(input, size_t(call.tokens) * width);
+  linear.input = input;
+  linear.output = memory.take(size_t(call.tokens) * width);
+  linear.weights = weights;
+  linear.scales = call.format == core::Format::int8 ? scales : nullptr;
+  linear.input_stride = linear.output_stride = linear.weight_stride = width;
+  linear.inputs = linear.outputs = width;
+  linear.tokens = call.tokens;
+  linear.panels = call.panels;
+  linear.work = memory.take(core::linear_work_floats);
+  const uint64_t instructions = count_instructions([&] { call.run(linear); });
+  firmware::print("project ");
+  firmware::print(call.name);
+  firmware::print(" ");
+  report(instructions, uint64_t(call.tokens) * width * width);
+}
+
 }  // namespace
 
 extern "C" void on_tick() { tick_wraps = tick_wraps + 1; }
@@ -228,5 +280,6 @@ int firmware::run() {
   for (const int queries : {1, 64}) {
     for (const Call& call : calls) count_call(call, queries);
   }
+  for (const LinearCall& call : linear_calls) count_linear(call);
   return 0;
 }

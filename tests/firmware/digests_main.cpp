@@ -1,5 +1,6 @@
-// Computes the committed digests, as many as memory holds, with one backend.
+// Computes the committed digests, those of attention as far as memory holds them, with one backend.
 #include "../conformance/digest.h"
+#include "../conformance/linear_digest.h"
 #include "platform.h"
 
 namespace {
@@ -23,6 +24,29 @@ bool check(int index, float* memory) {
   return false;
 }
 
+// The same of a projection, in every way that must give it. There must be memory for it.
+bool check_linear(int index, const firmware::Memory& memory) {
+  const attend_test::LinearDigest& digest_case = attend_test::linear_digests[index];
+  const size_t floats = attend_test::linear_digest_floats(digest_case);
+  for (int way = 0; way < attend_test::linear_digest_way_count && floats <= memory.count; ++way) {
+    for (size_t i = 0; i < floats; ++i) memory.floats[i] = __builtin_nanf("");
+    const uint64_t digest =
+        attend_test::compute_linear_digest(digest_case, attend_test::linear_digest_ways[way], memory.floats);
+    if (digest == digest_case.digest) continue;
+    firmware::print("case ");
+    firmware::print_number(uint64_t(index));
+    firmware::print(" of linear_digests.inc, way ");
+    firmware::print_number(uint64_t(way));
+    firmware::print(": expected 0x");
+    firmware::print_number(digest_case.digest, 16, 16);
+    firmware::print(", found 0x");
+    firmware::print_number(digest, 16, 16);
+    firmware::print("\n");
+    return false;
+  }
+  return floats <= memory.count;
+}
+
 }  // namespace
 
 int firmware::run() {
@@ -32,6 +56,13 @@ int firmware::run() {
     if (attend_test::digest_floats(digest_cases[i]) > memory.count) {
       ++left_out;
     } else if (check(i, memory.floats)) {
+      ++passed;
+    } else {
+      ++failed;
+    }
+  }
+  for (int i = 0; i < attend_test::linear_digest_count; ++i) {
+    if (check_linear(i, memory)) {
       ++passed;
     } else {
       ++failed;

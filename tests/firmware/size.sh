@@ -38,6 +38,13 @@ cortex-m4     -O2  per_mac_64x32_arrays 2.3
 cortex-m7     -O2  per_mac_64x32_arrays 2.3
 cortex-m33    -O2  per_mac_64x32_arrays 2.3
 cortex-m55    -O2  per_mac_64x32_arrays 0.8
+cortex-m4     -O2  per_mac_project_packed 1.4
+cortex-m4     -O2  per_mac_project_rows 1.6
+cortex-m7     -O2  per_mac_project_packed 1.4
+cortex-m7     -O2  per_mac_project_rows 1.5
+cortex-m7     -O2  per_mac_project_int8 4.5
+cortex-m7     -O2  per_mac_project_int8_rows 4.5
+cortex-m55    -O2  per_mac_project_packed 1.0
 '
 
 # Calls of other kinds: at -O2 and where floats are computed by the processor, the most times as many instructions as the plain
@@ -82,7 +89,7 @@ measure() {  # board level
     sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
     sed -n 's/^stack call_\([a-z0-9_]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
-    for call in core prefill decode options; do
+    for call in core prefill decode options linear; do
       echo "promised_$call $(symbols "$folder/tests_firmware_size_main.cpp.o" . "^${call}_stack\$")"
     done
     sed 's/^/painted_/' "$folder/painted.text"
@@ -156,6 +163,10 @@ check_stack() {
   for call in prefill decode options; do
     nothing_in "$(violations "f[\"painted_$call\"] == 0 || f[\"painted_$call\"] > f[\"stack_$call\"]" \
       "f[\"painted_$call\"] \" measured, bound \" f[\"stack_$call\"]")" "$call: the stack that was used keeps to the bound"
+  done
+  for call in project project_rows project_int8 project_int8_rows; do
+    nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_linear\"]" \
+      "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_linear\"]")" "$call: the stack keeps to the headers' promise"
   done
   for call in core prefill decode options; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \

@@ -1,5 +1,7 @@
 // What size.sh links and measures. There is no start-up code: the linker is told where the program begins, and drops everything
 // that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
+#include <attend/linear.h>
+
 #include "size_program.h"
 
 namespace size_program {
@@ -53,6 +55,18 @@ __attribute__((noinline)) void call_prefill_window() {
   attend::prefill(prompt.query, cache, prompt.output, prefill_work, window_options);
 }
 __attribute__((noinline)) void call_prefill_int8() { attend::prefill(prompt.query, bytes, prompt.output, prefill_work); }
+
+// A projection of one token, 128 x 128: packed floats, floats in rows, packed bytes, bytes in rows.
+constexpr int width = 128;
+attend::Vectors<1, width> projected, to_project;
+attend::Weights<width, width> row_weights;
+attend::Weights<width, width, attend::int8> row_bytes;
+attend::PackedWeights<width, width> packed_weights;
+attend::PackedWeights<width, width, attend::int8> packed_bytes;
+__attribute__((noinline)) void call_project() { attend::project(to_project, packed_weights, projected); }
+__attribute__((noinline)) void call_project_rows() { attend::project(to_project, row_weights, projected); }
+__attribute__((noinline)) void call_project_int8() { attend::project(to_project, packed_bytes, projected); }
+__attribute__((noinline)) void call_project_int8_rows() { attend::project(to_project, row_bytes, projected); }
 
 // A problem over the prompt's arrays, with options that only the program running knows.
 __attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
@@ -110,6 +124,11 @@ void begin_prefill_int8() {
   call_prefill_int8();
 }
 
+void begin_project() { call_project(); }
+void begin_project_rows() { call_project_rows(); }
+void begin_project_int8() { call_project_int8(); }
+void begin_project_int8_rows() { call_project_int8_rows(); }
+
 // What the headers promise, as sizes of objects: those can be read without running anything.
 extern const char core_stack[attend::config::stack_bytes];
 extern const char prefill_stack[attend::prefill_stack_bytes];
@@ -121,6 +140,8 @@ extern const char options_stack[attend::config::option_stack_bytes];
 extern const char options_part_stack[attend::config::option_stack_bytes + attend::config::option_part_stack_bytes];
 const char options_stack[sizeof options_stack] = {};
 const char options_part_stack[sizeof options_part_stack] = {};
+extern const char linear_stack[attend::config::linear_stack_bytes];
+const char linear_stack[sizeof linear_stack] = {};
 extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];
 extern const char decode_part_stack[attend::key_part_stack_bytes<Shape>];
 const char prefill_part_stack[sizeof prefill_part_stack] = {};

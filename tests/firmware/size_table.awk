@@ -51,6 +51,25 @@ function kinds_row(    format) {
     list("-Os", "stack_", "decode_window decode_ring decode_float16 decode_ring_int8 prefill_window prefill_int8")
 }
 
+function projections_row(    format) {
+  format = kind == "markdown" ? "| %s | %s | %s | %s | %s | %s |\n" : "%-14s %s; %s; %s; %s; %s\n"
+  printf format, board, list("-O2", "per_mac_project_", "packed rows"), list("-O2", "per_mac_project_", "float16 bfloat16 int8 int8_rows"),
+    list("-O2", "per_mac_project_", "packed_16 rows_16 int8_16"),
+    list("-Os", "flash_", "project project_rows project_int8 project_int8_rows"),
+    list("-Os", "stack_", "project project_rows project_int8 project_int8_rows")
+}
+
+function projections_head() {
+  if (kind == "markdown") {
+    print "\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows " \
+      "| 16 tokens, per weight and token: packed / rows / int8 | flash -Os: packed / rows / int8 / int8 rows | stack -Os of the same |"
+    print "| --- | --- | --- | --- | --- | --- |"
+  } else {
+    print "\nprojection 128 x 128, one token, instructions per weight at -O2: packed / rows; float16 / bfloat16 / int8 / int8 rows;"
+    print "16 tokens, per weight and token: packed / rows / int8; flash at -Os: packed / rows / int8 / int8 rows; stack of the same"
+  }
+}
+
 function kinds_head() {
   if (kind == "markdown") {
     print "\n| target | decode, instructions (times plain): plain / options off / window / ring / float16 / int8 " \
@@ -97,5 +116,10 @@ END {
   for (i = 1; i <= count; ++i) {
     board = boards[i]
     kinds_row()
+  }
+  projections_head()
+  for (i = 1; i <= count; ++i) {
+    board = boards[i]
+    projections_row()
   }
 }

@@ -1,0 +1,253 @@
+// Linear projections, y = W x + b: before attention, after it, and between.
+//
+//   const attend::Weights<64, 48> weights = {{…}};               // in flash, or attend::PackedWeights, which are faster
+//   attend::project(x, weights, bias, y);                        // x: Vectors<tokens, 48>, y: Vectors<tokens, 64>
+//   attend::project(x, attend::into(wq, query), attend::into(wk, key), attend::into(wv, value));
+//
+// x and y are Vectors or the arrays of attention (Query, Key, Value, Output), whose heads lie side by side: a projection to
+// heads * head_dim outputs writes a Query as it is. Every call refuses what is out of range with a status, and touches nothing
+// then. Programs without projections hold none of the code, and those with one format of weights not that of others.
+#pragma once
+
+#include "calls.h"
+#include "weights.h"
+
+namespace attend {
+
+// Work memory of a projection, whatever its sizes: for several tokens. Without it the call takes longer and has the same bits.
+// Contents do not matter before or after; one per concurrent call. It has 272 KB on hosts and 1 KB on small parts.
+struct ProjectionWorkspace : detail::WorkFloats<core::linear_work_floats> {};
+
+namespace detail {
+
+// Of arrays of numbers: how many tokens, and how many numbers of each. No tokens for any other type.
+template <int token_count, int number_count>
+struct VectorExtents {
+  static constexpr int tokens = token_count, size = number_count;
+};
+template <int tokens, int size>
+constexpr VectorExtents<tokens, size> vector_extents(const Vectors<tokens, size>*) {
+  return {};
+}
+template <int tokens, int heads, int width>
+constexpr VectorExtents<tokens, heads * width> vector_extents(const Rows<tokens, heads, width>*) {
+  return {};
+}
+constexpr VectorExtents<0, 0> vector_extents(const void*) { return {}; }
+template <class Array>
+using VectorsOf = decltype(vector_extents(null_of<Array>()));
+
+template <int tokens, int size>
+constexpr const float* first_number(const Vectors<tokens, size>& array) {
+  return array.data[0];
+}
+template <int tokens, int size>
+constexpr float* first_number(Vectors<tokens, size>& array) {
+  return array.data[0];
+}
+template <int tokens, int heads, int width>
+constexpr const float* first_number(const Rows<tokens, heads, width>& array) {
+  return array.data[0][0];
+}
+template <int tokens, int heads, int width>
+constexpr float* first_number(Rows<tokens, heads, width>& array) {
+  return array.data[0][0];
+}
+
+// Of weights: their extents, format and layout. No outputs for any other type.
+template <int output_count, int input_count, class Format, bool packed>
+struct WeightExtents {
+  static constexpr int outputs = output_count, inputs = input_count;
+  static constexpr core::Format format = FormatOf<Format>::format;
+  static constexpr bool panels = packed, scaled = Same<Format, int8>::value;
+};
+template <int outputs, int inputs, class Format>
+constexpr WeightExtents<outputs, inputs, Format, false> weight_extents(const Weights<outputs, inputs, Format>*) {
+  return {};
+}
+template <int outputs, int inputs, class Format>
+constexpr WeightExtents<outputs, inputs, Format, true> weight_extents(const PackedWeights<outputs, inputs, Format>*) {
+  return {};
+}
+constexpr WeightExtents<0, 0, float, false> weight_extents(const void*) { return {}; }
+template <class Array>
+using WeightsOf = decltype(weight_extents(null_of<Array>()));
+
+// Weights, a bias or null, and where the output goes.
+template <class WeightArray, class OutputArray>
+struct Projection {
+  const WeightArray& weights;
+  const float* bias;
+  OutputArray& output;
+};
+template <class Type>
+constexpr bool is_projection(const Type*) {
+  return false;
+}
+template <class WeightArray, class OutputArray>
+constexpr bool is_projection(const Projection<WeightArray, OutputArray>*) {
+  return true;
+}
+
+template <class WeightArray, class OutputArray>
+constexpr Projection<WeightArray, OutputArray> projection_of(const WeightArray& weights, const float* bias,
+                                                             OutputArray& output) {
+  using Is = WeightsOf<WeightArray>;
+  static_assert(Is::outputs > 0, "attend: a projection takes attend::Weights or attend::PackedWeights");
+  static_assert(VectorsOf<OutputArray>::tokens > 0 && !Same<OutputArray, const OutputArray>::value,
+                "attend: a projection writes attend::Vectors, a Query, Key, Value or Output");
+  static_assert(Is::outputs == 0 || VectorsOf<OutputArray>::tokens == 0 || Is::outputs == VectorsOf<OutputArray>::size,
+                "attend: the output of a projection has as many numbers for each token as the weights have outputs: of heads, "
+                "heads * width");
+  return {weights, bias, output};
+}
+
+}  // namespace detail
+
+// One of several projections of the same input, for project(): weights, a bias if there is one, and the output.
+//   bias  float[outputs]
+template <class WeightArray, class OutputArray>
+constexpr auto into(const WeightArray& weights, OutputArray& output) {
+  return detail::projection_of(weights, nullptr, output);
+}
+template <class WeightArray, size_t count, class OutputArray>
+constexpr auto into(const WeightArray& weights, const float (&bias)[count], OutputArray& output) {
+  static_assert(count == size_t(detail::WeightsOf<WeightArray>::outputs),
+                "attend: the bias of a projection is a float[] with as many numbers as the weights have outputs");
+  return detail::projection_of(weights, bias, output);
+}
+
+namespace detail {
+
+// Whether two arrays share memory.
+template <class Array, class Other>
+bool overlap(const Array& a, const Other& b) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(&a), second = reinterpret_cast<uintptr_t>(&b);
+  return first < second + sizeof b && second < first + sizeof a;
+}
+
+template <class Is, int tokens>
+void run_linear_share(const core::Linear& linear, const Whole&) {
+  core::run_known_linear<Is::format, Is::panels, tokens == 1>(linear);
+}
+template <class Is, int tokens>
+void run_linear_share(const core::Linear& linear, const Part& part) {
+  core::run_linear_part<Is::format>(linear, part.index, part.count);
+}
+
+constexpr float* work_of(const Whole&) { return nullptr; }
+template <size_t count>
+constexpr float* work_of(WorkFloats<count>& work) {
+  static_assert(count >= core::linear_work_floats, "attend: project takes an attend::ProjectionWorkspace");
+  return work.data;
+}
+
+template <class Input, class WeightArray, class OutputArray, class Share>
+void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const Share& share) {
+  using Is = WeightsOf<WeightArray>;
+  using Of = VectorsOf<Input>;
+  static_assert(Of::size == Is::inputs,
+                "attend: project takes an input with as many numbers for each token as the weights have inputs");
+  static_assert(Of::tokens == VectorsOf<OutputArray>::tokens,
+                "attend: the input and the output of project have the same number of tokens");
+  const float* scales = nullptr;
+  if constexpr (Is::scaled) scales = to.weights.scales;
+  const core::Linear linear = {first_number(input),
+                               first_number(to.output),
+                               to.weights.data,
+                               scales,
+                               to.bias,
+                               Is::inputs,
+                               Is::outputs,
+                               Is::inputs,
+                               Is::inputs,
+                               Is::outputs,
+                               Of::tokens,
+                               Is::panels,
+                               work};
+  run_linear_share<Is, Of::tokens>(linear, share);
+}
+
+// The projections come first, then what may follow them.
+template <class... More>
+constexpr bool are_in_order() {
+  const int places[] = {0, is_projection(null_of<More>())                          ? 1
+                           : KindOf<typename Bare<More>::Name>::kind == Kind::work ? 2
+                           : KindOf<typename Bare<More>::Name>::kind == Kind::part ? 3
+                                                                                   : 0 ...};
+  for (size_t i = 1; i <= sizeof...(More); ++i) {
+    if (places[i] < places[i - 1] || places[i] == 0 || (places[i] > 1 && places[i] == places[i - 1])) return false;
+  }
+  return true;
+}
+
+template <class Input, class... More>
+Status project_all(const Input& input, More&&... more) {
+  static_assert(VectorsOf<Input>::tokens > 0, "attend: project takes attend::Vectors, a Query, Key, Value or Output first");
+  static_assert(
+      are_in_order<More...>(),
+      "attend: after its input project takes weights, a bias if there is one, and an output, or several of "
+      "attend::into(weights, bias, output); then an attend::ProjectionWorkspace and an attend::Part, which may be left out");
+  const auto& share = pick<Kind::part>(whole, more...);
+  float* const work = work_of(pick<Kind::work>(whole, more...));
+  if (!is_part(share)) return Status::bad_part;
+  const auto overlaps = [&input](const auto& to) {
+    if constexpr (is_projection(null_of<decltype(to)>())) return overlap(input, to.output);
+    return false;
+  };
+  if ((overlaps(more) || ...)) return Status::bad_output;
+  const auto run = [&](const auto& to) {
+    if constexpr (is_projection(null_of<decltype(to)>())) run_projection(input, to, work, share);
+  };
+  (run(more), ...);
+  return Status::ok;
+}
+
+// How many numbers a float[] has; none for any other type.
+template <class Type>
+struct BiasOf {
+  static constexpr int count = 0;
+};
+template <size_t numbers>
+struct BiasOf<float[numbers]> {
+  static constexpr int count = int(numbers);
+};
+
+template <class Input, class WeightArray, size_t count, class OutputArray, class... More>
+Status project_biased(const Input& input, const WeightArray& weights, const float (&bias)[count], OutputArray& output,
+                      More&&... more) {
+  return project_all(input, into(weights, bias, output), more...);
+}
+
+// A single projection, without a bias or with one.
+template <class Input, class WeightArray, class Second, class... More>
+Status project_one(const Input& input, const WeightArray& weights, Second& second, More&&... more) {
+  static_assert(BiasOf<typename Bare<Second>::Name>::count == 0 || sizeof...(More) > 0,
+                "attend: project takes an output after the bias");
+  if constexpr (BiasOf<typename Bare<Second>::Name>::count == 0) {
+    return project_all(input, into(weights, second), more...);
+  } else {
+    return project_biased(input, weights, second, more...);
+  }
+}
+
+}  // namespace detail
+
+// Projects each token of x. Any number of projections of the same input go in one call.
+//   x     Vectors<tokens, inputs>, or a Query, Key, Value or Output
+//   to    weights, a bias if there is one, and y: Weights or PackedWeights<outputs, inputs>, float[outputs], Vectors<tokens,
+//         outputs> or a Query, Key, Value or Output; or any number of into(weights, bias, y)
+//   work  a ProjectionWorkspace, or none
+//   part  a Part, or none
+template <class Input, class First, class... More>
+Status project(const Input& x, First&& first, More&&... more) {
+  using namespace detail;
+  if constexpr (WeightsOf<First>::outputs > 0) {
+    static_assert(sizeof...(More) > 0, "attend: project takes an output after the weights");
+    return project_one(x, first, more...);
+  } else {
+    return project_all(x, first, more...);
+  }
+}
+
+}  // namespace attend

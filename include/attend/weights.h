@@ -1,0 +1,96 @@
+// Vectors of tokens, and the weights of linear projections (linear.h): in rows as layers are stored, or packed.
+#pragma once
+
+#include "cache_rows.h"
+#include "core_linear.h"
+
+namespace attend {
+
+// vector[token][i]: numbers of tokens side by side.
+template <int tokens, int size>
+struct Vectors {
+  static_assert(tokens >= 1 && size >= 1, "attend: Vectors have at least 1 token and 1 number");
+  float data[size_t(tokens)][size_t(size)];
+
+  constexpr auto& operator[](int token) { return data[token]; }
+  constexpr const auto& operator[](int token) const { return data[token]; }
+};
+
+namespace detail {
+
+template <int outputs, int inputs, class Format>
+constexpr bool are_weights() {
+  static_assert(outputs >= 1 && inputs >= 1, "attend: weights have at least 1 output and 1 input");
+  static_assert(FormatOf<Format>::value, "attend: weights are of float, attend::float16, attend::bfloat16 or attend::int8");
+  return true;
+}
+
+constexpr size_t panels_of(int outputs) { return size_t(core::panel_count(outputs)); }
+
+}  // namespace detail
+
+// weights[output][input], as layers are usually stored. float16 and bfloat16 are kept as their bits; int8 has a scale for each
+// output: a weight is data[output][input] * scales[output].
+template <int outputs, int inputs, class Format = float>
+struct Weights {
+  static_assert(detail::are_weights<outputs, inputs, Format>(), "");
+  typename detail::FormatOf<Format>::Number data[size_t(outputs)][size_t(inputs)];
+
+  constexpr auto& operator[](int output) { return data[output]; }
+  constexpr const auto& operator[](int output) const { return data[output]; }
+};
+template <int outputs, int inputs>
+struct Weights<outputs, inputs, int8> {
+  static_assert(detail::are_weights<outputs, inputs, int8>(), "");
+  int8_t data[size_t(outputs)][size_t(inputs)];
+  float scales[size_t(outputs)];
+
+  constexpr auto& operator[](int output) { return data[output]; }
+  constexpr const auto& operator[](int output) const { return data[output]; }
+};
+
+// The same as the fastest loops read them, made by pack(): panels of 16 outputs, input by input,
+// data[output / 16][input][output % 16]. Behind the last output there are zeros.
+template <int outputs, int inputs, class Format = float>
+struct alignas(config::alignment) PackedWeights {
+  static_assert(detail::are_weights<outputs, inputs, Format>(), "");
+  typename detail::FormatOf<Format>::Number data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
+};
+template <int outputs, int inputs>
+struct alignas(config::alignment) PackedWeights<outputs, inputs, int8> {
+  static_assert(detail::are_weights<outputs, inputs, int8>(), "");
+  int8_t data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
+  float scales[size_t(outputs)];
+};
+
+// Packs weights, as a constant of the program or at run time:
+//
+//   constexpr attend::PackedWeights<64, 48> packed = attend::pack(weights);   // the compiler packs
+//   attend::pack(weights, packed);                                            // the program does
+//
+// Compilers limit how much they compute: some 100,000 weights need GCC's -fconstexpr-ops-limit or Clang's
+// -fconstexpr-steps, so large layers are packed by a program that writes the array.
+template <int outputs, int inputs, class Format>
+constexpr void pack(const Weights<outputs, inputs, Format>& weights, PackedWeights<outputs, inputs, Format>& packed) {
+  for (int output = 0; output < int(detail::panels_of(outputs)) * panel_keys; ++output) {
+    for (int input = 0; input < inputs; ++input) {
+      auto& number = packed.data[output / panel_keys][input][output % panel_keys];
+      if (output < outputs) {
+        number = weights.data[output][input];
+      } else {
+        number = 0;
+      }
+    }
+  }
+  if constexpr (detail::Same<Format, int8>::value) {
+    for (int output = 0; output < outputs; ++output) packed.scales[output] = weights.scales[output];
+  }
+}
+template <int outputs, int inputs, class Format>
+constexpr PackedWeights<outputs, inputs, Format> pack(const Weights<outputs, inputs, Format>& weights) {
+  PackedWeights<outputs, inputs, Format> packed{};
+  pack(weights, packed);
+  return packed;
+}
+
+}  // namespace attend

@@ -1,0 +1,92 @@
+// Outputs of a projection of one token, against packed weights in any number format.
+#pragma once
+
+#include <stddef.h>
+
+#include "../../include/attend/config.h"
+#include "../numerics/float_rules.h"
+#include "../numerics/formats.h"
+#include "pack.h"
+#include "score_tile.h"
+
+namespace attend {
+namespace {
+
+constexpr int near_weights =
+    2048;  // bytes ahead of their use, prefetched into the first-level cache; far_behind_tile into the second
+
+// Where the loop over a panel is.
+template <class Number>
+struct PanelInputs {
+  const float* input;
+  const Number* weights;
+};
+
+// Some chains of one panel, side by side: chains are independent until they are added up, and so a single token has as many
+// sums under way as a tile has, while its weights are read in the order in which they lie.
+//   totals  of the panel's outputs; added to unless `first`
+template <class Isa, class Number, bool prefetch, int chains, int vecs>
+ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& first, typename Isa::Vec (&totals)[vecs]) {
+  typename Isa::Vec sums[chains][vecs];
+  ATTEND_UNROLL
+  for (int c = 0; c < chains; ++c) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) sums[c][v] = Isa::zero();
+  }
+  const auto step = [&](int i) ATTEND_INLINE_LAMBDA {
+    ATTEND_UNROLL
+    for (int c = 0; c < chains; ++c) {
+      const Number* const weights = at.weights + (c * chain_dims + i) * panel_keys;
+      constexpr int step_bytes = panel_keys * int(sizeof(Number));
+      if (prefetch && i * step_bytes % cache_line == 0) {
+        const Number* const near = weights + near_weights / int(sizeof(Number));
+        prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
+      }
+      const typename Isa::Factor x = Isa::factor(at.input[c * chain_dims + i]);
+      ATTEND_UNROLL
+      for (int v = 0; v < vecs; ++v) sums[c][v] = Isa::fma(x, Isa::load(weights + v * Isa::lanes), sums[c][v]);
+    }
+  };
+  int left = steps;
+  for (; left >= 4; left -= 4) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) step(i);
+    at = {opaque(at.input + 4), opaque(at.weights + 4 * panel_keys)};
+  }
+  for (; left > 0; --left) {
+    step(0);
+    at = {opaque(at.input + 1), opaque(at.weights + panel_keys)};
+  }
+  at = {at.input + (chains - 1) * chain_dims, at.weights + (chains - 1) * chain_dims * panel_keys};
+  ATTEND_UNROLL
+  for (int c = 0; c < chains; ++c) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) totals[v] = c == 0 && first ? sums[c][v] : Isa::add(totals[v], sums[c][v]);
+  }
+  first = false;
+}
+
+// sums[o] = or += sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs.
+//   input    [inputs]
+//   weights  [inputs][16]
+// With `prefetch`, lines are prefetched as for a tile of numbers that are widened, floats too: the chains read as many streams,
+// which hardware prefetches too late. Weights that the second-level cache holds are read faster without.
+template <class Isa, class Number, bool prefetch>
+ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int inputs, bool adds, float* sums) {
+  constexpr int vecs = panel_keys / Isa::lanes, chains = at_least(8 / vecs, 2);
+  PanelInputs<Number> at = {input, weights};
+  typename Isa::Vec totals[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) totals[v] = adds ? Isa::load(sums + v * Isa::lanes) : Isa::zero();
+  bool first = !adds;
+  int left = inputs;
+  for (; left >= chains * chain_dims; left -= chains * chain_dims) {
+    add_chains<Isa, Number, prefetch, chains, vecs>(at, chain_dims, first, totals);
+  }
+  for (; left > 0; left -= chain_dims) add_chains<Isa, Number, prefetch, 1, vecs>(at, at_most(left, chain_dims), first, totals);
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,201 @@
+// Projections on parts that are short of memory: weights are read where they lie.
+//
+//   for each tile of tokens:
+//     for some outputs, as many as Isa::chains takes:
+//       for each chain of 16 inputs:  output += chain
+//     scale and bias
+//
+// Weights of other formats are widened in registers for a single token. For several tokens, and where they lie in rows and the
+// instruction set wants columns side by side, those of a chain are widened to memory first.
+#pragma once
+
+#include "../../include/attend/core_linear.h"
+#include "../kernel/pack.h"
+#include "../kernel/tile_sizes.h"
+#include "../numerics/formats.h"
+#include "../simd/chains.h"
+#include "linear_end.h"
+
+namespace attend {
+namespace {
+
+// What is known of a projection when it is compiled, so that the code of all else is left out.
+struct AnyLinear {
+  static constexpr bool known_layout = false, panels = false, one_token = false;
+};
+template <bool in_panels, bool one>
+struct KnownLinear {
+  static constexpr bool known_layout = true, panels = in_panels, one_token = one;
+};
+
+template <class Isa, class Number, class Known = AnyLinear>
+class EmbeddedLinear {
+ public:
+  explicit EmbeddedLinear(const core::Linear& linear) : linear_(linear), weights_(static_cast<const Number*>(linear.weights)) {}
+
+  ATTEND_ALWAYS_INLINE void run() const {
+    if (one_token()) {
+      if constexpr (Isa::has_panel_outputs && !widens<Number>) {
+        if (panels()) return run_token<panel_keys>();
+      }
+      if constexpr (row_outputs > 0) {
+        if (!panels() && Isa::takes_rows(weights_, linear_.weight_stride)) return run_token<row_outputs>();
+      }
+    }
+    if constexpr (widens<Number>) {
+      if (!one_token() && linear_.work != nullptr) return widen_for_all_tokens();
+      if (!panels() && !Isa::typed_apart) {
+        float some[widened_columns * chain_dims];
+        return widen_for_tiles(some);
+      }
+    }
+    for (int token = 0; token < (Known::one_token ? 1 : linear_.tokens);) token += whole_tile(token);
+  }
+
+ private:
+  bool panels() const { return Known::known_layout ? Known::panels : linear_.panels; }
+  bool one_token() const { return Known::one_token || linear_.tokens == 1; }
+
+  static constexpr int row_outputs = Isa::template row_outputs<Number>;
+
+  // Rows of weights whose chain is widened at a time where there is no work memory.
+  static constexpr int widened_columns = 4;
+
+  // One token, by the loops that an instruction set has for it: the whole chains of some outputs, then what is left.
+  template <int some>
+  ATTEND_NOINLINE void run_token() const {
+    const int whole = linear_.inputs / chain_dims, rest = linear_.inputs % chain_dims;
+    float* to = linear_.output;
+    ChainsOf<Number> chains;
+    begin_tile(chains, &to, 0);
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : linear_.weight_stride;
+    for (int output = 0; output < linear_.outputs; output += some) {
+      const bool all = whole > 0 && linear_.outputs - output >= some;
+      if (all) {
+        const OutputChains<Number> outputs = {linear_.input, first_weight(output), linear_.weight_stride, whole,
+                                              linear_.output + output};
+        if constexpr (some == panel_keys) {
+          Isa::panel_outputs(outputs);
+        } else {
+          Isa::outputs_of_rows(outputs);
+        }
+      }
+      const int end = at_most(output + some, linear_.outputs);
+      if (!all || rest > 0) add_columns(chains, output, end, all ? whole * chain_dims : 0);
+    }
+    end_outputs<Isa>(linear_.output, linear_.outputs, linear_.scales, linear_.bias);
+  }
+
+  // Inputs from `input` on of the outputs begin ... end - 1.
+  ATTEND_NOINLINE void add_columns(ChainsOf<Number>& chains, int begin, int end, int input) const {
+    for (; input < linear_.inputs; input += chain_dims) {
+      chains.adds = input > 0;
+      chains.steps = at_most(linear_.inputs - input, chain_dims);
+      chains.column = begin;
+      chains.columns = end - begin;
+      chains.a = linear_.input + input;
+      chains.b = first_weight(begin) + input * chains.b_step;
+      Isa::single_chains(chains);
+    }
+  }
+
+  // The tile of tokens from `token` on; returns how many these are.
+  ATTEND_NOINLINE int whole_tile(int token) const {
+    ChainsOf<Number> chains;
+    float* to[Isa::tile_rows];
+    begin_tile(chains, to, token);
+    chains.a = linear_.input + token * linear_.input_stride;
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : linear_.weight_stride;
+    const int wide = columns_of(chains, !panels());
+    for (chains.column = 0; chains.column < linear_.outputs; chains.column += wide) {
+      chains.columns = at_most(linear_.outputs - chains.column, wide);
+      chains.b = first_weight(chains.column);
+      const float* const input = chains.a;
+      for (int left = linear_.inputs; left > 0; left -= chain_dims) {
+        chains.adds = left != linear_.inputs;
+        chains.steps = at_most(left, chain_dims);
+        Isa::chains(chains);
+        chains.a += chain_dims;
+        chains.b += chain_dims * chains.b_step;
+      }
+      chains.a = input;
+    }
+    for (int r = 0; r < chains.rows; ++r) end_outputs<Isa>(to[r], linear_.outputs, linear_.scales, linear_.bias);
+    return chains.rows;
+  }
+
+  template <class Numbers>
+  ATTEND_ALWAYS_INLINE void begin_tile(ChainsOf<Numbers>& chains, float** to, int token) const {
+    chains.rows = Known::one_token || linear_.tokens - token < Isa::tile_rows ? 1 : Isa::tile_rows;
+    chains.a_stride = linear_.input_stride;
+    chains.a_scale = 1.0f;
+    chains.to = to;
+    for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
+  }
+
+  // How many columns one call of Isa::chains takes.
+  template <class Numbers>
+  static int columns_of(const ChainsOf<Numbers>& chains, bool apart) {
+    return widens<Numbers> ? Isa::typed_columns : Isa::columns(chains.rows, apart);
+  }
+
+  // That of an output and input 0.
+  const Number* first_weight(int output) const {
+    if (!panels()) return weights_ + output * linear_.weight_stride;
+    const int lane = output % panel_keys;
+    return weights_ + (output - lane) * ptrdiff_t(linear_.inputs) + lane;
+  }
+
+  // Of each 16 outputs, each chain is widened to work memory, and all tokens add it to their sums there.
+  ATTEND_NOINLINE void widen_for_all_tokens() const { widen_chains<panel_keys>(linear_.work); }
+  ATTEND_NOINLINE void widen_for_tiles(float* some) const { widen_chains<widened_columns>(some); }
+
+  template <int most>
+  ATTEND_ALWAYS_INLINE void widen_chains(float* wide) const {
+    for (int output = 0; output < linear_.outputs; output += most) {
+      const int columns = at_most(linear_.outputs - output, most);
+      for (int input = 0; input < linear_.inputs; input += chain_dims) {
+        const int steps = at_most(linear_.inputs - input, chain_dims);
+        const Number* const from = first_weight(output) + input * ptrdiff_t(panels() ? panel_keys : 1);
+        if (panels()) {
+          Isa::widen(from, steps * panel_keys, wide);
+        } else {
+          for (int c = 0; c < columns; ++c) Isa::widen(from + c * linear_.weight_stride, steps, wide + c * chain_dims);
+        }
+        add_widened(wide, output, columns, input, steps);
+      }
+    }
+    for (int t = 0; t < linear_.tokens; ++t) {
+      end_outputs<Isa>(linear_.output + t * linear_.output_stride, linear_.outputs, linear_.scales, linear_.bias);
+    }
+  }
+
+  ATTEND_NOINLINE void add_widened(const float* wide, int output, int columns, int input, int steps) const {
+    ChainsOf<float> chains;
+    float* to[Isa::tile_rows];
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : chain_dims;
+    chains.adds = input > 0;
+    chains.steps = steps;
+    for (int token = 0; token < linear_.tokens; token += chains.rows) {
+      begin_tile(chains, to, token);
+      chains.a = linear_.input + token * linear_.input_stride + input;
+      chains.b = wide;
+      const int most = columns_of(chains, !panels());
+      for (int c = 0; c < columns; c += most) {
+        chains.column = output + c;
+        chains.columns = at_most(columns - c, most);
+        Isa::chains(chains);
+        chains.b += most * chains.b_stride;
+      }
+    }
+  }
+
+  const core::Linear& linear_;
+  const Number* const weights_;
+};
+
+}  // namespace
+}  // namespace attend

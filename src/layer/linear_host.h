@@ -1,0 +1,241 @@
+// Projections on hosts.
+//
+//   one token:     for each panel of 16 outputs:  chains side by side (kernel/output_panel.h)
+//   several:       for each block of tokens, of inputs and of outputs
+//                    gather the tokens; panels are read in place, or packed or widened
+//                    for each tile of tokens:  output += tile (kernel/score_tile.h, tokens as queries, outputs as keys)
+//
+// Panels of a block stay in the first two caches while its tokens go over them. Blocks of inputs are whole chains, and so
+// change no bit.
+#pragma once
+
+#include "../../include/attend/core_linear.h"
+#include "../kernel/output_panel.h"
+#include "../kernel/pack.h"
+#include "../kernel/score_tile.h"
+#include "../kernel/tile_sizes.h"
+#include "../numerics/formats.h"
+#include "linear_end.h"
+
+namespace attend {
+namespace {
+
+// Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
+  score_chains<Isa, Number, rows, vecs, panel_keys>(of);
+}
+
+// Whole panels of outputs: wide tiles, then narrower ones. What is less than a tile of other formats goes a row at a time.
+template <class Isa, class Number, int rows, int vecs = score_vecs<Isa, Number>(rows)>
+void linear_rows(ScoreOperands<Number> of, int outputs) {
+  constexpr int wide = vecs * Isa::lanes;
+  for (int lane = 0; outputs >= wide; outputs -= wide) {
+    linear_tile<Isa, Number, rows, vecs>(of);
+    of.scores += wide;
+    of.keys += wide;
+    lane += wide;
+    if (lane < panel_keys) continue;  // of a tile that is less than a panel
+    of.keys += lane / panel_keys * of.panel_stride - lane;
+    lane = 0;
+  }
+  if constexpr (wide > panel_keys) {
+    if (outputs == 0) return;
+    constexpr bool by_rows = widens<Number> && rows > 1;
+    constexpr int less = widens<Number> ? panel_keys / Isa::lanes : vecs / 2;
+    for (int r = 0; r < (by_rows ? rows : 1); ++r) {
+      linear_rows<Isa, Number, by_rows ? 1 : rows, less>(of, outputs);
+      of.query += of.query_stride;
+      of.scores += of.score_stride;
+    }
+  }
+}
+
+template <class Isa, class Number>
+class HostLinear {
+ public:
+  explicit HostLinear(const core::Linear& linear) : linear_(linear), weights_(static_cast<const Number*>(linear.weights)) {}
+
+  void run() const {
+    if (linear_.tokens == 0) return;
+    if (linear_.tokens == 1 && linear_.panels) {
+      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs;
+      bytes > second_cache ? run_token<true>() : run_token<false>();
+    } else if (linear_.work != nullptr && linear_.tokens > 1) {
+      run_with_work();
+    } else if (linear_.panels) {
+      run_in_place();
+    } else {
+      run_packed();
+    }
+  }
+
+ private:
+  static constexpr int few_inputs = widens<Number> ? 32 : 64;  // whose weights of a panel are packed on the stack
+  static constexpr int second_cache = 1 << 20;                 // bytes that the second-level cache holds nearly everywhere
+  static_assert(few_inputs % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
+
+  // How a call is cut into blocks, and memory for these. Null: tokens are read in place, or panels are.
+  struct Blocks {
+    int tokens, inputs, outputs;
+    float* gathered;
+    float* panels;
+    float* widened;  // rows of a panel as floats, where weights of another format lie in rows
+  };
+  struct Block {
+    int token, tokens, input, inputs;
+    const float* data;  // of its tokens and inputs
+    ptrdiff_t stride;   // from token to token
+  };
+
+  void end(float* output, int first, int count) const {
+    end_outputs<Isa>(output, count, linear_.scales == nullptr ? nullptr : linear_.scales + first,
+                     linear_.bias == nullptr ? nullptr : linear_.bias + first);
+  }
+
+  // One token over panels.
+  template <bool prefetch>
+  void run_token() const {
+    const Number* panel = weights_;
+    for (int o = 0; o < linear_.outputs; o += panel_keys, panel += ptrdiff_t(panel_keys) * linear_.inputs) {
+      const int count = at_most(linear_.outputs - o, panel_keys);
+      float last[panel_keys];
+      float* const sums = count == panel_keys ? linear_.output + o : last;
+      output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
+      end(sums, o, count);
+      if (count < panel_keys) copy_row<Isa>(last, count, linear_.output + o);
+    }
+  }
+
+  ATTEND_NOINLINE void run_with_work() const {
+    float* const panels = linear_.work;
+    float* const widened = panels + config::linear_outputs * config::linear_inputs;
+    float* const gathered = widened + panel_keys * config::linear_inputs;
+    const bool few = linear_.tokens <= Isa::tile_rows;
+    if (linear_.panels && (widens<Number> ? linear_.tokens <= typed_rows : few)) return run_in_place();
+    run_blocks<float>({config::linear_tokens, config::linear_inputs, config::linear_outputs, few ? nullptr : gathered,
+                       reads_floats() ? nullptr : panels, widened});
+  }
+
+  // Without work memory: panels where they lie; rows packed on the stack, a few at a time.
+  void run_in_place() const {
+    run_blocks<Number>({linear_.tokens, linear_.inputs, config::linear_outputs, nullptr, nullptr, nullptr});
+  }
+  ATTEND_NOINLINE void run_packed() const {
+    alignas(config::alignment) float panel[panel_keys * few_inputs];
+    float widened[widens<Number> ? panel_keys * few_inputs : 1];
+    run_blocks<float>({linear_.tokens, few_inputs, panel_keys, nullptr, panel, widened});
+  }
+
+  bool reads_floats() const { return linear_.panels && !widens<Number>; }
+
+  // Numbers: what the panels are made of that tiles read.
+  template <class Numbers>
+  void run_blocks(const Blocks& blocks) const {
+    // Tokens that are gathered serve all outputs; otherwise each output is finished before the next, in the order of memory.
+    const int at_once = blocks.gathered != nullptr ? linear_.outputs : blocks.outputs;
+    Block block;
+    for (block.token = 0; block.token < linear_.tokens; block.token += blocks.tokens) {
+      block.tokens = at_most(linear_.tokens - block.token, blocks.tokens);
+      for (int some = 0; some < linear_.outputs; some += at_once) {
+        const int end = at_most(some + at_once, linear_.outputs);
+        for (block.input = 0; block.input < linear_.inputs; block.input += blocks.inputs) {
+          block.inputs = at_most(linear_.inputs - block.input, blocks.inputs);
+          take_tokens(block, blocks.gathered);
+          for (int o = some; o < end; o += blocks.outputs) {
+            run_block<Numbers>(blocks, block, o, at_most(end - o, blocks.outputs));
+          }
+        }
+      }
+    }
+  }
+
+  void take_tokens(Block& block, float* gathered) const {
+    block.data = linear_.input + block.token * linear_.input_stride + block.input;
+    block.stride = linear_.input_stride;
+    if (gathered == nullptr) return;
+    for (int t = 0; t < block.tokens; ++t) {
+      copy_row<Isa>(block.data + t * block.stride, block.inputs, gathered + t * ptrdiff_t(block.inputs));
+    }
+    block.data = gathered;
+    block.stride = block.inputs;
+  }
+
+  // Weights of a block's inputs as panels of floats.
+  ATTEND_NOINLINE void pack_block(const Blocks& blocks, const Block& block, int output, int count) const {
+    float* panel = blocks.panels;
+    for (int o = output; o < output + count; o += panel_keys, panel += panel_keys * block.inputs) {
+      if (linear_.panels) {
+        widen_numbers<Isa>(panel_of(o) + block.input * ptrdiff_t(panel_keys), panel_keys * block.inputs, panel);
+        continue;
+      }
+      const Number* const rows = weights_ + o * linear_.weight_stride + block.input;
+      const int lanes = at_most(output + count - o, panel_keys);
+      if constexpr (widens<Number>) {
+        for (int i = 0; i < lanes; ++i) {
+          widen_numbers<Isa>(rows + i * linear_.weight_stride, block.inputs, blocks.widened + i * block.inputs);
+        }
+        pack_panel<Isa, panel_keys>(blocks.widened, block.inputs, lanes, block.inputs, panel);
+      } else {
+        pack_panel<Isa, panel_keys>(rows, linear_.weight_stride, lanes, block.inputs, panel);
+      }
+    }
+  }
+
+  const Number* panel_of(int output) const { return weights_ + output * ptrdiff_t(linear_.inputs); }
+
+  template <class Numbers>
+  void run_block(const Blocks& blocks, const Block& block, int output, int count) const {
+    ScoreOperands<Numbers> of;
+    if (blocks.panels != nullptr) {
+      pack_block(blocks, block, output, count);
+      of.keys = static_cast<const Numbers*>(static_cast<const void*>(blocks.panels));
+      of.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
+    } else {
+      of.keys = static_cast<const Numbers*>(linear_.weights) + output * ptrdiff_t(linear_.inputs) +
+                block.input * ptrdiff_t(panel_keys);
+      of.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
+    }
+    of.dims = block.inputs;
+    of.scales = nullptr;
+    of.query_stride = block.stride;
+    of.score_stride = linear_.output_stride;
+    of.adds = block.input > 0;
+    constexpr int tile_rows = widens<Numbers> ? typed_rows : Isa::tile_rows;
+    for (int t = 0; t < block.tokens; t += tile_rows) {
+      const int rows = at_most(block.tokens - t, tile_rows);
+      of.query = block.data + t * block.stride;
+      of.scores = linear_.output + (block.token + t) * linear_.output_stride + output;
+      float* const sums = of.scores;
+      for_each_kernel<Isa, Numbers>(rows, [&](int r, auto number) { tile<Numbers, decltype(number)::value>(of, r, count); });
+      if (block.input + block.inputs < linear_.inputs) continue;
+      for (int r = 0; r < rows; ++r) end(sums + r * linear_.output_stride, output, count);
+    }
+  }
+
+  // The outputs of a last panel that is not whole go through memory of its own.
+  template <class Numbers, int rows>
+  void tile(ScoreOperands<Numbers> of, int row, int count) const {
+    of.query += row * of.query_stride;
+    of.scores += row * of.score_stride;
+    const int whole = count & -panel_keys;
+    if (whole > 0) linear_rows<Isa, Numbers, rows>(of, whole);
+    if (whole == count) return;
+    float last[rows * panel_keys];
+    float* const sums = of.scores + whole;
+    for (int r = 0; of.adds && r < rows; ++r) copy_row<Isa>(sums + r * of.score_stride, count - whole, last + r * panel_keys);
+    of.keys += whole / panel_keys * of.panel_stride;
+    of.scores = last;
+    of.score_stride = panel_keys;
+    linear_rows<Isa, Numbers, rows, at_most(panel_keys / Isa::lanes, score_vecs<Isa, Numbers>(rows))>(of, panel_keys);
+    for (int r = 0; r < rows; ++r) {
+      copy_row<Isa>(last + r * panel_keys, count - whole, sums + r * linear_.output_stride);
+    }
+  }
+
+  const core::Linear& linear_;
+  const Number* const weights_;
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,116 @@
+// The typed surface of projections: weights of every format and layout, several in one call, parts, and what is refused.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "../support/instance.h"
+#include "attend/linear.h"
+
+using namespace attend_test;
+using attend::Status;
+
+namespace {
+
+struct Heads {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 6, value_dim = 5;
+};
+
+constexpr attend::Weights<3, 2> small_weights = {{{1, 2}, {3, 4}, {5, 6}}};
+constexpr attend::PackedWeights<3, 2> packed_by_compiler = attend::pack(small_weights);
+static_assert(packed_by_compiler.data[0][0][1] == 3 && packed_by_compiler.data[0][1][2] == 6, "input by input");
+static_assert(packed_by_compiler.data[0][1][3] == 0 && packed_by_compiler.data[0][0][15] == 0, "zeros behind the last output");
+
+template <class Array>
+void fill(Array& array, std::uint64_t seed) {
+  Random(seed).fill(reinterpret_cast<float*>(&array), sizeof array / sizeof(float));
+}
+
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  static_assert(sizeof a == sizeof b, "");
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+constexpr int tokens = 5, inputs = 20;
+
+}  // namespace
+
+TEST_CASE("projections: numbers that are known") {
+  const attend::Vectors<2, 2> x = {{{1, 2}, {3, 4}}};
+  attend::Vectors<2, 3> y;
+  const float bias[3] = {0.5f, -1.0f, 0.25f};
+  REQUIRE(attend::project(x, small_weights, y) == Status::ok);
+  CHECK(y[0][0] == 5.0f);
+  CHECK(y[0][2] == 17.0f);
+  CHECK(y[1][1] == 25.0f);
+  REQUIRE(attend::project(x, packed_by_compiler, bias, y) == Status::ok);
+  CHECK(y[0][0] == 5.5f);
+  CHECK(y[1][2] == 39.25f);
+  const attend::Weights<2, 2, attend::int8> bytes = {{{127, -128}, {2, 0}}, {0.5f, 4.0f}};
+  attend::Vectors<2, 2> z;
+  REQUIRE(attend::project(x, bytes, z) == Status::ok);
+  CHECK(z[0][0] == 0.5f * (127 - 256));
+  CHECK(z[1][1] == 24.0f);
+  const attend::Weights<1, 2, attend::float16> halves = {{{0x3c00, 0xc100}}};    // 1, -2.5
+  const attend::Weights<1, 2, attend::bfloat16> bfloats = {{{0x3f80, 0xc020}}};  // the same
+  attend::Vectors<2, 1> h, b;
+  REQUIRE(attend::project(x, halves, h) == Status::ok);
+  REQUIRE(attend::project(x, attend::pack(bfloats), b) == Status::ok);
+  CHECK(h[1][0] == -7.0f);
+  CHECK(b[1][0] == -7.0f);
+}
+
+TEST_CASE("projections: several in one call, with and without work memory, in parts, straight into heads") {
+  for_each_backend([](const char*) {
+    attend::Vectors<tokens, inputs> x;
+    attend::Weights<24, inputs> to_query;
+    attend::Weights<12, inputs> to_key;
+    attend::Weights<10, inputs> to_value;
+    float bias[10];
+    fill(x, 1), fill(to_query, 2), fill(to_key, 3), fill(to_value, 4), fill(bias, 5);
+    attend::PackedWeights<12, inputs> packed_key;
+    attend::pack(to_key, packed_key);
+    attend::Query<Heads, tokens> query;
+    attend::Key<Heads, tokens> key;
+    attend::Value<Heads, tokens> value;
+    REQUIRE(attend::project(x, attend::into(to_query, query), attend::into(to_key, key), attend::into(to_value, bias, value)) ==
+            Status::ok);
+    for (int h = 0; h < 4; ++h) {
+      float chain = 0.0f, rest = 0.0f;
+      for (int i = 0; i < 16; ++i) chain = std::fma(to_query[h * 6 + 3][i], x[2][i], chain);
+      for (int i = 16; i < inputs; ++i) rest = std::fma(to_query[h * 6 + 3][i], x[2][i], rest);
+      CHECK(query[2][h][3] == chain + rest);
+    }
+    attend::Vectors<tokens, 24> one_query;
+    attend::Vectors<tokens, 12> one_key;
+    attend::Vectors<tokens, 10> one_value;
+    const auto work = std::make_unique<attend::ProjectionWorkspace>();
+    REQUIRE(attend::project(x, to_query, one_query, *work) == Status::ok);
+    REQUIRE(attend::project(x, packed_key, one_key) == Status::ok);
+    for (int part = 0; part < 3; ++part) {
+      REQUIRE(attend::project(x, to_value, bias, one_value, *work, attend::Part{part, 3}) == Status::ok);
+    }
+    CHECK(same(query, one_query));
+    CHECK(same(key, one_key));
+    CHECK(same(value, one_value));
+  });
+}
+
+TEST_CASE("projections: what is out of range is refused and changes nothing") {
+  attend::Weights<inputs, inputs> weights;
+  attend::Vectors<tokens, inputs> x, y, before;
+  fill(weights, 1), fill(x, 2), fill(y, 3);
+  before = y;
+  for (const attend::Part part : {attend::Part{-1, 2}, attend::Part{2, 2}, attend::Part{0, 0}, attend::Part{0, 65536}}) {
+    CHECK(attend::project(x, weights, y, part) == Status::bad_part);
+  }
+  CHECK(same(y, before));
+  const attend::Vectors<tokens, inputs> kept = x;
+  CHECK(attend::project(x, weights, x) == Status::bad_output);
+  CHECK(attend::project(x, attend::into(weights, y), attend::into(weights, x)) == Status::bad_output);
+  CHECK(same(x, kept));
+  CHECK(same(y, before));
+  CHECK(std::strstr(attend::status_text(Status::bad_output), "projection") != nullptr);
+}

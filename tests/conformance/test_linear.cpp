@@ -1,0 +1,62 @@
+// Projections: the bits of the definition on every backend, in every layout, whole and in parts; and the error.
+#include <doctest/doctest.h>
+
+#include "../support/rounds.h"
+#include "linear_case.h"
+
+using namespace attend_test;
+
+namespace {
+
+constexpr Format formats[] = {Format::float32, Format::float16, Format::bfloat16, Format::int8};
+
+void check_every_way(const LinearCase& c, const char* backend, int parts) {
+  const std::vector<float> defined = c.defined();
+  for (const bool panels : {false, true}) {
+    for (const bool work : {false, true}) {
+      for (const int count : {1, parts}) {
+        const std::vector<float> found = c.run({panels, work, count});
+        CHECK_MESSAGE(same_bits(found, defined), std::string(backend), ": ", c.text(), panels ? ", panels" : ", rows",
+                      work ? ", work memory, " : ", ", count, " parts");
+      }
+    }
+  }
+  CHECK_MESSAGE(c.is_beyond_untouched, std::string(backend), ": ", c.text());
+}
+
+}  // namespace
+
+TEST_CASE("projections of random shapes have the bits of their definition") {
+  for_each_backend([](const char* backend) {
+    for (int i = 0; i < rounds(240); ++i) {
+      Random random(std::uint64_t(i) + 1);
+      const LinearShape shape = {random.between(0, 20), random.between(1, 70), random.between(1, 70), formats[i % 4],
+                                 random.between(0, 1) == 1};
+      check_every_way(LinearCase(shape, std::uint64_t(i)), backend, random.between(2, 9));
+    }
+  });
+}
+
+TEST_CASE("projections of long and many inputs, outputs and tokens have the bits of their definition") {
+  const LinearShape shapes[] = {
+      {1, 700, 150, Format::float32, true},  {3, 530, 90, Format::float32, false},  {200, 40, 70, Format::float32, true},
+      {201, 300, 5, Format::float32, false}, {7, 600, 33, Format::int8, true},      {1, 1100, 130, Format::int8, true},
+      {1, 300, 200, Format::float16, false}, {1, 300, 200, Format::bfloat16, true}, {30, 270, 100, Format::float16, true},
+      {1, 1, 1, Format::float32, false},     {1, 1, 40, Format::float32, true},     {25, 257, 65, Format::bfloat16, false},
+  };
+  for_each_backend([&](const char* backend) {
+    std::uint64_t seed = 1000;
+    for (const LinearShape& shape : shapes) check_every_way(LinearCase(shape, ++seed), backend, 3);
+  });
+}
+
+TEST_CASE("projections keep to their error bound") {
+  double worst = 0.0;
+  for (int i = 0; i < rounds(120); ++i) {
+    Random random(std::uint64_t(i) + 77);
+    const LinearCase c({3, random.between(1, 300), 40, formats[i % 4], i % 3 > 0}, std::uint64_t(i));
+    worst = std::max(worst, c.error(c.run({true, false, 1})));
+  }
+  CHECK(worst < 1.0);
+  CHECK(worst > 0.01);  // or it was not measured
+}

@@ -1,0 +1,103 @@
+//! projection: nothing
+static attend::Vectors<queries, 12> x;
+static attend::Vectors<queries, 20> y;
+static const attend::Weights<20, 12> weights{};
+static const attend::PackedWeights<20, 12> packed = attend::pack(weights);
+static const attend::Weights<32, 12, attend::int8> to_query{};
+static const attend::Weights<16, 12, attend::float16> to_key{};
+static const float bias[20] = {};
+static attend::Key<Shape, queries> new_key;
+static attend::ProjectionWorkspace work;
+attend::Status right() {
+  if (attend::project(x, weights, y) != attend::Status::ok) return attend::Status::bad_part;
+  if (attend::project(x, packed, bias, y, work) != attend::Status::ok) return attend::Status::bad_part;
+  if (attend::project(x, packed, y, half) != attend::Status::ok) return attend::Status::bad_part;
+  return attend::project(x, attend::into(to_query, query), attend::into(to_key, new_key), work, half);
+}
+
+//! projection_bias_of_fewer_numbers: attend: the bias of a projection is a float[] with as many numbers as the weights have outputs
+static attend::Vectors<2, 12> x;
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+static const float bias[19] = {};
+void wrong() { attend::project(x, weights, bias, y); }
+
+//! projection_bias_without_output: attend: project takes an output after the bias
+static attend::Vectors<2, 12> x;
+static const attend::Weights<20, 12> weights{};
+static const float bias[20] = {};
+void wrong() { attend::project(x, weights, bias); }
+
+//! projection_input_of_other_size: attend: project takes an input with as many numbers for each token as the weights have inputs
+static attend::Vectors<2, 13> x;
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(x, weights, y); }
+
+//! projection_input_plain_array: attend: project takes attend::Vectors, a Query, Key, Value or Output first
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(floats, weights, y); }
+
+//! projection_into_key_of_other_size: attend: the output of a projection has as many numbers for each token as the weights have outputs
+static attend::Vectors<keys, 12> x;
+static const attend::Weights<32, 12> weights{};
+void wrong() { attend::project(x, attend::into(weights, key)); }
+
+//! projection_of_other_tokens: attend: the input and the output of project have the same number of tokens
+static attend::Vectors<3, 12> x;
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(x, weights, y); }
+
+//! projection_output_const: attend: a projection writes attend::Vectors, a Query, Key, Value or Output
+static attend::Vectors<2, 12> x;
+static const attend::Vectors<2, 20> y{};
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(x, weights, y); }
+
+//! projection_output_of_other_size: attend: the output of a projection has as many numbers for each token as the weights have outputs
+static attend::Vectors<2, 12> x;
+static attend::Vectors<2, 21> y;
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(x, weights, y); }
+
+//! projection_output_plain_pointer: attend: a projection writes attend::Vectors, a Query, Key, Value or Output
+static attend::Vectors<2, 12> x;
+static const attend::Weights<20, 12> weights{};
+void wrong() {
+  float* y = floats;
+  attend::project(x, weights, y);
+}
+
+//! projection_part_before_work: attend: after its input project takes weights, a bias if there is one, and an output, or several
+static attend::Vectors<2, 12> x;
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+static attend::ProjectionWorkspace work;
+void wrong() { attend::project(x, weights, y, half, work); }
+
+//! projection_vectors_of_no_numbers: attend: Vectors have at least 1 token and 1 number
+void wrong(attend::Vectors<2, 0>& x) { x.data[0][0] = 0; }
+
+//! projection_weights_of_double: attend: weights are of float, attend::float16, attend::bfloat16 or attend::int8
+static attend::Weights<2, 3, double> weights;
+
+//! projection_weights_of_no_outputs: attend: weights have at least 1 output and 1 input
+static attend::Weights<0, 3> weights;
+
+//! projection_weights_plain_array: attend: after its input project takes weights, a bias if there is one, and an output, or several
+static attend::Vectors<2, 12> x;
+static attend::Vectors<2, 20> y;
+void wrong() { attend::project(x, floats, y); }
+
+//! projection_without_output: attend: project takes an output after the weights
+static attend::Vectors<2, 12> x;
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(x, weights); }
+
+//! projection_work_of_attention: attend: project takes an attend::ProjectionWorkspace
+static attend::Vectors<2, 12> x;
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+void wrong() { attend::project(x, weights, y, workspace); }
