@@ -52,7 +52,7 @@ struct CosineAndSine {
   float cosine, sine;
 };
 
-// Within 0.8 * 2^-24 of the exact ones.
+// Within 1.2 * 2^-24 of the exact ones.
 inline CosineAndSine cosine_and_sine(uint64_t angle) {
   using F = FloatArithmetic;
   constexpr float two_pi = 0x1.921fb6p2f, two_pi_rest = -0x1.777a5cp-23f;
