@@ -1,4 +1,5 @@
-// The Helium backend's functions around attention: Armv8.1-M with the vector extension for floats. Compiles to nothing elsewhere.
+// The Helium backend's functions around attention: Armv8.1-M with the vector extension for floats. Compiles to nothing
+// elsewhere.
 #include "backend/alone.h"
 
 #if ATTEND_HELIUM

@@ -1,5 +1,5 @@
-// The RVV backend's functions around attention: RISC-V where the compiler, Clang 19 or later, is told of the vector extension. Compiles
-// to nothing elsewhere.
+// The RVV backend's functions around attention: RISC-V where the compiler, Clang 19 or later, is told of the vector extension.
+// Compiles to nothing elsewhere.
 #include "backend/alone.h"
 
 #if ATTEND_RVV

@@ -20,8 +20,8 @@ struct Layer {
   static void rotate(const Rotation& rotation);
 };
 
-// Calls choose<Backend>() of the active backend. Where there is one backend only, nothing is chosen, and a program does not link the
-// dispatcher.
+// Calls choose<Backend>() of the active backend. Where there is one backend only, nothing is chosen, and a program does not
+// link the dispatcher.
 template <class List>
 struct Active;
 template <class Only>

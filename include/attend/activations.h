@@ -15,7 +15,7 @@ void activate(const From& from, To& to) {
   using Input = detail::FloatArray<From>;
   using Result = detail::FloatArray<To>;
   static_assert(Input::is_floats && Result::is_floats,
-                "attend: activate takes arrays: float[…] of any number of extents, attend::Query, Key, Value or Output");
+                "attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(Input::count == Result::count, "attend: the arrays of activate must have as many floats as each other");
   static_assert(Result::count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
   core::activate<activation>(detail::first_float(from), nullptr, int(Result::count), detail::first_float(to));
@@ -34,7 +34,7 @@ void activate(const Gate& gate, const Up& up, To& to) {
   using Second = detail::FloatArray<Up>;
   using Result = detail::FloatArray<To>;
   static_assert(First::is_floats && Second::is_floats && Result::is_floats,
-                "attend: activate takes arrays: float[…] of any number of extents, attend::Query, Key, Value or Output");
+                "attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(First::count == Result::count && Second::count == Result::count,
                 "attend: the arrays of activate must have as many floats as each other");
   static_assert(Result::count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");

@@ -56,8 +56,8 @@ void rotary_turns(float base, float slower, int pairs, uint64_t* turns);
 // Cosines and sines of the angles of a position, [pairs] each.
 void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
 
-// Some pairs of all heads of a token, to be turned in place: the numbers first[h * head_stride + i] and those `partner` further on,
-// i < pairs; or, where partner is 1, neighbours: first[h * head_stride + 2 i] and the number after it.
+// Some pairs of all heads of a token, to be turned in place: the numbers first[h * head_stride + i] and those `partner` further
+// on, i < pairs; or, where partner is 1, neighbours: first[h * head_stride + 2 i] and the number after it.
 struct Rotation {
   float* first;
   ptrdiff_t head_stride;

@@ -27,15 +27,15 @@ struct NormalisedRows {
   using From = FloatArray<X>;
   using To = FloatArray<Y>;
   static constexpr bool has_weight = !Same<Weight, None>::value, has_bias = !Same<Bias, None>::value;
-  static_assert(From::is_floats && To::is_floats,
-                "attend: a normalisation takes arrays: float[…] of any number of extents, attend::Query, Key, Value or Output");
+  static_assert(
+      From::is_floats && To::is_floats,
+      "attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(From::count == To::count, "attend: the input and the result of a normalisation must have as many floats");
   static_assert(!has_weight || (FloatArray<Weight>::is_floats && FloatArray<Weight>::dimensions == 1),
                 "attend: a weight is a float[width], or attend::none");
   static_assert(!has_bias || (FloatArray<Bias>::is_floats && FloatArray<Bias>::dimensions == 1),
                 "attend: a bias is a float[width], or attend::none");
-  static constexpr size_t width =
-      has_weight ? FloatArray<Weight>::count : has_bias ? FloatArray<Bias>::count : From::last;
+  static constexpr size_t width = has_weight ? FloatArray<Weight>::count : has_bias ? FloatArray<Bias>::count : From::last;
   static_assert(!has_weight || !has_bias || FloatArray<Bias>::count == width,
                 "attend: weight and bias of a normalisation must have as many numbers as each other");
   static_assert(From::has_rows_of(width) && To::has_rows_of(width),
@@ -53,8 +53,8 @@ core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bia
 
 }  // namespace detail
 
-// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row. y may be x. Squares must not overflow: a row whose sum of squares does
-// becomes 0.
+// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row. y may be x. Squares must not overflow: a row whose sum of squares
+// does becomes 0.
 template <class X, class Weight, class Y>
 Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
   const core::Normalisation problem = detail::normalisation_of(x, weight, none, y, epsilon);
@@ -78,7 +78,7 @@ void add(const X& x, Y& y, float factor = 1.0f) {
   using From = detail::FloatArray<X>;
   using To = detail::FloatArray<Y>;
   static_assert(From::is_floats && To::is_floats,
-                "attend: add takes arrays: float[…] of any number of extents, attend::Query, Key, Value or Output");
+                "attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(From::count == To::count, "attend: the arrays of add must have as many floats as each other");
   static_assert(From::count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
   core::add(detail::first_float(x), factor, int(To::count), detail::first_float(y));

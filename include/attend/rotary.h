@@ -1,5 +1,5 @@
-// Rotary positions (RoPE), with the same bits on every target: queries and keys turn by their positions, in place, before they go
-// into a cache or a call.
+// Rotary positions (RoPE), with the same bits on every target: queries and keys turn by their positions, in place, before they
+// go into a cache or a call.
 //
 //   static attend::Rotary<Shape::head_dim> rotary;                    // 8 bytes for each pair of numbers
 //   rotary.init(10000.0f);
@@ -15,8 +15,8 @@
 
 namespace attend {
 
-// Which numbers of a head form a pair: 2 i and 2 i + 1 (GPT-J, LLaMA as published), or i and i + rotary_dim / 2 (GPT-NeoX, LLaMA in
-// Hugging Face's Transformers).
+// Which numbers of a head form a pair: 2 i and 2 i + 1 (GPT-J, LLaMA as published), or i and i + rotary_dim / 2 (GPT-NeoX,
+// LLaMA in Hugging Face's Transformers).
 enum class RotaryPairs { neighbours, halves };
 
 namespace detail {
@@ -36,8 +36,7 @@ struct RotatedArray {
 template <RotaryPairs layout, int rotary_dim, class X>
 core::Rotation rotation_of(X& x) {
   using Array = RotatedArray<X, rotary_dim>;
-  return {first_float(x), Array::head_dim, Array::heads,
-          rotary_dim / 2, layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
+  return {first_float(x), Array::head_dim, Array::heads, rotary_dim / 2, layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
           nullptr,        nullptr};
 }
 
@@ -61,8 +60,8 @@ class Rotary {
     return Status::ok;
   }
 
-  // Turns the first `count` tokens, the first of which is at `position`. bad_position, and no change, where one of them is negative
-  // or above 2^31 - 1; bad_count where there are not so many tokens.
+  // Turns the first `count` tokens, the first of which is at `position`. bad_position, and no change, where one of them is
+  // negative or above 2^31 - 1; bad_count where there are not so many tokens.
   template <RotaryPairs layout, class X>
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim>;
@@ -76,7 +75,8 @@ class Rotary {
   uint64_t turns_[size_t(rotary_dim / 2)] = {};
 };
 
-// The same from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes of stack.
+// The same from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes of
+// stack.
 template <int rotary_dim, int positions>
 class RotaryTable {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");

@@ -25,7 +25,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec gelu(typename Isa::Vec x) {
   return where_at_least<Isa>(size, one, outside, Isa::mul(x, half));
 }
 
-// x / 2 * (1 + tanh(z)) = x * sigmoid(2 z) with z = sqrt(2 / pi) * (x + 0.044715 x^3), which loses nothing where tanh is near -1.
+// x / 2 * (1 + tanh(z)) = x * sigmoid(2 z) with z = sqrt(2 / pi) * (x + 0.044715 x^3), which loses nothing where tanh is near
+// -1.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec gelu_tanh(typename Isa::Vec x) {
   using Vec = typename Isa::Vec;
@@ -34,8 +35,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec gelu_tanh(typename Isa::Vec x) {
   const Vec cubic = Isa::broadcast(0x1.a5a7d0p-4f), cubic_rest = Isa::broadcast(-0x1.151aaep-29f);
   const Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(11.0f)), minus_size = Isa::sub(Isa::zero(), size);
   const Vec square = Isa::mul(size, size), square_rest = Isa::fma(size, size, Isa::sub(Isa::zero(), square));
-  // cubic * square + linear as two floats: the product with its rest, then Knuth's sum. The product is a multiply-add, so that no
-  // compiler contracts it with the sum.
+  // cubic * square + linear as two floats: the product with its rest, then Knuth's sum. The product is a multiply-add, so that
+  // no compiler contracts it with the sum.
   const Vec product = Isa::fma(cubic, square, Isa::zero());
   const Vec product_rest = Isa::fma(cubic, square, Isa::sub(Isa::zero(), product));
   const Vec factor = Isa::add(product, linear), part = Isa::sub(factor, product);

@@ -13,10 +13,10 @@ namespace {
 ATTEND_HOT_DATA constexpr float erf_coefficients[] = {0x1.4771f0p-14f, -0x1.a3515cp-11f, 0x1.53f224p-8f, -0x1.b7f71ap-6f,
                                                       0x1.ce2ce6p-4f,  -0x1.81273ep-2f,  0x1.06eba8p-3f};
 //   erf(x / sqrt(2)) / 2 = x * P(x^2) for |x| <= 1, to 2.9e-9 of the smaller of 1/2 +- that
-ATTEND_HOT_DATA constexpr float middle_coefficients[] = {-0x1.1216a8p-17f, 0x1.e26a7ep-14f,  -0x1.376e9ep-10f,
+ATTEND_HOT_DATA constexpr float middle_coefficients[] = {-0x1.1216a8p-17f, 0x1.e26a7ep-14f, -0x1.376e9ep-10f,
                                                          0x1.46d558p-7f,   -0x1.105862p-4f, 0x1.988454p-2f};
 //   erfc(u / sqrt(2)) * e^(u^2 / 2) / 2 = w * P(w) with w = 1 / (1 + u * 3/8), for 1 <= u <= 16, to 3.2e-9
-ATTEND_HOT_DATA constexpr float tail_coefficients[] = {-0x1.6f54ecp-5f, 0x1.723b82p-3f, -0x1.03a932p-2f,
+ATTEND_HOT_DATA constexpr float tail_coefficients[] = {-0x1.6f54ecp-5f, 0x1.723b82p-3f,  -0x1.03a932p-2f,
                                                        0x1.b0f106p-4f,  -0x1.5ee9e4p-7f, 0x1.8984b6p-4f,
                                                        0x1.0499cep-3f,  0x1.3298aap-3f,  0x1.32617ap-3f};
 

@@ -89,8 +89,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec exponential(typename Isa::Vec x) {
   return times_power<Isa>(power.digits, power.whole);
 }
 
-// factor * sigmoid(y), where x has the sign of y and the power is p = e^-|y|: factor / (1 + p) where x >= 0, factor * p / (1 + p)
-// below. A power that is smaller than a float is not lost where its product is none.
+// factor * sigmoid(y), where x has the sign of y and the power is p = e^-|y|: factor / (1 + p) where x >= 0, factor * p / (1 +
+// p) below. A power that is smaller than a float is not lost where its product is none.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec times_sigmoid(typename Isa::Vec x, typename Isa::Vec factor, const Power<Isa>& power) {
   using Vec = typename Isa::Vec;

@@ -18,8 +18,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a
   return y;
 }
 
-// a / b for 1 <= b < 2^40, rounded correctly but for rare cases in which the last bit is the neighbour's: the remainder of a first
-// quotient is exact, and corrects it.
+// a / b for 1 <= b < 2^40, rounded correctly but for rare cases in which the last bit is the neighbour's: the remainder of a
+// first quotient is exact, and corrects it.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec near_quotient(typename Isa::Vec a, typename Isa::Vec b) {
   using Vec = typename Isa::Vec;

@@ -1,5 +1,5 @@
-// Normalisation and rotary positions as src/README.md defines them, one number at a time, with the C library's own fma: what every
-// backend must equal bit for bit. It shares no code with the library.
+// Normalisation and rotary positions as src/README.md defines them, one number at a time, with the C library's own fma: what
+// every backend must equal bit for bit. It shares no code with the library.
 #pragma once
 
 #include <cmath>
@@ -60,8 +60,7 @@ inline std::vector<float> defined_layer_norm(const std::vector<float>& x, const 
   const volatile float mean = defined_sum(x) * (1.0f / float(x.size()));
   std::vector<float> difference(x.size()), y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) difference[i] = x[i] - mean;
-  const float root =
-      defined_reciprocal_root(std::fma(defined_sum_of_squares(difference), 1.0f / float(x.size()), epsilon));
+  const float root = defined_reciprocal_root(std::fma(defined_sum_of_squares(difference), 1.0f / float(x.size()), epsilon));
   for (std::size_t i = 0; i < x.size(); ++i) {
     const volatile float scaled = difference[i] * root;
     if (weight == nullptr) {

@@ -1,5 +1,5 @@
-// Digests of what stands around attention: what every backend, compiler and board must reproduce. Freestanding, on memory of the
-// caller, so that the smallest board can run it.
+// Digests of what stands around attention: what every backend, compiler and board must reproduce. Freestanding, on memory of
+// the caller, so that the smallest board can run it.
 #pragma once
 
 #include <stddef.h>
@@ -18,8 +18,8 @@ struct LayerDigest {
 
 constexpr size_t layer_digest_floats = 1200;
 
-// The 64-bit FNV-1a hash of floats' bytes, little end first, but that numbers below 2^-126 count as 0, because some processors flush
-// them, and NaNs as one NaN.
+// The 64-bit FNV-1a hash of floats' bytes, little end first, but that numbers below 2^-126 count as 0, because some processors
+// flush them, and NaNs as one NaN.
 inline uint64_t hash_of(const float* floats, size_t count, uint64_t hash = 0xcbf29ce484222325u) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t bits;
@@ -42,8 +42,8 @@ uint64_t digest_of_normalisation(float* memory) {
     float *const x = memory, *const weight = memory + 514, *const bias = memory + 771;
     random.fill(x, size_t(2 * width), width % 2 == 0 ? 1.0f : 100.0f), random.fill(weight, size_t(width), 2.0f);
     random.fill(bias, size_t(width));
-    const attend::core::Normalisation n = {x,     width, x, width, width == 15 ? nullptr : weight, width % 3 == 0 ? nullptr : bias, 2,
-                                           width, 1e-5f};
+    const attend::core::Normalisation n = {
+        x, width, x, width, width == 15 ? nullptr : weight, width % 3 == 0 ? nullptr : bias, 2, width, 1e-5f};
     if (layer) {
       attend::core::layer_norm(n);
     } else {

@@ -36,7 +36,8 @@ void check(const char* backend, int which, const float* found, std::size_t count
   REQUIRE(expected[which].size() == count);
   for (std::size_t i = 0; i < count; ++i) {
     const double wanted = expected[which][i], error = std::fabs(double(found[i]) - wanted);
-    CHECK_MESSAGE(error <= 1e-6 * std::fabs(wanted) + 2e-6, std::string(backend), " numbers ", which, " at ", i, ": ", found[i]);
+    CHECK_MESSAGE(error <= 1e-6 * std::fabs(wanted) + 2e-6, std::string(backend), " numbers ", which, " at ", i, ": ",
+                  found[i]);
   }
 }
 

@@ -51,15 +51,9 @@ struct Rows {
 // What a call writes, with what it must not touch.
 std::vector<float> normalised(const Case& c, const Rows& rows) {
   std::vector<float> y = c.in_place ? rows.x : poison(rows.x.size());
-  const attend::core::Normalisation n = {c.in_place ? y.data() : rows.x.data(),
-                                         rows.stride,
-                                         y.data(),
-                                         rows.stride,
-                                         c.has_weight ? rows.weight.data() : nullptr,
-                                         c.has_bias ? rows.bias.data() : nullptr,
-                                         c.rows,
-                                         c.width,
-                                         c.epsilon};
+  const attend::core::Normalisation n = {
+      c.in_place ? y.data() : rows.x.data(),   rows.stride, y.data(), rows.stride, c.has_weight ? rows.weight.data() : nullptr,
+      c.has_bias ? rows.bias.data() : nullptr, c.rows,      c.width,  c.epsilon};
   if (c.layer) {
     attend::core::layer_norm(n);
   } else {
@@ -73,8 +67,9 @@ std::vector<float> defined(const Case& c, const Rows& rows) {
   const float* const weight = c.has_weight ? rows.weight.data() : nullptr;
   for (int row = 0; row < c.rows; ++row) {
     const std::vector<float> x = rows.row(row, c.width);
-    const std::vector<float> of_row = c.layer ? defined_layer_norm(x, weight, c.has_bias ? rows.bias.data() : nullptr, c.epsilon)
-                                              : defined_rms_norm(x, weight, c.epsilon);
+    const std::vector<float> of_row = c.layer
+                                          ? defined_layer_norm(x, weight, c.has_bias ? rows.bias.data() : nullptr, c.epsilon)
+                                          : defined_rms_norm(x, weight, c.epsilon);
     std::copy(of_row.begin(), of_row.end(), y.begin() + row * rows.stride);
   }
   return y;

@@ -63,6 +63,24 @@ TEST_CASE("errors of rotary angles: cosines and sines are within 1.2 * 2^-24 up 
   CHECK(worst <= angle_error);
 }
 
+TEST_CASE("errors of rotary positions: a pair of length r is within 3.7 * 2^-24 * r") {
+  Random random(2);
+  double worst = 0.0;
+  for (int round = 0; round < rounds(20000); ++round) {
+    const int position = random.between(0, 1048576);
+    const std::vector<std::uint64_t> turns = turns_of(10000.0f, 1.0f, 2);
+    float x[4];
+    random.fill(x, 4);
+    const long double angle = position / 100.0L, a = x[1], b = x[3];
+    attend::core::rotate_at({x, 4, 1, 2, 2, nullptr, nullptr}, turns.data(), position, 1, 4);
+    const long double length = std::hypot(a, b);
+    worst = std::max(worst, double(std::fabs(x[1] - (a * std::cos(angle) - b * std::sin(angle))) / length));
+    worst = std::max(worst, double(std::fabs(x[3] - (b * std::cos(angle) + a * std::sin(angle))) / length));
+  }
+  MESSAGE("turned pairs: ", worst * 0x1p24, " * 2^-24");
+  CHECK(worst <= 3.7 * 0x1p-24);
+}
+
 TEST_CASE("rotary angles: a position of 0 turns nothing, and quarters of a turn are exact") {
   const Angles none(turns_of(10000.0f, 1.0f, 8), 0);
   for (const float a : none.cosines) CHECK(a == 1.0f);
