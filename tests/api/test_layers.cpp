@@ -160,6 +160,9 @@ TEST_CASE("rotary positions that are refused change nothing") {
   CHECK(table.rotate<RotaryPairs::halves>(again, -1) == Status::bad_position);
   CHECK(table.rotate<RotaryPairs::halves>(again, 0, 4) == Status::bad_count);
   CHECK(same(again, query));
+  for (const Status refused : {Status::bad_rotary, Status::bad_position}) {
+    CHECK(std::string(attend::status_text(refused)).find("rotary") != std::string::npos);
+  }
   CHECK(table.rotate<RotaryPairs::halves>(again, 5) == Status::ok);
   CHECK(rotary.rotate<RotaryPairs::halves>(again, 0x7fffffff - 3) == Status::ok);
 }

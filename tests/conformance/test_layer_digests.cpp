@@ -1,4 +1,4 @@
-// The committed digests of what stands around attention, on every backend. What differs is printed as it would stand in
+// The committed digests of what stands around attention, on every backend. What differs is printed with its name, for
 // layer_digests.inc.
 #include <doctest/doctest.h>
 
