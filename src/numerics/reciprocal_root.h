@@ -10,8 +10,8 @@ namespace {
 
 // 1 / sqrt(a) for a >= 2^-126, within 0.5001 units in the last place; 0 for infinity, NaN for NaN.
 //
-// Newton's iteration from a guess by the bits, whose error of 3.5 % shrinks to 1.8e-3, 4.8e-6 and a last bit in three steps. The
-// fourth, like the others, takes the rounding of its product into account, and rounds almost every result correctly.
+// Newton's iteration from a guess by the bits, whose error of 3.5 % shrinks to 1.8e-3, 4.8e-6 and a last bit in three steps.
+// The fourth, like the others, takes the rounding of its product into account, and rounds almost every result correctly.
 inline float reciprocal_root(float a) {
   using F = FloatArithmetic;
   if (magnitude(a) >= 0x7f800000u) return magnitude(a) == 0x7f800000u ? 0.0f : a;

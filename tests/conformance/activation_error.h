@@ -33,10 +33,10 @@ constexpr ActivationCase activation_cases[] = {
     {"gelu", attend::core::activate<attend::Activation::gelu>, [](double x) { return x < -100.0 ? -0.0 : x * exact_tail(-x); },
      5.9},
     {"gelu_tanh", attend::core::activate<attend::Activation::gelu_tanh>, exact_gelu_tanh, 3.4},
-    {"sigmoid", attend::core::activate<attend::Activation::sigmoid>, exact_sigmoid, 2.6},
+    {"sigmoid", attend::core::activate<attend::Activation::sigmoid>, exact_sigmoid, 2.5},
     {"tanh", attend::core::activate<attend::Activation::tanh>, [](double x) { return std::tanh(x); }, 4.0},
-    {"exp", attend::core::activate<attend::Activation::exp>, [](double x) { return std::exp(x); }, 1.0},
-    {"erf", attend::core::activate<attend::Activation::erf>, [](double x) { return std::erf(x); }, 1.4},
+    {"exp", attend::core::activate<attend::Activation::exp>, [](double x) { return std::exp(x); }, 1.1},
+    {"erf", attend::core::activate<attend::Activation::erf>, [](double x) { return std::erf(x); }, 1.3},
 };
 
 struct WorstError {
