@@ -141,6 +141,14 @@ bound: $(BUILD)/error_search
 $(BUILD)/error_search: $(BUILD)/tests/conformance/error_search.o $(BUILD)/libattend.a
 	$(call link)
 
+## every-float the largest error of each activation over all 2^32 floats, some minutes each with two threads (ARGS= names of some)
+.PHONY: every-float
+every-float: $(BUILD)/every_float
+	@$(BUILD)/every_float $(ARGS)
+
+$(BUILD)/every_float: $(BUILD)/tests/conformance/every_float.o $(BUILD)/libattend.a
+	$(call link,-lpthread)
+
 ## bench       the rows of README: speed as a fraction of the machine's measured limits, and of peers', as a table, in three minutes (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
 ## bench-all   the same for every length and shape, with two threads too
 .PHONY: bench bench-all
@@ -252,4 +260,4 @@ help:
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
 -include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
-  $(BUILD)/tests/conformance/error_search.o)
+  $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)

@@ -63,6 +63,12 @@ const char* attend::status_text(Status status) {
       return "say score_stage: which scores options.scores is filled with (raw, capped, biased or weights)";
     case Status::not_in_ring:
       return "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once";
+    case Status::bad_epsilon:
+      return "the epsilon of a normalisation must lie within 1e-30 and 1e30";
+    case Status::bad_rotary:
+      return "the base of rotary positions must lie within 2 and 1e12, and their scaling within 1 and 65536";
+    case Status::bad_position:
+      return "rotary positions must not be negative, and all tokens must lie within the table, if there is one";
   }
   return "unknown status";
 }

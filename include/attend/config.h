@@ -90,12 +90,13 @@ inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit 
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
 inline constexpr int row_state = 3;      // floats that say what a row's scores are relative to
-inline constexpr bool embedded = ATTEND_EMBEDDED;  // no memory for copies of keys, values and sums
-inline constexpr int decode_stack_floats = 4096;   // decode keeps its work memory on the stack, about this much
-inline constexpr size_t alignment = 64;            // of caches and workspaces: a cache line
-inline constexpr int linear_tokens = 192;          // of a projection, that share one pass over the weights
-inline constexpr int linear_inputs = 256;          // inputs that such a pass takes at a time, a multiple of chain_dims
-inline constexpr int linear_outputs = 64;          // outputs whose weights are packed at a time, where they lie in rows
+inline constexpr bool embedded = ATTEND_EMBEDDED;   // no memory for copies of keys, values and sums
+inline constexpr int decode_stack_floats = 4096;    // decode keeps its work memory on the stack, about this much
+inline constexpr size_t alignment = 64;             // of caches and workspaces: a cache line
+inline constexpr int linear_tokens = 192;           // of a projection, that share one pass over the weights
+inline constexpr int linear_inputs = 256;           // inputs that such a pass takes at a time, a multiple of chain_dims
+inline constexpr int linear_outputs = 64;           // outputs whose weights are packed at a time, where they lie in rows
+inline constexpr int layer_tokens = linear_tokens;  // tokens of a multi-head layer that are under way at a time
 inline constexpr size_t linear_work_floats = size_t(linear_tokens + linear_outputs + panel_keys) * size_t(linear_inputs);
 #if ATTEND_X86
 inline constexpr size_t stack_bytes = 2048;
@@ -128,6 +129,7 @@ inline constexpr int row_state = 1;
 inline constexpr bool embedded = ATTEND_EMBEDDED;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
+inline constexpr int layer_tokens = 4;
 inline constexpr size_t linear_work_floats = size_t(panel_keys) * chain_dims;
 inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 592;
 inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1664 : 960;
@@ -141,13 +143,15 @@ inline constexpr size_t linear_stack_bytes = 7168;
 #endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
+inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) == 8 ? 832 : 512;
 
 // stack_bytes is the most stack that core::run takes on x86, Arm and RISC-V, with the backend that takes most, as GCC compiles
 // it with -Os or -O2; what a host's C library takes for memset or memcpy comes on top. Tests hold it to that. What
 // the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
 // part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
 // takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
-// (core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory.
+// (core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory. layer_stack_bytes is the most
+// that the functions of core_layer.h take.
 
 }  // namespace config
 }  // namespace attend

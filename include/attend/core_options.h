@@ -101,6 +101,14 @@ struct Options {
   bool partial = false;
 };
 
+// The options of a call for the tokens after the first `count`.
+inline void next_tokens(Options& options, int count) {
+  options.visible.first += count * options.visible.token_stride;
+  options.bias.first += count * options.bias.token_stride;
+  if (options.lse.data != nullptr) options.lse.data += count * options.lse.token_stride;
+  if (options.scores.data != nullptr) options.scores.data += count * options.scores.token_stride;
+}
+
 // A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and
 // the segments before.
 constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }

@@ -48,6 +48,9 @@ class CacheTokens {
   // Tokens held; of a RingCache, tokens that were ever appended since clear().
   constexpr int length() const { return length_; }
 
+  // How many tokens still fit.
+  constexpr int room() const { return capacity - length_; }
+
   constexpr void clear() { length_ = 0; }
 
  protected:

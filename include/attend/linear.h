@@ -4,12 +4,14 @@
 //   attend::project(x, weights, bias, y);                        // x: Vectors<tokens, 48>, y: Vectors<tokens, 64>
 //   attend::project(x, attend::into(wq, query), attend::into(wk, key), attend::into(wv, value));
 //
-// x and y are Vectors or the arrays of attention (Query, Key, Value, Output), whose heads lie side by side: a projection to
-// heads * head_dim outputs writes a Query as it is. Every call refuses what is out of range with a status, and touches nothing
-// then. Programs without projections hold none of the code, and those with one format of weights not that of others.
+// x and y are Vectors, float[tokens][size], float[size] for one token, or the arrays of attention (Query, Key, Value, Output),
+// whose heads lie side by side: a projection to heads * head_dim outputs writes a Query as it is. Every call refuses what is
+// out of range with a status, and touches nothing then. Programs without projections hold none of the code, and those with one
+// format of weights not that of others.
 #pragma once
 
 #include "calls.h"
+#include "float_arrays.h"
 #include "weights.h"
 
 namespace attend {
@@ -19,40 +21,6 @@ namespace attend {
 struct ProjectionWorkspace : detail::WorkFloats<core::linear_work_floats> {};
 
 namespace detail {
-
-// Of arrays of numbers: how many tokens, and how many numbers of each. No tokens for any other type.
-template <int token_count, int number_count>
-struct VectorExtents {
-  static constexpr int tokens = token_count, size = number_count;
-};
-template <int tokens, int size>
-constexpr VectorExtents<tokens, size> vector_extents(const Vectors<tokens, size>*) {
-  return {};
-}
-template <int tokens, int heads, int width>
-constexpr VectorExtents<tokens, heads * width> vector_extents(const Rows<tokens, heads, width>*) {
-  return {};
-}
-constexpr VectorExtents<0, 0> vector_extents(const void*) { return {}; }
-template <class Array>
-using VectorsOf = decltype(vector_extents(null_of<Array>()));
-
-template <int tokens, int size>
-constexpr const float* first_number(const Vectors<tokens, size>& array) {
-  return array.data[0];
-}
-template <int tokens, int size>
-constexpr float* first_number(Vectors<tokens, size>& array) {
-  return array.data[0];
-}
-template <int tokens, int heads, int width>
-constexpr const float* first_number(const Rows<tokens, heads, width>& array) {
-  return array.data[0][0];
-}
-template <int tokens, int heads, int width>
-constexpr float* first_number(Rows<tokens, heads, width>& array) {
-  return array.data[0][0];
-}
 
 // Of weights: their extents, format and layout. No outputs for any other type.
 template <int output_count, int input_count, class Format, bool packed>
@@ -142,6 +110,17 @@ constexpr float* work_of(WorkFloats<count>& work) {
   return work.data;
 }
 
+// A projection of tokens that lie side by side.
+template <class WeightArray>
+core::Linear linear_of(const WeightArray& weights, const float* bias, const float* input, int tokens, float* output,
+                       float* work) {
+  using Is = WeightsOf<WeightArray>;
+  const float* scales = nullptr;
+  if constexpr (Is::scaled) scales = weights.scales;
+  return {input,      output,     weights.data, scales, bias,       Is::inputs, Is::outputs,
+          Is::inputs, Is::inputs, Is::outputs,  tokens, Is::panels, work};
+}
+
 template <class Input, class WeightArray, class OutputArray, class Share>
 void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const Share& share) {
   using Is = WeightsOf<WeightArray>;
@@ -150,22 +129,8 @@ void run_projection(const Input& input, const Projection<WeightArray, OutputArra
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
   static_assert(Of::tokens == VectorsOf<OutputArray>::tokens,
                 "attend: the input and the output of project have the same number of tokens");
-  const float* scales = nullptr;
-  if constexpr (Is::scaled) scales = to.weights.scales;
-  const core::Linear linear = {first_number(input),
-                               first_number(to.output),
-                               to.weights.data,
-                               scales,
-                               to.bias,
-                               Is::inputs,
-                               Is::outputs,
-                               Is::inputs,
-                               Is::inputs,
-                               Is::outputs,
-                               Of::tokens,
-                               Is::panels,
-                               work};
-  run_linear_share<Is, Of::tokens>(linear, share);
+  run_linear_share<Is, Of::tokens>(linear_of(to.weights, to.bias, first_float(input), Of::tokens, first_float(to.output), work),
+                                   share);
 }
 
 // The projections come first, then what may follow them.
@@ -203,31 +168,30 @@ Status project_all(const Input& input, More&&... more) {
   return Status::ok;
 }
 
-// How many numbers a float[] has; none for any other type.
-template <class Type>
-struct BiasOf {
-  static constexpr int count = 0;
-};
-template <size_t numbers>
-struct BiasOf<float[numbers]> {
-  static constexpr int count = int(numbers);
-};
-
 template <class Input, class WeightArray, size_t count, class OutputArray, class... More>
 Status project_biased(const Input& input, const WeightArray& weights, const float (&bias)[count], OutputArray& output,
                       More&&... more) {
   return project_all(input, into(weights, bias, output), more...);
 }
 
-// A single projection, without a bias or with one.
+// Whether arguments begin with an output.
+template <class... None>
+constexpr bool begin_with_output(const None*...) {
+  return false;
+}
+template <class First, class... Others>
+constexpr bool begin_with_output(const First*, const Others*...) {
+  return VectorsOf<First>::tokens > 0;
+}
+
+// A single projection: without a bias, or with one, which an output follows.
 template <class Input, class WeightArray, class Second, class... More>
 Status project_one(const Input& input, const WeightArray& weights, Second& second, More&&... more) {
-  static_assert(BiasOf<typename Bare<Second>::Name>::count == 0 || sizeof...(More) > 0,
-                "attend: project takes an output after the bias");
-  if constexpr (BiasOf<typename Bare<Second>::Name>::count == 0) {
-    return project_all(input, into(weights, second), more...);
-  } else {
+  if constexpr (begin_with_output(null_of<More>()...)) {
+    static_assert(FloatArray<Second>::dimensions == 1, "attend: the bias of a projection is a float[outputs]");
     return project_biased(input, weights, second, more...);
+  } else {
+    return project_all(input, into(weights, second), more...);
   }
 }
 

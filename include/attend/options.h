@@ -37,6 +37,11 @@ enum class Status {
   bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache; weights into a State
   no_score_stage,   // scores without score_stage
   not_in_ring,      // a query sees tokens that a RingCache no longer has
+
+  // Of what stands around attention.
+  bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
+  bad_rotary,    // base not within 2 … 1e12, or a scaling not within 1 … 65536
+  bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 };
 
 // One English sentence for a status; never null.

@@ -1,20 +1,10 @@
-// Vectors of tokens, and the weights of linear projections (linear.h): in rows as layers are stored, or packed.
+// The weights of linear projections (linear.h): in rows as layers are stored, or packed.
 #pragma once
 
 #include "cache_rows.h"
 #include "core_linear.h"
 
 namespace attend {
-
-// vector[token][i]: numbers of tokens side by side.
-template <int tokens, int size>
-struct Vectors {
-  static_assert(tokens >= 1 && size >= 1, "attend: Vectors have at least 1 token and 1 number");
-  float data[size_t(tokens)][size_t(size)];
-
-  constexpr auto& operator[](int token) { return data[token]; }
-  constexpr const auto& operator[](int token) const { return data[token]; }
-};
 
 namespace detail {
 

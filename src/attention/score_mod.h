@@ -6,7 +6,9 @@
 #include "../../include/attend/core_options.h"
 #include "../../include/attend/work_memory.h"
 #include "../kernel/row_softmax.h"
+#include "../kernel/vectors.h"
 #include "../numerics/exp2.h"
+#include "../numerics/reciprocal.h"
 #include "visibility.h"
 
 namespace attend {
@@ -28,18 +30,6 @@ struct ScoreFactors {
     cap = base2_scale(options.soft_cap);
   }
 };
-
-// -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
-// every target, and faster than division where vectors are wide.
-template <class Isa>
-ATTEND_ALWAYS_INLINE typename Isa::Vec near_minus_reciprocal(typename Isa::Vec a) {
-  using Vec = typename Isa::Vec;
-  const Vec one = Isa::broadcast(1.0f);
-  Vec y = Isa::minus_reciprocal_guess(a);
-  ATTEND_UNROLL
-  for (int step = 0; step < 3; ++step) y = Isa::fma(y, Isa::fma(a, y, one), y);
-  return y;
-}
 
 // tanh(y * ln(2) / 2) = (2^y - 1) / (2^y + 1), with 2^y - 1 = 2^n * (2^f - 1) + (2^n - 1), so that small y lose nothing.
 template <class Isa>
@@ -67,26 +57,6 @@ ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
     for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(scores + k + i * Isa::lanes)));
     ATTEND_UNROLL
     for (int i = 0; i < some; ++i) Isa::store(scores + k + i * Isa::lanes, capped[i]);
-  }
-}
-
-// Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
-template <class Isa, class Call>
-ATTEND_ALWAYS_INLINE void for_each_vector(int count, Call call) {
-  int k = 0;
-  for (; count - k >= Isa::lanes; k += Isa::lanes) call(k, Isa::lanes);
-  if (k < count) call(k, count - k);
-}
-template <class Isa>
-ATTEND_ALWAYS_INLINE typename Isa::Vec load_some(const float* from, int count) {
-  return count == Isa::lanes ? Isa::load(from) : Isa::load_first(from, count);
-}
-template <class Isa>
-ATTEND_ALWAYS_INLINE void store_some(float* to, typename Isa::Vec a, int count) {
-  if (count == Isa::lanes) {
-    Isa::store(to, a);
-  } else {
-    Isa::store_first(to, a, count);
   }
 }
 

@@ -64,6 +64,7 @@ program() {
 if succeeds "the library compiles without a warning" compile_all "$build/objects" "$(ls src/*.cpp)" -std=c++17 $strict; then
   program cpp 1 "-x c++ -std=c++17"
   program cpp 2 "-x c++ -std=c++17"
+  program cpp 3 "-x c++ -std=c++17"
   program c 1 "-x c -std=c11"
 fi
 

@@ -26,7 +26,7 @@ fi
 
 # What the C library's functions take is not in the promise. Helpers of the compiler's run-time have no frames to read: they get
 # more than any of them takes.
-outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64'
+outside='memcpy=0 memset=0 memmove=0 __aeabi_idiv=64 __aeabi_idivmod=64 __aeabi_uidiv=64 __aeabi_uidivmod=64 __aeabi_uldivmod=128 __aeabi_ldivmod=128'
 core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
 # Of calls with options, those that have others to call; and where the C surface makes them.
@@ -53,6 +53,9 @@ c_option_calls='attend_run attend_run_part attend_check attend_workspace_size at
 c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
+# What stands around attention.
+layer_calls='normalisation activations rotary'
+
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
 bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
 
@@ -68,7 +71,7 @@ for level in -Os -O2; do
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
   # Calls with options come after the plain ones, whose tiles they call.
-  known=$outside most=0 option_most=0 linear_most=0
+  known=$outside most=0 option_most=0 linear_most=0 layer_most=0
   for graph in "$objects"/backend_*.ci "$objects"/combine_*.ci; do
     name=$(basename "$graph" .ci)
     entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[0-9]*[A-Z][^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
@@ -80,9 +83,22 @@ for level in -Os -O2; do
     case $name in
       *_options | *_cache) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
       *_linear) [ "$depth" -le "$linear_most" ] || linear_most=$depth ;;
+      *_layer) [ "$depth" -le "$layer_most" ] || layer_most=$depth ;;
       *) [ "$depth" -le "$most" ] || most=$depth ;;
     esac
   done
+  graphs=$(for source in $layer_calls; do echo "$objects/$source.ci"; done)
+  # shellcheck disable=SC2086
+  roots=$(sed -n 's/^node: { title: "\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\1/p' $graphs | sort -u | tr '\n' ' ')
+  # shellcheck disable=SC2086
+  succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
+    -f tests/support/stack.awk "$objects/dispatch.ci" $graphs || continue
+  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise layer "$folder")
+  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+    ok "$level: what stands around attention: $needed bytes of stack, $promised promised"
+  else
+    fail "$level: what stands around attention: the headers promise its stack" "it needs $needed bytes, include/attend/config.h says ${promised:-?}"
+  fi
   # shellcheck disable=SC2086
   succeeds "$level: projections have a bound" awk -v known="$known" -v indirect="$linear_most" \
     -v roots="$(echo $linear_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear.ci" || continue

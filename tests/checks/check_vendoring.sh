@@ -49,6 +49,23 @@ static void print_with_options() {
   std::printf("options %a %a %a %a %a\n", double(output[0]), double(output[2]), double(lse), double(weights[0]), double(weights[3]));
 }
 
+// A row of a feed-forward network, and a head that turns.
+static void print_layer() {
+  float row[20], head[1][1][20], squares = 0.0f;
+  for (int i = 0; i < 20; ++i) row[i] = head[0][0][i] = 0.37f * float(i) - 3.0f;
+  attend::Rotary<18> rotary;
+  rotary.init(500000.0f, 2.0f);
+  rotary.rotate<attend::RotaryPairs::halves>(head, 12345);
+  rotary.rotate<attend::RotaryPairs::neighbours>(head, 7);
+  attend::layer_norm(row, attend::none, head[0][0], row);
+  attend::activate<attend::Activation::gelu>(row);
+  attend::activate<attend::Activation::silu>(row, head[0][0], row);
+  attend::add(head[0][0], row);
+  attend::rms_norm(row, attend::none, row);
+  for (const float number : row) squares += number * number;
+  std::printf("layer %a %a %a %d\n", double(row[0]), double(row[9]), double(row[19]), squares > 19.99f && squares < 20.01f);
+}
+
 int main() {
 #if defined(__x86_64__) || defined(__i386__)
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -69,6 +86,7 @@ int main() {
       std::printf("%s %a %a\n", attend::active_backend(), double(output[0][0][0]), double(output[0][1][0]));
     }
     print_with_options();
+    print_layer();
   }
 }
 END

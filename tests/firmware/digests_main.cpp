@@ -1,11 +1,21 @@
 // Computes the committed digests, those of attention as far as memory holds them, with one backend.
 #include "../conformance/digest.h"
+#include "../conformance/layer_digest.h"
 #include "../conformance/linear_digest.h"
 #include "platform.h"
 
 namespace {
 
 using attend_test::digest_case_count, attend_test::digest_cases;
+
+void print_difference(const char* name, uint64_t expected, uint64_t found) {
+  firmware::print(name);
+  firmware::print(": expected 0x");
+  firmware::print_number(expected, 16, 16);
+  firmware::print(", found 0x");
+  firmware::print_number(found, 16, 16);
+  firmware::print("\n");
+}
 
 // True when the case gives its digest. The memory is NaN before, so that a read of anything never written shows.
 bool check(int index, float* memory) {
@@ -16,11 +26,15 @@ bool check(int index, float* memory) {
   if (digest == digest_case.digest) return true;
   firmware::print("case ");
   firmware::print_number(uint64_t(index));
-  firmware::print(" of digests.inc: expected 0x");
-  firmware::print_number(digest_case.digest, 16, 16);
-  firmware::print(", found 0x");
-  firmware::print_number(digest, 16, 16);
-  firmware::print("\n");
+  print_difference(" of digests.inc", digest_case.digest, digest);
+  return false;
+}
+
+// The same of what stands around attention.
+bool check(const attend_test::LayerDigest& layer, float* memory) {
+  const uint64_t digest = layer.compute(memory);
+  if (digest == layer.digest) return true;
+  print_difference(layer.name, layer.digest, digest);
   return false;
 }
 
@@ -68,6 +82,7 @@ int firmware::run() {
       ++failed;
     }
   }
+  for (const attend_test::LayerDigest& layer : attend_test::layer_digests) ++(check(layer, memory.floats) ? passed : failed);
   print_number(uint64_t(passed));
   print(" passed, ");
   print_number(uint64_t(failed));

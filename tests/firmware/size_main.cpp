@@ -142,6 +142,8 @@ const char options_stack[sizeof options_stack] = {};
 const char options_part_stack[sizeof options_part_stack] = {};
 extern const char linear_stack[attend::config::linear_stack_bytes];
 const char linear_stack[sizeof linear_stack] = {};
+extern const char layer_stack[attend::config::layer_stack_bytes];
+const char layer_stack[sizeof layer_stack] = {};
 extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];
 extern const char decode_part_stack[attend::key_part_stack_bytes<Shape>];
 const char prefill_part_stack[sizeof prefill_part_stack] = {};

@@ -1,0 +1,77 @@
+// What stands around attention in a transformer block, under the typed surface: normalisation, activations, rotary positions,
+// residual addition. Plain structs of pointers, extents and strides; nothing here is checked. All extents and strides count
+// floats. Every function gives the same bits on every target and backend, as the rest of the library does.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+
+namespace attend {
+
+// The function of an activation.
+enum class Activation {
+  relu,       // max(x, 0)
+  silu,       // x / (1 + e^-x), also called swish
+  gelu,       // x * Phi(x) with the distribution function of the normal distribution
+  gelu_tanh,  // its approximation, x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+  sigmoid,    // 1 / (1 + e^-x)
+  tanh,
+  exp,
+  erf,
+};
+
+namespace core {
+
+// Rows to normalise; `to` may be `from`, with the same stride.
+struct Normalisation {
+  const float* from;
+  ptrdiff_t from_stride;  // from row to row
+  float* to;
+  ptrdiff_t to_stride;
+  const float* weight;  // [width], or null for 1
+  const float* bias;    // [width], or null for none; not read by rms_norm
+  int rows;
+  int width;      // at least 1
+  float epsilon;  // at least 2^-126
+};
+
+// y = x / sqrt(mean(x^2) + epsilon) * weight (Zhang and Sennrich, 2019). Where the sum of squares overflows, y is 0.
+void rms_norm(const Normalisation& normalisation);
+// y = (x - mean(x)) / sqrt(variance(x) + epsilon) * weight + bias (Ba, Kiros and Hinton, 2016)
+void layer_norm(const Normalisation& normalisation);
+
+// to[i] = f(from[i]), and where `by` is not null, times by[i]. Each of `from` and `by` may be `to`.
+template <Activation activation>
+void activate(const float* from, const float* by, int count, float* to);
+
+// y[i] += x[i] * factor, rounded once.
+void add(const float* x, float factor, int count, float* y);
+
+// How far each pair turns from one position to the next, in units of 2^-64 of a turn: base^(-i / pairs) / slower radians.
+// base is 2 to 1e12, slower 1 to 65536.
+void rotary_turns(float base, float slower, int pairs, uint64_t* turns);
+
+// Cosines and sines of the angles of a position, [pairs] each.
+void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
+
+// Some pairs of all heads of a token, to be turned in place: the numbers first[h * head_stride + i] and those `partner` further
+// on, i < pairs; or, where partner is 1, neighbours: first[h * head_stride + 2 i] and the number after it.
+struct Rotation {
+  float* first;
+  ptrdiff_t head_stride;
+  int heads;
+  int pairs;
+  int partner;
+  const float* cosines;  // [pairs]
+  const float* sines;    // [pairs]
+};
+void rotate(const Rotation& rotation);
+
+// The same for tokens at positions position, position + 1, …, with cosines and sines computed on the way; those of the rotation
+// are not read.
+void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride);
+
+}  // namespace core
+}  // namespace attend

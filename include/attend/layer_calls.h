@@ -1,0 +1,255 @@
+// How the calls of multi-head layers go over their tokens: projections, attention and projection again, block by block.
+#pragma once
+
+#include "attention.h"
+#include "layer_work.h"
+#include "linear.h"
+
+namespace attend {
+namespace detail {
+
+// Weights with their bias, or null.
+template <class WeightArray>
+struct Matrix {
+  using Weights = WeightsOf<WeightArray>;
+  static_assert(Weights::outputs > 0,
+                "attend: a layer takes attend::Weights or attend::PackedWeights, or attend::biased() of them");
+  constexpr Matrix(const WeightArray& weights_, const float* bias_ = nullptr) : weights(weights_), bias(bias_) {}
+  const WeightArray& weights;
+  const float* bias;
+};
+template <class WeightArray>
+constexpr Matrix<WeightArray> matrix_of(const WeightArray& weights) {
+  return weights;
+}
+template <class WeightArray>
+constexpr const Matrix<WeightArray>& matrix_of(const Matrix<WeightArray>& matrix) {
+  return matrix;
+}
+template <class Type>
+using MatrixOf = typename Bare<decltype(matrix_of(*null_of<Type>()))>::Name;
+
+// A layer; its steps change queries and keys between projection and attention.
+template <class Shape, class Q, class K, class V, class O, class... Steps>
+struct MultiHead : Steps... {
+  using Dims = Checked<Shape>;
+  static constexpr int width = Q::Weights::inputs, memory_width = K::Weights::inputs, output_width = O::Weights::outputs;
+  static_assert(Q::Weights::outputs == Dims::query_heads * Dims::head_dim,
+                "attend: the query weights of a layer have query_heads * head_dim outputs");
+  static_assert(K::Weights::outputs == Dims::kv_heads * Dims::head_dim,
+                "attend: the key weights of a layer have kv_heads * head_dim outputs");
+  static_assert(V::Weights::outputs == Dims::kv_heads * Dims::value_dim,
+                "attend: the value weights of a layer have kv_heads * value_dim outputs");
+  static_assert(O::Weights::inputs == Dims::query_heads * Dims::value_dim,
+                "attend: the output weights of a layer have query_heads * value_dim inputs");
+  static_assert(V::Weights::inputs == memory_width,
+                "attend: the key and value weights of a layer have the same number of inputs");
+
+  constexpr MultiHead(const Q& q, const K& k, const V& v, const O& o, const Steps&... steps)
+      : Steps(steps)..., query(q), key(k), value(v), output(o) {}
+
+  // Whether the steps can take these positions.
+  Status check([[maybe_unused]] int position, [[maybe_unused]] int count) const {
+    Status status = Status::ok;
+    (void)(((status = static_cast<const Steps&>(*this).check(position, count)) == Status::ok) && ...);
+    return status;
+  }
+  template <class Block>
+  void prepare_queries([[maybe_unused]] Block& block, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
+    (static_cast<const Steps&>(*this).prepare_queries(block, position, count), ...);
+  }
+  template <class Block>
+  void prepare_keys([[maybe_unused]] Block& block, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
+    (static_cast<const Steps&>(*this).prepare_keys(block, position, count), ...);
+  }
+
+  Q query;
+  K key;
+  V value;
+  O output;
+};
+
+template <class Type>
+struct LayerOf {
+  using ShapeType = void;
+};
+template <class Shape, class... Parts>
+struct LayerOf<MultiHead<Shape, Parts...>> {
+  using ShapeType = Shape;
+};
+
+template <class Type>
+constexpr bool is_layer() {
+  return !Same<typename LayerOf<Type>::ShapeType, void>::value;
+}
+
+// one_token: no call has more.
+template <bool one_token, class WeightArray>
+void project_tokens(const Matrix<WeightArray>& matrix, const float* from, int tokens, float* to, float* work) {
+  run_linear_share<WeightsOf<WeightArray>, one_token ? 1 : 2>(linear_of(matrix.weights, matrix.bias, from, tokens, to, work),
+                                                              whole);
+}
+
+// One call of a layer, as what run_plain and run_options run in the place of a whole problem: when they have refused what is
+// out of range, blocks of tokens go through the layer one after another.
+//
+//   for each block of tokens:  keys and values = projections; steps; store
+//   for each block of tokens:  queries = projection; steps; attention; output = projection
+//
+// `Store` has what is attended to: store(key, value, first, count), for the block's tokens from `first` on.
+template <class Layer, class Memory, class Store>
+struct LayerCall {
+  static constexpr int block = Memory::block;
+  using Shape = typename LayerOf<Layer>::ShapeType;
+
+  // Keys and values of `count` tokens.
+  void store(const float* from, int count) const {
+    auto& keys = *reinterpret_cast<Key<Shape, block>*>(work + Memory::first);
+    auto& values = *reinterpret_cast<Value<Shape, block>*>(work + Memory::second);
+    for (int first = 0; first < count; first += block) {
+      const int some = smaller(block, count - first);
+      const float* const tokens = from + ptrdiff_t(first) * Layer::memory_width;
+      project_tokens<block == 1>(layer.key, tokens, some, keys.data[0][0], scratch());
+      project_tokens<block == 1>(layer.value, tokens, some, values.data[0][0], scratch());
+      layer.prepare_keys(keys, position + first, some);
+      kept.store(keys, values, first, some);
+    }
+  }
+
+  // attend(first, count): attention of the block's queries.
+  template <class Attend>
+  void attend_blocks(int count, Attend attend) const {
+    auto& queries = *reinterpret_cast<Query<Shape, block>*>(work + Memory::first);
+    for (int first = 0; first < count; first += block) {
+      const int some = smaller(block, count - first);
+      project_tokens<block == 1>(layer.query, x + ptrdiff_t(first) * Layer::width, some, queries.data[0][0], scratch());
+      layer.prepare_queries(queries, position + first, some);
+      attend(first, some);
+      project_tokens<block == 1>(layer.output, work + Memory::second, some, y + ptrdiff_t(first) * Layer::output_width,
+                                 scratch());
+    }
+  }
+
+  float* scratch() const { return Memory::projecting > 0 ? work : nullptr; }
+
+  const Layer& layer;
+  Store kept;
+  const float* x;
+  float* y;
+  float* work;
+  int position;  // of the first token, for the steps
+};
+
+template <class... Types>
+bool is_part(const LayerCall<Types...>&) {
+  return true;
+}
+
+template <class... Types>
+Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) {
+  call.kept.fill(call, problem.queries);
+  core::Problem of_block = problem;
+  call.attend_blocks(problem.queries, [&](int first, int count) {
+    of_block.queries = count;
+    of_block.offset = problem.offset + first;
+    core::run(of_block);
+  });
+  return Status::ok;
+}
+
+template <class How, class... Types>
+void run_option_share(const OptionCall& all, const LayerCall<Types...>& call) {
+  call.kept.fill(call, all.problem.queries);
+  OptionCall of_block = all;
+  call.attend_blocks(all.problem.queries, [&](int first, int count) {
+    of_block.problem.queries = count;
+    of_block.problem.offset = all.problem.offset + first;
+    How::run(of_block.problem, of_block.options);
+    core::next_tokens(of_block.options, count);
+  });
+}
+
+// What is attended to: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work memory.
+template <class Cache>
+struct AppendedCache {
+  template <class Call>
+  void fill(const Call& call, int tokens) const {
+    call.store(call.x, tokens);
+  }
+  template <class KeyArray, class ValueArray>
+  void store(const KeyArray& key, const ValueArray& value, int, int count) const {
+    (void)cache.append(key, value, count);  // there is room, as was found before
+  }
+  Cache& cache;
+};
+struct FullCache {
+  template <class Call>
+  void fill(const Call&, int) const {}
+};
+struct KeptArrays {
+  template <class Call>
+  void fill(const Call& call, int tokens) const {
+    call.store(call.x, tokens);
+  }
+  template <class KeyArray, class ValueArray>
+  void store(const KeyArray& key, const ValueArray& value, int first, int count) const {
+    constexpr size_t key_floats = sizeof key.data[0] / sizeof(float), value_floats = sizeof value.data[0] / sizeof(float);
+    __builtin_memcpy(keys + size_t(first) * key_floats, key.data, size_t(count) * key_floats * sizeof(float));
+    __builtin_memcpy(values + size_t(first) * value_floats, value.data, size_t(count) * value_floats * sizeof(float));
+  }
+  float* keys;
+  float* values;
+};
+
+// What the calls of layers ask of their arrays.
+template <class Layer, class X, class Y>
+constexpr bool are_token_vectors() {
+  using From = VectorsOf<X>;
+  using To = VectorsOf<Y>;
+  static_assert(From::tokens > 0 && To::tokens > 0, "attend: the call of a layer takes attend::Vectors as x and y");
+  static_assert(From::tokens == To::tokens, "attend: x and y of a layer have the same number of tokens");
+  static_assert(From::size == Layer::width,
+                "attend: x has as many numbers for each token as the layer's query weights have inputs");
+  static_assert(To::size == Layer::output_width,
+                "attend: y has as many numbers for each token as the layer's output weights have outputs");
+  return true;
+}
+
+// Attention of a layer's tokens to `held` keys of a cache, some of which the call itself appends.
+template <class Layer, class Kept, class X, class Cache, class Y, class Work, class AnyOptions>
+Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& cache, int held, int position, bool causal,
+                 Y& y, Work& work, const AnyOptions& options) {
+  using Shape = typename LayerOf<Layer>::ShapeType;
+  constexpr int tokens = VectorsOf<X>::tokens;
+  float* const at = work.data;
+  if constexpr (is_score_options(null_of<AnyOptions>()) || !CacheTraits<Cache>::plain) {
+    using Memory = OptionLayerPlan<Shape, tokens, over_cache>;
+    static_assert(is_enough<Work, Memory>(),
+                  "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
+                  "attend::LayerOptionWorkspace<Shape, tokens>");
+    static_assert(tokens <= CacheTraits<Cache>::most_queries,
+                  "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+    const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
+    using Block = OptionPlan<Shape, Memory::block>;
+    OptionCall problem;
+    set_query<Shape, Block>(problem, *reinterpret_cast<const Query<Shape, tokens>*>(at + Memory::first), work);
+    set_output(problem, *reinterpret_cast<Output<Shape, tokens>*>(at + Memory::second));
+    set_keys(problem, cache);
+    problem.problem.keys = held;
+    if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
+      return run_options<RunAll, Shape>(problem, options, causal, call);
+    } else {
+      return run_options<RunWindow<Cache, Block>, Shape>(problem, options, causal, call);
+    }
+  } else {
+    using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
+    static_assert(is_enough<Work, Memory>(), "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
+    const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
+    const auto& rows = CacheAccess::rows(cache);
+    return run_plain<typename BlockPlan<Shape, Memory::block, over_cache>::Type, Checked<Shape>>(
+        {at + Memory::first, at + Memory::second, rows.keys(), rows.values(), true, causal, at, tokens, held}, options, call);
+  }
+}
+
+}  // namespace detail
+}  // namespace attend

@@ -1,0 +1,71 @@
+// Steps of a multi-head layer between projection and attention: rotary positions, and normalisation of queries and keys.
+//
+//   static attend::Rotary<32> rotary;
+//   const auto layer = attend::multi_head<Voice>(wq, wk, wv, wo, attend::head_norm(query_gain, key_gain),
+//                                                attend::rotated<attend::RotaryPairs::halves>(rotary));
+//
+// Any type with these members is a step: check, which refuses positions before anything is touched, and two functions that
+// change the first `count` tokens of a block, the first of which is at `position`.
+#pragma once
+
+#include "normalisation.h"
+#include "rotary.h"
+
+namespace attend {
+namespace detail {
+
+template <RotaryPairs pairs, class Angles>
+struct RotaryStep {
+  Status check(int position, int count) const { return Angles::check(position, count); }
+  template <class Block>
+  void prepare_queries(Block& queries, int position, int count) const {
+    (void)angles.template rotate<pairs>(queries, position, count);
+  }
+  template <class Block>
+  void prepare_keys(Block& keys, int position, int count) const {
+    (void)angles.template rotate<pairs>(keys, position, count);
+  }
+  const Angles& angles;
+};
+
+template <int head_dim>
+struct HeadNormStep {
+  static Status check(int /*position*/, int /*count*/) { return Status::ok; }
+  template <class Block>
+  void prepare_queries(Block& queries, int /*position*/, int count) const {
+    normalise(queries, query_weight, count);
+  }
+  template <class Block>
+  void prepare_keys(Block& keys, int /*position*/, int count) const {
+    normalise(keys, key_weight, count);
+  }
+  template <class Block>
+  void normalise(Block& block, const float* weight, int count) const {
+    static_assert(FloatArray<Block>::last == size_t(head_dim), "attend: the weights of head_norm are float[head_dim]");
+    constexpr int heads = int(FloatArray<Block>::before_last);
+    float* const first = first_float(block);
+    core::rms_norm({first, head_dim, first, head_dim, weight, nullptr, heads * count, head_dim, epsilon});
+  }
+  const float* query_weight;
+  const float* key_weight;
+  float epsilon;
+};
+
+}  // namespace detail
+
+// Queries and keys turn by their positions (RoPE).
+//   angles  Rotary or RotaryTable, after its init
+template <RotaryPairs pairs, class Angles>
+constexpr auto rotated(const Angles& angles) {
+  return detail::RotaryStep<pairs, Angles>{angles};
+}
+
+// Each head of queries and keys is normalised by its root mean square: x / sqrt(mean(x^2) + epsilon) * weight.
+//   query_weight, key_weight  float[head_dim]
+//   epsilon                   1e-30 … 1e30
+template <size_t head_dim>
+constexpr auto head_norm(const float (&query_weight)[head_dim], const float (&key_weight)[head_dim], float epsilon = 1e-5f) {
+  return detail::HeadNormStep<int(head_dim)>{query_weight, key_weight, epsilon};
+}
+
+}  // namespace attend

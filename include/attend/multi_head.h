@@ -1,0 +1,163 @@
+// Multi-head attention from token vectors to context vectors: the projections to queries, keys and values, attention, and the
+// projection of all heads' outputs, in one call.
+//
+//   const auto layer = attend::multi_head<Voice>(wq, wk, wv, wo);        // Weights or PackedWeights of any format
+//   static attend::LayerWorkspace<Voice, 16> work;                       // sizeof is all the memory that it takes
+//   attend::self_attention(x, layer, cache, y, work);                    // appends the tokens of x, then each sees those
+//   before attend::self_attention(x, layer, y, work_of_arrays);                 // without a cache: all tokens see each other
+//   attend::project_memory(encoded, layer, memory, work);                // encoder tokens, once
+//   attend::cross_attention(x, layer, memory, y, work);                  // and then as often as there are queries
+//
+// x and y are Vectors<tokens, width>; y may be x. What multi_head takes are references and pointers: the arrays must live as
+// long as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
+// another, for any block of tokens. Every call refuses what is out of range with a status, and touches nothing then.
+#pragma once
+
+#include "layer_calls.h"
+
+namespace attend {
+
+// The layer whose queries, keys, values and outputs these matrices make: Weights, PackedWeights, or biased() ones, of any
+// formats. `steps` change queries and keys after their projection, one after another: rotated(), head_norm() (layer_steps.h).
+//   query_weights   query_heads * head_dim outputs, as many inputs as x has numbers for each token
+//   key_weights     kv_heads * head_dim outputs; value_weights: kv_heads * value_dim outputs; of x or of an encoder's memory
+//   output_weights  as many outputs as y has numbers for each token, query_heads * value_dim inputs
+template <class Shape, class Q, class K, class V, class O, class... Steps>
+constexpr auto multi_head(const Q& query_weights, const K& key_weights, const V& value_weights, const O& output_weights,
+                          const Steps&... steps) {
+  using namespace detail;
+  return MultiHead<Shape, MatrixOf<Q>, MatrixOf<K>, MatrixOf<V>, MatrixOf<O>, Steps...>(
+      matrix_of(query_weights), matrix_of(key_weights), matrix_of(value_weights), matrix_of(output_weights), steps...);
+}
+
+// Weights with a bias, for multi_head.
+//   bias  float[outputs]
+template <class WeightArray, size_t count>
+constexpr auto biased(const WeightArray& weights, const float (&bias)[count]) {
+  static_assert(count == size_t(detail::WeightsOf<WeightArray>::outputs),
+                "attend: a bias is a float[] with as many numbers as the weights have outputs");
+  return detail::Matrix<WeightArray>(weights, bias);
+}
+
+namespace detail {
+
+template <class X, class Layer, class Cache, class Y, class Work, class... More>
+Status attend_to_past(const X& x, const Layer& layer, Cache& cache, Y& y, Work& work, const More&... more) {
+  using Shape = typename LayerOf<Layer>::ShapeType;
+  static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
+                "attend: the key weights of self_attention have as many inputs as the query weights");
+  static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
+                "attend: self_attention takes a KvCache or RingCache of the layer's shape");
+  const auto& options = pick<Kind::options>(no_options, more...);
+  const int count = options.query_length.or_else(VectorsOf<X>::tokens), position = cache.length();
+  if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
+  if (count > cache.room()) return Status::cache_full;
+  const Status status = layer.check(position, count);
+  if (status != Status::ok) return status;
+  return run_layer(layer, AppendedCache<Cache>{cache}, x, cache, position + count, position, true, y, work, options);
+}
+
+template <class X, class Layer, class Y, class Work, class... More>
+Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, const More&... more) {
+  using Shape = typename LayerOf<Layer>::ShapeType;
+  static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
+                "attend: the key weights of self_attention have as many inputs as the query weights");
+  constexpr int tokens = VectorsOf<X>::tokens;
+  const auto& options = pick<Kind::options>(no_options, more...);
+  const int count = options.query_length.or_else(tokens);
+  if (count < 0 || count > tokens) return Status::bad_query_length;
+  const Status status = layer.check(0, count);
+  if (status != Status::ok) return status;
+  constexpr bool with_options = Given<Shape, More...>::score_options;
+  using Memory = typename LayerMemory<with_options, Shape, tokens, tokens>::Type;
+  static_assert(
+      is_enough<Work, Memory>(),
+      "attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>, with ScoreOptions "
+      "an attend::LayerOptionWorkspace<Shape, tokens, tokens>");
+  float* const at = work.data;
+  const KeptArrays kept = {at + Memory::keys, at + Memory::values};
+  const LayerCall<Layer, Memory, KeptArrays> call = {layer, kept, first_float(x), first_float(y), at, 0};
+  using Dims = Checked<Shape>;
+  const core::Tensor<const float> keys = {kept.keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+                                  values = {kept.values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
+  if constexpr (with_options) {
+    OptionCall problem;
+    set_query<Shape, OptionPlan<Shape, Memory::block>>(
+        problem, *reinterpret_cast<const Query<Shape, tokens>*>(at + Memory::first), work);
+    set_output(problem, *reinterpret_cast<Output<Shape, tokens>*>(at + Memory::second));
+    problem.problem.key = keys;
+    problem.problem.value = values;
+    problem.problem.keys = count;
+    return run_options<RunAll, Shape>(problem, options, false, call);
+  } else {
+    return run_plain<typename BlockPlan<Shape, Memory::block, tokens>::Type, Dims>(
+        {at + Memory::first, at + Memory::second, keys, values, false, false, at, tokens, count}, options, call);
+  }
+}
+
+}  // namespace detail
+
+// Self-attention of the tokens of x, in two forms:
+//   x, layer, cache, y, work   appends the tokens to the cache (KvCache or RingCache) and attends over everything in it, causal
+//                              unless the options say otherwise: prefill, and decode where x has one token
+//   x, layer, y, work          over these tokens alone; every token sees every other one unless the options say otherwise
+// Options::query_length says how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
+// steps, count from the beginning of the cache, or from 0.
+template <class X, class Layer, class Third, class Fourth, class... More>
+Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
+  static_assert(detail::is_layer<Layer>(),
+                "attend: after x, the call of a layer takes what attend::multi_head<Shape>(...) has made");
+  if constexpr (!detail::is_layer<Layer>()) {
+    return Status::ok;
+  } else if constexpr (detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value) {
+    return detail::attend_to_each_other(x, layer, third, fourth, more...);
+  } else {
+    return detail::attend_to_past(x, layer, third, fourth, more...);
+  }
+}
+
+// Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention. Once for each sequence.
+//   memory  Vectors<tokens, inputs of the key weights>     cache  KvCache     work  LayerWorkspace<Shape, tokens>
+template <class Vectors, class Layer, class Cache, class Work>
+Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, Work& work,
+                      int count = detail::VectorsOf<Vectors>::tokens) {
+  using namespace detail;
+  using Shape = typename LayerOf<Layer>::ShapeType;
+  constexpr int tokens = VectorsOf<Vectors>::tokens;
+  static_assert(
+      tokens > 0 && VectorsOf<Vectors>::size == Layer::memory_width,
+      "attend: project_memory takes attend::Vectors with as many numbers for each token as the key weights have inputs");
+  static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
+                "attend: project_memory takes a cache of the layer's shape third");
+  using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
+  static_assert(is_enough<Work, Memory>(), "attend: project_memory needs an attend::LayerWorkspace<Shape, tokens>");
+  if (count < 0 || count > tokens) return Status::bad_count;
+  if (count > cache.room()) return Status::cache_full;
+  const Status status = layer.check(cache.length(), count);
+  if (status != Status::ok) return status;
+  const LayerCall<Layer, Memory, AppendedCache<Cache>> call = {layer, {cache}, nullptr, nullptr, work.data, cache.length()};
+  call.store(first_float(memory), count);
+  return Status::ok;
+}
+
+// Attention of the tokens of x to the memory that project_memory has put into the cache; every token sees all of it unless the
+// options say otherwise (key_length, mask). For steps, the tokens of x have the positions options.offset, options.offset + 1 …
+//   x  Vectors<tokens, width>    cache  KvCache    y  Vectors<tokens, outputs>    work  LayerWorkspace<Shape, tokens>
+template <class X, class Layer, class Cache, class Y, class Work, class... More>
+Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y, Work& work, const More&... more) {
+  using namespace detail;
+  using Shape = typename LayerOf<Layer>::ShapeType;
+  static_assert(are_token_vectors<Layer, X, Y>(), "");
+  static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
+                "attend: cross_attention takes a KvCache of the layer's shape third");
+  const auto& options = pick<Kind::options>(no_options, more...);
+  const int count = options.query_length.or_else(VectorsOf<X>::tokens), position = options.offset.or_else(0);
+  if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
+  if (!are_held(options, is_positioned<Cache>(options, false), VectorsOf<X>::tokens, cache.length()))
+    return Status::bad_query_length;
+  const Status status = layer.check(position, count);
+  if (status != Status::ok) return status;
+  return run_layer(layer, FullCache{}, x, cache, cache.length(), position, false, y, work, options);
+}
+
+}  // namespace attend

@@ -1,0 +1,87 @@
+// Normalisation and residual addition, with the same bits on every target.
+//
+//   float x[tokens][width], y[tokens][width];
+//   static const float weight[width], bias[width];
+//   attend::rms_norm(x, weight, y);              // each row of width floats
+//   attend::layer_norm(x, weight, bias, y);
+//   attend::rms_norm(query, head_weight, query); // in place; a weight of head_dim floats: each head by itself
+//   attend::add(y, x);                           // x += y
+#pragma once
+
+#include "core_layer.h"
+#include "float_arrays.h"
+#include "options.h"
+
+namespace attend {
+
+// For weight or bias: there is none.
+inline constexpr detail::None none{};
+
+namespace detail {
+
+inline bool is_epsilon(float epsilon) { return is_within(epsilon, 1e-30f, 1e30f); }
+
+// The rows of an array that have a weight or bias of a type: as wide as that; without any, those of the last extent.
+template <class X, class Weight, class Bias, class Y>
+struct NormalisedRows {
+  using From = FloatArray<X>;
+  using To = FloatArray<Y>;
+  static constexpr bool has_weight = !Same<Weight, None>::value, has_bias = !Same<Bias, None>::value;
+  static_assert(
+      From::is_floats && To::is_floats,
+      "attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
+  static_assert(From::count == To::count, "attend: the input and the result of a normalisation must have as many floats");
+  static_assert(!has_weight || (FloatArray<Weight>::is_floats && FloatArray<Weight>::dimensions == 1),
+                "attend: a weight is a float[width], or attend::none");
+  static_assert(!has_bias || (FloatArray<Bias>::is_floats && FloatArray<Bias>::dimensions == 1),
+                "attend: a bias is a float[width], or attend::none");
+  static constexpr size_t width = has_weight ? FloatArray<Weight>::count : has_bias ? FloatArray<Bias>::count : From::last;
+  static_assert(!has_weight || !has_bias || FloatArray<Bias>::count == width,
+                "attend: weight and bias of a normalisation must have as many numbers as each other");
+  static_assert(From::has_rows_of(width) && To::has_rows_of(width),
+                "attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last "
+                "extents together");
+  static_assert(From::count <= 0x7fffffff, "attend: a normalisation takes arrays of at most 2147483647 floats");
+};
+
+template <class Weight, class Bias, class X, class Y>
+core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon) {
+  using Arrays = NormalisedRows<X, Weight, Bias, Y>;
+  constexpr int width = int(Arrays::width), rows = int(Arrays::From::count / Arrays::width);
+  return {first_float(x), width, first_float(y), width, first_float(weight), first_float(bias), rows, width, epsilon};
+}
+
+}  // namespace detail
+
+// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row. y may be x. Squares must not overflow: a row whose sum of squares
+// does becomes 0.
+template <class X, class Weight, class Y>
+Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
+  const core::Normalisation problem = detail::normalisation_of(x, weight, none, y, epsilon);
+  if (!detail::is_epsilon(epsilon)) return Status::bad_epsilon;
+  core::rms_norm(problem);
+  return Status::ok;
+}
+
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, likewise.
+template <class X, class Weight, class Bias, class Y>
+Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon = 1e-5f) {
+  const core::Normalisation problem = detail::normalisation_of(x, weight, bias, y, epsilon);
+  if (!detail::is_epsilon(epsilon)) return Status::bad_epsilon;
+  core::layer_norm(problem);
+  return Status::ok;
+}
+
+// y += x * factor, rounded once: a residual connection.
+template <class X, class Y>
+void add(const X& x, Y& y, float factor = 1.0f) {
+  using From = detail::FloatArray<X>;
+  using To = detail::FloatArray<Y>;
+  static_assert(From::is_floats && To::is_floats,
+                "attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
+  static_assert(From::count == To::count, "attend: the arrays of add must have as many floats as each other");
+  static_assert(From::count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
+  core::add(detail::first_float(x), factor, int(To::count), detail::first_float(y));
+}
+
+}  // namespace attend

@@ -1,0 +1,123 @@
+// Rotary positions (RoPE), with the same bits on every target: queries and keys turn by their positions, in place, before they
+// go into a cache or a call.
+//
+//   static attend::Rotary<Shape::head_dim> rotary;                    // 8 bytes for each pair of numbers
+//   rotary.init(10000.0f);
+//   rotary.rotate<attend::RotaryPairs::halves>(query, position);
+//   rotary.rotate<attend::RotaryPairs::halves>(key, position);
+//
+// A RotaryTable holds cosines and sines of all positions, where computing them for each token takes too long.
+#pragma once
+
+#include "core_layer.h"
+#include "float_arrays.h"
+#include "options.h"
+
+namespace attend {
+
+// Which numbers of a head form a pair: 2 i and 2 i + 1 (GPT-J, LLaMA as published), or i and i + rotary_dim / 2 (GPT-NeoX,
+// LLaMA in Hugging Face's Transformers).
+enum class RotaryPairs { neighbours, halves };
+
+namespace detail {
+
+// Tokens and heads of what is turned.
+template <class X, int rotary_dim>
+struct RotatedArray {
+  using Array = FloatArray<X>;
+  static_assert(Array::is_floats && Array::dimensions == 3,
+                "attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]");
+  static_assert(size_t(rotary_dim) <= Array::last, "attend: rotary_dim must not be more than head_dim");
+  static constexpr int head_dim = int(Array::last);
+  static constexpr int heads = int(Array::before_last);
+  static constexpr int tokens = int(Array::count / (Array::last * Array::before_last));
+};
+
+template <RotaryPairs layout, int rotary_dim, class X>
+core::Rotation rotation_of(X& x) {
+  using Array = RotatedArray<X, rotary_dim>;
+  return {first_float(x), Array::head_dim, Array::heads, rotary_dim / 2, layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
+          nullptr,        nullptr};
+}
+
+inline bool is_rotary_base(float base, float slower) {
+  return is_within(base, 2.0f, 1e12f) && is_within(slower, 1.0f, 65536.0f);
+}
+
+}  // namespace detail
+
+// Angles are computed for each call. rotary_dim: how many numbers of a head turn, the first ones.
+template <int rotary_dim>
+class Rotary {
+  static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
+
+ public:
+  // Pair i turns by base^(-2 i / rotary_dim) / slower radians from one position to the next: `slower` is the factor of linear
+  // position scaling. bad_rotary, and no change, unless base is 2 to 1e12 and slower 1 to 65536.
+  Status init(float base = 10000.0f, float slower = 1.0f) {
+    if (!detail::is_rotary_base(base, slower)) return Status::bad_rotary;
+    core::rotary_turns(base, slower, rotary_dim / 2, turns_);
+    return Status::ok;
+  }
+
+  // Whether tokens from a position on can be turned: bad_position where one of them is negative or above 2^31 - 1.
+  static constexpr Status check(int position, int count) {
+    return position < 0 || position > 0x7fffffff - count ? Status::bad_position : Status::ok;
+  }
+
+  // Turns the first `count` tokens, the first of which is at `position`. bad_position, and no change, where one of them is
+  // negative or above 2^31 - 1; bad_count where there are not so many tokens.
+  template <RotaryPairs layout, class X>
+  Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
+    using Array = detail::RotatedArray<X, rotary_dim>;
+    if (count < 0 || count > Array::tokens) return Status::bad_count;
+    if (check(position, count) != Status::ok) return Status::bad_position;
+    core::rotate_at(detail::rotation_of<layout, rotary_dim>(x), turns_, position, count, Array::heads * Array::head_dim);
+    return Status::ok;
+  }
+
+ private:
+  uint64_t turns_[size_t(rotary_dim / 2)] = {};
+};
+
+// The same from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes of
+// stack.
+template <int rotary_dim, int positions>
+class RotaryTable {
+  static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
+  static_assert(positions >= 1, "attend: a rotary table needs at least 1 position");
+
+ public:
+  Status init(float base = 10000.0f, float slower = 1.0f) {
+    if (!detail::is_rotary_base(base, slower)) return Status::bad_rotary;
+    uint64_t turns[size_t(rotary_dim / 2)];
+    core::rotary_turns(base, slower, rotary_dim / 2, turns);
+    for (int p = 0; p < positions; ++p) core::rotary_angles(turns, rotary_dim / 2, p, cosines_[p], sines_[p]);
+    return Status::ok;
+  }
+
+  // Whether the table has the positions of these tokens: bad_position where it has not.
+  static constexpr Status check(int position, int count) {
+    return position < 0 || position > positions - count ? Status::bad_position : Status::ok;
+  }
+
+  // bad_position, and no change, where a token lies outside of the table.
+  template <RotaryPairs layout, class X>
+  Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
+    using Array = detail::RotatedArray<X, rotary_dim>;
+    if (count < 0 || count > Array::tokens) return Status::bad_count;
+    if (check(position, count) != Status::ok) return Status::bad_position;
+    core::Rotation rotation = detail::rotation_of<layout, rotary_dim>(x);
+    for (int token = 0; token < count; ++token, rotation.first += Array::heads * Array::head_dim) {
+      rotation.cosines = cosines_[position + token], rotation.sines = sines_[position + token];
+      core::rotate(rotation);
+    }
+    return Status::ok;
+  }
+
+ private:
+  float cosines_[size_t(positions)][size_t(rotary_dim / 2)];
+  float sines_[size_t(positions)][size_t(rotary_dim / 2)];
+};
+
+}  // namespace attend

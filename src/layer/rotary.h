@@ -1,0 +1,58 @@
+// Rotary positions: pairs of numbers turn by angles that grow with the position (Su et al., RoFormer, 2021).
+//
+//   a' = a * cos - b * sin        b' = b * cos + a * sin
+//
+// each as one product, rounded, and one fused multiply-add.
+#pragma once
+
+#include "../../include/attend/core_layer.h"
+#include "../kernel/vectors.h"
+#include "../numerics/turns.h"
+
+namespace attend {
+namespace {
+
+// Turns pairs whose first and second numbers lie in two runs, as many as lanes.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void rotate_vectors(float* a, float* b, const float* cosines, const float* sines, int some) {
+  using Vec = typename Isa::Vec;
+  const Vec x = load_some<Isa>(a, some), y = load_some<Isa>(b, some);
+  const Vec cosine = load_some<Isa>(cosines, some), sine = load_some<Isa>(sines, some);
+  store_some<Isa>(a, Isa::fma(y, Isa::sub(Isa::zero(), sine), Isa::mul(x, cosine)), some);
+  store_some<Isa>(b, Isa::fma(y, cosine, Isa::mul(x, sine)), some);
+}
+
+// One after the other, for pairs that are neighbours.
+inline void rotate_neighbours(float* x, int pairs, const float* cosines, const float* sines) {
+  using F = FloatArithmetic;
+  for (int i = 0; i < pairs; ++i, x += 2) {
+    const float a = x[0], b = x[1];
+    x[0] = F::fma(b, F::sub(0.0f, sines[i]), F::mul(a, cosines[i]));
+    x[1] = F::fma(b, cosines[i], F::mul(a, sines[i]));
+  }
+}
+
+// Turns some pairs of all heads of a token.
+template <class Isa>
+void rotate_token(const core::Rotation& r) {
+  float* x = r.first;
+  for (int head = 0; head < r.heads; ++head, x += r.head_stride) {
+    if (r.partner == 1) {
+      rotate_neighbours(x, r.pairs, r.cosines, r.sines);
+    } else {
+      for_each_vector<Isa>(r.pairs, [&](int i, int some) ATTEND_INLINE_LAMBDA {
+        rotate_vectors<Isa>(x + i, x + i + r.partner, r.cosines + i, r.sines + i, some);
+      });
+    }
+  }
+}
+
+inline void fill_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
+  for (int i = 0; i < pairs; ++i) {
+    const CosineAndSine both = cosine_and_sine(turns[i] * uint64_t(position));
+    cosines[i] = both.cosine, sines[i] = both.sine;
+  }
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,44 @@
+// What each backend exports of normalisation, activations and rotary positions, and how a call reaches the active one.
+#pragma once
+
+#include "../include/attend/core_layer.h"
+#include "backends.h"
+
+namespace attend {
+namespace core {
+
+// The entry points of a backend for what stands around attention; backend_<isa>_layer.cpp defines them. Each is a function of
+// its own, so that linkers leave out what a program does not call.
+template <class Backend>
+struct Layer {
+  static void rms_norm(const Normalisation& normalisation);
+  static void layer_norm(const Normalisation& normalisation);
+  template <Activation activation>
+  static void activate(const float* from, const float* by, int count, float* to);
+  static void add(const float* x, float factor, int count, float* y);
+  static void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
+  static void rotate(const Rotation& rotation);
+};
+
+// Calls choose<Backend>() of the active backend. Where there is one backend only, nothing is chosen, and a program does not
+// link the dispatcher.
+template <class List>
+struct Active;
+template <class Only>
+struct Active<BackendList<Only>> {
+  template <class Choose, class... Arguments>
+  static void call(Choose choose, const Arguments&... arguments) {
+    choose(Only())(arguments...);
+  }
+};
+template <class First, class... Others>
+struct Active<BackendList<First, Others...>> {
+  template <class Choose, class... Arguments>
+  static void call(Choose choose, const Arguments&... arguments) {
+    const decltype(choose(First())) functions[] = {choose(First()), choose(Others())...};
+    functions[active_index()](arguments...);
+  }
+};
+
+}  // namespace core
+}  // namespace attend

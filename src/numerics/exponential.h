@@ -1,0 +1,132 @@
+// e^x and what is made of it: sigmoid and tanh.
+#pragma once
+
+#include "../../include/attend/config.h"
+#include "exp2.h"
+#include "reciprocal.h"
+
+namespace attend {
+namespace {
+
+// digits * 2^k, with whole = whole_shift + k: a power that may lie outside of what a float holds.
+template <class Isa>
+struct Power {
+  typename Isa::Vec digits;
+  typename Isa::Vec whole;
+};
+
+// What 2^y is computed from, for |y| < 2^21: whole = whole_shift + k for the whole number k nearest to y, and y - k.
+template <class Isa>
+struct SplitExponent {
+  typename Isa::Vec whole;
+  typename Isa::Vec fraction;
+};
+
+// Splits y = a * (factor + rest), where rest is what factor was rounded by. The product is never rounded: y - k is within one
+// rounding of the exact one, however large y is.
+template <class Isa>
+ATTEND_ALWAYS_INLINE SplitExponent<Isa> split_exponent(typename Isa::Vec a, typename Isa::Vec factor, typename Isa::Vec rest) {
+  using Vec = typename Isa::Vec;
+  const Vec shift = Isa::broadcast(whole_shift), whole = Isa::fma(a, factor, shift);
+  return {whole, Isa::fma(a, rest, Isa::fma(a, factor, Isa::sub(shift, whole)))};
+}
+
+// 2^(a * (factor + rest))
+template <class Isa>
+ATTEND_ALWAYS_INLINE Power<Isa> power_of_two(typename Isa::Vec a, typename Isa::Vec factor, typename Isa::Vec rest) {
+  const SplitExponent<Isa> y = split_exponent<Isa>(a, factor, rest);
+  typename Isa::Vec digits[1] = {y.fraction};
+  exp2_fraction<Isa, 1>(digits);
+  return {digits[0], y.whole};
+}
+
+// log2(e) to 48 bits.
+constexpr float log2_e_rest = 0x1.4ae0c0p-26f;
+
+// e^a, for |a| <= 128.
+template <class Isa>
+ATTEND_ALWAYS_INLINE Power<Isa> power_of_e(typename Isa::Vec a) {
+  return power_of_two<Isa>(a, Isa::broadcast(log2_e), Isa::broadcast(log2_e_rest));
+}
+
+// a * 2^k for whole = whole_shift + k, |k| <= 252. The power is multiplied by in halves, each of them a float; only the last
+// product can be rounded, where it is subnormal.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec times_power(typename Isa::Vec a, typename Isa::Vec whole) {
+  using Vec = typename Isa::Vec;
+  const Vec shift = Isa::broadcast(whole_shift), power = Isa::sub(whole, shift);
+  const Vec half = Isa::fma(power, Isa::broadcast(0.5f), shift);
+  const Vec rest = Isa::add(Isa::sub(power, Isa::sub(half, shift)), shift);
+  return Isa::mul(Isa::mul(a, Isa::two_to(half)), Isa::two_to(rest));
+}
+
+// digits * 2^k as a float, for k <= 0; 0 below 2^-125.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec small_number(const Power<Isa>& power) {
+  return Isa::scale_by_power(power.digits, Isa::sub(power.whole, Isa::broadcast(whole_shift)));
+}
+
+// a, but not below `least` nor above `most`; NaN stays NaN.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec clamped(typename Isa::Vec a, float least, float most) {
+  return Isa::min(Isa::max(a, Isa::broadcast(least)), Isa::broadcast(most));
+}
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec size_of(typename Isa::Vec a) {
+  return Isa::max(a, Isa::sub(Isa::zero(), a));
+}
+// `then` where a >= b, which is no NaN; `otherwise` where a is below or NaN.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec where_at_least(typename Isa::Vec a, typename Isa::Vec b, typename Isa::Vec then,
+                                                      typename Isa::Vec otherwise) {
+  return Isa::where_equal(Isa::max(a, b), a, then, otherwise);
+}
+
+// e^x: infinity from 88.73 on, 0 below -103.98.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec exponential(typename Isa::Vec x) {
+  const Power<Isa> power = power_of_e<Isa>(clamped<Isa>(x, -128.0f, 89.0f));
+  return times_power<Isa>(power.digits, power.whole);
+}
+
+// factor * sigmoid(y), where x has the sign of y and the power is p = e^-|y|: factor / (1 + p) where x >= 0, factor * p / (1 +
+// p) below. A power that is smaller than a float is not lost where its product is none.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec times_sigmoid(typename Isa::Vec x, typename Isa::Vec factor, const Power<Isa>& power) {
+  using Vec = typename Isa::Vec;
+  const Vec one = Isa::broadcast(1.0f), zero = Isa::zero();
+  const Vec numerator = where_at_least<Isa>(x, zero, one, power.digits);
+  const Vec quotient = near_quotient<Isa>(numerator, Isa::add(one, small_number<Isa>(power)));
+  const Vec whole = where_at_least<Isa>(x, zero, Isa::broadcast(whole_shift), power.whole);
+  return times_power<Isa>(Isa::mul(factor, quotient), whole);
+}
+
+// e^-|x| for any x.
+template <class Isa>
+ATTEND_ALWAYS_INLINE Power<Isa> power_of_minus_size(typename Isa::Vec x) {
+  const typename Isa::Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(128.0f));
+  return power_of_two<Isa>(size, Isa::broadcast(-log2_e), Isa::broadcast(-log2_e_rest));
+}
+
+// 1 / (1 + e^-x)
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec sigmoid(typename Isa::Vec x) {
+  return times_sigmoid<Isa>(x, Isa::broadcast(1.0f), power_of_minus_size<Isa>(x));
+}
+
+// (e^2x - 1) / (e^2x + 1), with 2^y - 1 = 2^k * (2^f - 1) + (2^k - 1), so that small x lose nothing.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec hyperbolic_tangent(typename Isa::Vec x) {
+  using Vec = typename Isa::Vec;
+  const SplitExponent<Isa> y =
+      split_exponent<Isa>(clamped<Isa>(x, -10.0f, 10.0f), Isa::broadcast(2 * log2_e), Isa::broadcast(2 * log2_e_rest));
+  Vec g = Isa::broadcast(exp2_coefficients[0]);
+  ATTEND_UNROLL
+  for (int i = 1; i < 6; ++i) g = Isa::fma(g, y.fraction, Isa::broadcast(exp2_coefficients[i]));
+  const Vec power = Isa::two_to(y.whole);
+  const Vec less_one = Isa::fma(power, Isa::mul(g, y.fraction), Isa::sub(power, Isa::broadcast(1.0f)));
+  return near_quotient<Isa>(less_one, Isa::add(less_one, Isa::broadcast(2.0f)));
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,77 @@
+// Angles as fractions of a turn in 64-bit fixed point: 2^64 is a whole turn, so that turns vanish by themselves, and products
+// with positions are exact.
+#pragma once
+
+#include <stdint.h>
+
+#include "arithmetic.h"
+#include "exp2.h"
+
+namespace attend {
+namespace {
+
+// The upper half of the product of two numbers of 64 bits.
+inline uint64_t multiply_high(uint64_t a, uint64_t b) {
+  const uint64_t a_low = uint32_t(a), a_high = a >> 32, b_low = uint32_t(b), b_high = b >> 32;
+  const uint64_t middle = a_high * b_low + (a_low * b_low >> 32);  // never above 2^64
+  const uint64_t other = a_low * b_high + uint32_t(middle);
+  return a_high * b_high + (middle >> 32) + (other >> 32);
+}
+
+// log2(a) in units of 2^-57, within 2^-56, for 1 <= a < 2^64: one bit for each squaring.
+inline uint64_t fixed_log2(float a) {
+  const uint32_t bits = bits_to<uint32_t>(a);
+  uint64_t digits = uint64_t((bits & 0x7fffffu) | 0x800000u) << 40, logarithm = (bits >> 23) - 127;
+  for (int bit = 0; bit < 57; ++bit) {
+    digits = multiply_high(digits, digits);
+    logarithm = logarithm << 1 | digits >> 63;
+    if (digits >> 63 == 0) digits <<= 1;
+  }
+  return logarithm;
+}
+
+// 2^-y in units of 2^-63, for y in units of 2^-57: the power series of the exponential.
+inline uint64_t fixed_exp2_of_minus(uint64_t y) {
+  constexpr uint64_t one = uint64_t(1) << 63, ln_2_digits = 0xb17217f7d1cf79acu;
+  const uint64_t z = multiply_high(y << 7, ln_2_digits);
+  uint64_t sum = one;
+  for (unsigned term = 20; term > 0; --term) sum = one - multiply_high(z, sum) / term;
+  return sum >> (y >> 57);
+}
+
+// The angle by which the first pair of a rotary embedding turns from one position to the next: one radian / slower, for
+// slower >= 1.
+inline uint64_t first_turn(float slower) {
+  constexpr uint64_t radian = 0x28be60db9391054au;
+  const uint32_t bits = bits_to<uint32_t>(slower), divisor = (bits & 0x7fffffu) | 0x800000u;
+  const uint64_t quotient = radian / divisor, rest = radian % divisor;
+  return ((quotient << 23) + (rest << 23) / divisor) >> ((bits >> 23) - 127);
+}
+
+struct CosineAndSine {
+  float cosine, sine;
+};
+
+// Within 1.2 * 2^-24 of the exact ones.
+inline CosineAndSine cosine_and_sine(uint64_t angle) {
+  using F = FloatArithmetic;
+  constexpr float two_pi = 0x1.921fb6p2f, two_pi_rest = -0x1.777a5cp-23f;
+  const unsigned quarter = unsigned((angle + (uint64_t(1) << 61)) >> 62);
+  // Within an eighth of a turn of a multiple of a quarter. Of 64 bits 26 are below what matters.
+  const float t = F::mul(whole_to_float(int64_t(angle - (uint64_t(quarter) << 62)) >> 26), 0x1p-38f), square = F::mul(t, t);
+  float c = F::fma(square, 0x1.b537bap5f, -0x1.555900p6f);
+  c = F::fma(square, c, 0x1.03c13ep6f);
+  c = F::fma(square, c, -0x1.3bd3ccp4f);
+  c = F::fma(square, c, 1.0f);
+  float s = F::fma(square, -0x1.2eeca0p6f, 0x1.466602p6f);
+  s = F::fma(square, s, -0x1.4abbccp5f);
+  s = F::fma(square, s, two_pi_rest);
+  s = F::fma(t, two_pi, F::mul(t, s));
+  const auto signed_by = [](float a, unsigned bit) { return bits_to<float>(bits_to<uint32_t>(a) ^ bit << 31); };
+  const unsigned cosine_sign = (quarter + 1) >> 1 & 1, sine_sign = quarter >> 1 & 1;
+  if ((quarter & 1) != 0) return {signed_by(s, cosine_sign), signed_by(c, sine_sign)};
+  return {signed_by(c, cosine_sign), signed_by(s, sine_sign)};
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,39 @@
+// Rotary positions: by how much pairs turn, and which backend turns them.
+#include "layers.h"
+#include "numerics/turns.h"
+
+namespace attend {
+namespace core {
+
+void rotary_turns(float base, float slower, int pairs, uint64_t* turns) {
+  const uint64_t ratio = fixed_exp2_of_minus(fixed_log2(base) / unsigned(pairs));
+  uint64_t turn = first_turn(slower);
+  for (int i = 0; i < pairs; ++i, turn = multiply_high(turn, ratio) << 1) turns[i] = turn;
+}
+
+void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
+  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::rotary_angles; }, turns, pairs, position, cosines,
+                         sines);
+}
+
+void rotate(const Rotation& rotation) {
+  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::rotate; }, rotation);
+}
+
+void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride) {
+  constexpr int most = 16;  // pairs whose angles are computed at a time
+  float cosines[most], sines[most];
+  for (int token = 0; token < tokens; ++token) {
+    for (int pair = 0; pair < rotation.pairs; pair += most) {
+      Rotation some = rotation;
+      some.first += token * token_stride + pair * (rotation.partner == 1 ? 2 : 1);
+      some.pairs = rotation.pairs - pair < most ? rotation.pairs - pair : most;
+      some.cosines = cosines, some.sines = sines;
+      rotary_angles(turns + pair, some.pairs, position + token, cosines, sines);
+      rotate(some);
+    }
+  }
+}
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,270 @@
+// Multi-head layers: the bits of projections and attention one after another, for every kind of call; what they refuse.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+
+#include "../support/random.h"
+#include "attend/attend.h"
+#include "attend/multi_head.h"
+
+using attend::Status;
+using attend::Vectors;
+
+namespace {
+
+// More tokens than a layer has under way at a time on any target.
+constexpr int tokens = 211, width = 21, memory_width = 13, out_width = 9;
+
+struct Small {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 7, value_dim = 5, max_tokens = 2 * tokens;
+};
+struct Recent {
+  static constexpr int window = 30, tokens_at_once = tokens, sink_tokens = 3;
+};
+
+template <class Type>
+std::unique_ptr<Type> random_floats(std::uint64_t seed) {
+  auto made = std::make_unique<Type>();
+  attend_test::Random(seed).fill(reinterpret_cast<float*>(made.get()), sizeof(Type) / sizeof(float));
+  return made;
+}
+
+template <class Type>
+bool same(const Type& a, const Type& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+// int8 weights of random numbers.
+template <int outputs, int inputs>
+std::unique_ptr<attend::Weights<outputs, inputs, attend::int8>> random_bytes(std::uint64_t seed) {
+  auto made = std::make_unique<attend::Weights<outputs, inputs, attend::int8>>();
+  attend_test::Random random(seed);
+  for (auto& row : made->data) {
+    for (auto& number : row) number = std::int8_t(random.between(-127, 127));
+  }
+  random.fill(made->scales, outputs);
+  return made;
+}
+
+// A step that depends on positions, as rotary ones do.
+struct Shifted {
+  Status check(int position, int count) const { return position + count > limit ? Status::bad_count : Status::ok; }
+  template <class Block>
+  void prepare_queries(Block& block, int position, int count) const {
+    for (int t = 0; t < count; ++t) block[t][0][0] += 0.01f * float(position + t);
+  }
+  template <class Block>
+  void prepare_keys(Block& block, int position, int count) const {
+    for (int t = 0; t < count; ++t) block[t][1][2] -= 0.02f * float(position + t);
+  }
+  int limit = 1000;
+};
+
+// A layer of matrices of several formats and layouts, with two biases; and what it computes, one call after another.
+struct World {
+  template <class Layer>
+  void project(const Layer&, int position = 0) {
+    REQUIRE(attend::project(*x, attend::into(*wq, bq, *query), attend::into(*wk, *key), attend::into(packed, *value)) ==
+            Status::ok);
+    Shifted().prepare_queries(*query, position, tokens);
+    Shifted().prepare_keys(*key, position, tokens);
+  }
+  void end() { REQUIRE(attend::project(*context, *wo, bo, *expected) == Status::ok); }
+
+  World() { attend::pack(*wv, packed); }
+
+  std::unique_ptr<attend::Weights<28, width, attend::int8>> wq = random_bytes<28, width>(1);
+  std::unique_ptr<attend::Weights<14, width>> wk = random_floats<attend::Weights<14, width>>(2);
+  std::unique_ptr<attend::Weights<10, width>> wv = random_floats<attend::Weights<10, width>>(3);
+  std::unique_ptr<attend::Weights<out_width, 20>> wo = random_floats<attend::Weights<out_width, 20>>(4);
+  attend::PackedWeights<10, width> packed{};
+  float bq[28] = {0.5f, -0.25f, 1.0f}, bo[out_width] = {0.125f, 0.0f, -3.0f};
+
+  std::unique_ptr<Vectors<tokens, width>> x = random_floats<Vectors<tokens, width>>(5);
+  std::unique_ptr<Vectors<tokens, out_width>> y = std::make_unique<Vectors<tokens, out_width>>();
+  std::unique_ptr<Vectors<tokens, out_width>> expected = std::make_unique<Vectors<tokens, out_width>>();
+  std::unique_ptr<attend::Query<Small, tokens>> query = std::make_unique<attend::Query<Small, tokens>>();
+  std::unique_ptr<attend::Key<Small, tokens>> key = std::make_unique<attend::Key<Small, tokens>>();
+  std::unique_ptr<attend::Value<Small, tokens>> value = std::make_unique<attend::Value<Small, tokens>>();
+  std::unique_ptr<attend::Output<Small, tokens>> context = std::make_unique<attend::Output<Small, tokens>>();
+  std::unique_ptr<attend::OptionWorkspace<Small, tokens>> work = std::make_unique<attend::OptionWorkspace<Small, tokens>>();
+  std::unique_ptr<attend::LayerOptionWorkspace<Small, tokens, tokens>> layer_work =
+      std::make_unique<attend::LayerOptionWorkspace<Small, tokens, tokens>>();
+};
+
+attend::ScoreOptions<Small> many_options(const attend::Mask<tokens, 4, tokens>& mask, attend::Lse<Small, tokens>& lse) {
+  attend::ScoreOptions<Small> options;
+  options.window_left = 50;
+  options.soft_cap = 3.0f;
+  options.mask = mask;
+  options.lse = lse;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a layer over arrays has the bits of its pieces") {
+  World world;
+  const auto layer = attend::multi_head<Small>(attend::biased(*world.wq, world.bq), *world.wk, world.packed,
+                                               attend::biased(*world.wo, world.bo), Shifted());
+  world.project(layer);
+  for (const bool is_causal : {false, true}) {
+    attend::Options options;
+    options.causal = is_causal;
+    auto plain = std::make_unique<attend::Workspace<Small, tokens, tokens>>();
+    REQUIRE(attend::attention(*world.query, *world.key, *world.value, *world.context, *plain, options) == Status::ok);
+    world.end();
+    auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, tokens>>();
+    CHECK(attend::self_attention(*world.x, layer, *world.y, *work, options) == Status::ok);
+    CHECK(same(*world.y, *world.expected));
+  }
+  auto mask = std::make_unique<attend::Mask<tokens, 4, tokens>>();
+  attend_test::Random random(9);
+  for (auto& of_token : mask->data) {
+    for (auto& of_head : of_token) {
+      for (auto& visible : of_head) visible = random.between(0, 2) > 0;
+    }
+  }
+  auto lse = std::make_unique<attend::Lse<Small, tokens>>(), expected_lse = std::make_unique<attend::Lse<Small, tokens>>();
+  REQUIRE(attend::attention(*world.query, *world.key, *world.value, *world.context, *world.work,
+                            many_options(*mask, *expected_lse)) == Status::ok);
+  world.end();
+  CHECK(attend::self_attention(*world.x, layer, *world.y, *world.layer_work, many_options(*mask, *lse)) == Status::ok);
+  CHECK(same(*world.y, *world.expected));
+  CHECK(same(*lse, *expected_lse));
+}
+
+TEST_CASE("fewer tokens than the array has are all that a layer reads and writes") {
+  World world;
+  const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo);
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, tokens>>();
+  auto few = std::make_unique<Vectors<17, width>>();
+  std::memcpy(few.get(), world.x.get(), sizeof *few);
+  Vectors<17, out_width> expected;
+  REQUIRE(attend::self_attention(*few, layer, expected, *work) == Status::ok);
+  for (int t = 17; t < tokens; ++t) {
+    for (float& number : (*world.x)[t]) number = std::numeric_limits<float>::quiet_NaN();
+  }
+  attend::Options options;
+  options.query_length = 17;
+  const auto before = std::make_unique<Vectors<tokens, out_width>>(*world.y);
+  CHECK(attend::self_attention(*world.x, layer, *world.y, *work, options) == Status::ok);
+  CHECK(std::memcmp(world.y.get(), &expected, sizeof expected) == 0);
+  CHECK(std::memcmp(&world.y->data[17], &before->data[17], sizeof(float) * out_width * (tokens - 17)) == 0);
+}
+
+TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in chunks and token by token", Cache,
+                   attend::KvCache<Small>, attend::KvCache<Small, attend::float16, attend::int8>,
+                   attend::RingCache<Small, Recent>, attend::RingCache<Small, Recent, attend::int8>) {
+  World world;
+  const auto layer = attend::multi_head<Small>(attend::biased(*world.wq, world.bq), *world.wk, world.packed,
+                                               attend::biased(*world.wo, world.bo), Shifted());
+  auto cache = std::make_unique<Cache>();
+  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, tokens>>();
+  for (int round = 0; round < 2; ++round) {  // the second after tokens that are there
+    const int position = round * tokens;
+    auto by_pieces = std::make_unique<Cache>(*cache);
+    world.project(layer, position);
+    REQUIRE(by_pieces->append(*world.key, *world.value) == Status::ok);
+    REQUIRE(attend::prefill(*world.query, *by_pieces, *world.context, *world.work) == Status::ok);
+    world.end();
+
+    auto by_token = std::make_unique<Cache>(*cache);
+    for (int t = 0; t < tokens; ++t) {
+      Vectors<1, width> x;
+      std::memcpy(&x, (*world.x)[t], sizeof x);
+      Vectors<1, out_width> y;
+      auto work_of_one = std::make_unique<attend::LayerOptionWorkspace<Small, 1>>();
+      REQUIRE(attend::self_attention(x, layer, *by_token, y, *work_of_one) == Status::ok);
+      REQUIRE(std::memcmp(&y, (*world.expected)[t], sizeof y) == 0);
+    }
+    CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work) == Status::ok);
+    CHECK(same(*world.y, *world.expected));
+    CHECK(cache->length() == position + tokens);
+  }
+  CHECK(same(*world.y, *world.expected));
+}
+
+TEST_CASE("cross-attention projects the memory once") {
+  struct Wide : Small {};
+  World world;
+  const auto wk = random_floats<attend::Weights<14, memory_width>>(11);
+  const auto wv = random_floats<attend::Weights<10, memory_width>>(12);
+  const auto memory = random_floats<Vectors<tokens, memory_width>>(13);
+  const auto layer = attend::multi_head<Wide>(*world.wq, *wk, *wv, *world.wo);
+  auto cache = std::make_unique<attend::KvCache<Wide>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Wide, tokens>>();
+  REQUIRE(attend::project_memory(*memory, layer, *cache, *work, 100) == Status::ok);
+  CHECK(cache->length() == 100);
+
+  auto query = std::make_unique<attend::Query<Wide, tokens>>();
+  auto key = std::make_unique<attend::Key<Wide, tokens>>();
+  auto value = std::make_unique<attend::Value<Wide, tokens>>();
+  auto context = std::make_unique<attend::Output<Wide, tokens>>();
+  REQUIRE(attend::project(*world.x, *world.wq, *query) == Status::ok);
+  REQUIRE(attend::project(*memory, attend::into(*wk, *key), attend::into(*wv, *value)) == Status::ok);
+  for (const int length : {100, 40, 0}) {
+    attend::Options options;
+    options.key_length = length;
+    auto arrays = std::make_unique<attend::Workspace<Wide, tokens, tokens>>();
+    REQUIRE(attend::attention(*query, *key, *value, *context, *arrays, options) == Status::ok);
+    REQUIRE(attend::project(*context, *world.wo, *world.expected) == Status::ok);
+    CHECK(attend::cross_attention(*world.x, layer, *cache, *world.y, *work, options) == Status::ok);
+    CHECK(same(*world.y, *world.expected));
+  }
+  CHECK(cache->length() == 100);
+}
+
+TEST_CASE("y may be x") {
+  World world;
+  const auto wo = random_floats<attend::Weights<width, 20>>(14);
+  const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *wo);
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, tokens>>();
+  auto y = std::make_unique<Vectors<tokens, width>>();
+  REQUIRE(attend::self_attention(*world.x, layer, *y, *work) == Status::ok);
+  CHECK(attend::self_attention(*world.x, layer, *world.x, *work) == Status::ok);
+  CHECK(same(*world.x, *y));
+}
+
+TEST_CASE("a layer that refuses touches nothing") {
+  World world;
+  auto cache = std::make_unique<attend::KvCache<Small>>();
+  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, tokens>>();
+  const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo, Shifted{2 * tokens - 1});
+  const auto refuses = [&](Status status, const attend::Options& options) {
+    const auto y = std::make_unique<Vectors<tokens, out_width>>(*world.y);
+    const int length = cache->length();
+    CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work, options) == status);
+    CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work, attend::ScoreOptions<Small>(options)) == status);
+    CHECK(same(*world.y, *y));
+    CHECK(cache->length() == length);
+  };
+  attend::Options options;
+  options.query_length = -1;
+  refuses(Status::bad_query_length, options);
+  options.query_length = tokens + 1;
+  refuses(Status::bad_query_length, options);
+  options = {};
+  options.scale = std::numeric_limits<float>::infinity();
+  refuses(Status::bad_scale, options);
+  options = {};
+  options.key_length = tokens + 1;
+  refuses(Status::bad_key_length, options);
+  REQUIRE(attend::self_attention(*world.x, layer, *cache, *world.y, *work) == Status::ok);
+  refuses(Status::bad_count, {});  // of the step
+  Vectors<1, width> x{};
+  Vectors<1, out_width> y{};
+  attend::LayerWorkspace<Small, 1> small;
+  for (int t = cache->length(); t + 1 < 2 * tokens; ++t)
+    REQUIRE(attend::self_attention(x, layer, *cache, y, small) == Status::ok);
+  const auto free = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo);
+  REQUIRE(attend::self_attention(x, free, *cache, y, small) == Status::ok);
+  CHECK(cache->room() == 0);
+  CHECK(attend::self_attention(x, free, *cache, y, small) == Status::cache_full);
+  CHECK(attend::project_memory(*world.x, free, *cache, *work, 1) == Status::cache_full);
+  CHECK(attend::project_memory(*world.x, free, *cache, *work, -1) == Status::bad_count);
+}

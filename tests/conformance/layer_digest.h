@@ -1,0 +1,107 @@
+// Digests of what stands around attention: what every backend, compiler and board must reproduce. Freestanding, on memory of
+// the caller, so that the smallest board can run it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../support/random.h"
+#include "attend/core_layer.h"
+
+namespace attend_test {
+
+struct LayerDigest {
+  const char* name;
+  uint64_t (*compute)(float* memory);
+  uint64_t digest;
+};
+
+constexpr size_t layer_digest_floats = 1200;
+
+// The 64-bit FNV-1a hash of floats' bytes, little end first, but that numbers below 2^-126 count as 0, because some processors
+// flush them, and NaNs as one NaN.
+inline uint64_t hash_of(const float* floats, size_t count, uint64_t hash = 0xcbf29ce484222325u) {
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, floats + i, sizeof bits);
+    const uint32_t size = bits & 0x7fffffffu;
+    if (size < 0x800000u) bits = 0;
+    if (size > 0x7f800000u) bits = 0x7fc00000u;
+    for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (bits >> (8 * byte) & 0xff)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+// Rows of many widths, in place, with and without weight and bias.
+template <bool layer>
+uint64_t digest_of_normalisation(float* memory) {
+  Random random(layer ? 2 : 1);
+  uint64_t hash = 0xcbf29ce484222325u;
+  const int widths[] = {1, 2, 7, 15, 16, 17, 31, 32, 33, 48, 63, 100, 257};
+  for (const int width : widths) {
+    float *const x = memory, *const weight = memory + 514, *const bias = memory + 771;
+    random.fill(x, size_t(2 * width), width % 2 == 0 ? 1.0f : 100.0f), random.fill(weight, size_t(width), 2.0f);
+    random.fill(bias, size_t(width));
+    const attend::core::Normalisation n = {
+        x, width, x, width, width == 15 ? nullptr : weight, width % 3 == 0 ? nullptr : bias, 2, width, 1e-5f};
+    if (layer) {
+      attend::core::layer_norm(n);
+    } else {
+      attend::core::rms_norm(n);
+    }
+    hash = hash_of(x, size_t(2 * width), hash);
+  }
+  return hash;
+}
+
+// Floats of ordinary size, then floats whose bits are random; then a gated product.
+template <attend::Activation activation>
+uint64_t digest_of_activation(float* memory) {
+  Random random(3);
+  random.fill(memory, 301, 12.0f);
+  attend::core::activate<activation>(memory, nullptr, 301, memory);
+  uint64_t hash = hash_of(memory, 301);
+  for (int i = 0; i < 600; ++i) {
+    const uint32_t bits = random.bits();
+    __builtin_memcpy(memory + i, &bits, sizeof bits);
+  }
+  attend::core::activate<activation>(memory, nullptr, 600, memory + 600);
+  hash = hash_of(memory + 600, 600, hash);
+  random.fill(memory, 202, 4.0f);
+  attend::core::activate<activation>(memory, memory + 101, 101, memory);
+  return hash_of(memory, 101, hash);
+}
+
+// Heads of 70 and 3 tokens, of which 2 to 68 numbers turn.
+template <bool halves>
+uint64_t digest_of_rotary(float* memory) {
+  Random random(4);
+  uint64_t hash = 0xcbf29ce484222325u;
+  const int numbers_of_pairs[] = {1, 3, 16, 17, 34}, positions[] = {0, 5, 4095, 1048573};
+  for (const int pairs : numbers_of_pairs) {
+    uint64_t turns[34];
+    attend::core::rotary_turns(pairs == 16 ? 500000.0f : 10000.0f, pairs == 17 ? 4.0f : 1.0f, pairs, turns);
+    for (const int position : positions) {
+      random.fill(memory, 3 * 2 * 70);
+      const attend::core::Rotation rotation = {memory, 70, 2, pairs, halves ? pairs : 1, nullptr, nullptr};
+      attend::core::rotate_at(rotation, turns, position, 3, 2 * 70);
+      hash = hash_of(memory, 3 * 2 * 70, hash);
+    }
+  }
+  return hash;
+}
+
+inline uint64_t digest_of_residuals(float* memory) {
+  Random random(5);
+  random.fill(memory, 206);
+  attend::core::add(memory, 1.0f, 103, memory + 103);
+  attend::core::add(memory, 0.3f, 101, memory + 103);
+  return hash_of(memory, 206);
+}
+
+constexpr LayerDigest layer_digests[] = {
+#include "layer_digests.inc"
+};
+constexpr int layer_digest_count = int(sizeof layer_digests / sizeof layer_digests[0]);
+
+}  // namespace attend_test

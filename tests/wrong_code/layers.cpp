@@ -1,0 +1,92 @@
+//! activation_of_pointer: attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+static float* pointer = floats;
+void wrong() { attend::activate<attend::Activation::silu>(pointer); }
+
+//! activation_of_doubles: attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+static double doubles[8];
+void wrong() { attend::activate<attend::Activation::silu>(doubles); }
+
+//! activation_of_other_size: attend: the arrays of activate must have as many floats as each other
+static float few[8];
+void wrong() { attend::activate<attend::Activation::silu>(query, few); }
+
+//! gated_product_of_other_size: attend: the arrays of activate must have as many floats as each other
+static float up[8];
+void wrong() { attend::activate<attend::Activation::silu>(query, up, query); }
+
+//! residual_of_other_size: attend: the arrays of add must have as many floats as each other
+static float few[8];
+void wrong() { attend::add(few, query); }
+
+//! residual_of_cache: attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+void wrong() { attend::add(query, cache); }
+
+//! norm_of_other_width: attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last extents together
+static const float weight[7] = {};
+void wrong() { attend::rms_norm(query, weight, query); }
+
+//! norm_of_width_across_rows: attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last extents together
+static const float weight[16] = {};
+void wrong() { attend::rms_norm(query, weight, query); }
+
+//! norm_of_pointer: attend: a weight is a float[width], or attend::none
+static const float* weight = floats;
+void wrong() { attend::rms_norm(query, weight, query); }
+
+//! norm_to_other_size: attend: the input and the result of a normalisation must have as many floats
+static float few[8];
+void wrong() { attend::rms_norm(query, attend::none, few); }
+
+//! norm_of_state: attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+void wrong() { attend::rms_norm(state, attend::none, state); }
+
+//! norm_of_other_bias: attend: weight and bias of a normalisation must have as many numbers as each other
+static const float weight[8] = {}, bias[7] = {};
+void wrong() { attend::layer_norm(query, weight, bias, query); }
+
+//! norm_of_pointer_bias: attend: a bias is a float[width], or attend::none
+static const float weight[8] = {};
+static const float* bias = floats;
+void wrong() { attend::layer_norm(query, weight, bias, query); }
+
+//! rotary_of_odd_dim: attend: rotary_dim must be even and at least 2
+attend::Rotary<7> rotary;
+
+//! rotary_of_no_dim: attend: rotary_dim must be even and at least 2
+attend::Rotary<0> rotary;
+
+//! rotary_table_of_odd_dim: attend: rotary_dim must be even and at least 2
+attend::RotaryTable<5, 16> rotary;
+
+//! rotary_table_of_no_position: attend: a rotary table needs at least 1 position
+attend::RotaryTable<8, 0> rotary;
+
+//! rotary_wider_than_head: attend: rotary_dim must not be more than head_dim
+static attend::Rotary<10> rotary;
+void wrong() { rotary.rotate<attend::RotaryPairs::halves>(query, 0); }
+
+//! rotary_of_plain_row: attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]
+static attend::RotaryTable<8, 16> rotary;
+static float row[8];
+void wrong() { rotary.rotate<attend::RotaryPairs::neighbours>(row, 0); }
+
+//! layers_of_all_arrays: nothing
+static float hidden[queries][32], head_weight[8], row[8], table_row[2][4][8];
+static const float weight[32] = {};
+static attend::Rotary<8> rotary;
+static attend::RotaryTable<6, 16> table;
+void right();
+void right() {
+  attend::rms_norm(hidden, weight, hidden);
+  attend::rms_norm(row, head_weight, row, 1e-6f);
+  attend::rms_norm(query, head_weight, query);
+  attend::layer_norm(hidden, weight, weight, query);
+  attend::layer_norm(hidden, attend::none, attend::none, hidden);
+  attend::activate<attend::Activation::gelu_tanh>(hidden);
+  attend::activate<attend::Activation::silu>(hidden, hidden, hidden);
+  attend::add(hidden, output, 0.5f);
+  rotary.init();
+  table.init(500000.0f, 4.0f);
+  rotary.rotate<attend::RotaryPairs::halves>(query, 7);
+  table.rotate<attend::RotaryPairs::neighbours>(table_row, 0, 1);
+}
