@@ -212,6 +212,11 @@ build/benchmark.ready:
 	  { echo "bench: Google Benchmark was not found; install it (Debian: apt-get install libbenchmark-dev)" >&2; exit 1; }
 	@touch $@
 
+## fuzz        random problems for FUZZ_SECONDS= (60): every backend against scalar code, the definition, the oracle (needs CXX=clang++)
+.PHONY: fuzz
+fuzz: $(BUILD)/libattend.a
+	@sh tests/checks/check_fuzz.sh "$(CXX)" $(BUILD)
+
 ## mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths)
 N ?= 300
 SEED ?= 1

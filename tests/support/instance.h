@@ -55,13 +55,10 @@ class Instance {
   int visible(int token) const { return s.causal ? std::clamp(s.offset + token + 1, 0, s.keys) : s.keys; }
 
   std::vector<float> defined() const {
-    std::vector<float> output;
+    std::vector<float> output, none;
     for (int i = 0; i < s.queries; ++i) {
       for (int h = 0; h < s.query_heads; ++h) {
-        const int kv = h / (s.query_heads / s.kv_heads);
-        const std::vector<float> row = defined_row(
-            &query[std::size_t((i * s.query_heads + h) * s.head_dim)], key.data() + kv * s.head_dim, s.kv_heads * s.head_dim,
-            value.data() + kv * s.value_dim, s.kv_heads * s.value_dim, visible(i), s.head_dim, s.value_dim, s.scale);
+        const std::vector<float> row = defined_row(plain_row(arrays(none), i, h)).output;
         output.insert(output.end(), row.begin(), row.end());
       }
     }
