@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "../support/instance.h"
+#include "option_random.h"
+#include "option_ways.h"
 
 using namespace attend_test;
 
@@ -98,6 +101,31 @@ TEST_CASE("the least weight is 2^-125") {
       for_each_backend([&](const char* backend) {
         INFO(std::string(backend), " ", max, " ", below);
         CHECK(same_bits(instance.one_shot(), instance.defined()));
+      });
+    }
+  }
+}
+
+TEST_CASE("scores of the lowest float weigh nothing, before others and alone") {
+  constexpr float lowest = -std::numeric_limits<float>::max();
+  for (const int others : {0, 1, 40, 100}) {
+    std::vector<float> scores(70, lowest);
+    for (int j = 0; j < others; ++j) scores.push_back(float(j % 7));
+    for (const int keys : {int(scores.size()), 9}) {
+      scores.resize(std::size_t(keys));
+      const Instance instance = with_scores(scores, 1.0f);
+      const std::vector<float> expected = instance.defined();
+      if (others == 0) CHECK(expected == std::vector<float>(9, 0.0f));
+      RandomInstance in(1, lse, {1, 1, 1, 9, 1, keys, 0, instance.s.scale, 1.0f, false});
+      in.query = instance.query;
+      in.key.assign(instance.key.begin(), instance.key.begin() + keys);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", others, " ", keys);
+        for (const int rows : {1, 2}) {
+          CHECK(same_bits(instance.one_shot({rows, 64}), expected));
+          CHECK(same_bits(instance.chunks(1, false, {rows, 64}), expected));
+        }
+        for (const Way& way : some_ways(in)) CHECK(difference(in, run_options(in, way), defined_results(in), true) == "");
       });
     }
   }
