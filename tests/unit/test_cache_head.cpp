@@ -1,5 +1,5 @@
-// The head of a cache of the C surface: whoever writes another one, with a check sum that is right, is told so when an extent, a
-// format or a number of tokens cannot be.
+// The head of a cache of the C surface: whoever writes another one, with a check sum that is right, is told so when an extent,
+// a format or a number of tokens cannot be.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace {
 
 struct Field {
   const char* name;
-  std::int32_t attend_cache::* member;
+  std::int32_t attend_cache::*member;
   std::int32_t least, most;
 };
 
