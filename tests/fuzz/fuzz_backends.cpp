@@ -1,11 +1,13 @@
 // For libFuzzer: bytes become a problem with options, by the generator of the unit tests. Every backend of the machine must
 // have the bits that the definition says, and those must be within the error bound of the float64 oracle. Keys that no query
 // sees hold NaN, infinities and huge numbers.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "../conformance/option_random.h"
 #include "../conformance/option_ways.h"
@@ -18,11 +20,13 @@ using namespace attend_test;
 constexpr unsigned all_wishes = (1u << wish_count) - 1;
 
 struct Counts {
-  long problems = 0, calls = 0, same_as_scalar = 0;
+  long problems = 0, free = 0, calls = 0, same_as_scalar = 0;
   unsigned wishes = 0;
   ~Counts() {
-    std::printf("fuzz: %ld problems, %ld calls, %ld of them byte for byte as scalar code, %s option\n", problems, calls,
-                same_as_scalar, wishes == all_wishes ? "every" : "not every");
+    std::printf(
+        "fuzz: %ld problems, %ld of them left out for a weight near 2^-125, %ld calls, %ld byte for byte as scalar code, %s "
+        "option\n",
+        problems, free, calls, same_as_scalar, wishes == all_wishes ? "every" : "not every");
   }
 } counts;
 
@@ -56,6 +60,20 @@ void adapt(Way& way, const OptionInstance& in) {
   if (in.wishes != 0) way.call = Call::options;
 }
 
+// The one freedom of the arithmetic: a weight below 2^-125 of the row's largest may be absent, present or rounded. Where exact
+// sums of bytes lie in the middle between two floats, it decides to which they are rounded.
+bool has_free_weights(const OptionInstance& in) {
+  for (int token = 0; token < in.s.queries; ++token) {
+    for (int head = 0; head < in.s.query_heads; ++head) {
+      const std::vector<float> scores = defined_row(in.row(token, head)).biased;
+      const float largest = scores.empty() ? minus_infinity : *std::max_element(scores.begin(), scores.end());
+      const auto is_free = [&](float score) { return largest - score > 85.0f && largest - score < 115.0f; };  // 2^-123 … 2^-165
+      if (std::any_of(scores.begin(), scores.end(), is_free)) return true;
+    }
+  }
+  return false;
+}
+
 bool same_bytes(const OptionResults& a, const OptionResults& b) {
   return same_bits(a.output, b.output) && same_bits(a.lse, b.lse) && same_bits(a.scores, b.scores);
 }
@@ -70,10 +88,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Way way = drawn_way(random);
   RandomInstance in(random, wishes);
   adapt(way, in);
+  ++counts.problems;
+  if (has_free_weights(in)) {
+    ++counts.free;
+    return 0;
+  }
   const OptionResults defined = defined_results(in);
   attend::use_backend("scalar");
   const OptionResults scalar = run_options(in, way);
-  ++counts.problems;
   counts.wishes |= in.wishes & all_wishes;
   for_each_backend([&](const char* backend) {
     const OptionResults found = run_options(in, way);
