@@ -78,7 +78,7 @@ endif
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
 
-## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, README
+## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, who includes whom, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -228,6 +228,11 @@ build/benchmark.ready:
 	  { echo "bench: Google Benchmark was not found; install it (Debian: apt-get install libbenchmark-dev)" >&2; exit 1; }
 	@touch $@
 
+## fuzz        random problems for FUZZ_SECONDS= (60): every backend against scalar code, the definition, the oracle (needs CXX=clang++)
+.PHONY: fuzz
+fuzz: $(BUILD)/libattend.a
+	@sh tests/checks/check_fuzz.sh "$(CXX)" $(BUILD)
+
 ## mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths)
 N ?= 300
 SEED ?= 1
@@ -237,10 +242,10 @@ mutants:
 	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
 
-## digests     print the digest tables as this build computes them, for tests/conformance/digests.inc and tests/conformance/option_digests.inc
+## digests     print the table of digests as this build computes it, for tests/conformance/digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit
-	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (\{[0-9].*\},|OPTION_DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
+	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* ((OPTION_)?DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
 ## format      lay out the sources with clang-format
 .PHONY: format

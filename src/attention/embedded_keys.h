@@ -131,12 +131,17 @@ class EmbeddedKeys<Isa, NoFeatures> {
     return values_;
   }
   ATTEND_ALWAYS_INLINE void next_head(const core::Problem& problem) {
-    keys_ += problem.key.head_stride;
-    values_ += problem.value.head_stride;
+    keys_ = stepped(keys_, problem.key.head_stride);
+    values_ = stepped(values_, problem.value.head_stride);
   }
   static EmbeddedPiece piece(int key, int count) { return {key, count}; }
 
  private:
+  // By the address, because a problem without keys may have no arrays either, and from null there is nowhere to step.
+  static const float* stepped(const float* from, ptrdiff_t floats) {
+    return reinterpret_cast<const float*>(reinterpret_cast<uintptr_t>(from) + uintptr_t(floats) * sizeof(float));
+  }
+
   const float *keys_, *values_;  // of the key/value head
 };
 

@@ -228,5 +228,22 @@ inline int32_t soft_truncated(float a) {
   return int32_t(bits) < 0 ? -whole : whole;
 }
 
+// What conversions do, for processors that have none: the highest digit moves up to where it is implied, the lowest bit of the
+// exponent, and raises that by one.
+inline float soft_widen(int number) {
+  const int sign = number >> 31;  // 0 or -1
+  uint32_t digits = uint32_t((number ^ sign) - sign) << 25;
+  if (digits == 0) return number == 0 ? 0.0f : -128.0f;
+  int exponent = 127 + 5 - sign * 256;
+#if defined(__ARM_FEATURE_CLZ)
+  const int zeros = __builtin_clz(digits);
+  digits <<= zeros;
+  exponent -= zeros;
+#else
+  for (; int32_t(digits) >= 0; digits <<= 1) --exponent;
+#endif
+  return bits_to<float>((uint32_t(exponent) << 23) + (digits >> 8));
+}
+
 }  // namespace
 }  // namespace attend

@@ -1,8 +1,9 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# The suite with Clang; the unit tests at other levels of optimisation, with contraction and under sanitizers; the digests on older
-# processors; that benchmarks run; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
+# The suite with Clang, and a minute of fuzzing; the unit tests at other levels of optimisation, with contraction and under
+# sanitizers; the digests on older processors; that benchmarks run; every emulated target; flash, stack and instructions on boards;
+# the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -48,7 +49,7 @@ work_on() { # part
   case $1 in
     # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
     clang)
-      CHECKS='symbols c wrong_code freestanding' JOBS=1 make -j1 test CXX="$clang" BUILD="$work/clang" &&
+      CHECKS='symbols c fuzz wrong_code freestanding' JOBS=1 make -j1 test CXX="$clang" BUILD="$work/clang" &&
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
     O0) variant O0 "$cxx" "$build" OPT=-O0 ;;

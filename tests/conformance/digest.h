@@ -20,9 +20,13 @@ struct DigestCase {
   uint64_t digest;
 };
 
+#define DIGEST(...) {__VA_ARGS__},
+#define OPTION_DIGEST(...)
 constexpr DigestCase digest_cases[] = {
 #include "digests.inc"
 };
+#undef DIGEST
+#undef OPTION_DIGEST
 constexpr int digest_case_count = int(sizeof digest_cases / sizeof digest_cases[0]);
 
 // Blocks are small, so that little memory is needed. No bit depends on them.

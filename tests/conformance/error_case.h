@@ -10,7 +10,7 @@
 
 #include "attend/attend.h"
 #include "error_bound.h"
-#include "option_oracle.h"
+#include "oracle.h"
 
 namespace attend_test {
 
@@ -51,7 +51,7 @@ class ErrorCase {
     see(seen);
     float output[columns], lse = 0.0f;
     run(seen, output, &lse);
-    const OracleRow exact = oracle_option_row(row_);
+    const OracleRow exact = oracle_row(row_);
     const Roundings count = roundings_of(head_dim, seen);
     const double bound = output_bound(count, score_size), own = output_bound(count, exact.score_size);
     Errors errors{};

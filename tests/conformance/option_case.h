@@ -45,7 +45,7 @@ struct OptionCase {
   bool poisoned = false;  // keys that no query sees hold NaN, infinities and huge numbers
   uint64_t seed = 1;
 
-  // How the cases of option_digests.inc are written.
+  // How the cases of digests.inc are written.
   constexpr OptionCase heads(int query, int kv) const {
     OptionCase c = *this;
     c.query_heads = query, c.kv_heads = kv;

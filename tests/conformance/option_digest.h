@@ -226,10 +226,12 @@ constexpr Format float32 = Format::float32, float16 = Format::float16, bfloat16 
 constexpr attend::core::Scores raw = attend::core::Scores::raw, capped = attend::core::Scores::capped,
                                biased = attend::core::Scores::biased, weights = attend::core::Scores::weights;
 
+#define DIGEST(...)
 #define OPTION_DIGEST(option_case, digest) {option_case, #option_case, digest},
 constexpr OptionDigest option_digests[] = {
-#include "option_digests.inc"
+#include "digests.inc"
 };
+#undef DIGEST
 #undef OPTION_DIGEST
 constexpr int option_digest_count = int(sizeof option_digests / sizeof option_digests[0]);
 

@@ -9,7 +9,7 @@
 
 #include "../support/number_formats.h"
 #include "attend/attend.h"
-#include "option_definition.h"
+#include "definition.h"
 
 namespace attend_test {
 

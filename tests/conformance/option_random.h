@@ -14,8 +14,8 @@ namespace attend_test {
 
 class OptionDraw {
  public:
-  OptionDraw(OptionInstance& instance, std::uint64_t seed, int least_keys, const OptionShape* shape)
-      : in(instance), random_(seed) {
+  OptionDraw(OptionInstance& instance, const Random& random, int least_keys, const OptionShape* shape)
+      : in(instance), random_(random) {
     draw_shape(least_keys);
     if (shape != nullptr) in.s = *shape;
     draw_visibility();
@@ -223,18 +223,23 @@ class OptionDraw {
 };
 
 struct RandomInstance : OptionInstance {
-  RandomInstance(std::uint64_t seed, unsigned wished, int least_keys = 0) : RandomInstance(seed, wished, least_keys, nullptr) {}
-  RandomInstance(std::uint64_t seed, unsigned wished, const OptionShape& shape) : RandomInstance(seed, wished, 0, &shape) {}
+  RandomInstance(std::uint64_t seed, unsigned wished, int least_keys = 0)
+      : RandomInstance(Random(seed), wished, least_keys, nullptr) {
+    poison_hidden(int(seed % 4));
+  }
+  RandomInstance(std::uint64_t seed, unsigned wished, const OptionShape& shape)
+      : RandomInstance(Random(seed), wished, 0, &shape) {}
+  // Whatever the source of the numbers is.
+  RandomInstance(const Random& random, unsigned wished) : RandomInstance(random, wished, 0, nullptr) { poison_hidden(); }
 
  private:
-  RandomInstance(std::uint64_t seed, unsigned wished, int least_keys, const OptionShape* shape) {
+  RandomInstance(const Random& random, unsigned wished, int least_keys, const OptionShape* shape) {
     // These exclude each other: two kinds of mask, and three ways for keys not to lie side by side from the first on.
     if (wished & bit_masks) wished &= ~unsigned(byte_masks);
     if (wished & rings) wished &= ~unsigned(page_tables);
     if (wished & (rings | page_tables)) wished &= ~unsigned(origins);
     wishes = wished;
-    OptionDraw(*this, seed, least_keys, shape);
-    if (shape == nullptr) poison_hidden(int(seed % 4));
+    OptionDraw(*this, random, least_keys, shape);
   }
 };
 

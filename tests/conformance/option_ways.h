@@ -26,7 +26,10 @@ inline std::size_t output_stride(const OptionInstance& in) { return std::size_t(
 inline std::size_t score_stride(const OptionInstance& in) { return std::size_t(in.options.score_keys + in.gap); }
 inline std::size_t row_count(const OptionInstance& in) { return std::size_t(in.s.queries * in.s.query_heads); }
 
+enum class Call { options, plain, key_parts };  // the last two are of instances without options
+
 struct Way {
+  Call call = Call::options;
   bool panels = false;
   int rows = 96, keys = 64;  // blocks
   int parts = 1;             // each with a scratch of its own
@@ -103,6 +106,24 @@ inline void run_with_scratch(core::Problem p, const core::Options& options, cons
   }
 }
 
+// The calls that know no options.
+inline void run_plain(core::Problem p, const Way& way) {
+  std::vector<float> partials;
+  if (way.call == Call::key_parts) partials = poison(core::partial_floats(p.query_heads, p.queries, p.value_dim, p.keys));
+  for (int part = 0; part < way.parts; ++part) {
+    Scratch scratch(core::scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim, p.keys, p.key_panels));
+    p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
+    if (way.call == Call::key_parts) {
+      core::run_key_part(p, part, way.parts, partials.data());
+    } else if (way.parts == 1) {
+      core::run(p);
+    } else {
+      core::run_part(p, part, way.parts);
+    }
+  }
+  if (way.call == Call::key_parts) core::add_key_parts(p, partials.data());
+}
+
 inline void finish_states(core::Problem p, const core::Options& options) {
   p.query = p.key = p.value = {};
   p.scratch = nullptr;
@@ -159,7 +180,9 @@ inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
     results.scores.assign(row_count(in) * score_stride(in), untouched);
     options.scores = {results.scores.data(), stride * in.s.query_heads, stride};
   }
-  if (way.state_keys > 0 || way.merged) {
+  if (way.call != Call::options) {
+    run_plain(p, way);
+  } else if (way.state_keys > 0 || way.merged) {
     run_states(p, options, way, in.gap);
   } else {
     run_with_scratch(p, options, way);
@@ -201,7 +224,7 @@ inline OptionResults defined_results(const OptionInstance& in) {
   const auto gap = std::size_t(in.gap);
   for (int t = 0; t < in.s.queries; ++t) {
     for (int h = 0; h < in.s.query_heads; ++h) {
-      DefinedRow row = defined_option_row(in.row(t, h));
+      DefinedRow row = defined_row(in.row(t, h));
       for (const float x : row.output) results.output.push_back(rounded_to(in.options.output_format, x));
       results.output.insert(results.output.end(), gap, rounded_to(in.options.output_format, untouched));
       if (in.has(lse)) results.lse.push_back(float(row.lse));

@@ -1,4 +1,5 @@
-// The float64 oracle: attention as its definition reads, in two passes over the visible keys, and how far outputs are from it.
+// The float64 oracle: a row of attention, with any options, as its definition reads, in two passes over the keys that it sees.
+// It reads no others. And how far numbers are from it.
 #pragma once
 
 #include <algorithm>
@@ -7,63 +8,131 @@
 #include <limits>
 #include <vector>
 
-#include "attend/core.h"
+#include "definition.h"
+#include "error_bound.h"
 
 namespace attend_test {
 
+struct OracleRow {
+  std::vector<double> output, biased, weights;  // biased: minus infinity where hidden; weights: 0 there
+  double lse = 0.0;
+  double score_size = 0.0;     // of the largest sum of all that makes up a score, or of the sink, by magnitude
+  double largest_value = 0.0;  // of the values seen, by magnitude
+};
+
+inline OracleRow oracle_row(const OptionRow& row) {
+  constexpr double hidden = -std::numeric_limits<double>::infinity();
+  OracleRow result;
+  double largest = hidden;
+  for (const OptionKey& key : row.keys) {
+    double score = hidden;
+    if (key.seen) {
+      double dot = 0.0, size = 0.0;
+      for (int d = 0; d < row.head_dim; ++d) {
+        dot += double(row.query[d]) * double(key.key[d]);
+        size += std::fabs(double(row.query[d]) * double(key.key[d]));
+      }
+      const double factor = double(row.scale) * double(key.key_scale);
+      score = factor * dot, size *= std::fabs(factor);
+      const double cap = double(row.soft_cap);
+      if (cap > 0.0) {
+        // Beyond 9 caps the hyperbolic tangent is 1, however wrong its argument is.
+        if (std::fabs(score) > 9.0 * cap) size = 9.0 * cap;
+        score = cap * std::tanh(score / cap);
+      }
+      const auto add = [&](double term) {
+        score += term;
+        size += std::fabs(term);
+      };
+      if (key.bias) add(double(*key.bias));
+      if (key.relative) add(double(*key.relative));
+      if (row.slope) add(double(*row.slope) * double(key.distance));
+      result.score_size = std::max(result.score_size, size);
+    }
+    result.biased.push_back(score);
+    largest = std::max(largest, score);
+  }
+  if (row.sink) largest = std::max(largest, double(*row.sink));
+  if (row.sink && *row.sink != minus_infinity) result.score_size = std::max(result.score_size, std::fabs(double(*row.sink)));
+  result.output.resize(std::size_t(row.value_dim), 0.0);
+  result.lse = hidden;
+  result.weights.resize(row.keys.size(), 0.0);
+  if (largest == hidden) return result;
+  double total = row.sink ? std::exp(double(*row.sink) - largest) : 0.0;
+  for (const double score : result.biased) total += std::exp(score - largest);
+  for (std::size_t j = 0; j < row.keys.size(); ++j) {
+    const OptionKey& key = row.keys[j];
+    if (!key.seen) continue;
+    result.weights[j] = std::exp(result.biased[j] - largest) / total;
+    for (int c = 0; c < row.value_dim; ++c) {
+      const double value = double(key.value[c]) * double(key.value_scale);
+      result.largest_value = std::max(result.largest_value, std::fabs(value));
+      result.output[std::size_t(c)] += result.weights[j] * value;
+    }
+  }
+  result.lse = largest + std::log(total);
+  return result;
+}
+
+// The roundings of a row's numbers with its options.
+inline Roundings roundings_of(const OptionRow& row) {
+  Roundings count = roundings_of(row.head_dim, int(row.keys.size()));
+  const auto any = [&row](auto has) { return std::any_of(row.keys.begin(), row.keys.end(), has) ? 1 : 0; };
+  count.score += any([](const OptionKey& key) { return key.key_scale != 1.0f; });
+  if (row.soft_cap > 0.0f) count.score += soft_cap_roundings;
+  count.score += any([](const OptionKey& key) { return key.bias.has_value(); });
+  count.score += any([](const OptionKey& key) { return key.relative.has_value(); });
+  count.score += row.slope ? 1 : 0;
+  count.numerator += any([](const OptionKey& key) { return key.value_scale != 1.0f; });
+  count.denominator += row.sink ? 1 : 0;
+  return count;
+}
+
+// The largest error of what the definition says of a row, as a part of its bound.
+inline double definition_error(const OptionRow& row) {
+  const DefinedRow found = defined_row(row);
+  const OracleRow expected = oracle_row(row);
+  const Roundings count = roundings_of(row);
+  const double bound = output_bound(count, expected.score_size);
+  double worst = 0.0;
+  const auto compare = [&worst](double a, double b, double most) {
+    if (a == b) return;
+    const double error = std::fabs(a - b) / most;
+    if (!(error <= worst)) worst = error;
+  };
+  for (std::size_t c = 0; c < found.output.size(); ++c) {
+    compare(double(found.output[c]), expected.output[c], bound * expected.largest_value);
+  }
+  for (std::size_t j = 0; j < found.weights.size(); ++j) {
+    compare(double(found.weights[j]), expected.weights[j], bound);
+    compare(double(found.biased[j]), expected.biased[j], score_bound(count, expected.score_size));
+    if (!row.keys[j].seen && found.weights[j] != 0.0f) worst = std::numeric_limits<double>::infinity();
+  }
+  compare(found.lse, expected.lse, lse_bound(count, expected.score_size, expected.lse));
+  return worst;
+}
+
 using attend::core::Problem;
 
-// Query token i sees keys 0 … visible_keys - 1; the oracle reads no others, and no value of another.
-inline int visible_keys(const Problem& problem, int token) {
-  if (!problem.causal) return problem.keys;
-  const long long end = 1LL + problem.offset + token;
-  return int(std::clamp(end, 0LL, 0LL + problem.keys));
-}
-
-// Scores in natural-log units of one query token and query head against its visible keys.
-inline std::vector<double> oracle_scores(const Problem& problem, int token, int head) {
-  const float* query = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
-  const float* key = problem.key.data + head / (problem.query_heads / problem.kv_heads) * problem.key.head_stride;
-  std::vector<double> scores(std::size_t(visible_keys(problem, token)));
-  for (double& score : scores) {
-    double sum = 0.0;
-    for (int d = 0; d < problem.head_dim; ++d) sum += double(query[d]) * double(key[d]);
-    score = double(problem.scale) * sum;
-    key += problem.key.token_stride;
-  }
-  return scores;
-}
-
-// The largest |score| of the whole problem, in natural-log units.
+// The largest |score| of a plain problem, in natural-log units.
 inline double largest_score(const Problem& problem) {
   double largest = 0.0;
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      for (const double score : oracle_scores(problem, token, head)) largest = std::max(largest, std::fabs(score));
+      for (const double score : oracle_row(plain_row(problem, token, head)).biased)
+        largest = std::max(largest, std::fabs(score));
     }
   }
   return largest;
 }
 
-// What the output should be: [queries][query_heads][value_dim], without gaps. The problem's keys must lie in rows.
-// A weight is exp(score - largest score), and 0 for a score of minus infinity; no weight at all gives a row of zeros.
+// What the output of a plain problem should be: [queries][query_heads][value_dim], without gaps.
 inline std::vector<double> oracle(const Problem& problem) {
-  const auto width = std::size_t(problem.value_dim);
-  std::vector<double> outputs(std::size_t(problem.queries) * std::size_t(problem.query_heads) * width);
-  double* output = outputs.data();
+  std::vector<double> outputs;
   for (int token = 0; token < problem.queries; ++token) {
-    for (int head = 0; head < problem.query_heads; ++head, output += width) {
-      const std::vector<double> scores = oracle_scores(problem, token, head);
-      const double largest = scores.empty() ? 0.0 : *std::max_element(scores.begin(), scores.end());
-      const float* value = problem.value.data + head / (problem.query_heads / problem.kv_heads) * problem.value.head_stride;
-      double denominator = 0.0;
-      for (const double score : scores) {
-        const double weight = score == -std::numeric_limits<double>::infinity() ? 0.0 : std::exp(score - largest);
-        denominator += weight;
-        for (std::size_t c = 0; c < width; ++c) output[c] += weight * double(value[c]);
-        value += problem.value.token_stride;
-      }
-      for (std::size_t c = 0; c < width; ++c) output[c] = denominator == 0.0 ? 0.0 : output[c] / denominator;
+    for (int head = 0; head < problem.query_heads; ++head) {
+      const std::vector<double> row = oracle_row(plain_row(problem, token, head)).output;
+      outputs.insert(outputs.end(), row.begin(), row.end());
     }
   }
   return outputs;

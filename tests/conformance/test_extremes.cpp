@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "../support/instance.h"
+#include "option_random.h"
+#include "option_ways.h"
 
 using namespace attend_test;
 
@@ -60,7 +63,7 @@ TEST_CASE("far maxima, even and odd, that rise, with ties among the scores") {
 TEST_CASE("one token of heads side by side over few keys, with scores of very different sizes") {
   constexpr float sizes[] = {1.0f, 1e-3f, 100.0f, -3e4f, 0x1p21f, 1.0f, 0x1.3p23f, 1e30f, -1e8f, 0.0f, 8.0f};
   for (const int keys : {0, 1, 3, 4, 5, 8, 9, 15, 16, 17, 40}) {
-    for (const int head_dim : {1, 16, 39}) {
+    for (const int head_dim : {1, 11, 16, 39}) {
       Instance instance({11, 11, head_dim, head_dim + 5, 1, keys, false, 0, 1.0f, 1.0f}, std::uint64_t(keys));
       for (int i = 0; i < 11 * head_dim; ++i) instance.query[std::size_t(i)] *= sizes[i / head_dim];
       const std::vector<float> expected = instance.defined();
@@ -98,6 +101,31 @@ TEST_CASE("the least weight is 2^-125") {
       for_each_backend([&](const char* backend) {
         INFO(std::string(backend), " ", max, " ", below);
         CHECK(same_bits(instance.one_shot(), instance.defined()));
+      });
+    }
+  }
+}
+
+TEST_CASE("scores of the lowest float weigh nothing, before others and alone") {
+  constexpr float lowest = -std::numeric_limits<float>::max();
+  for (const int others : {0, 1, 40, 100}) {
+    std::vector<float> scores(70, lowest);
+    for (int j = 0; j < others; ++j) scores.push_back(float(j % 7));
+    for (const int keys : {int(scores.size()), 9}) {
+      scores.resize(std::size_t(keys));
+      const Instance instance = with_scores(scores, 1.0f);
+      const std::vector<float> expected = instance.defined();
+      if (others == 0) CHECK(expected == std::vector<float>(9, 0.0f));
+      RandomInstance in(1, lse, {1, 1, 1, 9, 1, keys, 0, instance.s.scale, 1.0f, false});
+      in.query = instance.query;
+      in.key.assign(instance.key.begin(), instance.key.begin() + keys);
+      for_each_backend([&](const char* backend) {
+        INFO(std::string(backend), " ", others, " ", keys);
+        for (const int rows : {1, 2}) {
+          CHECK(same_bits(instance.one_shot({rows, 64}), expected));
+          CHECK(same_bits(instance.chunks(1, false, {rows, 64}), expected));
+        }
+        for (const Way& way : some_ways(in)) CHECK(difference(in, run_options(in, way), defined_results(in), true) == "");
       });
     }
   }

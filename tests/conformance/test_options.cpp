@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "../support/rounds.h"
-#include "option_oracle.h"
 #include "option_random.h"
 #include "option_ways.h"
+#include "oracle.h"
 
 using namespace attend_test;
 
@@ -124,7 +124,7 @@ TEST_CASE("options: outputs, weights and log-sum-exps are within the error bound
     for (int t = 0; t < in.s.queries; ++t) {
       for (int h = 0; h < in.s.query_heads; ++h) {
         const OptionRow definition = in.row(t, h);
-        const OracleRow row = oracle_option_row(definition);
+        const OracleRow row = oracle_row(definition);
         const Roundings count = roundings_of(definition);
         const auto r = std::size_t(t * in.s.query_heads + h);
         const double bound = output_bound(count, row.score_size);

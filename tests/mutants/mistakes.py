@@ -18,6 +18,8 @@ LEFT_OUT = [
     (re.compile(r"ATTEND_UNROLL|ATTEND_ALWAYS_INLINE\s*$|ATTEND_NOINLINE\s*$"), "advice to the compiler"),
 ]
 
+LEFT_OUT_FUNCTIONS = re.compile(r"void prefetch\w*\(.*{$|\b(kernel_rows|tile_vecs|widening_vecs|softmax_rows)\(int.*{$")
+
 OPERATORS = {
     " + ": [" - "], " - ": [" + "], " * ": [" + "], " / ": [" * "], " % ": [" / "],
     " < ": [" <= ", " > "], " <= ": [" < "], " > ": [" >= ", " < "], " >= ": [" > "],
@@ -46,11 +48,15 @@ def code_of(lines):
 
 
 def left_out(code):
-    """Which lines no mistake is made in: those of LEFT_OUT, and functions that prefetch as a whole."""
-    result, until_semicolon, in_prefetch = [], False, False
+    """Which lines no mistake is made in: those of LEFT_OUT, and functions that prefetch or give sizes of tiles as a whole."""
+    result, until_semicolon, function_end = [], False, None
     for line in code:
-        in_prefetch = (in_prefetch and not line.startswith("}")) or re.search(r"void prefetch\w*\(.*{$", line) is not None
-        skipped = in_prefetch or until_semicolon or not line.strip() or any(pattern.search(line) for pattern, _ in LEFT_OUT)
+        if LEFT_OUT_FUNCTIONS.search(line):
+            function_end = re.match(r"\s*", line)[0] + "}"
+        in_function = function_end is not None
+        if in_function and line.startswith(function_end):
+            function_end = None
+        skipped = in_function or until_semicolon or not line.strip() or any(pattern.search(line) for pattern, _ in LEFT_OUT)
         if "static_assert" in line or until_semicolon:
             until_semicolon = ";" not in line
         result.append(skipped)

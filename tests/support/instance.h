@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -55,13 +56,10 @@ class Instance {
   int visible(int token) const { return s.causal ? std::clamp(s.offset + token + 1, 0, s.keys) : s.keys; }
 
   std::vector<float> defined() const {
-    std::vector<float> output;
+    std::vector<float> output, none;
     for (int i = 0; i < s.queries; ++i) {
       for (int h = 0; h < s.query_heads; ++h) {
-        const int kv = h / (s.query_heads / s.kv_heads);
-        const std::vector<float> row = defined_row(
-            &query[std::size_t((i * s.query_heads + h) * s.head_dim)], key.data() + kv * s.head_dim, s.kv_heads * s.head_dim,
-            value.data() + kv * s.value_dim, s.kv_heads * s.value_dim, visible(i), s.head_dim, s.value_dim, s.scale);
+        const std::vector<float> row = defined_row(plain_row(arrays(none), i, h)).output;
         output.insert(output.end(), row.begin(), row.end());
       }
     }
@@ -89,21 +87,21 @@ class Instance {
 
   // One call over the arrays.
   std::vector<float> one_shot(Blocks blocks = {}) const {
-    std::vector<float> output = poison(output_floats());
+    std::vector<float> output = new_output();
     run(arrays(output), blocks);
-    return output;
+    return without_tail(output);
   }
 
   // One part after another, each with scratch of its own.
   std::vector<float> parts(int count, Blocks blocks = {}) const {
-    std::vector<float> output = poison(output_floats());
+    std::vector<float> output = new_output();
     for (int part = 0; part < count; ++part) run(arrays(output), blocks, part, count);
-    return output;
+    return without_tail(output);
   }
 
   // A call for each query head, as if it were alone.
   std::vector<float> heads_alone(Blocks blocks = {}) const {
-    std::vector<float> output = poison(output_floats());
+    std::vector<float> output = new_output();
     for (int h = 0; h < s.query_heads; ++h) {
       attend::core::Problem p = arrays(output);
       p.query.data += h * p.query.head_stride;
@@ -113,14 +111,14 @@ class Instance {
       p.query_heads = p.kv_heads = 1;
       run(p, blocks);
     }
-    return output;
+    return without_tail(output);
   }
 
   // Over a cache, the queries in chunks. With `growing` (self-attention with offset 0) the cache holds only what came before
   // and the chunk itself; otherwise all keys from the start.
   std::vector<float> chunks(int chunk, bool growing, Blocks blocks = {}) const {
     const int capacity = s.keys + hidden_keys;
-    std::vector<float> output = poison(output_floats());
+    std::vector<float> output = new_output();
     std::vector<float> keys = poison(attend::core::cache_key_floats(s.kv_heads, s.head_dim, capacity));
     std::vector<float> values = poison(attend::core::cache_value_floats(s.kv_heads, s.value_dim, capacity));
     const attend::core::Cache cache{keys.data(), values.data(), s.kv_heads, s.head_dim, s.value_dim, capacity};
@@ -147,7 +145,7 @@ class Instance {
       p.offset = s.offset + first;
       run(p, blocks);
     }
-    return output;
+    return without_tail(output);
   }
 
   std::string text() const {
@@ -163,7 +161,17 @@ class Instance {
   std::vector<float> query, key, value;
 
  private:
-  std::size_t output_floats() const { return std::size_t(s.queries * s.query_heads * s.value_dim); }
+  static constexpr std::size_t tail = 1024;  // floats behind an output, which nobody may write
+
+  std::vector<float> new_output() const { return poison(std::size_t(s.queries * s.query_heads * s.value_dim) + tail); }
+
+  // Empty where something was written behind the output, so that it has no bits that anybody expects.
+  static std::vector<float> without_tail(std::vector<float> output) {
+    const auto end = output.end() - std::ptrdiff_t(tail);
+    const bool intact = std::all_of(end, output.end(), [](float x) { return std::isnan(x); });
+    output.resize(intact ? output.size() - tail : 0);
+    return output;
+  }
 
   // With scratch of exactly the promised size, poisoned, so that an address sanitizer sees every step beyond it.
   static void run(attend::core::Problem p, Blocks blocks, int part = 0, int parts = 1) {

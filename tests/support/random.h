@@ -11,7 +11,19 @@ class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) {}
 
+  // Draws two of the given bytes each time while there are some, then as with a seed that is their hash: so a fuzzer decides
+  // what is drawn first, and few bytes make a whole problem.
+  Random(const uint8_t* bytes, size_t count) : Random(count) {
+    given_ = bytes, left_ = count;
+    for (size_t i = 0; i < count; ++i) state_ = (state_ ^ bytes[i]) * 0x100000001b3u;
+  }
+
   uint32_t bits() {
+    if (left_ >= 2) {
+      const uint32_t low = given_[0], high = given_[1];
+      given_ += 2, left_ -= 2;
+      return high << 24 | low << 16 | high << 8 | low;  // uniform() takes the high bits, between() all
+    }
     state_ += 0x9e3779b97f4a7c15u;
     uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -31,6 +43,8 @@ class Random {
 
  private:
   uint64_t state_;
+  const uint8_t* given_ = nullptr;
+  size_t left_ = 0;
 };
 
 }  // namespace attend_test

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Files include what their room may use and nothing else, as tests/support/rooms.awk says: tests/checks/check_rooms.sh CXX BUILD_DIR
+build=$2/check_rooms
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build/src/kernel" || exit 1
+
+for top in include src tests bench; do
+  nothing_in "$(find $top -name '*.h' -o -name '*.cpp' -o -name '*.c' | sort | xargs awk -f tests/support/rooms.awk)" "includes of $top/"
+done
+
+# An include that goes up is found.
+printf '#include "../attention/rows.h"\n#include "../simd/avx2.h"\n' >"$build/src/kernel/up.h"
+found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)
+if [ "$found" = 'src/kernel/up.h includes src/attention/rows.h' ]; then
+  ok "an include that goes up is found"
+else
+  fail "an include that goes up is found" "found \"$found\""
+fi
+
+finish

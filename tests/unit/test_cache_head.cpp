@@ -1,0 +1,64 @@
+// The head of a cache of the C surface: whoever writes another one, with a check sum that is right, is told so when an extent,
+// a format or a number of tokens cannot be.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../src/c_api/surface.h"
+
+namespace {
+
+struct Field {
+  const char* name;
+  std::int32_t attend_cache::*member;
+  std::int32_t least, most;
+};
+
+constexpr int most_tokens = 40, held = 30, most_held = 35;
+
+constexpr Field fields[] = {
+    {"kv_heads", &attend_cache::kv_heads, 1, ATTEND_MAX_WIDTH},
+    {"head_dim", &attend_cache::head_dim, 1, ATTEND_MAX_WIDTH},
+    {"value_dim", &attend_cache::value_dim, 1, ATTEND_MAX_WIDTH},
+    {"max_tokens", &attend_cache::max_tokens, most_held, ATTEND_MAX_TOKENS},
+    {"key_format", &attend_cache::key_format, ATTEND_FLOAT32, ATTEND_INT8},
+    {"value_format", &attend_cache::value_format, ATTEND_FLOAT32, ATTEND_INT8},
+    {"ring_groups", &attend_cache::ring_groups, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
+    {"sink_groups", &attend_cache::sink_groups, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
+    {"tokens", &attend_cache::tokens, 0, most_held},
+    {"most", &attend_cache::most, held, most_tokens},
+};
+
+// What a call says of a cache of 30 tokens that held 35 once, with one field of its head as given.
+int status_with(const Field& field, std::int32_t number) {
+  attend_cache_shape shape;
+  REQUIRE(attend_cache_shape_init(&shape, sizeof shape) == ATTEND_OK);
+  shape.kv_heads = 1, shape.head_dim = 2, shape.value_dim = 3, shape.max_tokens = most_tokens;
+  alignas(ATTEND_ALIGNMENT) unsigned char memory[4096];
+  attend_cache* cache = nullptr;
+  REQUIRE(attend_cache_init(&shape, memory, sizeof memory, &cache) == ATTEND_OK);
+  const std::vector<float> numbers(most_tokens * 3, 1.0f);
+  const attend_input input = {numbers.data(), ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+  REQUIRE(attend_cache_append(cache, most_held, &input, &input) == ATTEND_OK);
+  REQUIRE(attend_cache_truncate(cache, held) == ATTEND_OK);
+  cache->*field.member = number;
+  std::int32_t all[sizeof fields / sizeof *fields];
+  for (std::size_t i = 0; i < sizeof fields / sizeof *fields; ++i) all[i] = cache->*fields[i].member;
+  cache->check = attend::c_surface::check_sum(cache->magic, all, int(sizeof all / sizeof *all));
+  return attend_cache_truncate(cache, 0);
+}
+
+}  // namespace
+
+TEST_CASE("the head of a cache whose check sum is right: what cannot be is corrupt, what can be is not") {
+  constexpr int corrupt = int(ATTEND_CORRUPT) | int(ATTEND_ARG_CACHE) << 8;
+  for (const Field& field : fields) {
+    INFO(std::string(field.name));
+    CHECK(status_with(field, field.least) == ATTEND_OK);
+    CHECK(status_with(field, field.most) == ATTEND_OK);
+    CHECK(status_with(field, field.least - 1) == corrupt);
+    CHECK(status_with(field, field.most + 1) == corrupt);
+  }
+}
