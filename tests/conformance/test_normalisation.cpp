@@ -62,7 +62,7 @@ std::vector<float> normalised(const Case& c, const Rows& rows) {
   return y;
 }
 
-std::vector<float> defined(const Case& c, const Rows& rows) {
+std::vector<float> defined_rows(const Case& c, const Rows& rows) {
   std::vector<float> y = poison(rows.x.size());
   const float* const weight = c.has_weight ? rows.weight.data() : nullptr;
   for (int row = 0; row < c.rows; ++row) {
@@ -105,7 +105,7 @@ TEST_CASE("normalisation: random rows have the defined bits on every backend") {
     for (int round = 0; round < rounds(3000); ++round) {
       const Case c = random_case(random);
       const Rows rows(c, random);
-      wrong += same_numbers(normalised(c, rows), defined(c, rows)) ? 0 : 1;
+      wrong += same_numbers(normalised(c, rows), defined_rows(c, rows)) ? 0 : 1;
     }
     CHECK_MESSAGE(wrong == 0, std::string(backend));
   });

@@ -13,7 +13,7 @@ BEGIN {
   may["src/attention"] = attention
   may["src/layer"] = attention " src/layer"
   may["src/c_api"] = api " src/c_api"
-  may["src/backend"] = attention " src/backend src/backends.h"
+  may["src/backend"] = attention " src/layer src/backend src/backends.h src/layers.h"
   may["src"] = attention " src/backend src/c_api src/layer src"
   # Benchmarks take the tests' random numbers and oracle; tests take the application, which they test, and no benchmark.
   may["bench"] = api " bench bench/peers tests/support/random.h tests/conformance/oracle.h"
