@@ -155,7 +155,7 @@ $(BUILD)/every_float: $(BUILD)/tests/conformance/every_float.o $(BUILD)/libatten
 README_ROWS := (^prefill/.*/(q1024_k1024_d64_h1|q1024_k1024_d64_h1_causal|q4096_k4096_d64_h1_causal|q1024_k1024_d128_h1|q1024_k1024_d64_h8|q197_k197_d64_h12|q128_k128_d64_h8|q128_k128_d64_h8_causal|q64_k64_d32_h4_causal|q16_k16_d16_h4_causal)|^prefill_cache/.*/q1024_k1024_d64_h8|^decode/.*/(q1_k256_d64_h8|q1_k2048_d64_h8|q1_k131072_d64_h8|q1_k16_d16_h4))$$
 bench: BENCH_ROWS = --benchmark_filter='$(README_ROWS)'
 bench-all: BENCH_ROWS =
-bench bench-all: $(BUILD)/benchmarks
+bench bench-all: $(BUILD)/benchmarks $(BUILD)/linear
 	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 $(BENCH_ROWS) \
 	  --benchmark_display_aggregates_only=true --benchmark_counters_tabular=true --benchmark_out=build/bench.json $(ARGS) >build/bench.log
 	@awk -f bench/medians.awk build/bench.json >build/bench.tsv
@@ -166,6 +166,7 @@ ifneq ($(filter onnxruntime,$(PEERS))$(wildcard build/onnxruntime/node_modules/o
 	@sh bench/peers/onnxruntime.sh time build/bench.tsv $(BUILD)/benchmarks
 endif
 	@awk -f bench/table.awk build/bench.tsv | tee build/bench.txt
+	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
 ## peers       fetch the peer that is no package of the distribution, ONNX Runtime, from npm into build/
 .PHONY: peers

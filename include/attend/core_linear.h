@@ -48,8 +48,8 @@ constexpr size_t packed_weight_numbers(int outputs, int inputs) {
 template <Format format>
 void run_linear(const Linear& linear);
 
-// The same where the layout is known when the program is compiled, and whether there is one token: on small parts without the
-// code of others.
+// The same where the layout is known when the program is compiled, and whether there is one token; linear.panels and
+// linear.tokens must say the same. On small parts it has none of the code of others.
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear);
 
