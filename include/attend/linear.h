@@ -127,10 +127,13 @@ void run_projection(const Input& input, const Projection<WeightArray, OutputArra
   using Of = VectorsOf<Input>;
   static_assert(Of::size == Is::inputs,
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
-  static_assert(Of::tokens == VectorsOf<OutputArray>::tokens,
+  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0;  // projection_of has refused what is not
+  static_assert(!is_written || Of::tokens == VectorsOf<OutputArray>::tokens,
                 "attend: the input and the output of project have the same number of tokens");
-  run_linear_share<Is, Of::tokens>(linear_of(to.weights, to.bias, first_float(input), Of::tokens, first_float(to.output), work),
-                                   share);
+  if constexpr (is_written) {
+    run_linear_share<Is, Of::tokens>(
+        linear_of(to.weights, to.bias, first_float(input), Of::tokens, first_float(to.output), work), share);
+  }
 }
 
 // The projections come first, then what may follow them.
