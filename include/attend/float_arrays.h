@@ -91,9 +91,26 @@ struct VectorsOf {
   static constexpr int size = tokens == 0 ? 0 : int(Array::count / (Array::dimensions == 1 ? 1 : Array::first));
 };
 
+// The same of any argument; null where it is no array of floats.
+template <class Array>
+auto* first_of(Array& array) {
+  if constexpr (FloatArray<Array>::is_floats) {
+    return first_float(array);
+  } else {
+    return static_cast<float*>(nullptr);
+  }
+}
+
+// Whether all are arrays of floats.
+template <class... Arrays>
+constexpr bool are_floats = (FloatArray<Arrays>::is_floats && ...);
+
+// Whether all have as many floats; of what is no array of floats that is not asked.
+template <class First, class... Others>
+constexpr bool are_as_many = !are_floats<First, Others...> || ((FloatArray<First>::count == FloatArray<Others>::count) && ...);
+
 // Stands for an array that is left out.
 struct None {};
-inline const float* first_float(const None&) { return nullptr; }
 
 // Whether a positive number lies within positive bounds. By its bits: without a floating-point unit, comparisons are calls.
 inline bool is_within(float a, float least, float most) {

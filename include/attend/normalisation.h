@@ -26,19 +26,19 @@ template <class X, class Weight, class Bias, class Y>
 struct NormalisedRows {
   using From = FloatArray<X>;
   using To = FloatArray<Y>;
-  static constexpr bool has_weight = !Same<Weight, None>::value, has_bias = !Same<Bias, None>::value;
-  static_assert(
-      From::is_floats && To::is_floats,
-      "attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
-  static_assert(From::count == To::count, "attend: the input and the result of a normalisation must have as many floats");
-  static_assert(!has_weight || (FloatArray<Weight>::is_floats && FloatArray<Weight>::dimensions == 1),
-                "attend: a weight is a float[width], or attend::none");
-  static_assert(!has_bias || (FloatArray<Bias>::is_floats && FloatArray<Bias>::dimensions == 1),
-                "attend: a bias is a float[width], or attend::none");
+  static_assert(are_floats<X, Y>,
+                "attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and "
+                "Output");
+  static_assert(are_as_many<X, Y>, "attend: the input and the result of a normalisation must have as many floats");
+  static constexpr bool is_row(bool is_floats, int dimensions) { return is_floats && dimensions == 1; }
+  static constexpr bool has_weight = is_row(FloatArray<Weight>::is_floats, FloatArray<Weight>::dimensions);
+  static constexpr bool has_bias = is_row(FloatArray<Bias>::is_floats, FloatArray<Bias>::dimensions);
+  static_assert(has_weight || Same<Weight, None>::value, "attend: a weight is a float[width], or attend::none");
+  static_assert(has_bias || Same<Bias, None>::value, "attend: a bias is a float[width], or attend::none");
   static constexpr size_t width = has_weight ? FloatArray<Weight>::count : has_bias ? FloatArray<Bias>::count : From::last;
-  static_assert(!has_weight || !has_bias || FloatArray<Bias>::count == width,
-                "attend: weight and bias of a normalisation must have as many numbers as each other");
-  static_assert(From::has_rows_of(width) && To::has_rows_of(width),
+  static constexpr bool same_width = !has_weight || !has_bias || FloatArray<Bias>::count == width;
+  static_assert(same_width, "attend: weight and bias of a normalisation must have as many numbers as each other");
+  static_assert(!are_floats<X, Y> || !are_as_many<X, Y> || !same_width || (From::has_rows_of(width) && To::has_rows_of(width)),
                 "attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last "
                 "extents together");
   static_assert(From::count <= 0x7fffffff, "attend: a normalisation takes arrays of at most 2147483647 floats");
@@ -48,7 +48,7 @@ template <class Weight, class Bias, class X, class Y>
 core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon) {
   using Arrays = NormalisedRows<X, Weight, Bias, Y>;
   constexpr int width = int(Arrays::width), rows = int(Arrays::From::count / Arrays::width);
-  return {first_float(x), width, first_float(y), width, first_float(weight), first_float(bias), rows, width, epsilon};
+  return {first_of(x), width, first_of(y), width, first_of(weight), first_of(bias), rows, width, epsilon};
 }
 
 }  // namespace detail
@@ -75,13 +75,12 @@ Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, floa
 // y += x * factor, rounded once: a residual connection.
 template <class X, class Y>
 void add(const X& x, Y& y, float factor = 1.0f) {
-  using From = detail::FloatArray<X>;
-  using To = detail::FloatArray<Y>;
-  static_assert(From::is_floats && To::is_floats,
+  static_assert(detail::are_floats<X, Y>,
                 "attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
-  static_assert(From::count == To::count, "attend: the arrays of add must have as many floats as each other");
-  static_assert(From::count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
-  core::add(detail::first_float(x), factor, int(To::count), detail::first_float(y));
+  static_assert(detail::are_as_many<X, Y>, "attend: the arrays of add must have as many floats as each other");
+  constexpr size_t count = detail::FloatArray<Y>::count;
+  static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
+  core::add(detail::first_of(x), factor, int(count), detail::first_of(y));
 }
 
 }  // namespace attend

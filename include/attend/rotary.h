@@ -25,19 +25,20 @@ namespace detail {
 template <class X, int rotary_dim>
 struct RotatedArray {
   using Array = FloatArray<X>;
-  static_assert(Array::is_floats && Array::dimensions == 3,
-                "attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]");
-  static_assert(size_t(rotary_dim) <= Array::last, "attend: rotary_dim must not be more than head_dim");
   static constexpr int head_dim = int(Array::last);
   static constexpr int heads = int(Array::before_last);
   static constexpr int tokens = int(Array::count / (Array::last * Array::before_last));
+  // Last, because Clang does not read on after one that fails.
+  static_assert(Array::is_floats && Array::dimensions == 3,
+                "attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]");
+  static_assert(size_t(rotary_dim) <= Array::last, "attend: rotary_dim must not be more than head_dim");
 };
 
 template <RotaryPairs layout, int rotary_dim, class X>
 core::Rotation rotation_of(X& x) {
   using Array = RotatedArray<X, rotary_dim>;
-  return {first_float(x), Array::head_dim, Array::heads, rotary_dim / 2, layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
-          nullptr,        nullptr};
+  return {first_of(x), Array::head_dim, Array::heads, rotary_dim / 2, layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
+          nullptr,     nullptr};
 }
 
 inline bool is_rotary_base(float base, float slower) {
