@@ -20,7 +20,7 @@ struct Matrix {
 };
 template <class WeightArray>
 constexpr Matrix<WeightArray> matrix_of(const WeightArray& weights) {
-  return weights;
+  return Matrix<WeightArray>(weights);
 }
 template <class WeightArray>
 constexpr const Matrix<WeightArray>& matrix_of(const Matrix<WeightArray>& matrix) {
@@ -34,13 +34,13 @@ template <class Shape, class Q, class K, class V, class O, class... Steps>
 struct MultiHead : Steps... {
   using Dims = Checked<Shape>;
   static constexpr int width = Q::Weights::inputs, memory_width = K::Weights::inputs, output_width = O::Weights::outputs;
-  static_assert(Q::Weights::outputs == Dims::query_heads * Dims::head_dim,
+  static_assert(Q::Weights::outputs == 0 || Q::Weights::outputs == Dims::query_heads * Dims::head_dim,
                 "attend: the query weights of a layer have query_heads * head_dim outputs");
-  static_assert(K::Weights::outputs == Dims::kv_heads * Dims::head_dim,
+  static_assert(K::Weights::outputs == 0 || K::Weights::outputs == Dims::kv_heads * Dims::head_dim,
                 "attend: the key weights of a layer have kv_heads * head_dim outputs");
-  static_assert(V::Weights::outputs == Dims::kv_heads * Dims::value_dim,
+  static_assert(V::Weights::outputs == 0 || V::Weights::outputs == Dims::kv_heads * Dims::value_dim,
                 "attend: the value weights of a layer have kv_heads * value_dim outputs");
-  static_assert(O::Weights::inputs == Dims::query_heads * Dims::value_dim,
+  static_assert(O::Weights::outputs == 0 || O::Weights::inputs == Dims::query_heads * Dims::value_dim,
                 "attend: the output weights of a layer have query_heads * value_dim inputs");
   static_assert(V::Weights::inputs == memory_width,
                 "attend: the key and value weights of a layer have the same number of inputs");

@@ -125,9 +125,9 @@ template <class Input, class WeightArray, class OutputArray, class Share>
 void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const Share& share) {
   using Is = WeightsOf<WeightArray>;
   using Of = VectorsOf<Input>;
-  static_assert(Of::size == Is::inputs,
+  static_assert(Of::tokens == 0 || Of::size == Is::inputs,
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
-  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0;  // projection_of has refused what is not
+  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0 && Of::tokens > 0;  // what is not has been refused
   static_assert(!is_written || Of::tokens == VectorsOf<OutputArray>::tokens,
                 "attend: the input and the output of project have the same number of tokens");
   if constexpr (is_written) {
@@ -194,7 +194,10 @@ Status project_one(const Input& input, const WeightArray& weights, Second& secon
     static_assert(FloatArray<Second>::dimensions == 1, "attend: the bias of a projection is a float[outputs]");
     return project_biased(input, weights, second, more...);
   } else {
-    return project_all(input, into(weights, second), more...);
+    constexpr bool is_bias = FloatArray<Second>::dimensions == 1 && Same<Second, const Second>::value;
+    static_assert(!is_bias, "attend: project takes an output after the bias");
+    if constexpr (!is_bias) return project_all(input, into(weights, second), more...);
+    return Status::ok;
   }
 }
 

@@ -34,10 +34,11 @@ static attend::Vectors<2, 20> y;
 static const attend::Weights<20, 12> weights{};
 void wrong() { attend::project(x, weights, y); }
 
-//! projection_input_plain_array: attend: project takes attend::Vectors, a Query, Key, Value or Output first
+//! projection_input_plain_pointer: attend: project takes attend::Vectors, a Query, Key, Value or Output first
 static attend::Vectors<2, 20> y;
 static const attend::Weights<20, 12> weights{};
-void wrong() { attend::project(floats, weights, y); }
+static const float* const x = floats;
+void wrong() { attend::project(x, weights, y); }
 
 //! projection_into_key_of_other_size: attend: the output of a projection has as many numbers for each token as the weights have outputs
 static attend::Vectors<keys, 12> x;
