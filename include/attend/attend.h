@@ -2,6 +2,7 @@
 #pragma once
 
 #include "activations.h"
+#include "additive.h"
 #include "attention.h"
 #include "backend.h"
 #include "key_parts.h"

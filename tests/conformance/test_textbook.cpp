@@ -226,3 +226,17 @@ TEST_CASE("blocks of GPT-2 and of a vision transformer") {
   transformer_block<Gpt2Xl, 8, 1600, Activation::gelu_tanh>("GPT-2 block, 25 heads", 200, OverCache<Gpt2Xl, 8>());
   transformer_block<Vit, 197, 768, Activation::gelu>("ViT-B/16 block", 300, OverEachOther<Vit, 197>());
 }
+
+TEST_CASE("additive attention") {
+  const auto state = uniform<Vectors<3, 10>>(400);
+  const auto encoded = uniform<Vectors<12, 14>>(401);
+  const auto v = uniform<Floats<9>>(404);
+  Vectors<3, 9> query;
+  Vectors<12, 9> key;
+  Vectors<3, 14> context;
+  REQUIRE(project(*state, *uniform<Weights<9, 10>>(402, 0.5f), query) == Status::ok);
+  REQUIRE(project(*encoded, *uniform<Weights<9, 14>>(403, 0.5f), uniform<Floats<9>>(405, 0.2f)->data, key) == Status::ok);
+  AdditiveWorkspace<3, 12, 9, 14> work;
+  REQUIRE(additive_attention(query, key, v->data, *encoded, context, work) == Status::ok);
+  check("additive attention", context[0], 42);
+}

@@ -117,3 +117,13 @@ static attend::Weights<12, 32> wo;
 static float x[4][12], y[4][12], gain[7];
 static attend::LayerWorkspace<Shape, 4> work;
 void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo, attend::head_norm(gain, gain)), cache, y, work); }
+
+//! additive_hidden: attend: queries and keys of additive_attention have as many numbers for each token as v has
+static float hidden_query[10], hidden_keys[6][10], v[9], values[6][4], context[4];
+static attend::AdditiveWorkspace<1, 6, 10, 4> work;
+void wrong() { attend::additive_attention(hidden_query, hidden_keys, v, values, context, work); }
+
+//! additive_workspace: attend: additive_attention needs an attend::AdditiveWorkspace<tokens, keys, hidden, width>
+static float hidden_query[10], hidden_keys[6][10], v[10], values[6][4], context[4];
+static attend::AdditiveWorkspace<1, 5, 10, 4> work;
+void wrong() { attend::additive_attention(hidden_query, hidden_keys, v, values, context, work); }

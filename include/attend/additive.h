@@ -1,0 +1,111 @@
+// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models that still run on small parts:
+//
+//   score[t][j] = v . tanh(queries[t] + keys[j]),   context[t] = sum over j of softmax(score[t])[j] * values[j]
+//
+//   attend::project(encoded, wk, bias, keys);                       // once for each sequence: W_k h_j + b
+//   attend::project(state, wq, query);                              // W_q s
+//   attend::additive_attention(query, keys, v, encoded, context, work);
+//
+// The dot product with v is a projection to one output, and what follows is attention whose scores are given: softmax, masks
+// and sums have its order and its bits, and masked means absent here too.
+#pragma once
+
+#include "activations.h"
+#include "attention.h"
+#include "linear.h"
+#include "normalisation.h"
+
+namespace attend {
+
+// The shape whose ScoreOptions additive_attention takes: one head, values of so many numbers.
+template <int width>
+struct AdditiveShape {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1, value_dim = width;
+};
+
+namespace detail {
+
+// Keys whose tanh is under way at a time.
+constexpr int additive_keys = panel_keys;
+
+template <int tokens, int keys, int hidden, int width>
+struct AdditivePlan {
+  using Attention = OptionPlan<AdditiveShape<width>, tokens>;
+  static constexpr size_t scores = Attention::floats;
+  static constexpr size_t sums = scores + size_t(tokens) * size_t(keys);
+  static constexpr size_t floats = sums + size_t(additive_keys) * size_t(hidden);
+};
+
+// Scores of `keys` keys for one token. `sums` has room for additive_keys rows.
+template <int hidden>
+void additive_scores(const float* query, const float* keys, int key_count, const float* v, float* sums, float* scores) {
+  for (int first = 0; first < key_count; first += additive_keys) {
+    const int some = smaller(additive_keys, key_count - first), count = some * hidden;
+    __builtin_memcpy(sums, keys + ptrdiff_t(first) * hidden, size_t(count) * sizeof(float));
+    for (int j = 0; j < some; ++j) core::add(query, 1.0f, hidden, sums + ptrdiff_t(j) * hidden);
+    core::activate<Activation::tanh>(sums, nullptr, count, sums);
+    core::run_known_linear<core::Format::float32, false, false>(
+        {sums, scores + first, v, nullptr, nullptr, hidden, 1, hidden, hidden, 1, some, false, nullptr});
+  }
+}
+
+}  // namespace detail
+
+// Work memory of additive_attention. Contents do not matter before or after; one per concurrent call.
+template <int tokens, int keys, int hidden, int width>
+struct AdditiveWorkspace : detail::WorkFloats<detail::AdditivePlan<tokens, keys, hidden, width>::floats> {};
+
+// Every key is seen unless options say otherwise. Of ScoreOptions, the scale and the bias are the call's own, and lse, scores
+// and weights show additive scores.
+//   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the bias of the sum
+//   v        float[hidden]                          values  Vectors<keys, width>
+//   context  Vectors<tokens, width>                 work    AdditiveWorkspace<tokens, keys, hidden, width>
+//   options  Options or ScoreOptions<AdditiveShape<width>>, or none
+template <class Queries, class Keys, size_t hidden, class Values, class Context, class Work, class... More>
+Status additive_attention(const Queries& queries, const Keys& keys, const float (&v)[hidden], const Values& values,
+                          Context& context, Work& work, const More&... more) {
+  using namespace detail;
+  constexpr int tokens = VectorsOf<Queries>::tokens, key_count = VectorsOf<Keys>::tokens, width = VectorsOf<Values>::size;
+  static_assert(
+      tokens > 0 && key_count > 0 && width > 0 && VectorsOf<Context>::tokens > 0,
+      "attend: additive_attention takes attend::Vectors: queries, keys, values and context, v between keys and values");
+  static_assert(VectorsOf<Queries>::size == int(hidden) && VectorsOf<Keys>::size == int(hidden),
+                "attend: queries and keys of additive_attention have as many numbers for each token as v has");
+  static_assert(VectorsOf<Values>::tokens == key_count, "attend: additive_attention takes as many values as keys");
+  static_assert(VectorsOf<Context>::tokens == tokens && VectorsOf<Context>::size == width,
+                "attend: the context of additive_attention has the tokens of the queries and the width of the values");
+  using Shape = AdditiveShape<width>;
+  using Memory = AdditivePlan<tokens, key_count, int(hidden), width>;
+  static_assert(is_enough<Work, Memory>(),
+                "attend: additive_attention needs an attend::AdditiveWorkspace<tokens, keys, hidden, width>");
+  static_assert(Given<Shape, More...>::only_options,
+                "attend: after its work memory additive_attention takes options, or nothing");
+  constexpr float zero = 0.0f;
+  ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));
+  if (options.scale.given || options.bias.mask.data != nullptr) return Status::no_effect;
+  options.scale = 1.0f;
+
+  OptionCall call;
+  set_shape<Shape>(call, tokens);
+  core::Problem& problem = call.problem;
+  problem.row_block = Memory::Attention::row_block;
+  problem.key_block = Memory::Attention::key_block;
+  problem.scratch = work.data;
+  problem.query = {&zero, 0, 0};  // the only number of every query and key
+  problem.key = {&zero, 0, 0};
+  problem.value = {first_float(values), width, width};
+  problem.output = {first_float(context), width, width};
+  problem.keys = key_count;
+  const Status status = prepare(call, options, false, false);
+  if (status != Status::ok) return status;
+  float* const scores = work.data + Memory::scores;
+  for (int t = 0; t < problem.queries; ++t) {
+    additive_scores<int(hidden)>(first_float(queries) + ptrdiff_t(t) * int(hidden), first_float(keys), problem.keys, v,
+                                 work.data + Memory::sums, scores + ptrdiff_t(t) * key_count);
+  }
+  call.options.bias = {scores, 0, key_count, 0, key_count};
+  core::run(problem, call.options);
+  return Status::ok;
+}
+
+}  // namespace attend
