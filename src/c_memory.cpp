@@ -113,7 +113,7 @@ Place Check::place(const void* data, const Extent& extent, int bits, attend_argu
   require(extent.clear, ATTEND_AMBIGUOUS, argument);
   if (extent.dense != 0 && bits >= 8) {  // the same as below, but faster: no axis needs to be looked at
     ptrdiff_t all;
-    uintptr_t end;
+    uintptr_t end = 0;
     const bool counted = !__builtin_mul_overflow(extent.dense, size, &all) && all != PTRDIFF_MAX &&
                          !__builtin_add_overflow(at, uintptr_t(all), &end);
     require(counted, ATTEND_TOO_LARGE, argument);
