@@ -60,11 +60,14 @@ $(BUILD)/shared/%.o: %.cpp
 $(BUILD)/libattend.so: $(SHARED)
 	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so)
 
-## run         write a story with MODEL= and TOKENIZER= (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); without them, self-attention step by step; TARGET=cortex-m4, m7, m33 or m55: on an emulated board
+## run         the action that a household command asks for: type commands, or SENTENCE="dim the lamp"; HEATMAP=1 shows what each head looked at; EXAMPLE=textbook: self-attention step by step; MODEL= and TOKENIZER=: a story (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); TARGET=cortex-m4, m7, m33 or m55: a story on an emulated board
 export PROMPT
-RUN_OPTIONS = $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") $(if $(PROMPT),--prompt "$$PROMPT") \
-  $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") $(if $(TOP_P),--top-p "$(TOP_P)") \
-  $(if $(SEED),--seed "$(SEED)")
+# As it was given, dollar signs too.
+export ATTEND_SENTENCE := $(value SENTENCE)
+RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(HEATMAP),--heatmap build) \
+  $(if $(EXAMPLE),--example "$(EXAMPLE)") $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") \
+  $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
+  $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
 .PHONY: run
 ifeq ($(TARGET),)
 run: $(BUILD)/run
@@ -77,6 +80,14 @@ endif
 
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
+
+## train       train the model of household commands anew and test it on sentences that it has not seen; writes bench/app/model (needs python3-torch)
+.PHONY: train
+train:
+	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
+	  [ -n "$$python" ] || { "$$candidate" -c 'import torch' 2>/dev/null && python=$$candidate; }; done; \
+	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
+	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
 ## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, who includes whom, README
 .PHONY: test unit

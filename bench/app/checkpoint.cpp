@@ -83,16 +83,7 @@ Config read_config(InputFile& file) {
     extents[field] = static_cast<int>(extent);
   }
   const Config config{extents[0], extents[1], extents[2], extents[3], extents[4], extents[5], extents[6], shared_classifier};
-  const std::string heads = quantity("n_heads", config.heads);
-  if (config.dim % config.heads != 0) {
-    file.fail("dim to be a multiple of n_heads", quantity("dim", config.dim) + " and " + heads);
-  }
-  if (config.heads % config.kv_heads != 0) {
-    file.fail("n_heads to be a multiple of n_kv_heads", heads + " and " + quantity("n_kv_heads", config.kv_heads));
-  }
-  if (config.head_dim() % 2 != 0) {
-    file.fail("dim / n_heads to be even, as rotation takes pairs", quantity("dim", config.dim) + " and " + heads);
-  }
+  check_heads(config, file);
   return config;
 }
 
@@ -105,6 +96,19 @@ std::string dimensions(const Config& config) {
 }
 
 }  // namespace
+
+void check_heads(const Config& config, const InputFile& file) {
+  const std::string heads = quantity("n_heads", config.heads);
+  if (config.dim % config.heads != 0) {
+    file.fail("dim to be a multiple of n_heads", quantity("dim", config.dim) + " and " + heads);
+  }
+  if (config.heads % config.kv_heads != 0) {
+    file.fail("n_heads to be a multiple of n_kv_heads", heads + " and " + quantity("n_kv_heads", config.kv_heads));
+  }
+  if (config.head_dim() % 2 != 0) {
+    file.fail("dim / n_heads to be even, as rotation takes pairs", quantity("dim", config.dim) + " and " + heads);
+  }
+}
 
 Checkpoint load_checkpoint(const std::string& path) {
   InputFile file(path, "a checkpoint");

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "input_file.h"
+
 namespace app {
 
 // Every extent is 1 … 2^24; heads divides dim, kv_heads divides heads, head_dim() is even, vocab_size is at least 3.
@@ -36,6 +38,9 @@ struct Weights {
   const float* final_norm;       // [dim]
   const float* classifier;       // [vocab_size][dim]
 };
+
+// Fails where heads do not divide what they should, or rotation would not find pairs.
+void check_heads(const Config& config, const InputFile& file);
 
 struct Checkpoint {
   Config config;

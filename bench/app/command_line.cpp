@@ -32,58 +32,102 @@ float real_number(std::string_view option, const std::string& text, const std::s
   return number;
 }
 
+enum class Use { any, household, story };
+
+struct Known {
+  std::string_view option;
+  Use use;
+};
+
+constexpr Known known_options[] = {
+    {"--sentence", Use::household}, {"--household", Use::household}, {"--heatmap", Use::household}, {"--example", Use::any},
+    {"--model", Use::story},        {"--tokenizer", Use::story},     {"--prompt", Use::story},      {"--steps", Use::story},
+    {"--temperature", Use::story},  {"--top-p", Use::story},         {"--seed", Use::story},
+};
+
+Use use_of(std::string_view option) {
+  for (const Known& known : known_options) {
+    if (known.option == option) return known.use;
+  }
+  throw UsageError("unknown argument \"" + std::string(option) + "\"");
+}
+
+void set_numbers(CommandLine& line, std::string_view option, const std::string& text) {
+  if (option == "--steps") {
+    line.steps = whole_number<long long>(option, text);
+  } else if (option == "--seed") {
+    line.seed = whole_number<std::uint64_t>(option, text);
+  } else if (option == "--temperature") {
+    const std::string expected = "a number, 0 or larger";
+    line.temperature = real_number(option, text, expected);
+    if (line.temperature < 0) refuse(option, expected, text);
+  } else {
+    const std::string expected = "a number above 0 and at most 1";
+    line.top_p = real_number(option, text, expected);
+    if (!(line.top_p > 0 && line.top_p <= 1)) refuse(option, expected, text);
+  }
+}
+
+void set(CommandLine& line, std::string_view option, const std::string& text) {
+  std::string* const path = option == "--model"       ? &line.model
+                            : option == "--tokenizer" ? &line.tokenizer
+                            : option == "--household" ? &line.household
+                            : option == "--heatmap"   ? &line.heatmap
+                                                      : nullptr;
+  if (path != nullptr) {
+    if (text.empty()) refuse(option, "a path", text);
+    *path = text;
+  } else if (option == "--sentence") {
+    line.sentence = text;
+  } else if (option == "--prompt") {
+    line.prompt = text;
+  } else if (option == "--example") {
+    if (text != "textbook") refuse(option, "\"textbook\"", text);
+    line.textbook = true;
+  } else {
+    set_numbers(line, option, text);
+  }
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int count, const char* const* arguments) {
   CommandLine line;
-  bool model = false, tokenizer = false;
+  std::string_view household_option;
   for (int i = 1; i < count; ++i) {
     const std::string_view option = arguments[i];
     if (option == "--help" || option == "-h") {
       line.help = true;
       continue;
     }
-    const bool path = option == "--model" || option == "--tokenizer";
-    const bool known = path || option == "--prompt" || option == "--steps" || option == "--temperature" ||
-                       option == "--top-p" || option == "--seed";
-    if (!known) throw UsageError("unknown argument \"" + std::string(option) + "\"");
+    const Use use = use_of(option);
     if (i + 1 == count) throw UsageError(std::string(option) + ": expected a value after it, found the end");
-    const std::string text = arguments[++i];
-    if (path && text.empty()) refuse(option, "a path", text);
-    if (!path) line.ignored = option;
-    if (option == "--model") {
-      line.model = text;
-      model = true;
-    } else if (option == "--tokenizer") {
-      line.tokenizer = text;
-      tokenizer = true;
-    } else if (option == "--prompt") {
-      line.prompt = text;
-    } else if (option == "--steps") {
-      line.steps = whole_number<long long>(option, text);
-    } else if (option == "--seed") {
-      line.seed = whole_number<std::uint64_t>(option, text);
-    } else if (option == "--temperature") {
-      const std::string expected = "a number, 0 or larger";
-      line.temperature = real_number(option, text, expected);
-      if (line.temperature < 0) refuse(option, expected, text);
-    } else {
-      const std::string expected = "a number above 0 and at most 1";
-      line.top_p = real_number(option, text, expected);
-      if (!(line.top_p > 0 && line.top_p <= 1)) refuse(option, expected, text);
-    }
+    set(line, option, arguments[++i]);
+    if (use == Use::household) household_option = option;
+    if (use == Use::story && option != "--model" && option != "--tokenizer") line.ignored = option;
   }
-  if (model && !tokenizer) throw UsageError("--model: expected --tokenizer as well, found none");
-  if (tokenizer && !model) throw UsageError("--tokenizer: expected --model as well, found none");
-  if (model) line.ignored.clear();
+  const bool story = !line.model.empty();
+  if (story && line.tokenizer.empty()) throw UsageError("--model: expected --tokenizer as well, found none");
+  if (!line.tokenizer.empty() && !story) throw UsageError("--tokenizer: expected --model as well, found none");
+  if (story && line.textbook) throw UsageError("--example: expected no --model beside it, found one");
+  if (!household_option.empty() && (story || line.textbook)) {
+    throw UsageError(std::string(household_option) + ": expected neither --model nor --example beside it, found one");
+  }
+  if (story) line.ignored.clear();
   return line;
 }
 
 const char* usage_text() {
-  return "usage: run [--model PATH --tokenizer PATH] [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
+  return "usage: run [--sentence TEXT] [--heatmap FOLDER] [--household PATH]\n"
+         "       run --example textbook\n"
+         "       run --model PATH --tokenizer PATH [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
          "\n"
-         "Without a model: self-attention on one sentence, step by step. With one: tells a story.\n"
+         "The first writes the action that a household command asks for; the second shows self-attention on one sentence,\n"
+         "step by step; the third tells a story.\n"
          "\n"
+         "  --sentence TEXT   the command; without it, those that are typed at a terminal, or else three examples\n"
+         "  --heatmap FOLDER  shows what each attention head looked at, here and in FOLDER/heatmap-1.svg …\n"
+         "  --household PATH  the model of household commands; bench/app/model/household.bin\n"
          "  --model PATH      checkpoint in the version 0 format of llama2.c\n"
          "  --tokenizer PATH  its vocabulary, in the tokenizer format of llama2.c\n"
          "  --prompt TEXT     how the story begins; nothing\n"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "input_file.h"
@@ -14,10 +15,14 @@ class UsageError : public Failure {
 };
 
 struct CommandLine {
-  std::string model;      // path; empty: the textbook example
+  std::optional<std::string> sentence;                      // the only one to answer
+  std::string household = "bench/app/model/household.bin";  // path of the model of household commands
+  std::string heatmap;                                      // folder for heat maps of the attention; empty: none
+  bool textbook = false;
+  std::string model;      // path of a model that tells stories; empty: household commands or the textbook
   std::string tokenizer;  // path; given exactly when model is
   std::string prompt;
-  std::string ignored;    // an option that has no meaning without a model, "" when there is none
+  std::string ignored;    // an option of stories where no story is told, "" when there is none
   long long steps = 256;  // >= 0
   float temperature = 0;  // >= 0, finite
   float top_p = 1;        // within 0 … 1, above 0

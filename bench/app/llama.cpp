@@ -76,8 +76,8 @@ Llama::Llama(const Checkpoint& checkpoint, int capacity)
   row_block_ = std::min(rows, attend::config::row_block);
   key_block_ = std::min(attend::core::whole_chains(capacity), attend::config::key_block);
   scale_ = attend::default_scale(config_.head_dim());
-  scratch_ = aligned_floats(
-      attend::core::scratch_floats(row_block_, key_block_, config_.head_dim(), config_.head_dim(), capacity, true));
+  const int head_dim = config_.head_dim();
+  scratch_ = aligned_floats(attend::core::scratch_floats(row_block_, key_block_, head_dim, head_dim, capacity, true));
   caches_.resize(extent(config_.layers));
   const std::size_t key_floats = attend::core::cache_key_floats(config_.kv_heads, config_.head_dim(), capacity);
   for (LayerCache& cache : caches_) {
@@ -91,6 +91,13 @@ Llama::Llama(const Checkpoint& checkpoint, int capacity)
   for (std::vector<float>* array : {&gate_, &up_}) array->resize(hidden_dim);
   for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(extent(config_.head_dim()) / 2);
   logits_.resize(extent(config_.vocab_size));
+}
+
+void Llama::attend_with(LayerAttention attention) {
+  attention_ = std::move(attention);
+  const int head_dim = config_.head_dim();
+  scratch_ = aligned_floats(std::max(attend::core::scratch_floats(row_block_, key_block_, head_dim, head_dim, capacity_, true),
+                                     attend::core::option_scratch_floats(row_block_, key_block_, head_dim, head_dim)));
 }
 
 void Llama::advance(int token) {
@@ -139,7 +146,11 @@ void Llama::attend_layer(int layer) {
   problem.row_block = row_block_;
   problem.key_block = key_block_;
   problem.scratch = scratch_.get();
-  attend::core::run(problem);
+  if (attention_) {
+    attention_(layer, problem);
+  } else {
+    attend::core::run(problem);
+  }
 
   multiply(update_, layer_part(weights_.output, layer, dim * dim), attended_);
   add(stream_, update_);

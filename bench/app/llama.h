@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "attend/core.h"
 #include "checkpoint.h"
 
 namespace app {
@@ -16,6 +18,9 @@ struct FreeAligned {
 // Uninitialised floats, aligned as the library likes its caches.
 using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
 
+// Computes the attention of one token in one layer.
+using LayerAttention = std::function<void(int layer, const attend::core::Problem& problem)>;
+
 class Llama {
  public:
   // Room for capacity tokens, 1 … seq_len. The checkpoint must outlive this.
@@ -24,6 +29,12 @@ class Llama {
   // Tokens taken so far.
   int length() const { return length_; }
   int capacity() const { return capacity_; }
+
+  // From here on calls this in the place of the library's plain attention. The problem's scratch memory is enough for options.
+  void attend_with(LayerAttention attention);
+
+  // Forgets the tokens taken so far.
+  void restart() { length_ = 0; }
 
   // Takes the next token, 0 … vocab_size - 1. Requires length() < capacity().
   void advance(int token);
@@ -43,6 +54,7 @@ class Llama {
   const Config config_;
   const Weights weights_;
   const int capacity_;
+  LayerAttention attention_;
   int length_ = 0;
   int row_block_;  // query rows and keys that one pass of the library takes
   int key_block_;

@@ -1,9 +1,10 @@
-// The application: tells a story with a real model, or walks through self-attention on one sentence.
+// The application: understands household commands, tells a story with another model, or walks through self-attention.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "attend/backend.h"
 #include "checkpoint.h"
 #include "command_line.h"
+#include "conversation.h"
 #include "generate.h"
 #include "llama.h"
 #include "sampler.h"
@@ -48,9 +50,10 @@ void write_token(std::string_view text) {
   write(printable);
 }
 
+bool shows_colour() { return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr; }
+
 void show_textbook() {
-  const bool colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  write(textbook_page(colour));
+  write(textbook_page(shows_colour()));
   std::fprintf(stderr, "backend %s\n", attend::active_backend());
 }
 
@@ -82,11 +85,14 @@ int run(int count, const char* const* arguments) {
     return 0;
   }
   choose_backend();
+  if (!line.ignored.empty()) std::fprintf(stderr, "note: %s means nothing without --model\n", line.ignored.c_str());
   if (!line.model.empty()) {
     tell_story(line);
-  } else {
-    if (!line.ignored.empty()) std::fprintf(stderr, "note: %s means nothing without --model\n", line.ignored.c_str());
+  } else if (line.textbook) {
     show_textbook();
+  } else {
+    const auto note = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+    converse(line, {isatty(STDIN_FILENO) == 1 ? &std::cin : nullptr, write, note, shows_colour()});
   }
   return 0;
 }

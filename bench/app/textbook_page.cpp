@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 
+#include "shades.h"
 #include "textbook.h"
 
 namespace app {
@@ -19,26 +19,6 @@ std::string format(const char* pattern, Values... values) {
   char text[128];
   std::snprintf(text, sizeof text, pattern, values...);
   return text;
-}
-
-// A colour of the 256-colour palette, light to dark, and whether black or white is readable on it.
-struct Shade {
-  float least;  // weight
-  const char* block;
-  int background;
-  int foreground;
-};
-
-constexpr Shade shades[] = {
-    {0.80f, "██", 17, 231}, {0.60f, "██", 18, 231}, {0.45f, "▓▓", 19, 231}, {0.30f, "▓▓", 26, 231}, {0.20f, "▒▒", 68, 231},
-    {0.10f, "▒▒", 110, 16}, {0.05f, "░░", 153, 16}, {0.02f, "░░", 189, 16}, {0.00f, "  ", 255, 16},
-};
-
-const Shade& shade_of(float weight) {
-  for (const Shade& shade : shades) {
-    if (weight >= shade.least) return shade;
-  }
-  return shades[std::size(shades) - 1];
 }
 
 class Page {
@@ -83,9 +63,9 @@ class Page {
     }
   }
 
-  // What the block characters of a heat map stand for; colours speak for themselves.
+  // Of the block characters of a heat map.
   void legend() {
-    if (!colour_) line("   ░ from 0.02   ▒ from 0.10   ▓ from 0.30   █ from 0.60   · not seen");
+    if (!colour_) line(std::string("   ") + block_legend + "   · not seen");
   }
 
  private:
@@ -94,7 +74,7 @@ class Page {
   // 9 columns.
   std::string cell(float weight) const {
     const Shade& shade = shade_of(weight);
-    if (!colour_) return std::string(" ") + shade.block + format(" %.3f", double(weight));
+    if (!colour_) return std::string(" ") + shade.block + shade.block + format(" %.3f", double(weight));
     return format("\x1b[48;5;%d;38;5;%dm  %.3f  \x1b[0m", shade.background, shade.foreground, double(weight));
   }
 

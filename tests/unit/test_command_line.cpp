@@ -42,8 +42,24 @@ TEST_CASE("app: the command line is taken as given or refused") {
   for (const char* wrong : {"-0.1", "nan", "inf", "1e99", "0.5x", "", ".", " 1"}) refused({"--temperature", wrong});
   for (const char* wrong : {"0", "1.01", "-1", "nan", "all"}) refused({"--top-p", wrong});
   for (const char* wrong : {"-1", "18446744073709551616", "x"}) refused({"--seed", wrong});
-  for (const char* option : {"--model", "--tokenizer"}) refused({option, ""});
-  for (const char* option : {"--steps", "--model", "--prompt", "--unknown", "story", ""}) refused({option});
+  for (const char* option : {"--model", "--tokenizer", "--household", "--heatmap"}) refused({option, ""});
+  for (const char* option : {"--steps", "--sentence", "--example", "--model", "--prompt", "--unknown", "story", ""})
+    refused({option});
   CHECK(contains(failure_of([&] { parse({"--model", "m"}); }), "--tokenizer"));
   CHECK(contains(failure_of([&] { parse({"--tokenizer", "t"}); }), "--model"));
+
+  CHECK(!none.sentence);
+  CHECK(none.heatmap.empty());
+  CHECK(!none.textbook);
+  const app::CommandLine spoken = parse({"--sentence", "", "--heatmap", "h", "--household", "p"});
+  CHECK(spoken.sentence == "");
+  CHECK(spoken.heatmap == "h");
+  CHECK(spoken.household == "p");
+  CHECK(parse({"--example", "textbook"}).textbook);
+  refused({"--example", "story"});
+  refused({"--example", "textbook", "--model", "m", "--tokenizer", "t"});
+  for (const char* option : {"--sentence", "--heatmap", "--household"}) {
+    refused({option, "x", "--model", "m", "--tokenizer", "t"});
+    refused({option, "x", "--example", "textbook"});
+  }
 }

@@ -1,0 +1,51 @@
+// Reads a sentence and writes the action that it asks for, such as "light.dim room=bedroom level=30", or "unknown".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "household.h"
+#include "llama.h"
+
+namespace app {
+
+struct Answer {
+  std::string action;
+  int tokens;  // that the model took
+  double seconds;
+};
+
+// What each head of each layer looked at when each piece of the action was chosen.
+struct AttentionMap {
+  int layers = 0, heads = 0;
+  std::vector<std::string> words;   // columns: those of the sentence with its marks, then the pieces of the action
+  std::vector<std::string> pieces;  // rows: of the action, and its end
+  std::vector<float> weights;       // [layers][heads][pieces][words], the share of a word; 0 for pieces yet to come
+
+  // [words]
+  const float* row(int layer, int head, std::size_t piece) const { return weights.data() + row_begin(layer, head, piece); }
+  float* row(int layer, int head, std::size_t piece) { return weights.data() + row_begin(layer, head, piece); }
+
+ private:
+  std::size_t row_begin(int layer, int head, std::size_t piece) const {
+    return (static_cast<std::size_t>(layer * heads + head) * pieces.size() + piece) * words.size();
+  }
+};
+
+class Commands {
+ public:
+  // The household must outlive this.
+  explicit Commands(const Household& household);
+
+  // Throws Failure for what is no sentence (Words::encode). map: filled, where there is one.
+  Answer answer(std::string_view text, AttentionMap* map = nullptr);
+
+ private:
+  int likeliest_piece();
+
+  const Household& household_;
+  Llama llama_;
+};
+
+}  // namespace app

@@ -1,0 +1,33 @@
+// The model of household commands: a small vocabulary and a small Llama in one file, which bench/app/train writes.
+//
+//   8 bytes      "ATHM0001"
+//   int32 [10]   dim, hidden_dim, layers, heads, kv_heads, pieces, seq_len, first letter, first word, bytes of text
+//   uint16 [pieces + 1]  where each piece begins in the text
+//   text         the pieces, each with a zero behind it
+//   matrix [pieces][dim]  embedding and classifier
+//   for each layer: vector [dim] attention norm, matrices query, key, value, output, vector [dim] feed norm,
+//                   matrices gate, up, down
+//   vector [dim] final norm
+//
+// Everything is little endian, and every part begins at a multiple of 16 bytes: zeros fill up. A vector is floats. A matrix
+// [outputs][inputs] is a float for each row, then the rows as int8: the weight is their product. So a program can compute with
+// the file where it lies.
+#pragma once
+
+#include <string>
+
+#include "checkpoint.h"
+#include "words.h"
+
+namespace app {
+
+struct Household {
+  Words words;
+  Checkpoint checkpoint;  // with the weights as floats
+};
+
+// Throws Failure, with the file's name, when the file is not exactly what its own header asks for. Nothing larger than the
+// header is allocated before that is known.
+Household load_household(const std::string& path);
+
+}  // namespace app

@@ -1,0 +1,124 @@
+// The model of household commands: its file, and how many held-out sentences it understands.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "../../bench/app/commands.h"
+#include "../support/app_checks.h"
+#include "../support/model_files.h"
+#include "../support/rounds.h"
+
+using namespace attend_test;
+
+namespace {
+
+constexpr const char* model_path = "bench/app/model/household.bin";
+constexpr const char* held_out_path = "bench/app/model/held_out.txt";
+
+std::string bytes_of(const char* path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+struct Score {
+  int right = 0, all = 0;
+  double share() const { return double(right) / all; }
+};
+
+}  // namespace
+
+TEST_CASE("app: at least 97 % of held-out commands are understood, and 95 % of other sentences are unknown") {
+  const app::Household household = app::load_household(model_path);
+  app::Commands commands(household);
+  std::ifstream stream(held_out_path);
+  // Emulators take every twelfth.
+  const int step = rounds(12) == 12 ? 1 : 12;
+  Score understood, unknown;
+  std::string line;
+  for (int number = 0; std::getline(stream, line); ++number) {
+    const std::size_t tab = line.find('\t');
+    if (line[0] == '#' || number % step != 0) continue;
+    REQUIRE(tab != std::string::npos);
+    const std::string action = line.substr(tab + 1);
+    Score& score = action == "unknown" ? unknown : understood;
+    ++score.all;
+    score.right += commands.answer(line.substr(0, tab)).action == action;
+  }
+  CHECK(understood.all * step >= 1000 - step);
+  CHECK(unknown.all * step >= 500 - step);
+  CHECK(understood.share() >= 0.97);
+  CHECK(unknown.share() >= 0.95);
+}
+
+TEST_CASE("app: an answer is the same under every backend, again, and with its attention weights") {
+  const app::Household household = app::load_household(model_path);
+  under_every_backend([&] {
+    app::Commands commands(household);
+    const char* const sentence = "could you dim the lamp in the bedroom to thirty percent";
+    for (int again = 0; again < 2; ++again) {
+      CHECK(commands.answer(sentence).action == "light.dim room=bedroom level=30");
+      app::AttentionMap map;
+      CHECK(commands.answer(sentence, &map).action == "light.dim room=bedroom level=30");
+      REQUIRE(map.words.size() == 13 + 5);
+      REQUIRE(map.pieces.size() == 5 + 1);
+      for (int layer = 0; layer < map.layers; ++layer) {
+        for (int head = 0; head < map.heads; ++head) {
+          for (std::size_t piece = 0; piece < map.pieces.size(); ++piece) {
+            const float* const row = map.row(layer, head, piece);
+            double sum = 0;
+            for (std::size_t word = 0; word < map.words.size(); ++word) sum += double(row[word]);
+            CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+            for (std::size_t word = 13 + piece; word < map.words.size(); ++word) CHECK(row[word] == 0);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("app: files that are no model of household commands are refused") {
+  const Folder folder;
+  const std::string good = bytes_of(model_path);
+  REQUIRE(good.size() > 48);
+  const auto refused = [&](const std::string& bytes, const char* reason) {
+    const std::string path = folder.write("household.bin", bytes);
+    const std::string message = failure_of([&] { app::load_household(path); });
+    CAPTURE(message);
+    check_names_file(message, path);
+    CHECK(contains(message, reason));
+  };
+  const auto with_field = [&](std::size_t field, std::int32_t number) {
+    std::string bytes = good, field_bytes;
+    put_int(field_bytes, number);
+    return bytes.replace(8 + 4 * field, 4, field_bytes);
+  };
+  refused("", "an empty file");
+  refused(good.substr(0, 47), "begins with ATHM0001");
+  refused("X" + good.substr(1), "begins with ATHM0001");
+  refused(good.substr(0, good.size() - 1), "bytes, as its header says");
+  refused(good + '\0', "bytes, as its header says");
+  for (std::size_t field = 0; field < 10; ++field) {
+    for (const std::int32_t number : {0, -1, 0x7FFFFFFF}) refused(with_field(field, number), "within");
+  }
+  refused(with_field(3, 3), "multiple of n_heads");
+  refused(with_field(4, 3), "multiple of n_kv_heads");
+  refused(with_field(2, 2), "bytes, as its header says");
+
+  // The first piece ends before it begins, or has no zero behind it; words in another order.
+  std::string bytes = good;
+  bytes[50] = bytes[51] = '\0';
+  refused(bytes, "as piece 0");
+  std::int32_t pieces;
+  std::memcpy(&pieces, good.data() + 8 + 4 * 5, 4);
+  const std::size_t text = 48 + (std::size_t(pieces) * 2 + 2 + 15) / 16 * 16;
+  bytes = good;
+  bytes[text + 1] = 'x';
+  refused(bytes, "as piece 0");
+  bytes = good;
+  bytes[bytes.find(std::string("y\0z\0", 4), text)] = 'a';
+  refused(bytes, "ascending order");
+  CHECK(failure_of([&] { app::load_household(folder.write("household.bin", good)); }).empty());
+  CHECK(contains(failure_of([&] { app::load_household(folder.path() + "/none"); }), "no such file"));
+}
