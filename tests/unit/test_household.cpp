@@ -71,6 +71,7 @@ TEST_CASE("app: an answer is the same under every backend, again, and with its a
             for (std::size_t word = 0; word < map.words.size(); ++word) sum += double(row[word]);
             CHECK(sum == doctest::Approx(1).epsilon(1e-5));
             for (std::size_t word = 13 + piece; word < map.words.size(); ++word) CHECK(row[word] == 0);
+            CHECK(row[12 + piece] > 0);  // what came just before: the mark or a piece
           }
         }
       }
@@ -110,8 +111,7 @@ TEST_CASE("app: files that are no model of household commands are refused") {
   std::string bytes = good;
   bytes[50] = bytes[51] = '\0';
   refused(bytes, "as piece 0");
-  std::int32_t pieces;
-  std::memcpy(&pieces, good.data() + 8 + 4 * 5, 4);
+  const std::int32_t pieces = app::int32_at(good.data() + 8 + 4 * 5);
   const std::size_t text = 48 + (std::size_t(pieces) * 2 + 2 + 15) / 16 * 16;
   bytes = good;
   bytes[text + 1] = 'x';

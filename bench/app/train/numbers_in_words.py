@@ -61,6 +61,12 @@ def channel(rng):
     return {"channel": str(number)}, either(number, rng)
 
 
+def excess(rng):
+    """More than anything in the house can be set to."""
+    number = rng.randrange(101, 1000)
+    return {"excess": str(number)}, either(number, rng)
+
+
 def time(rng):
     hour, minute = rng.randrange(1, 13), 0 if rng.random() < 0.3 else rng.randrange(0, 12) * 5
     text = clock(hour, minute, rng)
@@ -88,4 +94,4 @@ def clock(hour, minute, rng):
     return ONES[hour] + (" oh " if minute < 10 else " ") + in_words(minute, rng)
 
 
-SLOTS = {f.__name__: f for f in (level, degrees, oven, duration, speed, channel, time)}
+SLOTS = {f.__name__: f for f in (level, degrees, oven, duration, speed, channel, excess, time)}

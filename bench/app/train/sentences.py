@@ -12,6 +12,7 @@ CONTRACTIONS = (("it is", "its"), ("what is", "whats"), ("i am", "im"), ("do not
 
 
 DISPENSABLE = set("the a my our that some to is are of me i it you please be this an will has have".split())
+NUMERIC_ACTIONS = ["alarm.set", "timer.start"]  # twice as often: their numbers are the hardest to learn
 NUMBER_WORDS = set(numbers.ONES + numbers.TENS + ["hundred"])
 
 
@@ -30,7 +31,7 @@ class Sentences:
     # One sentence of a split, and its action.
     def command(self, split):
         while True:
-            action = self.random.choice(list(self.commands[split]))
+            action = self.random.choice(list(self.commands[split]) + NUMERIC_ACTIONS)
             is_statement, pattern = self.random.choice(self.commands[split][action])
             found = Expansion(self, split)
             text = found.expand(pattern)
@@ -53,6 +54,16 @@ class Sentences:
         text = found.expand(self.random.choice(self.outside[split]))
         return self.wrap(text, True, split), UNKNOWN
 
+    # A command that is not to be carried out.
+    def refusal(self, split):
+        while True:
+            action = self.random.choice(list(self.commands[split]))
+            is_statement, pattern = self.random.choice(self.commands[split][action])
+            text = Expansion(self, split).expand(pattern)
+            if not is_statement and text is not None and not text.startswith("dont"):
+                no = ("do not", "do not", "never", "please do not", "you must not", "you should not", "i did not")
+                return self.wrap(self.random.choice(no) + " " + text, True, split), UNKNOWN
+
     # Words of the house in an order that means nothing.
     def salad(self, split):
         words = []
@@ -65,7 +76,7 @@ class Sentences:
         kind = self.random.random()
         if split == TRAIN and kind < 0.03:
             return self.salad(split)
-        return self.near_miss(split) if kind < 0.48 else self.topic(split)
+        return self.near_miss(split) if kind < 0.45 else self.refusal(split) if kind < 0.52 else self.topic(split)
 
     def wrap(self, text, is_statement, split):
         """The sentence with what people say around it."""
