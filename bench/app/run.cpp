@@ -1,13 +1,16 @@
 // The application: understands household commands, tells a story with another model, or walks through self-attention.
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "attend/backend.h"
 #include "checkpoint.h"
@@ -57,7 +60,18 @@ void show_textbook() {
   std::fprintf(stderr, "backend %s\n", attend::active_backend());
 }
 
+// Says what takes more than a moment.
+void announce(const std::string& path) {
+  constexpr std::uintmax_t slow_bytes = std::uintmax_t(1) << 28;
+  std::error_code unknown;  // then loading it says what is wrong
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  if (!unknown && bytes >= slow_bytes) {
+    std::fprintf(stderr, "reading %s, %.1f GB\n", path.c_str(), static_cast<double>(bytes) / 1e9);
+  }
+}
+
 void tell_story(const CommandLine& line) {
+  announce(line.model);
   const Checkpoint checkpoint = load_checkpoint(line.model);
   const Tokenizer tokenizer(line.tokenizer, checkpoint.config.vocab_size);
   const std::vector<int> prompt = tokenizer.encode(line.prompt);
