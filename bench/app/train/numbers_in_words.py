@@ -63,7 +63,7 @@ def channel(rng):
 
 def excess(rng):
     """More than anything in the house can be set to."""
-    number = rng.randrange(101, 1000)
+    number = rng.randrange(101, 1000) if rng.random() < 0.7 else rng.randrange(11, 100) * 10 + 100
     return {"excess": str(number)}, either(number, rng)
 
 
@@ -76,6 +76,8 @@ def time(rng):
     elif hour < 12 and afternoon < 0.4:
         text += rng.choice((" pm", " in the evening" if hour > 4 else " in the afternoon"))
         hour += 12
+    if rng.random() < 0.2:
+        text = rng.choice(("tomorrow at " + text, text + " tomorrow", text + " tomorrow morning", text + " today"))
     return {"time": f"{hour}:{minute:02}"}, text
 
 

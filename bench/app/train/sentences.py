@@ -9,8 +9,8 @@ UNKNOWN = "unknown"
 PARAMETERS = ("room", "door", "color", "genre", "name", "level", "degrees", "channel", "hours", "minutes", "seconds", "time")
 CONTRACTIONS = (("it is", "its"), ("what is", "whats"), ("i am", "im"), ("do not", "dont"), ("i would", "id"), ("we are", "were"),
                 ("can not", "cant"), ("i have", "ive"))
-
-
+FOREIGN = ("device", "device", "device", "room", "room", "room", "number")
+REFUSALS = ("do not", "do not", "never", "please do not", "you must not", "you should not", "i did not")
 DISPENSABLE = set("the a my our that some to is are of me i it you please be this an will has have".split())
 NUMERIC_ACTIONS = ["alarm.set", "timer.start"]  # twice as often: their numbers are the hardest to learn
 NUMBER_WORDS = set(numbers.ONES + numbers.TENS + ["hundred"])
@@ -28,44 +28,45 @@ class Sentences:
         for split, pattern in read_outside():
             self.outside.setdefault(split, []).append(pattern)
 
-    # One sentence of a split, and its action.
+    def line(self, split, more=()):
+        """An action, whether its line is a statement, and the pattern of the line."""
+        action = self.random.choice(list(self.commands[split]) + list(more))
+        return (action, *self.random.choice(self.commands[split][action]))
+
     def command(self, split):
+        """One sentence of a split, and its action."""
         while True:
-            action = self.random.choice(list(self.commands[split]) + NUMERIC_ACTIONS)
-            is_statement, pattern = self.random.choice(self.commands[split][action])
+            action, is_statement, pattern = self.line(split, NUMERIC_ACTIONS)
             found = Expansion(self, split)
             text = found.expand(pattern)
             if text is None or split == TRAIN and held_out(action, found.values):
                 continue
             return self.wrap(text, is_statement, split), action_text(action, found.values)
 
-    # A command for a device or a room that the house does not have.
     def near_miss(self, split):
+        """A command for a device or a room that the house does not have, or to a level that is none."""
         while True:
-            action = self.random.choice(list(self.commands[split]))
-            is_statement, pattern = self.random.choice(self.commands[split][action])
-            found = Expansion(self, split, foreign=self.random.choice(("device", "room")))
+            _, is_statement, pattern = self.line(split)
+            found = Expansion(self, split, foreign=self.random.choice(FOREIGN))
             text = found.expand(pattern)
             if text is not None and found.foreign is None:
                 return self.wrap(text, is_statement, split), UNKNOWN
 
     def topic(self, split):
-        found = Expansion(self, split)
-        text = found.expand(self.random.choice(self.outside[split]))
+        """What people say otherwise."""
+        text = Expansion(self, split).expand(self.random.choice(self.outside[split]))
         return self.wrap(text, True, split), UNKNOWN
 
-    # A command that is not to be carried out.
     def refusal(self, split):
+        """A command that is not to be carried out."""
         while True:
-            action = self.random.choice(list(self.commands[split]))
-            is_statement, pattern = self.random.choice(self.commands[split][action])
+            _, is_statement, pattern = self.line(split)
             text = Expansion(self, split).expand(pattern)
             if not is_statement and text is not None and not text.startswith("dont"):
-                no = ("do not", "do not", "never", "please do not", "you must not", "you should not", "i did not")
-                return self.wrap(self.random.choice(no) + " " + text, True, split), UNKNOWN
+                return self.wrap(self.random.choice(REFUSALS) + " " + text, True, split), UNKNOWN
 
-    # Words of the house in an order that means nothing.
     def salad(self, split):
+        """Words of the house in an order that means nothing."""
         words = []
         for _ in range(self.random.randrange(1, 4)):
             words += self.command(split)[0].split()
@@ -134,7 +135,7 @@ class Expansion:
 
     def __init__(self, sentences, split, foreign=None):
         self.rng, self.words, self.split = sentences.random, sentences.words, split
-        self.foreign = foreign  # "device" or "room" until one was replaced
+        self.foreign = foreign  # "device", "room" or "number" until one was replaced
         self.values = {}
 
     # The text, or None where one parameter would have two values.
@@ -172,6 +173,9 @@ class Expansion:
         if "=" in name:
             key, value = name.split("=")
             text = ""
+        elif self.foreign == "number" and name in ("level", "degrees", "speed"):
+            self.foreign = None
+            return numbers.excess(self.rng)[1] + self.rng.choice((" percent", "", ""))
         elif name in numbers.SLOTS:
             found, text = numbers.SLOTS[name](self.rng)
             (key, value), = found.items()
@@ -197,10 +201,13 @@ def held_out(action, values):
                for key in ("room", "level", "degrees") if key in values)
 
 
+BEGINNINGS = "b c d f g h j k l m n p r s t v w z st tr br gr sh ch pl cl".split()
+
+
 def pseudo_word(rng):
     word = ""
     for _ in range(rng.randrange(1, 4)):
-        word += rng.choice("b c d f g h j k l m n p r s t v w z st tr br gr sh ch pl cl".split()) + rng.choice("a e i o u ee oo ai".split())
+        word += rng.choice(BEGINNINGS) + rng.choice("a e i o u ee oo ai".split())
         word += rng.choice(("", "", "n", "r", "s", "t", "ck", "m"))
     return word
 
@@ -213,5 +220,6 @@ def misspelt(text, rng):
         return text
     i = rng.choice(places)
     word, at = words[i], rng.randrange(1, len(words[i]) - 1)
-    words[i] = rng.choice((word[:at] + word[at + 1:], word[:at] + word[at] + word[at:], word[:at] + word[at + 1] + word[at] + word[at + 2:]))
+    before, letter, after = word[:at], word[at], word[at + 1:]
+    words[i] = rng.choice((before + after, before + 2 * letter + after, before + after[0] + letter + after[1:]))
     return " ".join(words)

@@ -21,7 +21,7 @@ def make_examples(vocabulary, count, seed):
     """[(tokens, length of the sentence)], and all texts."""
     sentences, rng, examples, texts = Sentences(seed), random.Random(seed), [], set()
     while len(examples) < count:
-        text, action = sentences.command(TRAIN) if rng.random() < 0.66 else sentences.outsider(TRAIN)
+        text, action = sentences.command(TRAIN) if rng.random() < 0.7 else sentences.outsider(TRAIN)
         texts.add(text)
         if action != "unknown" and rng.random() < 0.03:
             text = misspelt(text, rng)
@@ -95,12 +95,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", required=True, help="the file of weights to write")
     parser.add_argument("--held-out", required=True, help="the file of held-out sentences to write")
-    parser.add_argument("--sentences", type=int, default=250000)
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--sentences", type=int, default=180000)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--rate", type=float, default=2.5e-3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--check", type=int, default=1000, help="steps between looks at the development sentences")
+    parser.add_argument("--check", type=int, default=2000, help="steps between looks at the development sentences")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     start = time.time()

@@ -1,4 +1,4 @@
-"""Writes the file that bench/app/household.cpp reads; bench/app/train/README.md describes it."""
+"""Writes the file that bench/app/household.cpp reads and bench/app/household.h describes."""
 import struct
 
 import numpy
