@@ -125,8 +125,8 @@ typedef struct attend_cache attend_cache;
 
 enum attend_mask_kind {
   ATTEND_MASK_NONE = 0,  /* there is no mask, and data is null */
-  ATTEND_MASK_BYTES = 1, /* uint8_t, or C's bool: 0 hides the key */
-  ATTEND_MASK_BITS = 2   /* from the lowest bit of each byte on: 0 hides the key */
+  ATTEND_MASK_BYTES = 1, /* uint8_t, or C's bool: 0 masks the key */
+  ATTEND_MASK_BITS = 2   /* from the lowest bit of each byte on: 0 masks the key */
 };
 
 /* [batch][query head][query][key], keys side by side: element b * batch_stride + h * head_stride + i * query_stride + j,
@@ -144,7 +144,7 @@ typedef struct attend_mask {
   int kind;       /* attend_mask_kind */
 } attend_mask;
 
-/* The same as floats, which are added to the scores after the cap: -infinity hides the key. */
+/* The same as floats, which are added to the scores after the cap: -infinity masks the key. */
 typedef struct attend_bias {
   const float* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -165,10 +165,10 @@ typedef struct attend_relative_bias {
  * which of 1 and 2 is which of the others has changed with its versions.) */
 enum attend_score_stage {
   ATTEND_SCORES_NONE = 0,   /* there are no scores, and data is null */
-  ATTEND_SCORES_RAW = 1,    /* scale * dot(query, key), of hidden keys too */
+  ATTEND_SCORES_RAW = 1,    /* scale * dot(query, key), of masked keys too */
   ATTEND_SCORES_CAPPED = 2, /* after the soft cap, likewise */
-  ATTEND_SCORES_BIASED = 3, /* after the biases; -infinity where a key is hidden */
-  ATTEND_SCORES_WEIGHTS = 4 /* after the softmax; 0 where a key is hidden */
+  ATTEND_SCORES_BIASED = 3, /* after the biases; -infinity where a key is masked */
+  ATTEND_SCORES_WEIGHTS = 4 /* after the softmax; 0 where a key is masked */
 };
 
 /* [batch][query head][query][key], keys side by side; strides as of a mask, and apart as of an output. With states, a call
@@ -178,7 +178,7 @@ typedef struct attend_scores {
   ptrdiff_t batch_stride;
   ptrdiff_t head_stride;
   ptrdiff_t query_stride;
-  ptrdiff_t keys; /* columns: ATTEND_ALL_KEYS, or at least the problem's keys; those after its keys are as of hidden keys */
+  ptrdiff_t keys; /* columns: ATTEND_ALL_KEYS, or at least the problem's keys; those after its keys are as of masked keys */
   int stage;      /* attend_score_stage */
 } attend_scores;
 

@@ -18,7 +18,7 @@ enum class Format : uint8_t { float32, float16, bfloat16, int8 };
 constexpr size_t format_bytes(Format format) { return format == Format::float32 ? 4 : format == Format::int8 ? 1 : 2; }
 
 // One element for each query token, query head and key, keys side by side: element (t, h, j) is number
-// first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are hidden.
+// first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are masked.
 struct Mask {
   const void* data;  // null: there is no mask
   ptrdiff_t first;   // so that masks of bits can begin anywhere
@@ -29,10 +29,10 @@ struct Mask {
 
 // What the scores output shows; in natural-log units, before the softmax.
 enum class Scores : uint8_t {
-  raw,     // scale * dot(query, key) of all keys that exist, hidden or not
+  raw,     // scale * dot(query, key) of all keys that exist, masked or not
   capped,  // after the soft cap, likewise
-  biased,  // after biases; -inf where a key is hidden
-  weights  // after the softmax; 0 where a key is hidden, and for weights of at most 2^-123. Not with states
+  biased,  // after biases; -inf where a key is masked
+  weights  // after the softmax; 0 where a key is masked, and for weights of at most 2^-123. Not with states
 };
 
 // Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
@@ -57,7 +57,7 @@ struct Options {
   int left = -1;   //   j >= p - left, or j < sink_tokens (negative: any)
   int right = -1;  //   j <= p + right (negative: any)
   int sink_tokens = 0;
-  Mask visible = {};  // uint8_t: 0 hides a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
+  Mask visible = {};  // uint8_t: 0 masks a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
   bool visible_bits = false;  // (strides count bits then)
   Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key (option_arrays.h)
 
@@ -72,7 +72,7 @@ struct Options {
   Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
   Tensor<float> scores =
       {};  // [queries][query_heads][score_keys]; null: none. With states, columns
-           // first_key ... problem.keys - 1 are written, otherwise all. Keys at or after problem.keys count as hidden
+           // first_key ... problem.keys - 1 are written, otherwise all. Keys at or after problem.keys count as masked
   int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
 

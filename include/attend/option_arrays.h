@@ -11,7 +11,7 @@
 
 namespace attend {
 
-// mask[query][head][key]: 0 (false) hides the key.
+// mask[query][head][key]: 0 (false) masks the key.
 template <int queries, int heads, int keys>
 struct Mask {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a mask must be at least 1");
@@ -77,8 +77,8 @@ struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys> 
   static_assert(keys >= 1, "attend: scores need at least 1 key");
 };
 
-// raw: scale * dot(query, key) of all keys, hidden or not. capped: after the soft cap, likewise. biased: after biases,
-// -infinity where a key is hidden. weights: after the softmax, 0 where a key is hidden.
+// raw: scale * dot(query, key) of all keys, masked or not. capped: after the soft cap, likewise. biased: after biases,
+// -infinity where a key is masked. weights: after the softmax, 0 where a key is masked.
 using ScoreStage = core::Scores;
 
 namespace detail {

@@ -36,7 +36,7 @@ struct ScoreOptions : Options {
                 "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
   Setting<int> window_left{};   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
   Setting<int> window_right{};  // >= 0: j <= p + window_right
-  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not hide; 0, or what a RingCache keeps. Refused
+  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not mask; 0, or what a RingCache keeps. Refused
                                 // without a window
 
   detail::MaskSetting<Shape> mask{};               // Mask or BitMask<1 or queries, 1 or query_heads, keys>

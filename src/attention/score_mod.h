@@ -180,7 +180,7 @@ struct KeySpan {
 // What a call does with scores.
 struct ScoreUse {
   bool modifies;   // anything but scales of keys and what tokens see by position
-  bool has_masks;  // masks may hide keys between others
+  bool has_masks;  // a mask may leave out keys between others
 };
 
 // All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
@@ -303,7 +303,7 @@ class ScoreMod {
     }
   }
 
-  // Before the first keys of a row: all hidden.
+  // Before the first keys of a row: all masked.
   void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
     // A call that takes some keys fills only its own columns; other calls may be writing theirs.

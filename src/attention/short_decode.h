@@ -87,7 +87,7 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
   SoftmaxState scale[heads];
   for (int i = 0; i < heads; ++i) {
     float* const row = scores + i * panel_keys;
-    hide_keys<Isa>(row, keys, panel_keys);
+    mask_keys<Isa>(row, keys, panel_keys);
     typename Isa::Vec highest = Isa::broadcast(lowest_max);
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) highest = Isa::max(highest, Isa::load(row + v * Isa::lanes));
@@ -124,7 +124,7 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides
     multiply_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
     score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
     const int padded = whole_panels(keys);
-    hide_keys<Isa>(scores, keys, padded);
+    mask_keys<Isa>(scores, keys, padded);
     const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));
     const SoftmaxState scale = short_state<Isa>(highest, scores, padded);
     const int done = weights_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums);

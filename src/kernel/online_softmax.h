@@ -121,10 +121,10 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int k
   return highest;
 }
 
-// Gives hidden keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
+// Gives masked keys, from `visible` to whole panels, a score that weighs nothing. A vector that has both kinds is stored whole:
 // after two stores to its parts, its next load would wait for both to reach the cache.
 template <class Isa>
-ATTEND_ALWAYS_INLINE void hide_keys(float* scores, int visible, int padded) {
+ATTEND_ALWAYS_INLINE void mask_keys(float* scores, int visible, int padded) {
   const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
   int k = visible & -Isa::lanes;
   if (k < visible) {
@@ -146,10 +146,10 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   using Vec = typename Isa::Vec;
   const int padded = whole_panels(at_least(visible[rows - 1], 1));  // a row may see none of the tile's keys
   if (visible[0] != padded) {
-    for (int r = 0; r < rows; ++r) hide_keys<Isa>(scores + r * config::score_keys, visible[r], padded);
+    for (int r = 0; r < rows; ++r) mask_keys<Isa>(scores + r * config::score_keys, visible[r], padded);
   }
 
-  Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
+  Vec highest[rows];  // never NaN: a NaN score shows in its weight, and must not cover higher scores here
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) highest[r] = Isa::broadcast(scale[r].max);
   if constexpr (rows == 1) {

@@ -86,7 +86,7 @@ void online_softmax_row(float* scores, int visible, float& max, float* lane_sums
   for (; past % Isa::lanes != 0; ++past) scores[past] = -__builtin_inff();
   for (; past < padded; past += Isa::lanes) Isa::store(scores + past, Isa::broadcast(-__builtin_inff()));
 
-  Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not hide higher scores here
+  Vec highest = Isa::broadcast(max);  // never NaN: a NaN score shows in its weight, and must not cover higher scores here
   constexpr int step = Isa::lanes == 1 ? 4 : Isa::lanes;
   for (int k = 0; k < padded; k += step) {
     ATTEND_UNROLL

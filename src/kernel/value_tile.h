@@ -118,7 +118,7 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs]
 // vectors of columns: a chain of the first first_chain keys, then one of each chain_keys.
 //
 // The chains stay in registers through the loop over keys. First come the keys that all rows see, then, in the same chain,
-// those that only the later rows do, so that a hidden value is never touched. A single vector may be the row's last, of fewer
+// those that only the later rows do, so that a masked value is never touched. A single vector may be the row's last, of fewer
 // columns than lanes; nothing beyond them is read or written.
 //   weights  [rows][score_keys]
 //   visible  [rows], never falling; the same for all rows if numbers are widened. What only some see is of one chain
