@@ -232,8 +232,8 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
     const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
     using Block = OptionPlan<Shape, Memory::block>;
     OptionCall problem;
-    set_query<Shape, Block>(problem, *reinterpret_cast<const Query<Shape, tokens>*>(at + Memory::first), work);
-    set_output(problem, *reinterpret_cast<Output<Shape, tokens>*>(at + Memory::second));
+    set_query<Shape, Block>(problem, at + Memory::first, tokens, at);
+    set_output<Shape>(problem, at + Memory::second);
     set_keys(problem, cache);
     problem.problem.keys = held;
     if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {

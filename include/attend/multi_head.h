@@ -82,9 +82,8 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
                                   values = {kept.values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
   if constexpr (with_options) {
     OptionCall problem;
-    set_query<Shape, OptionPlan<Shape, Memory::block>>(
-        problem, *reinterpret_cast<const Query<Shape, tokens>*>(at + Memory::first), work);
-    set_output(problem, *reinterpret_cast<Output<Shape, tokens>*>(at + Memory::second));
+    set_query<Shape, OptionPlan<Shape, Memory::block>>(problem, at + Memory::first, tokens, at);
+    set_output<Shape>(problem, at + Memory::second);
     problem.problem.key = keys;
     problem.problem.value = values;
     problem.problem.keys = count;

@@ -23,20 +23,29 @@ void set_shape(OptionCall& call, int tokens) {
   call.problem.value_dim = Dims::value_dim;
   call.problem.queries = tokens;
 }
-template <class Shape, class Plan, int tokens, class Work>
-void set_query(OptionCall& call, const Query<Shape, tokens>& query, Work& work) {
+// Queries and outputs of `tokens` tokens, by their first numbers.
+template <class Shape, class Plan>
+void set_query(OptionCall& call, const float* query, int tokens, float* scratch) {
   using Dims = Checked<Shape>;
   set_shape<Shape>(call, tokens);
   core::Problem& problem = call.problem;
   problem.row_block = Plan::row_block;
   problem.key_block = Plan::key_block;
-  problem.scratch = work.data;
-  problem.query = {query.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
+  problem.scratch = scratch;
+  problem.query = {query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
+}
+template <class Shape>
+void set_output(OptionCall& call, float* output) {
+  using Dims = Checked<Shape>;
+  call.problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
+}
+template <class Shape, class Plan, int tokens, class Work>
+void set_query(OptionCall& call, const Query<Shape, tokens>& query, Work& work) {
+  set_query<Shape, Plan>(call, query.data[0][0], tokens, work.data);
 }
 template <class Shape, int tokens>
 void set_output(OptionCall& call, Output<Shape, tokens>& output) {
-  using Dims = Checked<Shape>;
-  call.problem.output = {output.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
+  set_output<Shape>(call, output.data[0][0]);
 }
 template <class Shape, int keys>
 void set_keys(OptionCall& call, const Key<Shape, keys>& key, const Value<Shape, keys>& value) {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <type_traits>
 
 #include "partial_arrays.h"
 
@@ -49,7 +50,7 @@ void check(const Cache& cache, Work& work, const AnyOptions& options) {
             if constexpr (tokens == 1) {
               return attend::decode(query, cache, whole, its..., options);
             } else if constexpr (sizeof...(its) == 0) {
-              static attend::Workspace<Shape, tokens> plain_work;
+              static std::conditional_t<sizeof...(its) == 0, attend::Workspace<Shape, tokens>, NoWork> plain_work;
               return attend::prefill(query, cache, whole, plain_work, options);
             } else {
               return attend::prefill(query, cache, whole, its..., options);
