@@ -72,11 +72,12 @@ ptrdiff_t check_standing(Check& check, const void* states, const Call& call, att
 }
 
 // States that have taken the keys of the problem, up to the last.
-void check_all_taken(Check& check, const attend_problem& problem, const Call& call) {
+void check_all_taken(Check& check, const attend_problem& problem, Call& call) {
   if (check.failed() || call.batch == 0 || call.first.queries == 0) return;
   const ptrdiff_t began = check_begun(check, problem.states, call, ATTEND_ARG_STATES);
   const ptrdiff_t stand = check_standing(check, problem.states, call, ATTEND_ARG_STATES);
   if (problem.cache != nullptr) check_cache(check, problem.cache);
+  if (problem.cache != nullptr && !check.failed()) call.memory.read(check, cache_range(*problem.cache));
   const ptrdiff_t keys = check_key_count(check, problem);
   check.require(stand == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
   check.require(stand > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);

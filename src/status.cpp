@@ -20,13 +20,14 @@ const char* attend::status_text(Status status) {
              "be the first tokens (offset 0) or the last ones (keys - queries)";
     case Status::no_effect:
       return "set what it needs too, or leave it out: offset needs causal, a window, ALiBi or a relative bias; sink_tokens a "
-             "window_left; score_stage needs scores";
+             "window_left; score_stage needs scores; additive attention has a scale, a bias and scores of its own";
     case Status::bad_part:
       return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
     case Status::bad_output:
-      return "the output of a projection must not share memory with its input";
+      return "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
+             "part of x";
     case Status::bad_count:
-      return "append takes at least 0 tokens, and no more than the key and value arrays have";
+      return "a count of tokens is at least 0, and no more than the arrays have";
     case Status::cache_full:
       return "the cache has no room for so many tokens: truncate or clear it, or give its shape more max_tokens";
     case Status::bad_length:

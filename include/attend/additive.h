@@ -12,6 +12,7 @@
 
 #include "activations.h"
 #include "attention.h"
+#include "call_settings.h"
 #include "linear.h"
 #include "normalisation.h"
 
@@ -55,8 +56,8 @@ void additive_scores(const float* query, const float* keys, int key_count, const
 template <int tokens, int keys, int hidden, int width>
 struct AdditiveWorkspace : detail::WorkFloats<detail::AdditivePlan<tokens, keys, hidden, width>::floats> {};
 
-// Every key is seen unless options say otherwise. Of ScoreOptions, the scale and the bias are the call's own, and lse, scores
-// and weights show additive scores.
+// Every key is seen unless options say otherwise. Of ScoreOptions, scale, bias and soft_cap are refused with no_effect: the
+// call has its own scores, which lse, `biased` scores and weights show; raw and capped ones are refused likewise.
 //   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the bias of the sum
 //   v        float[hidden]                          values  Vectors<keys, width>
 //   context  Vectors<tokens, width>                 work    AdditiveWorkspace<tokens, keys, hidden, width>
@@ -82,7 +83,10 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
                 "attend: after its work memory additive_attention takes options, or nothing");
   constexpr float zero = 0.0f;
   ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));
-  if (options.scale.given || options.bias.mask.data != nullptr) return Status::no_effect;
+  const auto stage = options.score_stage;
+  const bool of_products = stage.given && (stage.number == ScoreStage::raw || stage.number == ScoreStage::capped);
+  if (options.scale.given || options.bias.mask.data != nullptr || bits_of(options.soft_cap) << 1 != 0 || of_products)
+    return Status::no_effect;
   options.scale = 1.0f;
 
   OptionCall call;

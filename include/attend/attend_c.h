@@ -307,6 +307,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on changes no
  * bit. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and columns of
  * masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS cannot be had.
+ * States do not know what the runs before were told: scale, soft_cap, masks and biases must be the same in each. sink_logits
+ * count in attend_finish alone.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
  * have in common. So nothing that belongs to one array is left standing for the other, and what is forgotten is refused.

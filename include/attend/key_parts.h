@@ -90,7 +90,7 @@ struct KeyPart {
 };
 struct AllKeyParts {
   const float* sums;
-  const uint32_t* marks;
+  uint32_t* marks;
 };
 
 inline bool is_part(const KeyPart& key_part) { return is_part(key_part.part); }
@@ -109,6 +109,7 @@ Status run_key_share(const AllKeyParts& all, const core::Problem& problem, const
   const core::KeyUnits units = core::key_units(problem, options..., 0, 1);
   if (!all_marked(all.marks, units, mark_of(problem, options...))) return Status::bad_partials;
   core::add_key_parts(problem, options..., all.sums);
+  write_marks(all.marks, units, 0);  // which is no call's
   return Status::ok;
 }
 inline Status run_share(const core::Problem& problem, const KeyPart& share) { return run_key_share(share, problem); }
@@ -189,11 +190,12 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
 }
 
 // Adds up what all parts of one call have left, when they are done: the caller sees to that. Cache and options must be what
-// they were for the parts; bad_partials says that they are not, or that a part is missing.
+// they were for the parts; bad_partials says that they are not, or that a part is missing. After ok, the partials are empty:
+// the parts of another call must all run before the next finish.
 //   cache KvCache or RingCache     partials Partials<Shape, tokens>     output Output<Shape, tokens>     then options, as for
 //   accumulate
 template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class... More>
-Status finish(const Cache& cache, const Partials<Shape, tokens, Sizes>& partials, OutputArray& output, const More&... more) {
+Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, OutputArray& output, const More&... more) {
   using namespace detail;
   constexpr bool is_cache = is_cache_of_partials<Cache, Shape, Sizes>();
   constexpr bool is_output = is_cache && Same<OutputArray, Output<Shape, tokens>>::value;

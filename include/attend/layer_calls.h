@@ -33,6 +33,7 @@ using MatrixOf = typename Bare<decltype(matrix_of(*null_of<Type>()))>::Name;
 template <class Shape, class Q, class K, class V, class O, class... Steps>
 struct MultiHead : Steps... {
   using Dims = Checked<Shape>;
+  static constexpr bool has_steps = sizeof...(Steps) > 0;
   static constexpr int width = Q::Weights::inputs, memory_width = K::Weights::inputs, output_width = O::Weights::outputs;
   static_assert(Q::Weights::outputs == 0 || Q::Weights::outputs == Dims::query_heads * Dims::head_dim,
                 "attend: the query weights of a layer have query_heads * head_dim outputs");
@@ -145,25 +146,28 @@ bool is_part(const LayerCall<Types...>&) {
   return true;
 }
 
+// An offset so many tokens further on. One so far behind the keys that it passes an int only matters as being behind them.
+constexpr int further(int offset, int tokens) { return offset > any_number - tokens ? any_number : offset + tokens; }
+
 template <class... Types>
 Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) {
   call.kept.fill(call, problem.queries);
   core::Problem of_block = problem;
   call.attend_blocks(problem.queries, [&](int first, int count) {
     of_block.queries = count;
-    of_block.offset = problem.offset + first;
+    of_block.offset = further(problem.offset, first);
     core::run(of_block);
   });
   return Status::ok;
 }
 
 template <class How, class... Types>
-void run_option_share(const OptionCall& all, const LayerCall<Types...>& call) {
-  call.kept.fill(call, all.problem.queries);
-  OptionCall of_block = all;
-  call.attend_blocks(all.problem.queries, [&](int first, int count) {
+void run_option_share(OptionCall& of_block, const LayerCall<Types...>& call) {
+  const int queries = of_block.problem.queries, offset = of_block.problem.offset;
+  call.kept.fill(call, queries);
+  call.attend_blocks(queries, [&](int first, int count) {
     of_block.problem.queries = count;
-    of_block.problem.offset = all.problem.offset + first;
+    of_block.problem.offset = further(offset, first);
     How::run(of_block.problem, of_block.options);
     core::next_tokens(of_block.options, count);
   });
@@ -200,6 +204,12 @@ struct KeptArrays {
   float* keys;
   float* values;
 };
+
+// Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
+template <class X, class Y>
+bool is_torn(const X& x, const Y& y) {
+  return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
+}
 
 // What the calls of layers ask of their arrays.
 template <class Layer, class X, class Y>

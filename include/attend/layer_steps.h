@@ -16,7 +16,7 @@ namespace detail {
 
 template <RotaryPairs pairs, class Angles>
 struct RotaryStep {
-  Status check(int position, int count) const { return Angles::check(position, count); }
+  Status check(int position, int count) const { return angles.check(position, count); }
   template <class Block>
   void prepare_queries(Block& queries, int position, int count) const {
     (void)angles.template rotate<pairs>(queries, position, count);
@@ -30,7 +30,7 @@ struct RotaryStep {
 
 template <int head_dim>
 struct HeadNormStep {
-  static Status check(int /*position*/, int /*count*/) { return Status::ok; }
+  Status check(int /*position*/, int /*count*/) const { return is_epsilon(epsilon) ? Status::ok : Status::bad_epsilon; }
   template <class Block>
   void prepare_queries(Block& queries, int /*position*/, int count) const {
     normalise(queries, query_weight, count);

@@ -149,6 +149,22 @@ constexpr bool are_in_order() {
   return true;
 }
 
+// Whether the outputs of several projections share memory.
+template <class... None>
+constexpr bool outputs_overlap(const None&...) {
+  return false;
+}
+template <class First, class Second, class... Others>
+bool outputs_overlap(const First& first, const Second& second, const Others&... others) {
+  const auto meets_first = [&first](const auto& to) {
+    if constexpr (is_projection(null_of<First>()) && is_projection(null_of<decltype(to)>())) {
+      return overlap(first.output, to.output);
+    }
+    return false;
+  };
+  return meets_first(second) || (meets_first(others) || ...) || outputs_overlap(second, others...);
+}
+
 template <class Input, class... More>
 Status project_all(const Input& input, More&&... more) {
   static_assert(VectorsOf<Input>::tokens > 0, "attend: project takes attend::Vectors, a Query, Key, Value or Output first");
@@ -163,7 +179,7 @@ Status project_all(const Input& input, More&&... more) {
     if constexpr (is_projection(null_of<decltype(to)>())) return overlap(input, to.output);
     return false;
   };
-  if ((overlaps(more) || ...)) return Status::bad_output;
+  if ((overlaps(more) || ...) || outputs_overlap(more...)) return Status::bad_output;
   const auto run = [&](const auto& to) {
     if constexpr (is_projection(null_of<decltype(to)>())) run_projection(input, to, work, share);
   };

@@ -3,14 +3,16 @@
 //
 //   const auto layer = attend::multi_head<Voice>(wq, wk, wv, wo);        // Weights or PackedWeights of any format
 //   static attend::LayerWorkspace<Voice, 16> work;                       // sizeof is all the memory that it takes
-//   attend::self_attention(x, layer, cache, y, work);                    // appends the tokens of x, then each sees those
-//   before attend::self_attention(x, layer, y, work_of_arrays);                 // without a cache: all tokens see each other
+//   attend::self_attention(x, layer, cache, y, work);                    // appends the tokens of x, then causal attention
+//   attend::self_attention(x, layer, y, work_of_arrays);                 // without a cache: all tokens see each other
 //   attend::project_memory(encoded, layer, memory, work);                // encoder tokens, once
 //   attend::cross_attention(x, layer, memory, y, work);                  // and then as often as there are queries
 //
 // x and y are Vectors<tokens, width>; y may be x. What multi_head takes are references and pointers: the arrays must live as
 // long as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
-// another, for any block of tokens. Every call refuses what is out of range with a status, and touches nothing then.
+// another, for any block of tokens. Calls take no Part: threads divide the calls that a layer is made of. A call needs the
+// stack of the largest of those calls, and 1 KB. Every call refuses what is out of range with a status, and touches nothing
+// then.
 #pragma once
 
 #include "layer_calls.h"
@@ -48,10 +50,14 @@ Status attend_to_past(const X& x, const Layer& layer, Cache& cache, Y& y, Work& 
                 "attend: the key weights of self_attention have as many inputs as the query weights");
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: self_attention takes a KvCache or RingCache of the layer's shape");
+  static_assert(
+      Given<Shape, More...>::only_options,
+      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   const auto& options = pick<Kind::options>(no_options, more...);
   const int count = options.query_length.or_else(VectorsOf<X>::tokens), position = cache.length();
   if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
   if (count > cache.room()) return Status::cache_full;
+  if (is_torn(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
   return run_layer(layer, AppendedCache<Cache>{cache}, x, cache, position + count, position, true, y, work, options);
@@ -62,10 +68,14 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
                 "attend: the key weights of self_attention have as many inputs as the query weights");
+  static_assert(
+      Given<Shape, More...>::only_options,
+      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
   const int count = options.query_length.or_else(tokens);
   if (count < 0 || count > tokens) return Status::bad_query_length;
+  if (is_torn(x, y)) return Status::bad_output;
   const Status status = layer.check(0, count);
   if (status != Status::ok) return status;
   constexpr bool with_options = Given<Shape, More...>::score_options;
@@ -106,7 +116,10 @@ template <class X, class Layer, class Third, class Fourth, class... More>
 Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
   static_assert(detail::is_layer<Layer>(),
                 "attend: after x, the call of a layer takes what attend::multi_head<Shape>(...) has made");
-  if constexpr (!detail::is_layer<Layer>()) {
+  static_assert(detail::Same<typename detail::CacheTraits<Third>::ShapeType,
+                             typename detail::CacheTraits<typename detail::Bare<Third>::Name>::ShapeType>::value,
+                "attend: self_attention appends to the cache, which must not be const");
+  if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
     return Status::ok;
   } else if constexpr (detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value) {
     return detail::attend_to_each_other(x, layer, third, fourth, more...);
@@ -140,23 +153,31 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
 }
 
 // Attention of the tokens of x to the memory that project_memory has put into the cache; every token sees all of it unless the
-// options say otherwise (key_length, mask). For steps, the tokens of x have the positions options.offset, options.offset + 1 …
+// options say otherwise (key_length, mask). For steps, the tokens of x have the positions offset, offset + 1 …, where causal or
+// another option depends on positions those of the last tokens of the memory unless offset says others, and otherwise from 0.
 //   x  Vectors<tokens, width>    cache  KvCache    y  Vectors<tokens, outputs>    work  LayerWorkspace<Shape, tokens>
 template <class X, class Layer, class Cache, class Y, class Work, class... More>
 Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y, Work& work, const More&... more) {
   using namespace detail;
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_token_vectors<Layer, X, Y>(), "");
+  static_assert(
+      Given<Shape, More...>::only_options,
+      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: cross_attention takes a KvCache of the layer's shape third");
   const auto& options = pick<Kind::options>(no_options, more...);
-  const int count = options.query_length.or_else(VectorsOf<X>::tokens), position = options.offset.or_else(0);
+  const bool positioned = is_positioned<Cache>(options, false);
+  const int count = options.query_length.or_else(VectorsOf<X>::tokens);
+  const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
   if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
-  if (!are_held(options, is_positioned<Cache>(options, false), VectorsOf<X>::tokens, cache.length()))
-    return Status::bad_query_length;
+  if (!are_held(options, positioned, VectorsOf<X>::tokens, cache.length())) return Status::bad_query_length;
+  if (is_torn(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
-  return run_layer(layer, FullCache{}, x, cache, cache.length(), position, false, y, work, options);
+  auto of_attention = options;
+  if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
+  return run_layer(layer, FullCache{}, x, cache, cache.length(), position, false, y, work, of_attention);
 }
 
 }  // namespace attend

@@ -15,7 +15,7 @@ enum class Status {
   no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
   bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
 
-  bad_output,  // of projections: it shares memory with the input
+  bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from it
 
   // Of caches and states.
   bad_count,   // append: negative, or more tokens than the arrays have

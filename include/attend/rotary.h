@@ -61,18 +61,20 @@ class Rotary {
     return Status::ok;
   }
 
-  // Whether tokens from a position on can be turned: bad_position where one of them is negative or above 2^31 - 1.
-  static constexpr Status check(int position, int count) {
+  // Whether tokens from a position on can be turned: bad_rotary before init, bad_position where a position is negative or does
+  // not fit an int, the one after the last token too.
+  Status check(int position, int count) const {
+    if (turns_[0] == 0) return Status::bad_rotary;
     return position < 0 || position > 0x7fffffff - count ? Status::bad_position : Status::ok;
   }
 
-  // Turns the first `count` tokens, the first of which is at `position`. bad_position, and no change, where one of them is
-  // negative or above 2^31 - 1; bad_count where there are not so many tokens.
+  // Turns the first `count` tokens, the first of which is at `position`. Refuses what check does, and bad_count where there are
+  // not so many tokens; nothing has changed then.
   template <RotaryPairs layout, class X>
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim>;
     if (count < 0 || count > Array::tokens) return Status::bad_count;
-    if (check(position, count) != Status::ok) return Status::bad_position;
+    if (const Status status = check(position, count); status != Status::ok) return status;
     core::rotate_at(detail::rotation_of<layout, rotary_dim>(x), turns_, position, count, Array::heads * Array::head_dim);
     return Status::ok;
   }
@@ -97,8 +99,9 @@ class RotaryTable {
     return Status::ok;
   }
 
-  // Whether the table has the positions of these tokens: bad_position where it has not.
-  static constexpr Status check(int position, int count) {
+  // Whether the table has the positions of these tokens: bad_rotary before init, bad_position where it has not.
+  Status check(int position, int count) const {
+    if (!detail::is_within(cosines_[0][0], 1.0f, 1.0f)) return Status::bad_rotary;  // of position 0
     return position < 0 || position > positions - count ? Status::bad_position : Status::ok;
   }
 
@@ -107,7 +110,7 @@ class RotaryTable {
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim>;
     if (count < 0 || count > Array::tokens) return Status::bad_count;
-    if (check(position, count) != Status::ok) return Status::bad_position;
+    if (const Status status = check(position, count); status != Status::ok) return status;
     core::Rotation rotation = detail::rotation_of<layout, rotary_dim>(x);
     for (int token = 0; token < count; ++token, rotation.first += Array::heads * Array::head_dim) {
       rotation.cosines = cosines_[position + token], rotation.sines = sines_[position + token];
@@ -117,8 +120,8 @@ class RotaryTable {
   }
 
  private:
-  float cosines_[size_t(positions)][size_t(rotary_dim / 2)];
-  float sines_[size_t(positions)][size_t(rotary_dim / 2)];
+  float cosines_[size_t(positions)][size_t(rotary_dim / 2)] = {};
+  float sines_[size_t(positions)][size_t(rotary_dim / 2)] = {};
 };
 
 }  // namespace attend

@@ -97,6 +97,14 @@ TEST_CASE("additive attention: what is refused touches nothing") {
   options = {};
   options.query_length = -1;
   CHECK(world.run(options) == Status::bad_query_length);
+  ScoreOptions<Shape> capped;
+  capped.soft_cap = 2.0f;
+  CHECK(world.run(capped) == Status::no_effect);
+  Scores<Shape, tokens, keys> shown;
+  ScoreOptions<Shape> raw;
+  raw.scores = shown;
+  raw.score_stage = ScoreStage::raw;
+  CHECK(world.run(raw) == Status::no_effect);
   const Bias<1, 1, keys> bias{};
   ScoreOptions<Shape> with_bias;
   with_bias.bias = bias;

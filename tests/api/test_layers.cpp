@@ -268,3 +268,73 @@ TEST_CASE("a layer that refuses touches nothing") {
   CHECK(attend::project_memory(*world.x, free, *cache, *work, 1) == Status::cache_full);
   CHECK(attend::project_memory(*world.x, free, *cache, *work, -1) == Status::bad_count);
 }
+
+TEST_CASE("steps of cross-attention turn queries by the offset, and by the last tokens of the memory where that is causal") {
+  World world;
+  auto cache = std::make_unique<attend::KvCache<Small>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens>>();
+  const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo, Shifted());
+  REQUIRE(attend::project_memory(*world.x, layer, *cache, *work) == Status::ok);
+  Vectors<2, width> x;
+  std::memcpy(&x, world.x.get(), sizeof x);
+  Vectors<2, out_width> first, later, last, told;
+  attend::Options options;
+  CHECK(attend::cross_attention(x, layer, *cache, first, *work) == Status::ok);
+  options.offset = 0;
+  CHECK(attend::cross_attention(x, layer, *cache, told, *work, options) == Status::ok);
+  CHECK(same(first, told));
+  options.offset = 7;
+  CHECK(attend::cross_attention(x, layer, *cache, later, *work, options) == Status::ok);
+  CHECK(!same(first, later));
+  options = attend::causal();
+  CHECK(attend::cross_attention(x, layer, *cache, last, *work, options) == Status::ok);
+  options.offset = tokens - 2;
+  CHECK(attend::cross_attention(x, layer, *cache, told, *work, options) == Status::ok);
+  CHECK(same(last, told));
+  const auto free = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo);
+  options.causal = false;
+  CHECK(attend::cross_attention(x, free, *cache, told, *work, options) == Status::no_effect);
+}
+
+TEST_CASE("a layer whose offset nears the largest int sees every key in every block") {
+  World world;
+  const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo);
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, tokens>>();
+  REQUIRE(attend::self_attention(*world.x, layer, *world.expected, *work) == Status::ok);
+  for (const int offset : {tokens, 0x7fffffff - 100, 0x7fffffff}) {
+    CHECK(attend::self_attention(*world.x, layer, *world.y, *work, attend::causal(offset)) == Status::ok);
+    CHECK(same(*world.y, *world.expected));
+  }
+}
+
+TEST_CASE("layers refuse steps that are not ready, and a y that is a part of x") {
+  World world;
+  auto cache = std::make_unique<attend::KvCache<Small>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens>>();
+  attend::Rotary<6> rotary;
+  static attend::RotaryTable<6, tokens> table;
+  const float gain[7] = {1, 1, 1, 1, 1, 1, 1};
+  constexpr auto pairs = attend::RotaryPairs::halves;
+  const auto call = [&](const auto& step) {
+    const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo, step);
+    return attend::self_attention(*world.x, layer, *cache, *world.y, *work);
+  };
+  CHECK(call(attend::rotated<pairs>(rotary)) == Status::bad_rotary);
+  CHECK(call(attend::rotated<pairs>(table)) == Status::bad_rotary);
+  CHECK(call(attend::head_norm(gain, gain, 0.0f)) == Status::bad_epsilon);
+  CHECK(call(attend::head_norm(gain, gain, std::numeric_limits<float>::quiet_NaN())) == Status::bad_epsilon);
+  const auto wo = random_floats<attend::Weights<width, 20>>(14);
+  const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *wo);
+  static float memory[tokens + 1][width];
+  auto& x = *reinterpret_cast<float(*)[tokens][width]>(memory);
+  auto& y = *reinterpret_cast<float(*)[tokens][width]>(memory + 1);
+  CHECK(attend::self_attention(x, layer, *cache, y, *work) == Status::bad_output);
+  CHECK(cache->length() == 0);
+  REQUIRE(rotary.init() == Status::ok);
+  REQUIRE(table.init() == Status::ok);
+  CHECK(call(attend::rotated<pairs>(rotary)) == Status::ok);
+  const auto y_of_rotary = std::make_unique<Vectors<tokens, out_width>>(*world.y);
+  cache->clear();
+  CHECK(call(attend::rotated<pairs>(table)) == Status::ok);
+  CHECK(same(*world.y, *y_of_rotary));
+}

@@ -67,6 +67,8 @@ void check(const Cache& cache, Work& work, const AnyOptions& options) {
     }
     REQUIRE(attend::finish(cache, partials, found, options) == Status::ok);
     CHECK(same_array(found, whole));
+    // The next call begins with all of its parts.
+    if (cache.length() > 0) CHECK(attend::finish(cache, partials, found, options) == Status::bad_partials);
   }
 }
 

@@ -261,3 +261,27 @@ TEST_CASE("c cache: work memory never shrinks with more queries") {
     }
   }
 }
+
+TEST_CASE("c cache: finishing states into the cache that they come from is refused") {
+  const attend_cache_shape shape = shape_of(1, 5, 5, 64);
+  std::vector<Line> memory = lines(attend_cache_size(&shape));
+  attend_cache* cache = nullptr;
+  REQUIRE(attend_cache_init(&shape, memory.data(), attend_cache_size(&shape), &cache) == ATTEND_OK);
+  std::vector<float> floats(100);
+  const attend_input input = {floats.data(), 0, 5, 5};
+  REQUIRE(attend_cache_append(cache, 3, &input, &input) == ATTEND_OK);
+  attend_problem p;
+  attend_problem_init(&p, sizeof p);
+  p.query_heads = p.kv_heads = 1, p.head_dim = p.value_dim = 5, p.queries = 1;
+  p.query.data = floats.data(), p.output.data = floats.data() + 50, p.cache = cache;
+  std::vector<Line> states = lines(attend_state_size(&p));
+  p.states = states.data();
+  std::vector<Line> workspace = lines(attend_workspace_size(&p));
+  REQUIRE(attend_begin(&p) == ATTEND_OK);
+  REQUIRE(attend_run(&p, workspace.data(), workspace.size() * sizeof(Line)) == ATTEND_OK);
+  p.output.data = memory.data();
+  CHECK(attend_finish(&p) == wrong(ATTEND_OVERLAP, ATTEND_ARG_OUTPUT));
+  CHECK(attend_cache_tokens(cache) == 3);
+  p.output.data = floats.data() + 50;
+  CHECK(attend_finish(&p) == ATTEND_OK);
+}

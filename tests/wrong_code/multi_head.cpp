@@ -96,6 +96,33 @@ static float x[4][12], y[4][12];
 static attend::LayerWorkspace<Shape, 4> work;
 void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), y, work); }
 
+//! layer_part: attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing
+static attend::Weights<32, 12> wq;
+static attend::Weights<16, 12> wk, wv;
+static attend::Weights<12, 32> wo;
+static float x[4][12], y[4][12];
+static attend::LayerWorkspace<Shape, 4> work;
+void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work, half); }
+
+//! layer_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+static attend::Weights<32, 12> wq;
+static attend::Weights<16, 12> wk, wv;
+static attend::Weights<12, 32> wo;
+static float x[4][12], y[4][12];
+static attend::LayerOptionWorkspace<Shape, 4> work;
+void wrong() { attend::cross_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work, other_score_options); }
+
+//! layer_constant_cache: attend: self_attention appends to the cache, which must not be const
+static attend::Weights<32, 12> wq;
+static attend::Weights<16, 12> wk, wv;
+static attend::Weights<12, 32> wo;
+static float x[4][12], y[4][12];
+static attend::LayerWorkspace<Shape, 4> work;
+void wrong() {
+  const auto& constant = cache;
+  attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), constant, y, work);
+}
+
 //! layer_cache_of_other_shape: attend: self_attention takes a KvCache or RingCache of the layer's shape
 static attend::Weights<32, 12> wq;
 static attend::Weights<16, 12> wk, wv;
