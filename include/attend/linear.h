@@ -156,13 +156,14 @@ constexpr bool outputs_overlap(const None&...) {
 }
 template <class First, class Second, class... Others>
 bool outputs_overlap(const First& first, const Second& second, const Others&... others) {
-  const auto meets_first = [&first](const auto& to) {
-    if constexpr (is_projection(null_of<First>()) && is_projection(null_of<decltype(to)>())) {
-      return overlap(first.output, to.output);
-    }
-    return false;
-  };
-  return meets_first(second) || (meets_first(others) || ...) || outputs_overlap(second, others...);
+  if constexpr (is_projection(null_of<First>())) {
+    const auto meets_first = [&first](const auto& to) {
+      if constexpr (is_projection(null_of<decltype(to)>())) return overlap(first.output, to.output);
+      return false;
+    };
+    if (meets_first(second) || (meets_first(others) || ...)) return true;
+  }
+  return outputs_overlap(second, others...);
 }
 
 template <class Input, class... More>

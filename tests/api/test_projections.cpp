@@ -110,6 +110,7 @@ TEST_CASE("projections: what is out of range is refused and changes nothing") {
   const attend::Vectors<tokens, inputs> kept = x;
   CHECK(attend::project(x, weights, x) == Status::bad_output);
   CHECK(attend::project(x, attend::into(weights, y), attend::into(weights, x)) == Status::bad_output);
+  CHECK(attend::project(x, attend::into(weights, y), attend::into(weights, y)) == Status::bad_output);
   CHECK(same(x, kept));
   CHECK(same(y, before));
   CHECK(std::strstr(attend::status_text(Status::bad_output), "projection") != nullptr);
