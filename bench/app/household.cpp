@@ -150,7 +150,7 @@ Household load_household(const std::string& path) {
 
   Reader reader(file);
   Words words(read_pieces(file, reader, header), header.first_letter);
-  Checkpoint checkpoint{header.config, {}, std::make_unique<float[]>(floats)};
+  Checkpoint checkpoint{header.config, {}, std::make_unique<float[]>(std::size_t(floats))};
   // The application wants each array for all layers in turn.
   std::vector<float*> place;
   float* next = checkpoint.storage.get();

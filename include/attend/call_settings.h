@@ -38,10 +38,11 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
   using Set = CallSettings;
   const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
   const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
-  const uint32_t flags = (problem.causal ? Set::causal : 0u) | (options.visible.data != nullptr ? Set::mask : 0u) |
-                         (options.bias.data != nullptr ? Set::bias : 0u) |
-                         (options.alibi_slopes != nullptr ? Set::alibi_slopes : 0u) |
-                         (options.relative != nullptr ? Set::relative_bias : 0u);
+  const uint32_t flags = (problem.causal ? uint32_t(Set::causal) : 0u) |
+                         (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
+                         (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
+                         (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
+                         (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u);
   return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
            uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
            hash_of_heads(options.sink_logits, problem.query_heads)}};
