@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "../../src/numerics/turns.h"
@@ -94,13 +95,15 @@ TEST_CASE("rotary angles: a position of 0 turns nothing, and quarters of a turn 
 }
 
 TEST_CASE("rotary turns: fixed-point logarithm and power are within 2^-55") {
+  // Where long double is double, its own rounding is larger.
+  constexpr long double most = std::numeric_limits<long double>::digits >= 64 ? 0x1p-55L : 0x1p-46L;
   for (const float a : {1.0f, 2.0f, 3.0f, 10000.0f, 500000.0f, 1e12f, 0x1.fffffep39f}) {
     const long double found = std::ldexp(static_cast<long double>(attend::fixed_log2(a)), -57);
-    CHECK(std::fabs(found - std::log2(static_cast<long double>(a))) <= 0x1p-55L);
+    CHECK(std::fabs(found - std::log2(static_cast<long double>(a))) <= most);
   }
   for (std::uint64_t y = 0; y < std::uint64_t(40) << 57; y += (std::uint64_t(1) << 57) / 7 * 3) {
     const long double found = std::ldexp(static_cast<long double>(attend::fixed_exp2_of_minus(y)), -63);
-    CHECK(std::fabs(found - std::exp2(-std::ldexp(static_cast<long double>(y), -57))) <= 0x1p-55L);
+    CHECK(std::fabs(found - std::exp2(-std::ldexp(static_cast<long double>(y), -57))) <= most);
   }
   CHECK(attend::multiply_high(~std::uint64_t(0), ~std::uint64_t(0)) == ~std::uint64_t(0) - 1);
   CHECK(attend::multiply_high(0x123456789abcdef0u, 0xfedcba9876543210u) == 0x121fa00ad77d7422u);

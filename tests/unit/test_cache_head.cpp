@@ -57,7 +57,10 @@ TEST_CASE("the head of a cache whose check sum is right: what cannot be is corru
   for (const Field& field : fields) {
     INFO(std::string(field.name));
     CHECK(status_with(field, field.least) == ATTEND_OK);
-    CHECK(status_with(field, field.most) == ATTEND_OK);
+    // Where addresses have 32 bits, memory for the most tokens cannot be.
+    const std::string name = field.name;
+    const bool fits = sizeof(void*) > 4 || (name != "max_tokens" && name != "ring_groups");
+    CHECK(status_with(field, field.most) == (fits ? ATTEND_OK : corrupt));
     CHECK(status_with(field, field.least - 1) == corrupt);
     CHECK(status_with(field, field.most + 1) == corrupt);
   }
