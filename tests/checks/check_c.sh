@@ -26,9 +26,11 @@ for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
   # shellcheck disable=SC2086
   succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
 done
-printf '#include <attend/attend_status.h>\nattend_status status = ATTEND_OK;\n' >"$build/header.c"
-# shellcheck disable=SC2086
-succeeds "attend_status.h by itself" $cxx -x c -std=c11 $strict -c "$build/header.c" -o "$build/header.o"
+for header in attend_problem attend_status; do
+  printf '#include <attend/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
+  # shellcheck disable=SC2086
+  succeeds "$header.h by itself" $cxx -x c -std=c11 $strict -c "$build/header.c" -o "$build/header.o"
+done
 
 # As a C program is built: the C compiler, and no C++ library.
 # shellcheck disable=SC2086
@@ -44,9 +46,9 @@ fi
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
-sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/attend_status.h |
+sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_*.h |
   sort >"$build/declared"
-nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what attend_c.h and attend_status.h declare"
+nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
 nm "$build/c_surface.o" | sed -n 's/^ *U \(attend_\)/\1/p' | sort >"$build/called"
 nothing_in "$(comm -23 "$build/declared" "$build/called")" "tests/c_api/c_surface.c calls every function"
 nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
