@@ -95,6 +95,7 @@ core::Tensor<const float> check_append(Check& check, const attend_input* input, 
   const Range range = check.place(input->data, extent, float_bits, argument).range;
   const bool shares = (counts.tokens > 1 && extent.strides.token == 0) || (counts.heads > 1 && extent.strides.head == 0);
   check.require(!shares, ATTEND_SHARED_ELEMENTS, argument);
+  check.require(input->batch_stride == 0 || input->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, argument);
   check.require(!overlap(range, cache_range(cache)), ATTEND_OVERLAP, argument);
   return core_tensor<const float>(input->data, extent);
 }
