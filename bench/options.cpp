@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,67 +16,15 @@
 #include "attend/attend.h"
 #include "attend/core_options.h"
 #include "machine.h"
+#include "timing.h"
 
 namespace {
 
 using attend::core::Format;
 using attend::core::Problem;
+using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns;
 namespace core = attend::core;
 namespace config = attend::config;
-
-struct Free {
-  void operator()(void* p) const { std::free(p); }
-};
-
-template <class T>
-struct Memory {
-  explicit Memory(std::size_t numbers) : count(numbers) {
-    constexpr std::size_t page = std::size_t(1) << 21;
-    data.reset(std::aligned_alloc(page, (numbers * sizeof(T) + page - 1) / page * page));
-    if (!data) throw std::bad_alloc();
-    std::memset(data.get(), 0, numbers * sizeof(T));
-  }
-  T* get() const { return static_cast<T*>(data.get()); }
-  std::size_t count;
-  std::unique_ptr<void, Free> data;
-};
-
-Memory<float> random_floats(std::size_t count, std::uint64_t seed) {
-  Memory<float> memory(count);
-  attend_test::Random(seed).fill(memory.get(), count);
-  return memory;
-}
-
-// A call to time: its times, of which the median counts.
-struct Timed {
-  std::string name;
-  std::function<void()> run;
-  std::vector<double> seconds{};
-
-  double median() const {
-    std::vector<double> sorted = seconds;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
-};
-
-// All of them in turns, so that what else the machine does meets each of them.
-void time_in_turns(std::vector<Timed>& calls, int rounds, double window) {
-  for (Timed& call : calls) call.run();
-  for (int round = 0; round < rounds; ++round) {
-    for (Timed& call : calls) {
-      int runs = 0;
-      const double begin = bench::seconds_now();
-      double end;
-      do {
-        call.run();
-        ++runs;
-        end = bench::seconds_now();
-      } while (end - begin < window);
-      call.seconds.push_back((end - begin) / runs);
-    }
-  }
-}
 
 std::FILE* rows = nullptr;
 
