@@ -1,149 +1,83 @@
 //! layer_calls: nothing
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float bq[32];
-static float x[4][12], y[4][12];
-static attend::LayerWorkspace<Shape, 4> work;
-static attend::LayerWorkspace<Shape, 4, 4> work_of_arrays;
+static float bias[32];
+static attend::LayerWorkspace<Shape, 4, 4> workspace_of_arrays;
 void right() {
-  const auto layer = attend::multi_head<Shape>(attend::biased(wq, bq), wk, wv, wo);
-  if (attend::self_attention(x, layer, cache, y, work) != attend::Status::ok) return;
-  if (attend::self_attention(x, layer, y, work_of_arrays) != attend::Status::ok) return;
-  if (attend::project_memory(x, layer, cache, work) != attend::Status::ok) return;
-  if (attend::cross_attention(x, layer, cache, y, work, attend::Options{}) != attend::Status::ok) return;
+  const auto biased = attend::multi_head<Shape>(attend::biased(query_weights, bias), key_weights, value_weights, output_weights);
+  if (attend::self_attention(vectors, biased, cache, results, layer_workspace) != attend::Status::ok) return;
+  if (attend::self_attention(vectors, layer, results, workspace_of_arrays) != attend::Status::ok) return;
+  if (attend::project_memory(vectors, layer, cache, layer_workspace) != attend::Status::ok) return;
+  if (attend::cross_attention(vectors, layer, cache, results, layer_workspace, attend::Options{}) != attend::Status::ok) return;
 }
 
 //! layer_query_outputs: attend: the query weights of a layer have query_heads * head_dim outputs
 static attend::Weights<31, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-void wrong() { (void)attend::multi_head<Shape>(wq, wk, wv, wo); }
+void wrong() { (void)attend::multi_head<Shape>(wq, key_weights, value_weights, output_weights); }
 
 //! layer_key_outputs: attend: the key weights of a layer have kv_heads * head_dim outputs
-static attend::Weights<32, 12> wq;
 static attend::Weights<32, 12> wk;
-static attend::Weights<16, 12> wv;
-static attend::Weights<12, 32> wo;
-void wrong() { (void)attend::multi_head<Shape>(wq, wk, wv, wo); }
+void wrong() { (void)attend::multi_head<Shape>(query_weights, wk, value_weights, output_weights); }
 
 //! layer_value_outputs: attend: the value weights of a layer have kv_heads * value_dim outputs
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk;
 static attend::Weights<8, 12> wv;
-static attend::Weights<12, 32> wo;
-void wrong() { (void)attend::multi_head<Shape>(wq, wk, wv, wo); }
+void wrong() { (void)attend::multi_head<Shape>(query_weights, key_weights, wv, output_weights); }
 
 //! layer_output_inputs: attend: the output weights of a layer have query_heads * value_dim inputs
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
 static attend::Weights<12, 12> wo;
-void wrong() { (void)attend::multi_head<Shape>(wq, wk, wv, wo); }
+void wrong() { (void)attend::multi_head<Shape>(query_weights, key_weights, value_weights, wo); }
 
 //! layer_of_memories: attend: the key and value weights of a layer have the same number of inputs
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk;
 static attend::Weights<16, 13> wv;
-static attend::Weights<12, 32> wo;
-void wrong() { (void)attend::multi_head<Shape>(wq, wk, wv, wo); }
+void wrong() { (void)attend::multi_head<Shape>(query_weights, key_weights, wv, output_weights); }
 
 //! layer_of_floats: attend: a layer takes attend::Weights or attend::PackedWeights, or attend::biased() of them
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-void wrong() { (void)attend::multi_head<Shape>(floats, wk, wv, wo); }
+void wrong() { (void)attend::multi_head<Shape>(floats, key_weights, value_weights, output_weights); }
 
 //! layer_bias: attend: a bias is a float[] with as many numbers as the weights have outputs
-static attend::Weights<32, 12> wq;
-void wrong() { (void)attend::biased(wq, floats); }
+void wrong() { (void)attend::biased(query_weights, floats); }
 
 //! layer_width: attend: x has as many numbers for each token as the layer's query weights have inputs
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
 static float x[4][13], y[4][12];
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work); }
+void wrong() { attend::self_attention(x, layer, cache, y, layer_workspace); }
 
 //! layer_tokens: attend: x and y of a layer have the same number of tokens
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
 static float x[4][12], y[3][12];
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work); }
+void wrong() { attend::self_attention(x, layer, cache, y, layer_workspace); }
 
 //! layer_workspace: attend: a layer needs an attend::LayerWorkspace<Shape, tokens>
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12];
 static attend::Workspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work); }
+void wrong() { attend::self_attention(vectors, layer, cache, results, work); }
 
 //! layer_option_workspace: attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an attend::LayerOptionWorkspace<Shape, tokens>
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
 static float x[12], y[12];
 static attend::LayerWorkspace<Shape, 1> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), ring, y, work); }
+void wrong() { attend::self_attention(x, layer, ring, y, work); }
 
 //! layer_array_workspace: attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12];
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), y, work); }
+void wrong() { attend::self_attention(vectors, layer, results, layer_workspace); }
 
 //! layer_part: attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12];
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work, half); }
+void wrong() { attend::self_attention(vectors, layer, cache, results, layer_workspace, half); }
 
 //! layer_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12];
 static attend::LayerOptionWorkspace<Shape, 4> work;
-void wrong() { attend::cross_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), cache, y, work, other_score_options); }
+void wrong() { attend::cross_attention(vectors, layer, cache, results, work, other_score_options); }
 
 //! layer_constant_cache: attend: self_attention appends to the cache, which must not be const
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12];
-static attend::LayerWorkspace<Shape, 4> work;
 void wrong() {
   const auto& constant = cache;
-  attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), constant, y, work);
+  attend::self_attention(vectors, layer, constant, results, layer_workspace);
 }
 
 //! layer_cache_of_other_shape: attend: self_attention takes a KvCache or RingCache of the layer's shape
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12];
 static attend::KvCache<OtherShape> other_cache;
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo), other_cache, y, work); }
+void wrong() { attend::self_attention(vectors, layer, other_cache, results, layer_workspace); }
 
 //! layer_is_query: attend: after x, the call of a layer takes what attend::multi_head<Shape>(...) has made
-static float x[4][12], y[4][12];
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, query, cache, y, work); }
+void wrong() { attend::self_attention(vectors, query, cache, results, layer_workspace); }
 
 //! head_norm_width: attend: the weights of head_norm are float[head_dim]
-static attend::Weights<32, 12> wq;
-static attend::Weights<16, 12> wk, wv;
-static attend::Weights<12, 32> wo;
-static float x[4][12], y[4][12], gain[7];
-static attend::LayerWorkspace<Shape, 4> work;
-void wrong() { attend::self_attention(x, attend::multi_head<Shape>(wq, wk, wv, wo, attend::head_norm(gain, gain)), cache, y, work); }
+static float gain[7];
+void wrong() { attend::self_attention(vectors, attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::head_norm(gain, gain)), cache, results, layer_workspace); }
 
 //! additive_hidden: attend: queries and keys of additive_attention have as many numbers for each token as v has
 static float hidden_query[10], hidden_keys[6][10], v[9], values[6][4], context[4];

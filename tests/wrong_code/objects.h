@@ -50,3 +50,11 @@ static attend::OptionWorkspace<Shape, 1> small_option_workspace;
 static attend::State<OtherShape, queries> other_state;
 
 static float floats[4096];
+
+// A layer of vectors of 12 numbers, and work memory for 4 of them.
+static attend::Weights<32, 12> query_weights;
+static attend::Weights<16, 12> key_weights, value_weights;
+static attend::Weights<12, 32> output_weights;
+static const auto layer = attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights);
+static float vectors[4][12], results[4][12];
+static attend::LayerWorkspace<Shape, 4> layer_workspace;
