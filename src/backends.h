@@ -122,5 +122,25 @@ void sum_segment(const Problem& problem);
 // Which backend is active: its place in the list.
 int active_index();
 
+// Calls choose(Backend()) of the active backend. Where there is one backend only, nothing is chosen, and a program does not
+// link the dispatcher.
+template <class List>
+struct Active;
+template <class Only>
+struct Active<BackendList<Only>> {
+  template <class Choose, class... Arguments>
+  static void call(Choose choose, const Arguments&... arguments) {
+    choose(Only())(arguments...);
+  }
+};
+template <class First, class... Others>
+struct Active<BackendList<First, Others...>> {
+  template <class Choose, class... Arguments>
+  static void call(Choose choose, const Arguments&... arguments) {
+    const decltype(choose(First())) functions[] = {choose(First()), choose(Others())...};
+    functions[active_index()](arguments...);
+  }
+};
+
 }  // namespace core
 }  // namespace attend

@@ -1,4 +1,4 @@
-// What each backend exports of normalisation, activations and rotary positions, and how a call reaches the active one.
+// What each backend exports of normalisation, activations and rotary positions.
 #pragma once
 
 #include "../include/attend/core_layer.h"
@@ -18,26 +18,6 @@ struct Layer {
   static void add(const float* x, float factor, int count, float* y);
   static void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
   static void rotate(const Rotation& rotation);
-};
-
-// Calls choose<Backend>() of the active backend. Where there is one backend only, nothing is chosen, and a program does not
-// link the dispatcher.
-template <class List>
-struct Active;
-template <class Only>
-struct Active<BackendList<Only>> {
-  template <class Choose, class... Arguments>
-  static void call(Choose choose, const Arguments&... arguments) {
-    choose(Only())(arguments...);
-  }
-};
-template <class First, class... Others>
-struct Active<BackendList<First, Others...>> {
-  template <class Choose, class... Arguments>
-  static void call(Choose choose, const Arguments&... arguments) {
-    const decltype(choose(First())) functions[] = {choose(First()), choose(Others())...};
-    functions[active_index()](arguments...);
-  }
 };
 
 }  // namespace core

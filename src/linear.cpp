@@ -8,41 +8,26 @@ namespace attend {
 namespace core {
 namespace {
 
-using RunLinear = void (*)(const Linear&);
-
 template <Format format, class Backend>
-constexpr RunLinear projection_of() {
+constexpr auto projection_of() {
   switch (format) {
     case Format::float16:
-      return Projections<Backend>::float16;
+      return &Projections<Backend>::float16;
     case Format::bfloat16:
-      return Projections<Backend>::bfloat16;
+      return &Projections<Backend>::bfloat16;
     case Format::int8:
-      return Projections<Backend>::int8;
+      return &Projections<Backend>::int8;
     case Format::float32:
       break;
   }
-  return Projections<Backend>::float32;
+  return &Projections<Backend>::float32;
 }
-
-template <Format format, class List>
-struct Table;
-template <Format format, class... Backend>
-struct Table<format, BackendList<Backend...>> {
-  static constexpr RunLinear projections[] = {projection_of<format, Backend>()...};
-};
 
 }  // namespace
 
-// Where there is one backend, a program that projects holds nothing else.
 template <Format format>
 void run_linear(const Linear& linear) {
-  constexpr auto& projections = Table<format, Backends>::projections;
-  if constexpr (sizeof projections == sizeof(RunLinear)) {
-    projections[0](linear);
-  } else {
-    projections[active_index()](linear);
-  }
+  Active<Backends>::call([](auto backend) { return projection_of<format, decltype(backend)>(); }, linear);
 }
 
 // Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.

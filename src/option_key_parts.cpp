@@ -15,14 +15,6 @@ void take_segment(Problem& problem, Options& options, int segment) {
   options.partial = true;
 }
 
-template <class List>
-struct Table;
-template <class... Isa>
-struct Table<BackendList<Isa...>> {
-  using Combine = void (*)(const Problem&, const Options&, const float*);
-  static constexpr Combine combine[] = {Entry<typename Isa::Combining>::combine_options...};
-};
-
 }  // namespace
 
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
@@ -49,7 +41,8 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
 }
 
 void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
-  Table<Backends>::combine[active_index()](problem, options, partials);
+  Active<Backends>::call([](auto backend) { return &Entry<typename decltype(backend)::Combining>::combine_options; }, problem,
+                         options, partials);
 }
 
 }  // namespace core

@@ -6,20 +6,10 @@
 
 namespace attend {
 namespace core {
-namespace {
 
-using RunOptions = void (*)(const Problem&, const Options&);
-
-template <class List>
-struct Table;
-template <class... Isa>
-struct Table<BackendList<Isa...>> {
-  static constexpr RunOptions run_options[] = {Entry<Isa>::run_options...};
-};
-
-}  // namespace
-
-void run(const Problem& problem, const Options& options) { Table<Backends>::run_options[active_index()](problem, options); }
+void run(const Problem& problem, const Options& options) {
+  Active<Backends>::call([](auto backend) { return &Entry<decltype(backend)>::run_options; }, problem, options);
+}
 
 void begin(const Problem& problem, const Options& options) {
   for (int token = 0; token < problem.queries; ++token) {

@@ -81,6 +81,10 @@ struct Problem {
   float* scratch;  // scratch_floats(…) floats, aligned to config::alignment; unspecified before and after
 };
 
+// The offset of the queries after the first `tokens` ones. One that would pass an int is so far behind all keys that it only
+// matters that it is.
+constexpr int offset_after(int offset, int tokens) { return offset > 0x7fffffff - tokens ? 0x7fffffff : offset + tokens; }
+
 // Query rows that share one key/value head.
 constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { return query_heads / kv_heads * queries; }
 

@@ -101,12 +101,17 @@ struct Options {
   bool partial = false;
 };
 
-// The options of a call for the tokens after the first `count`.
-inline void next_tokens(Options& options, int count) {
-  options.visible.first += count * options.visible.token_stride;
-  options.bias.first += count * options.bias.token_stride;
-  if (options.lse.data != nullptr) options.lse.data += count * options.lse.token_stride;
-  if (options.scores.data != nullptr) options.scores.data += count * options.scores.token_stride;
+// Moves what options have for each query to another first token and query head.
+inline void move_queries(Options& options, int tokens, int heads) {
+  const auto move_mask = [=](Mask& mask) { mask.first += tokens * mask.token_stride + heads * mask.head_stride; };
+  const auto move_tensor = [=](Tensor<float>& tensor) {
+    if (tensor.data != nullptr) tensor.data += tokens * tensor.token_stride + heads * tensor.head_stride;
+  };
+  move_mask(options.visible);
+  move_mask(options.bias);
+  move_tensor(options.lse);
+  move_tensor(options.scores);
+  move_tensor(options.states);
 }
 
 // A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and

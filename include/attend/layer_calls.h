@@ -55,13 +55,11 @@ struct MultiHead : Steps... {
     (void)(((status = static_cast<const Steps&>(*this).check(position, count)) == Status::ok) && ...);
     return status;
   }
-  template <class Block>
-  void prepare_queries([[maybe_unused]] Block& block, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
-    (static_cast<const Steps&>(*this).prepare_queries(block, position, count), ...);
+  void prepare([[maybe_unused]] Query<Shape>& of_token, [[maybe_unused]] int position) const {
+    (static_cast<const Steps&>(*this).prepare_query(of_token, position), ...);
   }
-  template <class Block>
-  void prepare_keys([[maybe_unused]] Block& block, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
-    (static_cast<const Steps&>(*this).prepare_keys(block, position, count), ...);
+  void prepare([[maybe_unused]] Key<Shape>& of_token, [[maybe_unused]] int position) const {
+    (static_cast<const Steps&>(*this).prepare_key(of_token, position), ...);
   }
 
   Q query;
@@ -97,7 +95,7 @@ void project_tokens(const Matrix<WeightArray>& matrix, const float* from, int to
 //   for each block of tokens:  keys and values = projections; steps; store
 //   for each block of tokens:  queries = projection; steps; attention; output = projection
 //
-// `Store` has what is attended to: store(key, value, first, count), for the block's tokens from `first` on.
+// `Store` is what is attended to: where a block's keys and values are projected to, and what becomes of them then.
 template <class Layer, class Memory, class Store>
 struct LayerCall {
   static constexpr int block = Memory::block;
@@ -105,30 +103,36 @@ struct LayerCall {
 
   // Keys and values of `count` tokens.
   void store(const float* from, int count) const {
-    auto& keys = *reinterpret_cast<Key<Shape, block>*>(work + Memory::first);
-    auto& values = *reinterpret_cast<Value<Shape, block>*>(work + Memory::second);
-    for (int first = 0; first < count; first += block) {
+    for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * Layer::memory_width) {
       const int some = smaller(block, count - first);
-      const float* const tokens = from + ptrdiff_t(first) * Layer::memory_width;
-      project_tokens<block == 1>(layer.key, tokens, some, keys.data[0][0], scratch());
-      project_tokens<block == 1>(layer.value, tokens, some, values.data[0][0], scratch());
-      layer.prepare_keys(keys, position + first, some);
-      kept.store(keys, values, first, some);
+      float *const keys = kept.keys_at(work + Memory::first, first), *const values =
+                                                                         kept.values_at(work + Memory::second, first);
+      project_tokens<block == 1>(layer.key, from, some, keys, scratch());
+      project_tokens<block == 1>(layer.value, from, some, values, scratch());
+      prepare<Key<Shape>>(keys, first, some);
+      kept.store(keys, values, some);
     }
   }
 
   // attend(first, count): attention of the block's queries.
   template <class Attend>
   void attend_blocks(int count, Attend attend) const {
-    auto& queries = *reinterpret_cast<Query<Shape, block>*>(work + Memory::first);
+    float *const queries = work + Memory::first, *const outputs = work + Memory::second;
     for (int first = 0; first < count; first += block) {
       const int some = smaller(block, count - first);
-      project_tokens<block == 1>(layer.query, x + ptrdiff_t(first) * Layer::width, some, queries.data[0][0], scratch());
-      layer.prepare_queries(queries, position + first, some);
+      project_tokens<block == 1>(layer.query, x + ptrdiff_t(first) * Layer::width, some, queries, scratch());
+      prepare<Query<Shape>>(queries, first, some);
       attend(first, some);
-      project_tokens<block == 1>(layer.output, work + Memory::second, some, y + ptrdiff_t(first) * Layer::output_width,
-                                 scratch());
+      project_tokens<block == 1>(layer.output, outputs, some, y + ptrdiff_t(first) * Layer::output_width, scratch());
     }
+  }
+
+  // The steps, for each token of a block.
+  template <class Token>
+  void prepare(float* tokens, int first, int count) const {
+    if constexpr (!Layer::has_steps) return;
+    constexpr size_t width = sizeof(Token) / sizeof(float);
+    for (int t = 0; t < count; ++t, tokens += width) layer.prepare(*reinterpret_cast<Token*>(tokens), position + first + t);
   }
 
   float* scratch() const { return Memory::projecting > 0 ? work : nullptr; }
@@ -146,16 +150,13 @@ bool is_part(const LayerCall<Types...>&) {
   return true;
 }
 
-// An offset so many tokens further on. One so far behind the keys that it passes an int only matters as being behind them.
-constexpr int further(int offset, int tokens) { return offset > any_number - tokens ? any_number : offset + tokens; }
-
 template <class... Types>
 Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) {
   call.kept.fill(call, problem.queries);
   core::Problem of_block = problem;
   call.attend_blocks(problem.queries, [&](int first, int count) {
     of_block.queries = count;
-    of_block.offset = further(problem.offset, first);
+    of_block.offset = core::offset_after(problem.offset, first);
     core::run(of_block);
   });
   return Status::ok;
@@ -167,22 +168,25 @@ void run_option_share(OptionCall& of_block, const LayerCall<Types...>& call) {
   call.kept.fill(call, queries);
   call.attend_blocks(queries, [&](int first, int count) {
     of_block.problem.queries = count;
-    of_block.problem.offset = further(offset, first);
+    of_block.problem.offset = core::offset_after(offset, first);
     How::run(of_block.problem, of_block.options);
-    core::next_tokens(of_block.options, count);
+    core::move_queries(of_block.options, count, 0);
   });
 }
 
 // What is attended to: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work memory.
-template <class Cache>
+template <class Cache, int block>
 struct AppendedCache {
+  using Shape = typename CacheTraits<Cache>::ShapeType;
   template <class Call>
   void fill(const Call& call, int tokens) const {
     call.store(call.x, tokens);
   }
-  template <class KeyArray, class ValueArray>
-  void store(const KeyArray& key, const ValueArray& value, int, int count) const {
-    (void)cache.append(key, value, count);  // there is room, as was found before
+  static float* keys_at(float* work, int /*first*/) { return work; }
+  static float* values_at(float* work, int /*first*/) { return work; }
+  void store(const float* keys, const float* values, int count) const {  // there is room, as was found before
+    (void)cache.append(*reinterpret_cast<const Key<Shape, block>*>(keys), *reinterpret_cast<const Value<Shape, block>*>(values),
+                       count);
   }
   Cache& cache;
 };
@@ -190,17 +194,16 @@ struct FullCache {
   template <class Call>
   void fill(const Call&, int) const {}
 };
+template <class Shape>
 struct KeptArrays {
+  using Dims = Checked<Shape>;
   template <class Call>
   void fill(const Call& call, int tokens) const {
     call.store(call.x, tokens);
   }
-  template <class KeyArray, class ValueArray>
-  void store(const KeyArray& key, const ValueArray& value, int first, int count) const {
-    constexpr size_t key_floats = sizeof key.data[0] / sizeof(float), value_floats = sizeof value.data[0] / sizeof(float);
-    __builtin_memcpy(keys + size_t(first) * key_floats, key.data, size_t(count) * key_floats * sizeof(float));
-    __builtin_memcpy(values + size_t(first) * value_floats, value.data, size_t(count) * value_floats * sizeof(float));
-  }
+  float* keys_at(float* /*work*/, int first) const { return keys + ptrdiff_t(first) * Dims::kv_heads * Dims::head_dim; }
+  float* values_at(float* /*work*/, int first) const { return values + ptrdiff_t(first) * Dims::kv_heads * Dims::value_dim; }
+  static void store(const float* /*keys*/, const float* /*values*/, int /*count*/) {}  // they are where they belong
   float* keys;
   float* values;
 };

@@ -4,8 +4,8 @@
 //   const auto layer = attend::multi_head<Voice>(wq, wk, wv, wo, attend::head_norm(query_gain, key_gain),
 //                                                attend::rotated<attend::RotaryPairs::halves>(rotary));
 //
-// Any type with these members is a step: check, which refuses positions before anything is touched, and two functions that
-// change the first `count` tokens of a block, the first of which is at `position`.
+// Any type with these members is a step: check(position, count), which refuses positions before anything is touched, and
+// prepare_query(Query<Shape>&, position) and prepare_key(Key<Shape>&, position), which change those of a token.
 #pragma once
 
 #include "normalisation.h"
@@ -17,13 +17,13 @@ namespace detail {
 template <RotaryPairs pairs, class Angles>
 struct RotaryStep {
   Status check(int position, int count) const { return angles.check(position, count); }
-  template <class Block>
-  void prepare_queries(Block& queries, int position, int count) const {
-    (void)angles.template rotate<pairs>(queries, position, count);
+  template <class Token>
+  void prepare_query(Token& query, int position) const {
+    (void)angles.template rotate<pairs>(query, position);
   }
-  template <class Block>
-  void prepare_keys(Block& keys, int position, int count) const {
-    (void)angles.template rotate<pairs>(keys, position, count);
+  template <class Token>
+  void prepare_key(Token& key, int position) const {
+    (void)angles.template rotate<pairs>(key, position);
   }
   const Angles& angles;
 };
@@ -31,20 +31,19 @@ struct RotaryStep {
 template <int head_dim>
 struct HeadNormStep {
   Status check(int /*position*/, int /*count*/) const { return is_epsilon(epsilon) ? Status::ok : Status::bad_epsilon; }
-  template <class Block>
-  void prepare_queries(Block& queries, int /*position*/, int count) const {
-    normalise(queries, query_weight, count);
+  template <class Token>
+  void prepare_query(Token& query, int /*position*/) const {
+    normalise(query, query_weight);
   }
-  template <class Block>
-  void prepare_keys(Block& keys, int /*position*/, int count) const {
-    normalise(keys, key_weight, count);
+  template <class Token>
+  void prepare_key(Token& key, int /*position*/) const {
+    normalise(key, key_weight);
   }
-  template <class Block>
-  void normalise(Block& block, const float* weight, int count) const {
-    static_assert(FloatArray<Block>::last == size_t(head_dim), "attend: the weights of head_norm are float[head_dim]");
-    constexpr int heads = int(FloatArray<Block>::before_last);
-    float* const first = first_float(block);
-    core::rms_norm({first, head_dim, first, head_dim, weight, nullptr, heads * count, head_dim, epsilon});
+  template <class Token>
+  void normalise(Token& token, const float* weight) const {
+    static_assert(FloatArray<Token>::last == size_t(head_dim), "attend: the weights of head_norm are float[head_dim]");
+    float* const first = first_float(token);
+    core::rms_norm({first, head_dim, first, head_dim, weight, nullptr, int(FloatArray<Token>::before_last), head_dim, epsilon});
   }
   const float* query_weight;
   const float* key_weight;

@@ -60,7 +60,8 @@ Status attend_to_past(const X& x, const Layer& layer, Cache& cache, Y& y, Work& 
   if (is_torn(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
-  return run_layer(layer, AppendedCache<Cache>{cache}, x, cache, position + count, position, true, y, work, options);
+  constexpr int block = smaller(VectorsOf<X>::tokens, config::layer_tokens);
+  return run_layer(layer, AppendedCache<Cache, block>{cache}, x, cache, position + count, position, true, y, work, options);
 }
 
 template <class X, class Layer, class Y, class Work, class... More>
@@ -85,8 +86,8 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
       "attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>, with ScoreOptions "
       "an attend::LayerOptionWorkspace<Shape, tokens, tokens>");
   float* const at = work.data;
-  const KeptArrays kept = {at + Memory::keys, at + Memory::values};
-  const LayerCall<Layer, Memory, KeptArrays> call = {layer, kept, first_float(x), first_float(y), at, 0};
+  const KeptArrays<Shape> kept = {at + Memory::keys, at + Memory::values};
+  const LayerCall<Layer, Memory, KeptArrays<Shape>> call = {layer, kept, first_float(x), first_float(y), at, 0};
   using Dims = Checked<Shape>;
   const core::Tensor<const float> keys = {kept.keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                                   values = {kept.values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
@@ -147,7 +148,8 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
   if (count > cache.room()) return Status::cache_full;
   const Status status = layer.check(cache.length(), count);
   if (status != Status::ok) return status;
-  const LayerCall<Layer, Memory, AppendedCache<Cache>> call = {layer, {cache}, nullptr, nullptr, work.data, cache.length()};
+  const LayerCall<Layer, Memory, AppendedCache<Cache, Memory::block>> call = {layer,   {cache},   nullptr,
+                                                                              nullptr, work.data, cache.length()};
   call.store(first_float(memory), count);
   return Status::ok;
 }

@@ -7,15 +7,6 @@
 namespace attend {
 namespace {
 
-template <class Float>
-void move_tensor(core::Tensor<Float>& tensor, const Piece& piece) {
-  if (tensor.data != nullptr) tensor.data += piece.token * tensor.token_stride + piece.query_head * tensor.head_stride;
-}
-
-inline void move_mask(core::Mask& mask, const Piece& piece) {
-  mask.first += piece.token * mask.token_stride + piece.query_head * mask.head_stride;
-}
-
 // Makes the options those of a piece. All fields by name: one that core::Options gets does not compile here until somebody has
 // said what a piece has of it.
 inline void take_piece_of_options(core::Options& options, const Piece& piece) {
@@ -23,11 +14,7 @@ inline void take_piece_of_options(core::Options& options, const Piece& piece) {
                           relative_left, relative_right, soft_cap, sink_logits, lse, scores, score_keys, score_stage,
                           query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
                           value_scale_stride, paging, origin, states, first_key, begins, partial] = options;
-  move_mask(visible, piece);
-  move_mask(bias, piece);
-  move_tensor(lse, piece);
-  move_tensor(scores, piece);
-  move_tensor(states, piece);
+  core::move_queries(options, piece.token, piece.query_head);
   if (alibi_slopes != nullptr) alibi_slopes += piece.query_head;
   if (sink_logits != nullptr) sink_logits += piece.query_head;
   if (relative != nullptr) relative += piece.query_head * relative_head_stride;

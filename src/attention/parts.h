@@ -114,8 +114,7 @@ inline void take_piece(core::Problem& problem, const Piece& piece, const Formats
   move(problem.output, piece.token, piece.query_head, formats.output);
   move(problem.key, 0, piece.kv_head, formats.key);
   move(problem.value, 0, piece.kv_head, formats.value);
-  const int64_t offset = int64_t(problem.offset) + piece.token;
-  problem.offset = offset > 0x7fffffff ? 0x7fffffff : int(offset);  // so far behind the keys, it only matters that it is
+  problem.offset = core::offset_after(problem.offset, piece.token);
   problem.queries = piece.tokens;
   problem.kv_heads = piece.kv_heads;
   problem.query_heads = piece.query_heads;

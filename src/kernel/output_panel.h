@@ -12,8 +12,8 @@
 namespace attend {
 namespace {
 
-constexpr int near_weights =
-    2048;  // bytes ahead of their use, prefetched into the first-level cache; far_behind_tile into the second
+// Bytes ahead of their use that weights are prefetched into the first-level cache; into the second: far_behind_tile.
+constexpr int near_weights = 2048;
 
 // Where the loop over a panel is.
 template <class Number>

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "../numerics/float_rules.h"
+#include "../kernel/vectors.h"
 
 namespace attend {
 namespace {
@@ -23,16 +23,11 @@ ATTEND_NOINLINE void end_outputs(float* sums, int count, const float* scales, co
   if (scales == nullptr && bias == nullptr) return;
   using Vec = typename Isa::Vec;
   for (int o = 0; o < count; o += Isa::lanes) {
-    const bool whole = count - o >= Isa::lanes;
-    const auto load = [&](const float* from)
-                          ATTEND_INLINE_LAMBDA { return whole ? Isa::load(from + o) : Isa::load_first(from + o, count - o); };
+    const int some = count - o >= Isa::lanes ? Isa::lanes : count - o;
+    const auto load = [&](const float* from) ATTEND_INLINE_LAMBDA { return load_some<Isa>(from + o, some); };
     const Vec scale = scales == nullptr ? Isa::zero() : load(scales), added = bias == nullptr ? Isa::zero() : load(bias);
     const Vec end = ended<Isa>(load(sums), scales == nullptr ? nullptr : &scale, bias == nullptr ? nullptr : &added);
-    if (whole) {
-      Isa::store(sums + o, end);
-    } else {
-      Isa::store_first(sums + o, end, count - o);
-    }
+    store_some<Isa>(sums + o, end, some);
   }
 }
 

@@ -53,13 +53,13 @@ std::unique_ptr<attend::Weights<outputs, inputs, attend::int8>> random_bytes(std
 // A step that depends on positions, as rotary ones do.
 struct Shifted {
   Status check(int position, int count) const { return position + count > limit ? Status::bad_count : Status::ok; }
-  template <class Block>
-  void prepare_queries(Block& block, int position, int count) const {
-    for (int t = 0; t < count; ++t) block[t][0][0] += 0.01f * float(position + t);
+  template <class Token>
+  static void prepare_query(Token& query, int position) {
+    query[0][0][0] += 0.01f * float(position);
   }
-  template <class Block>
-  void prepare_keys(Block& block, int position, int count) const {
-    for (int t = 0; t < count; ++t) block[t][1][2] -= 0.02f * float(position + t);
+  template <class Token>
+  static void prepare_key(Token& key, int position) {
+    key[0][1][2] -= 0.02f * float(position);
   }
   int limit = 1000;
 };
@@ -70,8 +70,10 @@ struct World {
   void project(const Layer&, int position = 0) {
     REQUIRE(attend::project(*x, attend::into(*wq, bq, *query), attend::into(*wk, *key), attend::into(packed, *value)) ==
             Status::ok);
-    Shifted().prepare_queries(*query, position, tokens);
-    Shifted().prepare_keys(*key, position, tokens);
+    for (int t = 0; t < tokens; ++t) {
+      Shifted::prepare_query(reinterpret_cast<attend::Query<Small>&>((*query)[t]), position + t);
+      Shifted::prepare_key(reinterpret_cast<attend::Key<Small>&>((*key)[t]), position + t);
+    }
   }
   void end() { REQUIRE(attend::project(*context, *wo, bo, *expected) == Status::ok); }
 
