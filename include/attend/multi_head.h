@@ -10,9 +10,8 @@
 //
 // x and y are Vectors<tokens, width>; y may be x. What multi_head takes are references and pointers: the arrays must live as
 // long as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
-// another, for any block of tokens. Calls take no Part: threads divide the calls that a layer is made of. A call needs the
-// stack of the largest of those calls, and 1 KB. Every call refuses what is out of range with a status, and touches nothing
-// then.
+// another, for any block of tokens. Calls take no Part: threads divide the calls that a layer is made of. Every call refuses
+// what is out of range with a status, and touches nothing then.
 #pragma once
 
 #include "layer_calls.h"
@@ -181,5 +180,12 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
   return run_layer(layer, FullCache{}, x, cache, cache.length(), position, false, y, work, of_attention);
 }
+
+// The most stack that the calls of a layer take, in bytes, as GCC compiles them with -Os or -O2: over a KvCache of floats or
+// without a cache, with Options; and with ScoreOptions, or over other caches.
+inline constexpr size_t multi_head_stack_bytes =
+    (config::stack_bytes > config::linear_stack_bytes ? config::stack_bytes : config::linear_stack_bytes) + 1024;
+inline constexpr size_t multi_head_option_stack_bytes =
+    (config::option_stack_bytes > config::linear_stack_bytes ? config::option_stack_bytes : config::linear_stack_bytes) + 1024;
 
 }  // namespace attend

@@ -14,7 +14,7 @@
 here=$(dirname "$0")
 cxx=${ARM_CXX:-arm-none-eabi-g++}
 # Calls that size.sh measures beside the plain ones.
-kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows'
+kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring'
 boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55'
 
 fail() { echo "board.sh: $*" >&2; exit 1; }

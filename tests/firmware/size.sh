@@ -89,7 +89,7 @@ measure() {  # board level
     sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
     sed -n 's/^stack call_\([a-z0-9_]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
-    for call in core prefill decode options linear; do
+    for call in core prefill decode options linear multi_head multi_head_option; do
       echo "promised_$call $(symbols "$folder/tests_firmware_size_main.cpp.o" . "^${call}_stack\$")"
     done
     sed 's/^/painted_/' "$folder/painted.text"
@@ -168,6 +168,8 @@ check_stack() {
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_linear\"]" \
       "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_linear\"]")" "$call: the stack keeps to the headers' promise"
   done
+  nothing_in "$(violations "f[\"stack_layer\"] == 0 || f[\"stack_layer\"] > f[\"promised_multi_head\"] || f[\"stack_layer_ring\"] > f[\"promised_multi_head_option\"]" \
+    "f[\"stack_layer\"] \" and \" f[\"stack_layer_ring\"] \" bytes, promised \" f[\"promised_multi_head\"] \" and \" f[\"promised_multi_head_option\"]")" "layers: the stack keeps to the headers' promise"
   for call in core prefill decode options; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \
       "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"

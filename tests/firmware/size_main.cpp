@@ -1,6 +1,6 @@
 // What size.sh links and measures. There is no start-up code: the linker is told where the program begins, and drops everything
 // that cannot be reached from there. So one object is many programs, and all that is in an image is what the calls bring along.
-#include <attend/linear.h>
+#include <attend/multi_head.h>
 
 #include "size_program.h"
 
@@ -68,6 +68,27 @@ __attribute__((noinline)) void call_project_rows() { attend::project(to_project,
 __attribute__((noinline)) void call_project_int8() { attend::project(to_project, packed_bytes, projected); }
 __attribute__((noinline)) void call_project_int8_rows() { attend::project(to_project, row_bytes, projected); }
 
+// A multi-head layer of 4 heads of 32 with weights of bytes, for a prompt: over a cache of floats, and over a ring of bytes.
+struct LayerShape {
+  static constexpr int query_heads = 4, kv_heads = 4, head_dim = 32, max_tokens = 64;
+};
+struct LayerRing {
+  static constexpr int window = 48, tokens_at_once = LayerShape::max_tokens;
+};
+attend::Weights<width, width, attend::int8> wq, wk, wv, wo;
+attend::Vectors<LayerShape::max_tokens, width> vectors;
+attend::KvCache<LayerShape> layer_cache;
+attend::RingCache<LayerShape, LayerRing, attend::int8> layer_ring;
+attend::LayerWorkspace<LayerShape, LayerShape::max_tokens> layer_work;
+attend::LayerOptionWorkspace<LayerShape, LayerShape::max_tokens> layer_ring_work;
+static_assert(!ATTEND_EMBEDDED || sizeof layer_work <= 6 * 1024, "README says how much a layer's workspace takes");
+__attribute__((noinline)) void call_layer() {
+  attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_cache, vectors, layer_work);
+}
+__attribute__((noinline)) void call_layer_ring() {
+  attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_ring, vectors, layer_ring_work);
+}
+
 // A problem over the prompt's arrays, with options that only the program running knows.
 __attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
 
@@ -124,6 +145,8 @@ void begin_prefill_int8() {
   call_prefill_int8();
 }
 
+void begin_layer() { call_layer(); }
+void begin_layer_ring() { call_layer_ring(); }
 void begin_project() { call_project(); }
 void begin_project_rows() { call_project_rows(); }
 void begin_project_int8() { call_project_int8(); }
@@ -142,6 +165,10 @@ const char options_stack[sizeof options_stack] = {};
 const char options_part_stack[sizeof options_part_stack] = {};
 extern const char linear_stack[attend::config::linear_stack_bytes];
 const char linear_stack[sizeof linear_stack] = {};
+extern const char multi_head_stack[attend::multi_head_stack_bytes];
+const char multi_head_stack[sizeof multi_head_stack] = {};
+extern const char multi_head_option_stack[attend::multi_head_option_stack_bytes];
+const char multi_head_option_stack[sizeof multi_head_option_stack] = {};
 extern const char layer_stack[attend::config::layer_stack_bytes];
 const char layer_stack[sizeof layer_stack] = {};
 extern const char prefill_part_stack[attend::prefill_stack_bytes + attend::config::part_stack_bytes];

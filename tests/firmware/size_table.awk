@@ -59,6 +59,20 @@ function projections_row(    format) {
     list("-Os", "stack_", "project project_rows project_int8 project_int8_rows")
 }
 
+function layers() {
+  if (kind == "markdown") {
+    print "\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same |"
+    print "| --- | --- | --- |"
+  } else {
+    print "\nmulti-head layer, 4 heads of 32, weights of bytes, 64 tokens; at -Os: flash over a cache / over a ring of bytes; stack of the same"
+  }
+  for (i = 1; i <= count; ++i) {
+    board = boards[i]
+    printf kind == "markdown" ? "| %s | %s | %s |\n" : "%-14s %s; %s\n", board,
+      list("-Os", "flash_", "layer layer_ring"), list("-Os", "stack_", "layer layer_ring")
+  }
+}
+
 function projections_head() {
   if (kind == "markdown") {
     print "\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows " \
@@ -122,4 +136,5 @@ END {
     board = boards[i]
     projections_row()
   }
+  layers()
 }

@@ -69,7 +69,12 @@ image && /^ *[0-9a-f]+:\t/ {
   operands = part[3]
   if (operation ~ /^(\.word|\.short|\.byte|nop)/ || part[2] part[3] == "movsr0, r0") next  # tables, padding, also by zeros
   runs_on = operation !~ /^(b|b\.n|b\.w|bx|udf.*)$/ && !(operation ~ /^(pop|ldmia\.w|ldm.*|ldr|ldr\.w|mov)$/ && operands ~ /pc/)
-  if (operation ~ /^bl?x/ && operands ~ /^(r[0-9]|ip|sl|fp)/) add_call(at, "__indirect_call")
+  # Armv6-M returns from functions that take a struct half in registers by the register that it has popped alone.
+  if (operation == "pop" && operands ~ /^{r[0-9]}$/) popped = substr(operands, 2, 2)
+  if (operation ~ /^bl?x/ && operands ~ /^(r[0-9]|ip|sl|fp)/ && !(operation == "bx" && operands == popped)) {
+    add_call(at, "__indirect_call")
+  }
+  if (operation != "pop" && operands !~ /^sp, #/) popped = ""
   if (operation ~ branch && match(operands, /<[^>]*>/)) {
     target = substr(operands, RSTART + 1, RLENGTH - 2)
     inside = sub(/\+0x[0-9a-f]+$/, "", target)
