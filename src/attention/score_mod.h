@@ -31,18 +31,13 @@ struct ScoreFactors {
   }
 };
 
-// tanh(y * ln(2) / 2) = (2^y - 1) / (2^y + 1), with 2^y - 1 = 2^n * (2^f - 1) + (2^n - 1), so that small y lose nothing.
+// tanh(y * ln(2) / 2) = (2^y - 1) / (2^y + 1)
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec tanh_half(typename Isa::Vec y) {
   using Vec = typename Isa::Vec;
-  const Vec one = Isa::broadcast(1.0f), shift = Isa::broadcast(whole_shift);
+  const Vec shift = Isa::broadcast(whole_shift);
   y = Isa::min(Isa::max(y, Isa::broadcast(-32.0f)), Isa::broadcast(32.0f));
-  const Vec shifted = Isa::add(y, shift), f = Isa::sub(y, Isa::sub(shifted, shift));
-  Vec g = Isa::broadcast(exp2_coefficients[0]);
-  ATTEND_UNROLL
-  for (int i = 1; i < 6; ++i) g = Isa::fma(g, f, Isa::broadcast(exp2_coefficients[i]));
-  const Vec power = Isa::two_to(shifted);
-  const Vec less_one = Isa::fma(power, Isa::mul(g, f), Isa::sub(power, one));
+  const Vec whole = Isa::add(y, shift), less_one = power_less_one<Isa>(whole, Isa::sub(y, Isa::sub(whole, shift)));
   return Isa::mul(less_one, near_minus_reciprocal<Isa>(Isa::sub(Isa::broadcast(-2.0f), less_one)));
 }
 

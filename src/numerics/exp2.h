@@ -60,5 +60,17 @@ inline float whole_to_float(int64_t a) {
   return FloatArithmetic::fma(small(int(a >> 16)), 65536.0f, small(int(a & 0xffff)));
 }
 
+// 2^y - 1 for y = k + fraction and whole = whole_shift + k: as 2^k * (2^fraction - 1) + (2^k - 1), so that small y lose
+// nothing.
+template <class Isa>
+ATTEND_ALWAYS_INLINE typename Isa::Vec power_less_one(typename Isa::Vec whole, typename Isa::Vec fraction) {
+  using Vec = typename Isa::Vec;
+  Vec g = Isa::broadcast(exp2_coefficients[0]);
+  ATTEND_UNROLL
+  for (int i = 1; i < 6; ++i) g = Isa::fma(g, fraction, Isa::broadcast(exp2_coefficients[i]));
+  const Vec power = Isa::two_to(whole);
+  return Isa::fma(power, Isa::mul(g, fraction), Isa::sub(power, Isa::broadcast(1.0f)));
+}
+
 }  // namespace
 }  // namespace attend

@@ -114,17 +114,13 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec sigmoid(typename Isa::Vec x) {
   return times_sigmoid<Isa>(x, Isa::broadcast(1.0f), power_of_minus_size<Isa>(x));
 }
 
-// (e^2x - 1) / (e^2x + 1), with 2^y - 1 = 2^k * (2^f - 1) + (2^k - 1), so that small x lose nothing.
+// (e^2x - 1) / (e^2x + 1)
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec hyperbolic_tangent(typename Isa::Vec x) {
   using Vec = typename Isa::Vec;
   const SplitExponent<Isa> y =
       split_exponent<Isa>(clamped<Isa>(x, -10.0f, 10.0f), Isa::broadcast(2 * log2_e), Isa::broadcast(2 * log2_e_rest));
-  Vec g = Isa::broadcast(exp2_coefficients[0]);
-  ATTEND_UNROLL
-  for (int i = 1; i < 6; ++i) g = Isa::fma(g, y.fraction, Isa::broadcast(exp2_coefficients[i]));
-  const Vec power = Isa::two_to(y.whole);
-  const Vec less_one = Isa::fma(power, Isa::mul(g, y.fraction), Isa::sub(power, Isa::broadcast(1.0f)));
+  const Vec less_one = power_less_one<Isa>(y.whole, y.fraction);
   return near_quotient<Isa>(less_one, Isa::add(less_one, Isa::broadcast(2.0f)));
 }
 
