@@ -55,7 +55,8 @@ struct Projections {
   static void int8(const Linear& linear);
 };
 
-// A backend: its name; whose `combine` and `combine_options` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers that it needs.
+// A backend: its name; whose `combine` and `combine_options` it uses; on x86 the bits of CPUID leaf 7 (EBX) and the registers
+// that it needs.
 struct ScalarBackend {
   static constexpr const char* name = "scalar";
   using Combining = ScalarBackend;

@@ -1,9 +1,7 @@
 #include "checkpoint.h"
 
-#include <array>
 #include <cstdint>
 #include <limits>
-#include <new>
 
 #include "input_file.h"
 
@@ -27,37 +25,46 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) { return b != 0 && a > u
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return a > uncountable - b ? uncountable : a + b; }
 
-// One array of the file, and where its address belongs; no place for arrays that nothing uses.
-struct Part {
-  const float* Weights::*place;
-  std::uint64_t floats;
-};
-
-using Parts = std::array<Part, 14>;
-
-// All arrays in the file's order.
-Parts parts_of(const Config& config) {
+// Floats of the arrays in the file's order. Each array has all layers in turn.
+std::uint64_t count_floats(const Config& config) {
   const auto layers = std::uint64_t(config.layers), dim = std::uint64_t(config.dim);
   const auto kv_dim = std::uint64_t(config.kv_dim()), hidden_dim = std::uint64_t(config.hidden_dim);
   const std::uint64_t vocabulary = product(std::uint64_t(config.vocab_size), dim);
-  const std::uint64_t feed_matrix = product(product(layers, hidden_dim), dim);
   const std::uint64_t angles = product(std::uint64_t(config.seq_len), std::uint64_t(config.head_dim() / 2));
-  return {{
-      {&Weights::token_embedding, vocabulary},
-      {&Weights::attention_norm, product(layers, dim)},
-      {&Weights::query, product(product(layers, dim), dim)},
-      {&Weights::key, product(product(layers, kv_dim), dim)},
-      {&Weights::value, product(product(layers, kv_dim), dim)},
-      {&Weights::output, product(product(layers, dim), dim)},
-      {&Weights::feed_norm, product(layers, dim)},
-      {&Weights::gate, feed_matrix},
-      {&Weights::down, feed_matrix},
-      {&Weights::up, feed_matrix},
-      {&Weights::final_norm, dim},
-      {nullptr, angles},  // cosines that older programs read
-      {nullptr, angles},  // and sines
-      {&Weights::classifier, config.shared_classifier ? 0 : vocabulary},
-  }};
+  std::uint64_t in_layer = product(dim, 2 + 2 * dim + 2 * kv_dim);
+  in_layer = sum(in_layer, product(3 * hidden_dim, dim));
+  const std::uint64_t others = sum(sum(vocabulary, dim), 2 * angles);
+  return sum(sum(product(layers, in_layer), others), config.shared_classifier ? 0 : vocabulary);
+}
+
+// The weights of a file whose size is right.
+Weights read_weights(InputFile& file, const Config& c) {
+  Weights weights;
+  weights.layers.resize(static_cast<std::size_t>(c.layers));
+  const auto matrix = [&file](int outputs, int inputs) {
+    return Matrix{outputs, inputs, file.floats(std::uint64_t(outputs) * std::uint64_t(inputs))};
+  };
+  const auto vectors = [&](const float* Layer::*place) {
+    for (Layer& layer : weights.layers) layer.*place = file.floats(std::uint64_t(c.dim));
+  };
+  const auto matrices = [&](Matrix Layer::*place, int outputs, int inputs) {
+    for (Layer& layer : weights.layers) layer.*place = matrix(outputs, inputs);
+  };
+  weights.token_embedding = matrix(c.vocab_size, c.dim);
+  vectors(&Layer::attention_norm);
+  matrices(&Layer::query, c.dim, c.dim);
+  matrices(&Layer::key, c.kv_dim(), c.dim);
+  matrices(&Layer::value, c.kv_dim(), c.dim);
+  matrices(&Layer::output, c.dim, c.dim);
+  vectors(&Layer::feed_norm);
+  matrices(&Layer::gate, c.hidden_dim, c.dim);
+  matrices(&Layer::down, c.dim, c.hidden_dim);
+  matrices(&Layer::up, c.hidden_dim, c.dim);
+  weights.final_norm = file.floats(std::uint64_t(c.dim));
+  // Cosines and sines that older programs read.
+  for (int i = 0; i < 2; ++i) file.floats(std::uint64_t(c.seq_len) * std::uint64_t(c.head_dim() / 2));
+  weights.classifier = c.shared_classifier ? weights.token_embedding : matrix(c.vocab_size, c.dim);
+  return weights;
 }
 
 std::string quantity(const char* name, std::int64_t number) { return std::string(name) + " " + std::to_string(number); }
@@ -113,25 +120,35 @@ void check_heads(const Config& config, const InputFile& file) {
 Checkpoint load_checkpoint(const std::string& path) {
   InputFile file(path, "a checkpoint");
   const Config config = read_config(file);
-  const Parts parts = parts_of(config);
-  std::uint64_t floats = 0;
-  for (const Part& part : parts) floats = sum(floats, part.floats);
+  const std::uint64_t floats = count_floats(config);
   const std::uint64_t bytes = sum(product(floats, sizeof(float)), header_bytes);
   if (bytes != file.size()) {
     const std::string expected = bytes == uncountable ? "more bytes than a file can have" : std::to_string(bytes) + " bytes";
     file.fail(expected + " (" + dimensions(config) + ")", std::to_string(file.size()) + " bytes");
   }
-  // Not a vector: that would first fill gigabytes with zeros.
-  Checkpoint checkpoint{config, {}, std::unique_ptr<float[]>(new (std::nothrow) float[floats])};
-  if (checkpoint.storage == nullptr) file.fail("memory for its " + std::to_string(bytes) + " bytes", "too little");
-  file.read_floats(checkpoint.storage.get(), floats);
-  const float* next = checkpoint.storage.get();
-  for (const Part& part : parts) {
-    if (part.place != nullptr) checkpoint.weights.*part.place = next;
-    next += part.floats;
+  return {config, read_weights(file, config), {file.storage()}};
+}
+
+Checkpoint packed(const Checkpoint& checkpoint) {
+  Checkpoint result = checkpoint;
+  const auto pack = [&](Matrix& matrix) {
+    result.storage.emplace_back();
+    matrix = packed(matrix, result.storage.back());
+  };
+  Weights& weights = result.weights;
+  pack(weights.token_embedding);
+  for (Layer& layer : weights.layers) {
+    for (Matrix Layer::*const matrix :
+         {&Layer::query, &Layer::key, &Layer::value, &Layer::output, &Layer::gate, &Layer::down, &Layer::up}) {
+      pack(layer.*matrix);
+    }
   }
-  if (config.shared_classifier) checkpoint.weights.classifier = checkpoint.weights.token_embedding;
-  return checkpoint;
+  if (checkpoint.config.shared_classifier) {
+    weights.classifier = weights.token_embedding;
+  } else {
+    pack(weights.classifier);
+  }
+  return result;
 }
 
 }  // namespace app

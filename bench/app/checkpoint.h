@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "input_file.h"
+#include "matrix.h"
 
 namespace app {
 
@@ -23,20 +25,22 @@ struct Config {
   int kv_dim() const { return kv_heads * head_dim(); }
 };
 
-// Matrices are stored as [outputs][inputs], each array for all layers in turn.
+struct Layer {
+  const float* attention_norm;  // [dim]
+  Matrix query;                 // [dim][dim]
+  Matrix key, value;            // [kv_dim][dim]
+  Matrix output;                // [dim][dim]
+  const float* feed_norm;       // [dim]
+  Matrix gate;                  // [hidden_dim][dim], w1: goes through silu
+  Matrix down;                  // [dim][hidden_dim], w2
+  Matrix up;                    // [hidden_dim][dim], w3
+};
+
 struct Weights {
-  const float* token_embedding;  // [vocab_size][dim]
-  const float* attention_norm;   // [layers][dim]
-  const float* query;            // [layers][dim][dim]
-  const float* key;              // [layers][kv_dim][dim]
-  const float* value;            // [layers][kv_dim][dim]
-  const float* output;           // [layers][dim][dim]
-  const float* feed_norm;        // [layers][dim]
-  const float* gate;             // [layers][hidden_dim][dim], w1: goes through silu
-  const float* down;             // [layers][dim][hidden_dim], w2
-  const float* up;               // [layers][hidden_dim][dim], w3
-  const float* final_norm;       // [dim]
-  const float* classifier;       // [vocab_size][dim]
+  Matrix token_embedding;  // [vocab_size][dim]
+  std::vector<Layer> layers;
+  const float* final_norm;  // [dim]
+  Matrix classifier;        // [vocab_size][dim]
 };
 
 // Fails where heads do not divide what they should, or rotation would not find pairs.
@@ -44,12 +48,15 @@ void check_heads(const Config& config, const InputFile& file);
 
 struct Checkpoint {
   Config config;
-  Weights weights;                   // into storage
-  std::unique_ptr<float[]> storage;  // the file after its header
+  Weights weights;  // in storage
+  std::vector<std::shared_ptr<const void>> storage;
 };
 
-// Throws Failure, with the file's name, when the file is not exactly what its own header asks for. Nothing larger than the
-// header is allocated before that is known.
+// The same with its matrices packed, as hosts compute fastest.
+Checkpoint packed(const Checkpoint& checkpoint);
+
+// Throws Failure, with the file's name, when the file is not exactly what its own header asks for. The weights stay where the
+// file lies in memory.
 Checkpoint load_checkpoint(const std::string& path);
 
 }  // namespace app

@@ -10,6 +10,12 @@
 
 namespace app {
 
+constexpr const char* example_sentences[] = {
+    "could you dim the lamp in the bedroom to thirty percent",
+    "um wake me at half past six please",
+    "what is the capital of france",
+};
+
 struct Answer {
   std::string action;
   int tokens;  // that the model took

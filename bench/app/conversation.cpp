@@ -13,16 +13,10 @@
 namespace app {
 namespace {
 
-constexpr const char* examples[] = {
-    "could you dim the lamp in the bedroom to thirty percent",
-    "um wake me at half past six please",
-    "what is the capital of france",
-};
-
 class Conversation {
  public:
   Conversation(const CommandLine& line, const Terminal& terminal)
-      : terminal_(terminal), folder_(line.heatmap), household_(load_household(line.household)), commands_(household_) {}
+      : terminal_(terminal), folder_(line.heatmap), household_(packed(load_household(line.household))), commands_(household_) {}
 
   // Writes the action; indent: before it.
   void answer(std::string_view sentence, std::string_view indent) {
@@ -72,7 +66,7 @@ class Conversation {
 };
 
 void answer_typed(Conversation& conversation, const Terminal& terminal) {
-  terminal.write("Say what the house shall do, such as \"" + std::string(examples[0]) + "\"; an empty line ends.\n");
+  terminal.write("Say what the house shall do, such as \"" + std::string(example_sentences[0]) + "\"; an empty line ends.\n");
   std::string sentence;
   while (terminal.write("> "), std::getline(*terminal.typed, sentence) && !sentence.empty()) {
     try {
@@ -93,7 +87,7 @@ void converse(const CommandLine& line, const Terminal& terminal) {
     answer_typed(conversation, terminal);
     return;
   } else {
-    for (const char* const sentence : examples) {
+    for (const char* const sentence : example_sentences) {
       terminal.write(std::string(sentence) + "\n");
       conversation.answer(sentence, "  ");
     }

@@ -1,6 +1,6 @@
 // The model of household commands: a small vocabulary and a small Llama in one file, which bench/app/train writes.
 //
-//   8 bytes      "ATHM0001"
+//   8 bytes      "ATHM0001", or "ATHM0002" where all weights are floats
 //   int32 [10]   dim, hidden_dim, layers, heads, kv_heads, pieces, seq_len, first letter, first word, bytes of text
 //   uint16 [pieces + 1]  where each piece begins in the text
 //   text         the pieces, each with a zero behind it
@@ -10,11 +10,12 @@
 //   vector [dim] final norm
 //
 // Everything is little endian, and every part begins at a multiple of 16 bytes: zeros fill up. A vector is floats. A matrix
-// [outputs][inputs] is a float for each row, then the rows as int8: the weight is their product. So a program can compute with
-// the file where it lies.
+// [outputs][inputs] is a float for each row, then, as a part of its own, the rows as int8: the weight is their product. So a
+// program computes with the file where it lies.
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "checkpoint.h"
 #include "words.h"
@@ -23,11 +24,13 @@ namespace app {
 
 struct Household {
   Words words;
-  Checkpoint checkpoint;  // with the weights as floats
+  Checkpoint checkpoint;
 };
 
-// Throws Failure, with the file's name, when the file is not exactly what its own header asks for. Nothing larger than the
-// header is allocated before that is known.
+// Throws Failure, with the file's name, when the file is not exactly what its own header asks for.
 Household load_household(const std::string& path);
+
+// The same with its matrices packed, as hosts compute fastest.
+inline Household packed(Household household) { return {std::move(household.words), packed(household.checkpoint)}; }
 
 }  // namespace app

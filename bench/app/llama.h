@@ -1,22 +1,14 @@
-// The Llama transformer, one token at a time. Attention goes through the library's key/value cache, one for each layer.
+// The Llama transformer, one token at a time. The library computes all of it, with a key/value cache for each layer.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "attend/core.h"
 #include "checkpoint.h"
 
 namespace app {
-
-struct FreeAligned {
-  void operator()(float* floats) const;
-};
-
-// Uninitialised floats, aligned as the library likes its caches.
-using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
 
 // Computes the attention of one token in one layer.
 using LayerAttention = std::function<void(int layer, const attend::core::Problem& problem)>;
@@ -48,8 +40,10 @@ class Llama {
     AlignedFloats values;  // [kv_heads][capacity][head_dim]
   };
 
-  void attend_layer(int layer);
-  void feed_forward(int layer);
+  void attend_layer(int index);
+  void feed_forward(const Layer& layer);
+  void normalise(const float* gain);
+  void rotate(float* heads, int count) const;
 
   const Config config_;
   const Weights weights_;
@@ -61,13 +55,14 @@ class Llama {
   float scale_;                     // of the scores
   std::vector<LayerCache> caches_;  // [layers]
   AlignedFloats scratch_;
-  std::vector<float> stream_;           // [dim], the residual stream
-  std::vector<float> normed_;           // [dim]
-  std::vector<float> query_;            // [heads][head_dim]
-  std::vector<float> key_, value_;      // [kv_heads][head_dim]
-  std::vector<float> attended_;         // [heads][head_dim]
-  std::vector<float> update_;           // [dim], what a layer adds to the stream
-  std::vector<float> gate_, up_;        // [hidden_dim]
+  AlignedFloats stream_;                // [dim], the residual stream
+  AlignedFloats normed_;                // [dim]
+  AlignedFloats query_;                 // [heads][head_dim]
+  AlignedFloats key_, value_;           // [kv_heads][head_dim]
+  AlignedFloats attended_;              // [heads][head_dim]
+  AlignedFloats update_;                // [dim], what a layer adds to the stream
+  AlignedFloats gate_, up_;             // [hidden_dim]
+  std::vector<std::uint64_t> turns_;    // [head_dim / 2], of rotary positions
   std::vector<float> cosines_, sines_;  // [head_dim / 2], of the current position
   std::vector<float> logits_;           // [vocab_size]
 };

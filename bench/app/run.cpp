@@ -72,7 +72,7 @@ void announce(const std::string& path) {
 
 void tell_story(const CommandLine& line) {
   announce(line.model);
-  const Checkpoint checkpoint = load_checkpoint(line.model);
+  const Checkpoint checkpoint = packed(load_checkpoint(line.model));
   const Tokenizer tokenizer(line.tokenizer, checkpoint.config.vocab_size);
   const std::vector<int> prompt = tokenizer.encode(line.prompt);
   const std::size_t context = static_cast<std::size_t>(checkpoint.config.seq_len);

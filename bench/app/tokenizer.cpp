@@ -48,7 +48,8 @@ std::string quantity(std::uint64_t number, const char* unit) { return std::to_st
 // The file after max_token_length.
 struct Entries {
   int longest;  // bytes of a piece, at most
-  std::vector<char> bytes;
+  std::size_t size;
+  const unsigned char* bytes;  // [size]
 };
 
 struct Entry {
@@ -56,7 +57,7 @@ struct Entry {
   std::string_view text;
 };
 
-// Refuses sizes that cannot hold so many pieces before it allocates anything.
+// Refuses sizes that cannot hold so many pieces.
 Entries read_entries(InputFile& file, std::size_t count) {
   const std::uint64_t smallest = length_bytes + count * entry_bytes;
   if (file.size() < smallest) {
@@ -70,15 +71,14 @@ Entries read_entries(InputFile& file, std::size_t count) {
   if (file.size() > largest) {
     file.fail("at most " + quantity(largest, "bytes for ") + quantity(count, "pieces"), quantity(file.size(), "bytes"));
   }
-  Entries entries{longest, std::vector<char>(static_cast<std::size_t>(file.size() - length_bytes))};
-  file.read(entries.bytes.data(), entries.bytes.size());
-  return entries;
+  const std::uint64_t size = file.size() - length_bytes;
+  return {longest, static_cast<std::size_t>(size), file.bytes(size)};
 }
 
 // The entry that begins at a byte. name: what the error calls it.
 Entry entry_at(const Entries& entries, std::size_t at, const InputFile& file, const std::string& name) {
-  const char* const bytes = entries.bytes.data() + at;
-  const std::size_t left = entries.bytes.size() - at;
+  const unsigned char* const bytes = entries.bytes + at;
+  const std::size_t left = entries.size - at;
   if (left < entry_bytes) file.fail(quantity(entry_bytes, "bytes of score and length for ") + name, quantity(left, "bytes"));
   const std::int32_t score_bits = int32_at(bytes), length = int32_at(bytes + 4);
   float score;
@@ -89,7 +89,7 @@ Entry entry_at(const Entries& entries, std::size_t at, const InputFile& file, co
   }
   const auto size = static_cast<std::size_t>(length);
   if (size > left - entry_bytes) file.fail(quantity(size, "bytes of ") + name, quantity(left - entry_bytes, "bytes"));
-  return {score, std::string_view(bytes + entry_bytes, size)};
+  return {score, {static_cast<const char*>(static_cast<const void*>(bytes + entry_bytes)), size}};
 }
 
 constexpr std::size_t none = std::size_t(-1);
@@ -120,11 +120,11 @@ Tokenizer::Tokenizer(const std::string& path, int vocab_size) {
   const Entries entries = read_entries(file, count);
   pieces_.reserve(count);
   std::size_t at = 0;
-  while (at < entries.bytes.size()) {
+  while (at < entries.size) {
     const int token = static_cast<int>(pieces_.size());
     if (pieces_.size() == count) {
       file.fail("the end after " + quantity(count, "pieces, the model's vocabulary"),
-                quantity(entries.bytes.size() - at, "more bytes"));
+                quantity(entries.size - at, "more bytes"));
     }
     const Entry entry = entry_at(entries, at, file, "piece " + std::to_string(token));
     at += entry_bytes + entry.text.size();

@@ -172,7 +172,8 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
 
 /* Adds tokens: floats key [tokens][kv_heads][head_dim] and value [tokens][kv_heads][value_dim], by token_stride and
  * head_stride, of which ATTEND_DENSE is that of a dense array and 0 is refused where there is more than one token or head. A
- * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them. Without tokens key and value are not looked at and may be null. */
+ * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them. Without tokens key and value are not
+ * looked at and may be null. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 

@@ -1,5 +1,5 @@
-/* The problem that a call of the C surface computes: its tensors, extents and options. attend_c.h includes this header, and says
- * what is computed and by which calls. */
+/* The problem that a call of the C surface computes: its tensors, extents and options. attend_c.h includes this header, and
+ * says what is computed and by which calls. */
 #ifndef ATTEND_PROBLEM_H
 #define ATTEND_PROBLEM_H
 

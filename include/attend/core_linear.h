@@ -44,6 +44,10 @@ constexpr size_t packed_weight_numbers(int outputs, int inputs) {
   return size_t((outputs + panel_keys - 1) / panel_keys) * panel_keys * size_t(inputs);
 }
 
+// Packs weights that lie in rows, `stride` numbers apart, into packed_weight_numbers of the same format.
+template <Format format>
+void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels);
+
 // Computes the projection with the active backend. A program holds the code of the formats that it names.
 template <Format format>
 void run_linear(const Linear& linear);

@@ -1,15 +1,16 @@
 #!/bin/sh
 # Builds images for emulated boards and runs them. From the project's top folder:
-#   tests/firmware/board.sh build BOARD digests|options|story|count|chains|specials IMAGE
+#   tests/firmware/board.sh build BOARD digests|options|household|story|tokens|count|chains|specials IMAGE
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
-#   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count)
+#   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count or tokens)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
 #   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= the folder of the story's model and tokenizer, MODEL= and TOKENIZER= others.
-# Arguments of a story: how many tokens, then the prompt.
+# OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODEL= is another model, TOKENIZER= the
+# story's, MODELS= the folder of the story's. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the
+# prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 cxx=${ARM_CXX:-arm-none-eabi-g++}
@@ -77,7 +78,20 @@ link() {  # image options
     $objects "$@" -o "$image" || exit 1
 }
 
+# The application's sources, and its files in flash.
+application() {  # model tokenizer-or-none parts-of-bench/app...
+  stack_size=0x10000
+  for file in "$1" ${2:+"$2"}; do [ -r "$file" ] || fail "$file is not there"; done
+  extra="-DMODEL_PATH=\"$1\" ${2:+-DTOKENIZER_PATH=\"$2\"}"
+  compile "$here/embed.S"
+  shift 2
+  extra='-Wall -Wextra -Wshadow'
+  for part in checkpoint input_file llama matrix "$@"; do compile "bench/app/$part.cpp"; done
+  compile "$here/newlib.cpp" "$here/${program}_main.cpp"
+}
+
 build() {  # board program image
+  program=$2
   prepare "$1" "$3.objects"
   library
   compile src/*.cpp
@@ -85,19 +99,12 @@ build() {  # board program image
   compile "$here/start.cpp" "$here/semihosting.cpp"
   case $2 in
     digests | options | count | chains | specials) compile "$here/$2_main.cpp" ;;
+    household | tokens) application "${MODEL:-bench/app/model/household.bin}" "" commands words household ;;
     story)
-      stack_size=0x10000
       models=${MODELS:-../shared/models}
-      model=${MODEL:-$models/stories260K.bin} tokenizer=${TOKENIZER:-$models/tok512.bin}
-      for file in "$model" "$tokenizer"; do [ -r "$file" ] || fail "$file is not there (MODELS= is the folder of both)"; done
-      extra="-DMODEL_PATH=\"$model\" -DTOKENIZER_PATH=\"$tokenizer\""
-      compile "$here/embed.S"
-      # The application's own arithmetic must not depend on what a compiler contracts, if its text is to be the host's.
-      extra='-Wall -Wextra -Wshadow -ffp-contract=off'
-      for part in checkpoint generate input_file llama sampler tokenizer; do compile "bench/app/$part.cpp"; done
-      compile "$here/newlib.cpp" "$here/story_main.cpp"
+      application "${MODEL:-$models/stories260K.bin}" "${TOKENIZER:-$models/tok512.bin}" generate sampler tokenizer
       ;;
-    *) fail "expected digests, options, story, count, chains or specials, found \"$2\"" ;;
+    *) fail "expected digests, options, household, story, tokens, count, chains or specials, found \"$2\"" ;;
   esac
   link "$3"
   rm -rf "$work"

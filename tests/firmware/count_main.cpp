@@ -2,8 +2,7 @@
 // mask, every token sees every token. Multiply-accumulates are 2 * tokens * tokens * head_dim: those of the scores and of the
 // output.
 //
-// For an emulator whose clock moves with the instructions, the same step for each (board.sh starts it that way). SysTick reads
-// that clock; a loop of known length before tells how many instructions one of its ticks is.
+// For an emulator whose clock moves with the instructions (instructions.h).
 #include <initializer_list>
 
 #include "../conformance/cache_call.h"
@@ -11,55 +10,10 @@
 #include "attend/core_linear.h"
 #include "attend/core_options.h"
 #include "attend/shape.h"
+#include "instructions.h"
 #include "platform.h"
 
 namespace {
-
-volatile uint32_t tick_wraps;
-volatile uint32_t* const systick = reinterpret_cast<volatile uint32_t*>(0xe000e010);  // control, reload, current
-constexpr uint32_t ticks_in_wrap = 1u << 24;
-
-uint64_t ticks() {
-  uint32_t wraps, current;
-  do {
-    wraps = tick_wraps;
-    current = systick[2];
-  } while (wraps != tick_wraps);
-  return uint64_t(wraps) * ticks_in_wrap + (ticks_in_wrap - 1 - current);
-}
-
-void start_ticks() {
-  systick[1] = ticks_in_wrap - 1;
-  systick[2] = 0;
-  systick[0] = 7;  // on, with its exception, from the processor's clock
-  while (systick[2] == 0) {
-    // It starts at its first tick, which is no wrap.
-  }
-  tick_wraps = 0;
-}
-
-// Two instructions a round.
-void spin(uint32_t rounds) { __asm__ volatile(".syntax unified\n1:\tsubs %0, %0, #1\n\tbne 1b" : "+l"(rounds) : : "cc"); }
-
-constexpr uint32_t known_rounds = 1000000;
-
-template <class Work>
-uint64_t count_ticks(Work work) {
-  const uint64_t begin = ticks();
-  work();
-  return ticks() - begin;
-}
-
-uint64_t ticks_of_known_rounds() {
-  return count_ticks([] { spin(known_rounds); });
-}
-
-uint64_t known_ticks;
-
-template <class Work>
-uint64_t count_instructions(Work work) {
-  return count_ticks(work) * (2 * uint64_t(known_rounds)) / known_ticks;
-}
 
 int smaller(int a, int b) { return a < b ? a : b; }
 
@@ -77,10 +31,7 @@ class Memory {
 };
 
 void report(uint64_t instructions, uint64_t multiply_accumulates) {
-  const uint64_t hundredths = (instructions * 100 + multiply_accumulates / 2) / multiply_accumulates;
-  firmware::print_number(hundredths / 100);
-  firmware::print(".");
-  firmware::print_number(hundredths % 100, 10, 2);
+  firmware::print_per(instructions, multiply_accumulates);
   firmware::print(" instructions per multiply-accumulate, ");
   firmware::print_number(instructions);
   firmware::print(" in all\n");
@@ -118,7 +69,7 @@ void count(int tokens, int head_dim, bool cache) {
   problem.row_block = smaller(tokens, config::row_block);
   problem.key_block = smaller(core::whole_chains(tokens), config::key_block);
   problem.scratch = memory.take(0);
-  const uint64_t instructions = count_instructions([&problem] { core::run(problem); });
+  const uint64_t instructions = firmware::count_instructions([&problem] { core::run(problem); });
   firmware::print_number(uint64_t(tokens));
   firmware::print("x");
   firmware::print_number(uint64_t(head_dim));
@@ -195,7 +146,7 @@ void count_call(const Call& call, int queries) {
     options.value_scales = cache.value_scales;
   }
   options.paging = paging;
-  const uint64_t instructions = count_instructions([&] {
+  const uint64_t instructions = firmware::count_instructions([&] {
     if (call.plain) {
       core::run(problem);
     } else if (call.ring || call.format != core::Format::float32) {
@@ -256,7 +207,7 @@ void count_linear(const LinearCall& call) {
   linear.tokens = call.tokens;
   linear.panels = call.panels;
   linear.work = memory.take(core::linear_work_floats);
-  const uint64_t instructions = count_instructions([&] { call.run(linear); });
+  const uint64_t instructions = firmware::count_instructions([&] { call.run(linear); });
   firmware::print("project ");
   firmware::print(call.name);
   firmware::print(" ");
@@ -265,16 +216,8 @@ void count_linear(const LinearCall& call) {
 
 }  // namespace
 
-extern "C" void on_tick() { tick_wraps = tick_wraps + 1; }
-
 int firmware::run() {
-  start_ticks();
-  known_ticks = ticks_of_known_rounds();
-  const int64_t difference = int64_t(known_ticks - ticks_of_known_rounds());
-  if (difference < -2 || difference > 2) {
-    print("the emulator's clock does not move with the instructions\n");
-    return 1;
-  }
+  if (!firmware::start_counting()) return 1;
   for (const bool cache : {false, true}) count(64, 32, cache);
   for (const bool cache : {false, true}) count(128, 64, cache);
   for (const int queries : {1, 64}) {

@@ -32,18 +32,26 @@ TEST_CASE("app: a checkpoint's arrays lie where the format puts them") {
     CHECK(config.shared_classifier == (header.fields[vocab_field] > 0));
     const app::Weights& weights = checkpoint.weights;
     const int embedding = small_vocabulary * 20;
-    CHECK(*weights.token_embedding == 0);
-    CHECK(*weights.attention_norm == embedding);
-    CHECK(*weights.query == embedding + 40);
-    CHECK(*weights.key == embedding + 40 + 800);
-    CHECK(*weights.value == embedding + 40 + 1200);
-    CHECK(*weights.output == embedding + 40 + 1600);
-    CHECK(*weights.feed_norm == embedding + 40 + 2400);
-    CHECK(*weights.gate == embedding + 80 + 2400);
-    CHECK(*weights.down == embedding + 80 + 2920);
-    CHECK(*weights.up == embedding + 80 + 3440);
+    const auto first = [](const app::Matrix& matrix) { return *static_cast<const float*>(matrix.numbers); };
+    REQUIRE(weights.layers.size() == 2);
+    CHECK(first(weights.token_embedding) == 0);
+    for (int i = 0; i < 2; ++i) {
+      const app::Layer& layer = weights.layers[std::size_t(i)];
+      CHECK(*layer.attention_norm == embedding + 20 * i);
+      CHECK(first(layer.query) == embedding + 40 + 400 * i);
+      CHECK(first(layer.key) == embedding + 40 + 800 + 200 * i);
+      CHECK(first(layer.value) == embedding + 40 + 1200 + 200 * i);
+      CHECK(first(layer.output) == embedding + 40 + 1600 + 400 * i);
+      CHECK(*layer.feed_norm == embedding + 40 + 2400 + 20 * i);
+      CHECK(first(layer.gate) == embedding + 80 + 2400 + 260 * i);
+      CHECK(first(layer.down) == embedding + 80 + 2920 + 260 * i);
+      CHECK(first(layer.up) == embedding + 80 + 3440 + 260 * i);
+      CHECK(layer.key.outputs == 10);
+      CHECK(layer.down.outputs == 20);
+      CHECK(layer.down.inputs == 13);
+    }
     CHECK(*weights.final_norm == embedding + 80 + 3960);
-    CHECK(*weights.classifier == (config.shared_classifier ? 0 : embedding + 80 + 3980 + 2 * 21));
+    CHECK(first(weights.classifier) == (config.shared_classifier ? 0 : embedding + 80 + 3980 + 2 * 21));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "../../bench/app/commands.h"
 #include "../support/app_checks.h"
@@ -20,6 +21,41 @@ constexpr const char* held_out_path = "bench/app/model/held_out.txt";
 std::string bytes_of(const char* path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// The scores after the last token of a sentence.
+std::vector<float> scores_of(const app::Household& household, const char* sentence) {
+  app::Llama llama(household.checkpoint, int(app::longest_tokens));
+  for (const int token : household.words.encode(sentence).tokens) llama.advance(token);
+  return llama.logits();
+}
+
+void put_floats(std::string& bytes, const float* floats, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) put_float(bytes, floats[i]);
+  bytes.resize((bytes.size() + 15) / 16 * 16);
+}
+
+void put_matrix(std::string& bytes, const app::Matrix& matrix) {
+  std::vector<float> floats(std::size_t(matrix.outputs) * std::size_t(matrix.inputs));
+  for (int row = 0; row < matrix.outputs; ++row) app::read_row(matrix, row, floats.data() + row * matrix.inputs);
+  put_floats(bytes, floats.data(), floats.size());
+}
+
+// The file of a model with floats for its weights of 8 bits.
+std::string with_floats(const std::string& file, const app::Household& household) {
+  const app::Weights& weights = household.checkpoint.weights;
+  const std::size_t dim = std::size_t(household.checkpoint.config.dim);
+  const char* const first = static_cast<const char*>(static_cast<const void*>(weights.token_embedding.scales));
+  std::string bytes = "ATHM0002" + file.substr(8, file.find(std::string(first, 16)) - 8);
+  put_matrix(bytes, weights.token_embedding);
+  for (const app::Layer& layer : weights.layers) {
+    put_floats(bytes, layer.attention_norm, dim);
+    for (const app::Matrix* matrix : {&layer.query, &layer.key, &layer.value, &layer.output}) put_matrix(bytes, *matrix);
+    put_floats(bytes, layer.feed_norm, dim);
+    for (const app::Matrix* matrix : {&layer.gate, &layer.up, &layer.down}) put_matrix(bytes, *matrix);
+  }
+  put_floats(bytes, weights.final_norm, dim);
+  return bytes;
 }
 
 struct Score {
@@ -51,6 +87,21 @@ TEST_CASE("app: at least 97 % of held-out commands are understood, and 95 % of o
   CHECK(unknown.all * step >= 500 - step);
   CHECK(understood.share() >= 0.97 - slack);
   CHECK(unknown.share() >= 0.95 - slack);
+}
+
+TEST_CASE("app: packed weights give the same scores as rows, bit by bit, and weights of 32 bits the same answers") {
+  const Folder folder;
+  const app::Household household = app::load_household(model_path), packed = app::packed(household);
+  const app::Household floats = app::load_household(folder.write("floats.bin", with_floats(bytes_of(model_path), household)));
+  const app::Household packed_floats = app::packed(floats);
+  app::Commands commands(household);
+  for (const char* const sentence : app::example_sentences) {
+    CAPTURE(sentence);
+    CHECK(scores_of(packed, sentence) == scores_of(household, sentence));
+    CHECK(scores_of(packed_floats, sentence) == scores_of(floats, sentence));
+    CHECK(app::Commands(floats).answer(sentence).action == commands.answer(sentence).action);
+  }
+  CHECK(scores_of(floats, app::example_sentences[0]) != scores_of(household, app::example_sentences[0]));  // rounded elsewhere
 }
 
 TEST_CASE("app: an answer is the same under every backend, again, and with its attention weights") {
@@ -112,8 +163,9 @@ TEST_CASE("app: files that are no model of household commands are refused") {
   std::string bytes = good;
   bytes[50] = bytes[51] = '\0';
   refused(bytes, "as piece 0");
-  const std::int32_t pieces = app::int32_at(good.data() + 8 + 4 * 5);
-  const std::size_t text = 48 + (std::size_t(pieces) * 2 + 2 + 15) / 16 * 16;
+  const std::size_t pieces = 835, pieces_field = 8 + 4 * 5;
+  REQUIRE(std::size_t(static_cast<unsigned char>(good[pieces_field])) == pieces % 256);
+  const std::size_t text = 48 + (pieces * 2 + 2 + 15) / 16 * 16;
   bytes = good;
   bytes[text + 1] = 'x';
   refused(bytes, "as piece 0");

@@ -25,22 +25,23 @@ class Reference {
   explicit Reference(const app::Checkpoint& checkpoint) : c_(checkpoint.config), w_(checkpoint.weights), kept_(layers()) {}
 
   std::vector<double> advance(int token) {
-    Row stream(w_.token_embedding + token * c_.dim, w_.token_embedding + (token + 1) * c_.dim);
-    for (int layer = 0; layer < c_.layers; ++layer) {
-      const int square = c_.dim * c_.dim, narrow = c_.kv_dim() * c_.dim, feed = c_.hidden_dim * c_.dim;
-      const Row x = normed(stream, w_.attention_norm + layer * c_.dim);
-      auto& [keys, values] = kept_[std::size_t(layer)];
-      const Row query = turned(times(w_.query + layer * square, x, c_.dim), int(keys.size()));
-      keys.push_back(turned(times(w_.key + layer * narrow, x, c_.kv_dim()), int(keys.size())));
-      values.push_back(times(w_.value + layer * narrow, x, c_.kv_dim()));
-      add(stream, times(w_.output + layer * square, attended(query, keys, values), c_.dim));
-      const Row y = normed(stream, w_.feed_norm + layer * c_.dim);
-      Row gate = times(w_.gate + layer * feed, y, c_.hidden_dim);
-      const Row up = times(w_.up + layer * feed, y, c_.hidden_dim);
-      for (std::size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
-      add(stream, times(w_.down + layer * feed, gate, c_.dim));
+    const float* const embedding = numbers(w_.token_embedding) + token * c_.dim;
+    Row stream(embedding, embedding + c_.dim);
+    for (std::size_t i = 0; i < layers(); ++i) {
+      const app::Layer& layer = w_.layers[i];
+      const Row x = normed(stream, layer.attention_norm);
+      auto& [keys, values] = kept_[i];
+      const Row query = turned(times(layer.query, x), int(keys.size()));
+      keys.push_back(turned(times(layer.key, x), int(keys.size())));
+      values.push_back(times(layer.value, x));
+      add(stream, times(layer.output, attended(query, keys, values)));
+      const Row y = normed(stream, layer.feed_norm);
+      Row gate = times(layer.gate, y);
+      const Row up = times(layer.up, y);
+      for (std::size_t j = 0; j < gate.size(); ++j) gate[j] = gate[j] / (1 + std::exp(-gate[j])) * up[j];
+      add(stream, times(layer.down, gate));
     }
-    return times(w_.classifier, normed(stream, w_.final_norm), c_.vocab_size);
+    return times(w_.classifier, normed(stream, w_.final_norm));
   }
 
  private:
@@ -51,10 +52,13 @@ class Reference {
 
   static void add(Row& to, const Row& from) { std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>()); }
 
-  static Row times(const float* matrix, const Row& in, int rows) {
-    Row out(std::size_t(rows), 0.0);
+  static const float* numbers(const app::Matrix& matrix) { return static_cast<const float*>(matrix.numbers); }
+
+  static Row times(const app::Matrix& matrix, const Row& in) {
+    Row out(std::size_t(matrix.outputs), 0.0);
+    const float* next = numbers(matrix);
     for (double& sum : out) {
-      for (const double number : in) sum += double(*matrix++) * number;
+      for (const double number : in) sum += double(*next++) * number;
     }
     return out;
   }
@@ -108,7 +112,8 @@ TEST_CASE("app: the model computes what the formulas say, under every backend") 
        {small_header, separate_header, Header{{24, 40, 3, 3, 3, 9, 40}}, Header{{48, 7, 1, 4, 1, 5, 18}}}) {
     const app::Checkpoint checkpoint = app::load_checkpoint(folder.write("model.bin", checkpoint_bytes(header)));
     under_every_backend([&] {
-      app::Llama llama(checkpoint, checkpoint.config.seq_len);
+      const app::Checkpoint in_panels = app::packed(checkpoint);
+      app::Llama llama(checkpoint, checkpoint.config.seq_len), packed(in_panels, checkpoint.config.seq_len);
       Reference reference(checkpoint);
       for (int i = 0; i < checkpoint.config.seq_len; ++i) {
         const int token = i * 7 % checkpoint.config.vocab_size;
@@ -120,6 +125,8 @@ TEST_CASE("app: the model computes what the formulas say, under every backend") 
           difference = std::max(difference, std::abs(double(logits[j]) - expected[j]));
         CAPTURE(i);
         CHECK(difference < 2e-5);
+        packed.advance(token);
+        CHECK(packed.logits() == logits);
       }
       CHECK(llama.length() == llama.capacity());
     });
