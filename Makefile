@@ -15,7 +15,7 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/linear.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/*/test_*.cpp) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
@@ -195,6 +195,11 @@ sweep: $(BUILD)/sweep
 costs: $(BUILD)/options
 	@$(BUILD)/options build/costs.tsv | tee build/costs.txt
 
+## tokens      tokens in a second of the application's models, beside the read bandwidth
+.PHONY: tokens
+tokens: $(BUILD)/tokens
+	@$(BUILD)/tokens $(MODEL_FILES)
+
 ## linear      linear projections beside the machine's limits and OpenBLAS, in turns; to build/linear.tsv, and a table
 .PHONY: linear
 linear: $(BUILD)/linear
@@ -227,6 +232,9 @@ $(BUILD)/benchmarks: $(BUILD)/bench/bench.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)
 
 $(BUILD)/sweep: $(BUILD)/bench/sweep.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
 	$(call link,-lpthread $(HAVE_openblas))
+
+$(BUILD)/tokens: $(BUILD)/bench/tokens.o $(BUILD)/bench/machine.o $(filter-out $(BUILD)/bench/app/run.o,$(APPLICATION)) $(BUILD)/libattend.a
+	$(call link)
 
 $(BUILD)/linear: $(BUILD)/bench/linear.o $(BUILD)/bench/machine.o $(PEER_OBJECTS) $(BUILD)/libattend.a
 	$(call link,-lpthread $(HAVE_openblas))

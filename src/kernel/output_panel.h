@@ -66,6 +66,19 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
   first = false;
 }
 
+// All inputs that are left: as many chains side by side as there are, then half as many, down to one.
+template <class Isa, class Number, bool prefetch, int chains, int vecs>
+ATTEND_ALWAYS_INLINE void add_inputs(PanelInputs<Number>& at, int left, bool& first, typename Isa::Vec (&totals)[vecs]) {
+  for (; left >= chains * chain_dims; left -= chains * chain_dims) {
+    add_chains<Isa, Number, prefetch, chains, vecs>(at, chain_dims, first, totals);
+  }
+  if constexpr (chains > 1) {
+    add_inputs<Isa, Number, prefetch, chains / 2, vecs>(at, left, first, totals);
+  } else if (left > 0) {
+    add_chains<Isa, Number, prefetch, 1, vecs>(at, left, first, totals);
+  }
+}
+
 // sums[o] = or += sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs.
 //   input    [inputs]
 //   weights  [inputs][16]
@@ -79,11 +92,7 @@ ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) totals[v] = adds ? Isa::load(sums + v * Isa::lanes) : Isa::zero();
   bool first = !adds;
-  int left = inputs;
-  for (; left >= chains * chain_dims; left -= chains * chain_dims) {
-    add_chains<Isa, Number, prefetch, chains, vecs>(at, chain_dims, first, totals);
-  }
-  for (; left > 0; left -= chain_dims) add_chains<Isa, Number, prefetch, 1, vecs>(at, at_most(left, chain_dims), first, totals);
+  add_inputs<Isa, Number, prefetch, chains, vecs>(at, inputs, first, totals);
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
 }
