@@ -60,7 +60,7 @@ $(BUILD)/shared/%.o: %.cpp
 $(BUILD)/libattend.so: $(SHARED)
 	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so)
 
-## run         the action that a household command asks for: type commands, or SENTENCE="dim the lamp"; HEATMAP=1 shows what each head looked at; EXAMPLE=textbook: self-attention step by step; MODEL= and TOKENIZER=: a story (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); TARGET=cortex-m4, m7, m33 or m55: a story on an emulated board
+## run         the action that a household command asks for: type commands, or SENTENCE="dim the lamp"; HEATMAP=1 shows what each head looked at; EXAMPLE=textbook: self-attention step by step; MODEL= and TOKENIZER=: a story (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); TARGET=cortex-m4, m7, m33 or m55: household commands on an emulated board, or with STEPS= a story
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
@@ -68,14 +68,18 @@ RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTE
   $(if $(EXAMPLE),--example "$(EXAMPLE)") $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") \
   $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
+# On a board: household commands, or a story where PROMPT= or STEPS= asks for one.
+BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,household)
+BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(SENTENCE),"$$ATTEND_SENTENCE"))
 .PHONY: run
 ifeq ($(TARGET),)
 run: $(BUILD)/run
 	@$(BUILD)/run $(RUN_OPTIONS)
 else
 run:
-	@MODELS="$(MODELS)" sh tests/firmware/board.sh build "$(TARGET)" story "build/$(TARGET).story"
-	@sh tests/firmware/board.sh run "$(TARGET)" "build/$(TARGET).story" "$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT")
+	@mkdir -p build
+	@MODELS="$(MODELS)" sh tests/firmware/board.sh build "$(TARGET)" build $(BOARD_PROGRAM)
+	@sh tests/firmware/board.sh run "$(TARGET)" build/$(TARGET).$(BOARD_PROGRAM) $(BOARD_ARGUMENTS)
 endif
 
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a

@@ -11,12 +11,13 @@ clang=${CLANG:-clang++}
 models=${MODELS:-../shared/models}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=tests/firmware/board.sh
-story_tokens=200
+story_tokens=100
+# Those with a float unit run the application too.
+application_boards='cortex-m4 cortex-m7 cortex-m33 cortex-m55'
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
 targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be rv32 wasm32 $boards"
-for name in cortex-m4 cortex-m7 cortex-m33 cortex-m55; do targets="$targets story/$name"; done
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
 order="s390x armv7-a aarch64 rv64v rv64 vendor/gcc vendor/clang cortex-m0plus cortex-m3 $targets"
@@ -45,8 +46,8 @@ what() {
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "unit tests of the library but 6 slow ones; digests of 256 bits" ;;
     vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
-    story/*) say "$story_tokens tokens of the story, emulated board" ;;
-    *) say "chains, specials, digests, options, emulated board" ;;
+    cortex-m0plus | cortex-m3) say "chains, specials, digests, options, emulated board" ;;
+    *) say "the same, household commands, $story_tokens tokens of the story" ;;
   esac
 }
 
@@ -158,22 +159,24 @@ wasm32() {
 }
 
 on_board() {  # board
-  for program in chains specials digests options; do
-    image=$work/$1.$program
-    sh $board build "$1" $program "$image" && sh $board run "$1" "$image" || return
+  programs='chains specials digests options'
+  case " $application_boards " in *" $1 "*)
+    programs="$programs household household_floats"
+    [ ! -s "$work/story.txt" ] || programs="$programs story"
+    ;;
+  esac
+  # shellcheck disable=SC2086
+  MODELS=$models sh $board build "$1" "$work" $programs || return
+  for program in $programs; do
+    arguments=''
+    [ $program != story ] || arguments=$story_tokens
+    sh $board run "$1" "$work/$1.$program" $arguments >"$work/$1.$program.txt"
+    status=$?
+    cat "$work/$1.$program.txt"
+    [ $status -eq 0 ] || return $status
+    case $program in household* | story) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
-}
-
-story() {  # board
-  [ -s "$work/story.txt" ] || { say "no model in $models"; exit $not_there; }
-  image=$work/$1.story
-  MODELS=$models sh $board build "$1" story "$image" || return
-  sh $board run "$1" "$image" $story_tokens >"$image.txt"
-  status=$?
-  cat "$image.txt"
-  [ $status -eq 0 ] || return $status
-  cmp "$image.txt" "$work/story.txt" || return 1
-  say "the same text as on this machine"
+  [ $program = options ] || say "actions, scores and text as on this machine"
 }
 
 work_on() {  # target
@@ -184,7 +187,6 @@ work_on() {  # target
     rv64) unit riscv64-linux-gnu qemu-riscv64 '' ;;
     s390x) unit s390x-linux-gnu qemu-s390x '' --test-case-exclude='errors*,the polynomial*' ;;
     rv32 | rv64v | aarch64_be | wasm32) "$1" ;;
-    story/*) story "${1#story/}" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;
   esac
@@ -227,10 +229,16 @@ for program in specials digests options; do
   $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
     -o "$work/$program" || exit 1
 done
+# What the application says on this machine.
 if [ -r "$models/stories260K.bin" ] && [ -r "$models/tok512.bin" ]; then
   "$build/run" --model "$models/stories260K.bin" --tokenizer "$models/tok512.bin" --steps $story_tokens \
     >"$work/story.txt" 2>/dev/null || exit 1
 fi
+$cxx -std=c++17 -O2 -Iinclude tests/firmware/household_main.cpp tests/firmware/hosted.cpp \
+  $(ls "$build"/bench/app/*.o | grep -v '/run\.o$') "$build/libattend.a" -o "$work/household" || exit 1
+python3 bench/app/train/float_weights.py bench/app/model/household.bin "$work/floats.bin" || exit 1
+ATTEND_MODEL=bench/app/model/household.bin "$work/household" >"$work/household.txt" || exit 1
+ATTEND_MODEL=$work/floats.bin "$work/household" >"$work/household_floats.txt" || exit 1
 
 begin=$(date +%s)
 # shellcheck disable=SC2086

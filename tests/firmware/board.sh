@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds images for emulated boards and runs them. From the project's top folder:
-#   tests/firmware/board.sh build BOARD digests|options|household|story|tokens|count|chains|specials IMAGE
+#   tests/firmware/board.sh build BOARD FOLDER PROGRAM...   (images FOLDER/BOARD.PROGRAM; the library is compiled once)
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
 #   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count or tokens)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
@@ -8,9 +8,9 @@
 #   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODEL= is another model, TOKENIZER= the
-# story's, MODELS= the folder of the story's. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the
-# prompt.
+# Programs: chains, specials, digests, options, count; of the application household, household_floats, tokens, tokens_floats, story.
+# OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
+# tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 cxx=${ARM_CXX:-arm-none-eabi-g++}
@@ -78,35 +78,59 @@ link() {  # image options
     $objects "$@" -o "$image" || exit 1
 }
 
-# The application's sources, and its files in flash.
-application() {  # model tokenizer-or-none parts-of-bench/app...
-  stack_size=0x10000
-  for file in "$1" ${2:+"$2"}; do [ -r "$file" ] || fail "$file is not there"; done
-  extra="-DMODEL_PATH=\"$1\" ${2:+-DTOKENIZER_PATH=\"$2\"}"
-  compile "$here/embed.S"
-  shift 2
-  extra='-Wall -Wextra -Wshadow'
-  for part in checkpoint input_file llama matrix "$@"; do compile "bench/app/$part.cpp"; done
-  compile "$here/newlib.cpp" "$here/${program}_main.cpp"
+# The application's sources but those of one program.
+application() {
+  [ -z "$app_objects" ] || return 0
+  objects='' extra='-Wall -Wextra -Wshadow'
+  for part in checkpoint commands generate household input_file llama matrix sampler tokenizer words; do
+    compile "bench/app/$part.cpp"
+  done
+  compile "$here/newlib.cpp"
+  app_objects=$objects
 }
 
-build() {  # board program image
-  program=$2
-  prepare "$1" "$3.objects"
+# A program of the application, with its files in flash.
+application_program() {  # main model tokenizer-or-none
+  for file in "$2" ${3:+"$3"}; do [ -r "$file" ] || fail "$file is not there"; done
+  application
+  objects="$common $app_objects"
+  extra="-DMODEL_PATH=\"$2\" ${3:+-DTOKENIZER_PATH=\"$3\"}" stack_size=0x10000
+  compile "$here/embed.S"
+  extra='-Wall -Wextra -Wshadow'
+  compile "$here/$1_main.cpp"
+}
+
+# The model of household commands with floats as its weights.
+floats() {
+  python3 bench/app/train/float_weights.py bench/app/model/household.bin "$work/floats.bin" || exit 1
+  echo "$work/floats.bin"
+}
+
+build_program() {  # program image
+  objects=$common extra='-Wall -Wextra -Wshadow' stack_size=0x4000
+  case $1 in
+    digests | options | count | chains | specials) compile "$here/$1_main.cpp" ;;
+    household | tokens) application_program "$1" bench/app/model/household.bin '' ;;
+    household_floats | tokens_floats) application_program "${1%_floats}" "$(floats)" '' ;;
+    story)
+      models=${MODELS:-../shared/models}
+      application_program story "$models/stories260K.bin" "$models/tok512.bin"
+      ;;
+    *) fail "expected digests, options, household, household_floats, tokens, tokens_floats, story, count, chains or specials, found \"$1\"" ;;
+  esac
+  link "$2"
+}
+
+build() {  # board folder program...
+  name=$1 folder=$2 app_objects=''
+  prepare "$1" "$2/$1.objects"
   library
   compile src/*.cpp
   extra='-Wall -Wextra -Wshadow'
   compile "$here/start.cpp" "$here/semihosting.cpp"
-  case $2 in
-    digests | options | count | chains | specials) compile "$here/$2_main.cpp" ;;
-    household | tokens) application "${MODEL:-bench/app/model/household.bin}" "" commands words household ;;
-    story)
-      models=${MODELS:-../shared/models}
-      application "${MODEL:-$models/stories260K.bin}" "${TOKENIZER:-$models/tok512.bin}" generate sampler tokenizer
-      ;;
-    *) fail "expected digests, options, household, story, tokens, count, chains or specials, found \"$2\"" ;;
-  esac
-  link "$3"
+  common=$objects
+  shift 2
+  for program in "$@"; do build_program "$program" "$folder/$name.$program"; done
   rm -rf "$work"
 }
 
@@ -156,7 +180,7 @@ run() {  # board image [argument...]; $clock: options for the emulator's clock
 }
 
 case ${1:-} in
-  build) [ $# -eq 4 ] || fail 'expected build BOARD PROGRAM IMAGE'; build "$2" "$3" "$4" ;;
+  build) [ $# -ge 4 ] || fail 'expected build BOARD FOLDER PROGRAM...'; shift; build "$@" ;;
   link) [ $# -ge 4 ] || fail 'expected link BOARD IMAGE OBJECT...'; shift; link_compiled "$@" ;;
   run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
   size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;

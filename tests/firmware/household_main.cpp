@@ -1,6 +1,7 @@
 // The application's household commands, on a board or on the host: the same code, and the same model, which boards have in
 // flash. Writes three sentences, or the one that is the argument, each with the action that it asks for and a digest of all
 // scores that the model computed for it, which are the same everywhere.
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -33,7 +34,8 @@ void answer(const app::Household& household, const std::string& sentence) {
 void answer_all() {
   static char sentence[2048];
   firmware::read_arguments(sentence, sizeof sentence);
-  const app::Household household = app::load_household("model");
+  const char* const model = std::getenv("ATTEND_MODEL");  // of a host
+  const app::Household household = app::load_household(model == nullptr ? "model" : model);
   if (sentence[0] != '\0') return answer(household, sentence);
   for (const char* const example : app::example_sentences) answer(household, example);
 }
