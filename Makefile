@@ -7,7 +7,7 @@ BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,
 MODELS ?= ../shared/models
 # Where the compiled tests lie: with the folder of another build by the same compiler, only the library is compiled anew.
 TEST_BUILD ?= $(BUILD)
-TEST_OPT ?= $(OPT)
+TEST_OPT ?= -O1
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)

@@ -11,6 +11,8 @@ const char* attend::status_text(Status status) {
              "offset says otherwise) must not be more than it holds";
     case Status::bad_key_length:
       return "key_length must lie within 0 and the key tokens of the array or cache";
+    case Status::empty_cache:
+      return "the cache has no tokens: append some first (or project_memory); where there are none, say key_length = 0";
     case Status::bad_scale:
       return "scale must be a finite number";
     case Status::bad_offset:
@@ -19,8 +21,10 @@ const char* attend::status_text(Status status) {
       return "say offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
              "be the first tokens (offset 0) or the last ones (keys - queries)";
     case Status::no_effect:
-      return "set what it needs too, or leave it out: offset needs causal, a window, ALiBi or a relative bias; sink_tokens a "
-             "window_left; score_stage needs scores; additive attention has a scale, a bias and scores of its own";
+      return "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
+             "ALiBi "
+             "or a relative bias; sink_tokens a window_left; score_stage needs scores; additive attention has a scale, a bias "
+             "and scores of its own";
     case Status::bad_part:
       return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
     case Status::bad_output:
@@ -35,13 +39,16 @@ const char* attend::status_text(Status status) {
     case Status::bad_begin:
       return "a State begins at 0 or at a multiple of segment_keys (512)";
     case Status::bad_up_to:
-      return "up_to must not lie before the key that the state takes next";
+      return "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
+             "append them first";
     case Status::bad_state:
-      return "a state must have taken keys, always for the same queries, and no more than there are; one to merge must begin "
-             "where the other stops";
+      return "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
+             "than "
+             "there are; one to merge must begin where the other stops";
     case Status::other_options:
-      return "all calls that take a state must have the same options, finish the same sink_logits, and queries must keep their "
-             "position: say offset if the cache grows between calls";
+      return "all calls that take a state must have the same options, and finish the same sink_logits, lse where they had one, "
+             "and a key_length that is where the state has stopped; queries must keep their position: say offset if the cache "
+             "grows between calls";
     case Status::bad_partials:
       return "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
              "of the cache";
@@ -67,7 +74,7 @@ const char* attend::status_text(Status status) {
     case Status::bad_epsilon:
       return "the epsilon of a normalisation must lie within 1e-30 and 1e30";
     case Status::bad_rotary:
-      return "the base of rotary positions must lie within 2 and 1e12, and their scaling within 1 and 65536";
+      return "rotary positions need init first, with a base within 2 and 1e12 and a scaling within 1 and 65536";
     case Status::bad_position:
       return "rotary positions must not be negative, and all tokens must lie within the table, if there is one";
   }

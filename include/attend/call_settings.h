@@ -11,7 +11,7 @@ namespace detail {
 // logits, which decide in the last piece, a hash of all of them.
 struct CallSettings {
   enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, count };
-  enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16 };
+  enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };
   uint32_t words[count];
 };
 
@@ -42,7 +42,8 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
                          (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
                          (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
                          (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
-                         (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u);
+                         (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u) |
+                         (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u);
   return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
            uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
            hash_of_heads(options.sink_logits, problem.query_heads)}};
@@ -55,8 +56,8 @@ inline bool same_settings(const CallSettings& a, const CallSettings& b) {
   return true;
 }
 
-// Whether options say nothing else than what a call was made with. Sink logits must be said again, because they decide only
-// now.
+// Whether options say nothing else than what a call was made with. Sink logits and a log-sum-exp must be said again, because
+// they take effect only now.
 template <class Shape>
 bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& options) {
   using Set = CallSettings;
@@ -71,7 +72,7 @@ bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& optio
          is(options.offset, Set::offset) && is(options.window_left, Set::left) && is(options.window_right, Set::right) &&
          is(options.sink_tokens, Set::sink_tokens) && had(options.mask.mask.data, Set::mask) &&
          had(options.bias.mask.data, Set::bias) && had(options.alibi_slopes.data, Set::alibi_slopes) &&
-         had(options.relative_bias.data, Set::relative_bias) &&
+         had(options.relative_bias.data, Set::relative_bias) && (options.lse.data != nullptr || (flags & Set::lse) == 0) &&
          hash_of_heads(options.sink_logits.data, Checked<Shape>::query_heads) == settings.words[Set::sink_logits];
 }
 

@@ -68,7 +68,9 @@ template <class... Call>
 uint32_t mark_of(const core::Problem& problem, const Call&... options) {
   uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
   hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
-  for (const uint32_t word : settings_of(problem, options...).words) hash = hash_with(hash, word);
+  CallSettings settings = settings_of(problem, options...);
+  settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse);  // only finish() looks at it
+  for (const uint32_t word : settings.words) hash = hash_with(hash, word);
   return hash | 1u;  // not that of memory that is zero
 }
 

@@ -26,6 +26,11 @@ template <class WeightArray>
 constexpr const Matrix<WeightArray>& matrix_of(const Matrix<WeightArray>& matrix) {
   return matrix;
 }
+
+// Whether what a layer refers to outlives the call that makes it.
+template <class Type>
+constexpr bool is_kept = is_named<Type> || WeightsOf<typename Bare<Type>::Name>::outputs == 0;
+
 template <class Type>
 using MatrixOf = typename Bare<decltype(matrix_of(*null_of<Type>()))>::Name;
 

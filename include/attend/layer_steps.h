@@ -55,8 +55,10 @@ struct HeadNormStep {
 // Queries and keys turn by their positions (RoPE).
 //   angles  Rotary or RotaryTable, after its init
 template <RotaryPairs pairs, class Angles>
-constexpr auto rotated(const Angles& angles) {
-  return detail::RotaryStep<pairs, Angles>{angles};
+constexpr auto rotated(Angles&& angles) {
+  static_assert(detail::is_named<Angles>,
+                "attend: a layer refers to its Rotary or RotaryTable, which must have a name and outlive it");
+  return detail::RotaryStep<pairs, typename detail::Bare<Angles>::Name>{angles};
 }
 
 // Each head of queries and keys is normalised by its root mean square: x / sqrt(mean(x^2) + epsilon) * weight.

@@ -24,9 +24,10 @@ namespace attend {
 //   key_weights     kv_heads * head_dim outputs; value_weights: kv_heads * value_dim outputs; of x or of an encoder's memory
 //   output_weights  as many outputs as y has numbers for each token, query_heads * value_dim inputs
 template <class Shape, class Q, class K, class V, class O, class... Steps>
-constexpr auto multi_head(const Q& query_weights, const K& key_weights, const V& value_weights, const O& output_weights,
-                          const Steps&... steps) {
+constexpr auto multi_head(Q&& query_weights, K&& key_weights, V&& value_weights, O&& output_weights, const Steps&... steps) {
   using namespace detail;
+  static_assert(is_kept<Q> && is_kept<K> && is_kept<V> && is_kept<O>,
+                "attend: a layer refers to its weights: they must have a name and outlive it, so not be what pack() returns");
   return MultiHead<Shape, MatrixOf<Q>, MatrixOf<K>, MatrixOf<V>, MatrixOf<O>, Steps...>(
       matrix_of(query_weights), matrix_of(key_weights), matrix_of(value_weights), matrix_of(output_weights), steps...);
 }
@@ -34,10 +35,13 @@ constexpr auto multi_head(const Q& query_weights, const K& key_weights, const V&
 // Weights with a bias, for multi_head.
 //   bias  float[outputs]
 template <class WeightArray, size_t count>
-constexpr auto biased(const WeightArray& weights, const float (&bias)[count]) {
-  static_assert(count == size_t(detail::WeightsOf<WeightArray>::outputs),
+constexpr auto biased(WeightArray&& weights, const float (&bias)[count]) {
+  using Array = typename detail::Bare<WeightArray>::Name;
+  static_assert(detail::is_named<WeightArray>,
+                "attend: a layer refers to its weights: they must have a name and outlive it, so not be what pack() returns");
+  static_assert(count == size_t(detail::WeightsOf<Array>::outputs),
                 "attend: a bias is a float[] with as many numbers as the weights have outputs");
-  return detail::Matrix<WeightArray>(weights, bias);
+  return detail::Matrix<Array>(weights, bias);
 }
 
 namespace detail {
@@ -128,7 +132,8 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
   }
 }
 
-// Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention. Once for each sequence.
+// Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention: once for each sequence,
+// after cache.clear(). count: tokens that are no padding, from the first.
 //   memory  Vectors<tokens, inputs of the key weights>     cache  KvCache     work  LayerWorkspace<Shape, tokens>
 template <class Vectors, class Layer, class Cache, class Work>
 Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, Work& work,

@@ -9,6 +9,7 @@ enum class Status {
   ok,
   bad_query_length,  // not within 0 … query tokens of the array; the last tokens of a cache: nor within those that it holds
   bad_key_length,    // not within 0 … key tokens of the array or the cache
+  empty_cache,       // nothing was appended to the cache, and key_length does not say 0
   bad_scale,         // NaN or infinite
   bad_offset,        // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int
   ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset does not say it
@@ -22,9 +23,11 @@ enum class Status {
   cache_full,  // append: the tokens do not fit
   bad_length,  // truncate: negative, or more tokens than the cache holds
   bad_begin,   // State::begin: not a multiple of segment_keys, or negative
-  bad_up_to,   // accumulate: before the key that the state takes next
-  bad_state,   // it has taken no keys, other queries, or more keys than there are; merge: does not begin where the first stops
-  other_options,  // of a State: not those, or not the positions, that the calls before had; finish: not the same sink_logits
+  bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys
+  bad_state,   // it has taken nothing since it began or was finished, other queries, or more keys than there are; merge: does
+               // not begin where the first stops
+  other_options,  // of a State: not those, or not the positions, that the calls before had; finish: not the same sink_logits,
+                  // no lse where they had one, or a key_length before which the state has not stopped
   bad_partials,   // finish: a part has not run, or with other options or another length of the cache
 
   // Of calls with ScoreOptions, RingCache or State.
@@ -40,7 +43,7 @@ enum class Status {
 
   // Of what stands around attention.
   bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
-  bad_rotary,    // base not within 2 … 1e12, or a scaling not within 1 … 65536
+  bad_rotary,    // before init; init: base not within 2 … 1e12, or a scaling not within 1 … 65536
   bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 };
 

@@ -133,5 +133,9 @@ struct Same<A, A> {
   static constexpr bool value = true;
 };
 
+// Whether the argument of a parameter Type&& has a name, and so outlives the call.
+template <class Type>
+constexpr bool is_named = Same<Type, Type&>::value;
+
 }  // namespace detail
 }  // namespace attend

@@ -25,14 +25,14 @@ class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
 
  public:
-  constexpr State() : data_{}, first_(0), end_(0), queries_(0), begun_(false), settings_{} {}
+  constexpr State() : data_{}, first_(0), end_(0), queries_(0), begun_(false), finished_(false), settings_{} {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
   // States that begin at others than 0 are for merge().
   constexpr Status begin(int key = 0) {
     if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
     first_ = end_ = key;
-    begun_ = false;
+    begun_ = finished_ = false;
     return Status::ok;
   }
 
@@ -47,6 +47,7 @@ class State {
   int end_;                        // key before which it stopped
   int queries_;                    // query tokens that it is of
   bool begun_;                     // whether anything, be it no keys, was taken since begin()
+  bool finished_;                  // whether nothing was taken since finish()
   detail::CallSettings settings_;  // what it was taken with
 };
 
@@ -67,7 +68,7 @@ struct StateAccess {
     if (status != Status::ok) return status;
     core::Problem& problem = call.problem;
     core::Options& more = call.options;
-    if (up_to < state.end_) return Status::bad_up_to;
+    if (up_to < state.end_ || (state.begun_ && up_to > state.end_ && state.end_ == problem.keys)) return Status::bad_up_to;
     if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
     const CallSettings settings = settings_of(problem, more);
     if (state.begun_ && !same_settings(settings, state.settings_)) return Status::other_options;
@@ -80,14 +81,17 @@ struct StateAccess {
     state.end_ = problem.keys;
     state.queries_ = problem.queries;
     state.begun_ = true;
+    state.finished_ = false;
     state.settings_ = settings;
     return Status::ok;
   }
 
   template <class Shape, int tokens>
-  static Status finish(const State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
-    if (!state.begun_ || options.query_length.or_else(state.queries_) != state.queries_) return Status::bad_state;
-    if (!are_settings(state.settings_, options)) return Status::other_options;
+  static Status finish(State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
+    if (!state.begun_ || state.finished_ || options.query_length.or_else(state.queries_) != state.queries_)
+      return Status::bad_state;
+    if (!are_settings(state.settings_, options) || options.key_length.or_else(state.end_) != state.end_)
+      return Status::other_options;
     if (options.lse.data != nullptr && options.lse.tokens < state.queries_) return Status::bad_lse;
     using Dims = Checked<Shape>;
     OptionCall call;
@@ -100,6 +104,7 @@ struct StateAccess {
     call.options.sink_logits = options.sink_logits.data;
     call.options.lse = {options.lse.data, Dims::query_heads, 1};
     core::finish(call.problem, call.options);
+    state.finished_ = true;
     return Status::ok;
   }
 
@@ -110,6 +115,7 @@ struct StateAccess {
     if (!same_settings(state.settings_, later.settings_)) return Status::other_options;
     core::merge(state.data_[0][0], later.data_[0][0], state.queries_ * Checked<Shape>::query_heads, Checked<Shape>::value_dim);
     state.end_ = later.end_;
+    state.finished_ = false;
     return Status::ok;
   }
 };
@@ -118,12 +124,20 @@ struct StateAccess {
 
 // The keys of a cache from state.next() to up_to - 1, as far as there are so many, go into a state; all are in it when
 // state.next() is the cache's length, or key_length. Each key is processed once; keys before the windows of all queries, except
-// sink tokens, cost next to nothing. Between calls options must stay the same, and the cache may not change (or only be
-// appended to, with options.offset and options.key_length given).
+// sink tokens, cost next to nothing. Between calls options must stay the same. Keys may be appended to the cache between calls:
+//
+//   options.causal = false;                              // or say offset, which otherwise follows the cache's length
+//   while (slice_arrives(key, value)) {                  // up to 100 tokens
+//     cache.append(key, value);
+//     attend::accumulate(query, cache, state, cache.length(), work, options);
+//   }
+//   attend::finish(state, output, options);
+//
 //   query Query<Shape, tokens>     cache KvCache or RingCache     state State<Shape, tokens>     up_to >= state.next()
 //   work  OptionWorkspace<Shape, tokens>     then Options or ScoreOptions<Shape>: causal, as prefill is, unless they say
 //   otherwise
-// options.lse and sink_logits take effect in finish(); scores are written for the keys that were taken, but no weights.
+// options.lse and sink_logits take effect in finish(), which wants the same options; scores are written for the keys that were
+// taken, but no weights. Without begin() another query would take nothing.
 template <class QueryArray, class Cache, class StateArray, class Work, class... More>
 Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state, int up_to, Work& work, const More&... more) {
   using namespace detail;
@@ -184,10 +198,11 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   }
 }
 
-// Writes the output, and options.lse, of the keys that a state has taken. The state does not change: it can take more.
+// Writes the output, and options.lse, of the keys that a state has taken. It can take more then, and must have before the next
+// finish.
 //   state State<Shape, tokens>     output Output<Shape, tokens>     then options, as for accumulate
 template <class Shape, int tokens, class OutputArray, class... More>
-Status finish(const State<Shape, tokens>& state, OutputArray& output, const More&... more) {
+Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... more) {
   using namespace detail;
   constexpr bool is_output = Same<OutputArray, Output<Shape, tokens>>::value;
   static_assert(is_output,

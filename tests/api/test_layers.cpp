@@ -200,6 +200,7 @@ TEST_CASE("cross-attention projects the memory once") {
   const auto layer = attend::multi_head<Wide>(*world.wq, *wk, *wv, *world.wo);
   auto cache = std::make_unique<attend::KvCache<Wide>>();
   auto work = std::make_unique<attend::LayerWorkspace<Wide, tokens>>();
+  CHECK(attend::cross_attention(*world.x, layer, *cache, *world.y, *work) == Status::empty_cache);
   REQUIRE(attend::project_memory(*memory, layer, *cache, *work, 100) == Status::ok);
   CHECK(cache->length() == 100);
 

@@ -133,10 +133,14 @@ TEST_CASE("partials: over a cache of floats, with Options, they agree with decod
     for (const int length : {0, 1, 512, 513, 1500}) {
       CAPTURE(length);
       const Cache& cache = filled<Cache, Long, 1500>(length);
-      check<Long, 1, attend::detail::NoRing>(cache, none, attend::Options{});
-      check<Long, 1, attend::detail::NoRing>(cache, none, attend::causal());
-      check<Long, 3, attend::detail::NoRing>(cache, none, everything);
-      check<Long, 3, attend::detail::NoRing>(cache, none, attend::causal(-1));
+      const auto of_length = [length](attend::Options options) {
+        if (length == 0) options.key_length = 0;  // said, or the empty cache is refused
+        return options;
+      };
+      check<Long, 1, attend::detail::NoRing>(cache, none, of_length({}));
+      check<Long, 1, attend::detail::NoRing>(cache, none, of_length(attend::causal()));
+      check<Long, 3, attend::detail::NoRing>(cache, none, of_length(everything));
+      check<Long, 3, attend::detail::NoRing>(cache, none, of_length(attend::causal(-1)));
     }
     check<Long, 3, attend::detail::NoRing>(filled<Cache, Long, 1500>(1025), none, attend::causal());
     using Few = attend::KvCache<Short>;

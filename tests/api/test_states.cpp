@@ -171,6 +171,8 @@ TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
   CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) ==
         Status::bad_query_length);  // the last of no tokens
   options.causal = false;
+  CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) == Status::empty_cache);
+  options.key_length = 0;
   CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) == Status::ok);
   CHECK(w.state.next() == 0);
   CHECK(attend::finish(w.state, w.found, options) == Status::ok);
@@ -228,6 +230,36 @@ TEST_CASE("states: what is out of range is refused with a status, and nothing is
   w.later.begin(512);
   CHECK(attend::accumulate(w.query, w.plain, w.later, 600, w.work, attend::causal()) == Status::ok);
   refused(attend::merge(state, w.later), Status::bad_state);  // it stopped at 400
+}
+
+TEST_CASE("states: a step that was forgotten is refused: keys, begin for other queries, the length and lse of finish") {
+  World& w = world();
+  static attend::KvCache<Wake> cache;
+  static attend::Key<Wake, 150> key;
+  static attend::Value<Wake, 150> value;
+  static attend::State<Wake, queries> state;
+  attend::ScoreOptions<Wake> options;
+  options.causal = false;
+  cache.clear();
+  state.begin();
+  CHECK(attend::accumulate(w.query, cache, state, 100, w.work, options) == Status::empty_cache);
+  REQUIRE(cache.append(key, value) == Status::ok);
+  CHECK(attend::accumulate(w.query, cache, state, 100, w.work, options) == Status::ok);
+  CHECK(attend::accumulate(w.query, cache, state, 200, w.work, options) == Status::ok);  // the 50 that there are
+  CHECK(attend::accumulate(w.query, cache, state, 200, w.work, options) == Status::bad_up_to);
+  CHECK(attend::accumulate(w.query, cache, state, 150, w.work, options) == Status::ok);  // none, as it says
+  options.key_length = 200;
+  CHECK(attend::finish(state, w.found, options) == Status::other_options);
+  options.key_length = 150;
+  CHECK(attend::finish(state, w.found, options) == Status::ok);
+  CHECK(attend::finish(state, w.found, options) == Status::bad_state);  // begin() was forgotten, and so nothing taken
+  state.begin();
+  options.lse = w.lse;
+  CHECK(attend::accumulate(w.query, cache, state, 150, w.work, options) == Status::ok);
+  options.lse = {};
+  CHECK(attend::finish(state, w.found, options) == Status::other_options);
+  options.lse = w.lse;
+  CHECK(attend::finish(state, w.found, options) == Status::ok);
 }
 
 TEST_CASE("states: other options than before are refused, by accumulate, merge and finish, and nothing is touched") {

@@ -79,6 +79,10 @@ void check_ways() {
   }
 }
 
+struct LastSixteen {
+  static constexpr int window = 16, sink_tokens = 0, tokens_at_once = 6;
+};
+
 }  // namespace
 
 TEST_CASE("attention, prefill and decode agree in every bit on every backend") {
@@ -242,6 +246,35 @@ TEST_CASE("wrong options are refused with a status, and nothing is touched") {
   REQUIRE(cache.truncate(5) == Status::ok);  // fewer tokens than queries
   CHECK(attend::prefill(query, cache, out, prefill_work) == Status::bad_query_length);
   CHECK(same_array(out, untouched));
+}
+
+TEST_CASE("a cache that nothing was appended to is refused by every call, unless key_length says that there are no keys") {
+  static attend::KvCache<Wake> floats;
+  static attend::KvCache<Wake, attend::int8> bytes;
+  static attend::RingCache<Wake, LastSixteen> ring;
+  static attend::OptionWorkspace<Wake, 6> work;
+  static attend::Partials<Wake> partials;
+  const auto one = filled<attend::Query<Wake>>(1);
+  const auto query = filled<attend::Query<Wake, 6>>(1);
+  auto out = poisoned<attend::Output<Wake, 6>>();
+  auto of_one = poisoned<attend::Output<Wake>>();
+  const auto untouched = out;
+  const auto of_one_untouched = of_one;
+  attend::ScoreOptions<Wake> all;
+  all.causal = false;
+  CHECK(attend::decode(one, floats, of_one) == Status::empty_cache);
+  CHECK(attend::decode(one, bytes, of_one, work) == Status::empty_cache);
+  CHECK(attend::decode(one, ring, of_one, work) == Status::empty_cache);
+  CHECK(attend::decode(one, floats, of_one, work, attend::ScoreOptions<Wake>{}) == Status::empty_cache);
+  CHECK(attend::prefill(query, floats, out, work, all) == Status::empty_cache);
+  CHECK(attend::prefill(query, bytes, out, work, all) == Status::empty_cache);
+  CHECK(attend::accumulate(one, floats, partials) == Status::empty_cache);
+  CHECK(attend::finish(floats, partials, of_one) == Status::empty_cache);
+  CHECK(same_array(out, untouched));
+  CHECK(same_array(of_one, of_one_untouched));
+  all.key_length = 0;
+  CHECK(attend::prefill(query, bytes, out, work, all) == Status::ok);
+  CHECK(out[5][0][0] == 0.0f);
 }
 
 TEST_CASE("an offset is said where positions matter and arrays do not say them, and nowhere else") {

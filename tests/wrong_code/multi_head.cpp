@@ -32,6 +32,16 @@ void wrong() { (void)attend::multi_head<Shape>(query_weights, key_weights, wv, o
 //! layer_of_floats: attend: a layer takes attend::Weights or attend::PackedWeights, or attend::biased() of them
 void wrong() { (void)attend::multi_head<Shape>(floats, key_weights, value_weights, output_weights); }
 
+//! layer_of_temporary: attend: a layer refers to its weights: they must have a name and outlive it
+void wrong() { (void)attend::multi_head<Shape>(attend::pack(query_weights), key_weights, value_weights, output_weights); }
+
+//! layer_of_biased_temporary: attend: a layer refers to its weights: they must have a name and outlive it
+static float bias[32];
+void wrong() { (void)attend::biased(attend::pack(query_weights), bias); }
+
+//! layer_rotated_by_temporary: attend: a layer refers to its Rotary or RotaryTable, which must have a name and outlive it
+void wrong() { (void)attend::rotated<attend::RotaryPairs::halves>(attend::Rotary<8>()); }
+
 //! layer_bias: attend: a bias is a float[] with as many numbers as the weights have outputs
 void wrong() { (void)attend::biased(query_weights, floats); }
 
