@@ -60,7 +60,11 @@ $(BUILD)/shared/%.o: %.cpp
 $(BUILD)/libattend.so: $(SHARED)
 	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so)
 
-## run         the action that a household command asks for: type commands, or SENTENCE="dim the lamp"; HEATMAP=1 shows what each head looked at; EXAMPLE=textbook: self-attention step by step; MODEL= and TOKENIZER=: a story (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=); TARGET=cortex-m4, m7, m33 or m55: household commands on an emulated board, or with STEPS= a story
+## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
+##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
+##               EXAMPLE=textbook  self-attention step by step
+##               MODEL= TOKENIZER=  a story by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
+##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= a story
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
@@ -93,7 +97,7 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, who includes whom, README
+## test        every test, some three minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, who includes whom, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)

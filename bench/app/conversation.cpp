@@ -33,7 +33,8 @@ class Conversation {
   // What it took, for a person.
   void report() const {
     char text[100];
-    std::snprintf(text, sizeof text, "%d tokens, %.1f ms, backend %s\n", tokens_, 1000 * seconds_, attend::active_backend());
+    std::snprintf(text, sizeof text, "%d tokens of sentences and actions, %.1f ms, backend %s\n", tokens_, 1000 * seconds_,
+                  attend::active_backend());
     terminal_.note(text);
   }
 

@@ -15,6 +15,9 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+constexpr const char* explanation =
+    "Rows: the piece of the action that was chosen. Columns: the words that the head looked at then.";
+
 std::string trimmed(const std::string& piece) { return piece.substr(piece.find_first_not_of(' ') == 1 ? 1 : 0); }
 
 // Characters that a terminal shows for UTF-8.
@@ -92,7 +95,7 @@ std::string legend(int x, int y) {
 std::string heatmap_text(const AttentionMap& map, bool colour) {
   std::size_t label = 0;
   for (const std::string& piece : map.pieces) label = std::max(label, shown_width(trimmed(piece)));
-  std::string words(label, ' '), text;
+  std::string words(label, ' '), text = std::string("\n") + explanation + "\n";
   for (const std::string& word : map.words) words += " " + trimmed(word);
   for (int layer = 0; layer < map.layers; ++layer) {
     for (int head = 0; head < map.heads; ++head) {
@@ -119,8 +122,7 @@ std::string heatmap_svg(const AttentionMap& map, std::string_view title) {
                            full_width, full_height, full_width, full_height);
   svg += "font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   svg += text_at(20, 26, "font-size=\"16\" font-weight=\"bold\"", std::string(title));
-  svg += text_at(20, 48, "font-size=\"12\"",
-                 "Rows: the piece of the action that was chosen. Columns: the words that the head looked at then.");
+  svg += text_at(20, 48, "font-size=\"12\"", explanation);
   for (int layer = 0; layer < map.layers; ++layer) {
     for (int head = 0; head < map.heads; ++head) svg += panel(map, layer, head, 20 + head * width, top + layer * height);
   }

@@ -5,7 +5,7 @@
 //   attend::rms_norm(x, weight, y);              // each row of width floats
 //   attend::layer_norm(x, weight, bias, y);
 //   attend::rms_norm(query, head_weight, query); // in place; a weight of head_dim floats: each head by itself
-//   attend::add(y, x);                           // x += y
+//   attend::add(y, x);                           // x += y: from the first to the second
 #pragma once
 
 #include "core_layer.h"
@@ -72,15 +72,15 @@ Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, floa
   return Status::ok;
 }
 
-// y += x * factor, rounded once: a residual connection.
-template <class X, class Y>
-void add(const X& x, Y& y, float factor = 1.0f) {
-  static_assert(detail::are_floats<X, Y>,
+// to += from * factor, rounded once: a residual connection.
+template <class From, class To>
+void add(const From& from, To& to, float factor = 1.0f) {
+  static_assert(detail::are_floats<From, To>,
                 "attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
-  static_assert(detail::are_as_many<X, Y>, "attend: the arrays of add must have as many floats as each other");
-  constexpr size_t count = detail::FloatArray<Y>::count;
+  static_assert(detail::are_as_many<From, To>, "attend: the arrays of add must have as many floats as each other");
+  constexpr size_t count = detail::FloatArray<To>::count;
   static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
-  core::add(detail::first_of(x), factor, int(count), detail::first_of(y));
+  core::add(detail::first_of(from), factor, int(count), detail::first_of(to));
 }
 
 }  // namespace attend
