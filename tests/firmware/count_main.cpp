@@ -1,15 +1,15 @@
-// Executed instructions for each multiply-accumulate of projections, and of float32 attention, softmax included: one head, no
-// mask, every token sees every token. Multiply-accumulates are 2 * tokens * tokens * head_dim: those of the scores and of the
-// output.
+// Executed instructions for each multiply-accumulate of projections, of a layer, and of float32 attention, softmax included:
+// one head, no mask, every token sees every token. Multiply-accumulates are 2 * tokens * tokens * head_dim: those of the scores
+// and of the output.
 //
 // For an emulator whose clock moves with the instructions (instructions.h).
 #include <initializer_list>
 
 #include "../conformance/cache_call.h"
 #include "../support/random.h"
+#include "attend/attend.h"
 #include "attend/core_linear.h"
 #include "attend/core_options.h"
-#include "attend/shape.h"
 #include "instructions.h"
 #include "platform.h"
 
@@ -214,6 +214,44 @@ void count_linear(const LinearCall& call) {
   report(instructions, uint64_t(call.tokens) * width * width);
 }
 
+// A multi-head layer, 4 heads of 32, weights of bytes: a prompt, then one token that sees it; for each weight and token,
+// attention included.
+struct LayerShape {
+  static constexpr int query_heads = 4, kv_heads = 4, head_dim = 32, max_tokens = 65;
+};
+constexpr int layer_width = LayerShape::query_heads * LayerShape::head_dim, prompt_tokens = LayerShape::max_tokens - 1;
+attend::Weights<layer_width, layer_width, attend::int8> wq, wk, wv, wo;
+attend::Vectors<prompt_tokens, layer_width> prompt;
+attend::Vectors<1, layer_width> token;
+attend::KvCache<LayerShape> layer_cache;
+attend::LayerWorkspace<LayerShape, prompt_tokens> layer_work;
+
+void fill(attend::Weights<layer_width, layer_width, attend::int8>& weights, attend_test::Random& random) {
+  for (auto& row : weights.data) {
+    for (auto& number : row) number = int8_t(random.between(-127, 127));
+  }
+  for (float& scale : weights.scales) scale = 0x1p-10f;
+}
+
+void count_layer() {
+  attend_test::Random random(1);
+  for (auto* const weights : {&wq, &wk, &wv, &wo}) fill(*weights, random);
+  random.fill(prompt.data[0], size_t(prompt_tokens) * layer_width);
+  random.fill(token.data[0], layer_width);
+  const auto layer = attend::multi_head<LayerShape>(wq, wk, wv, wo);
+  constexpr uint64_t weights = 4u * layer_width * layer_width;
+  attend::Status status{}, after{};
+  const uint64_t all =
+      firmware::count_instructions([&] { status = attend::self_attention(prompt, layer, layer_cache, prompt, layer_work); });
+  const uint64_t one =
+      firmware::count_instructions([&] { after = attend::self_attention(token, layer, layer_cache, token, layer_work); });
+  if (status != attend::Status::ok || after != attend::Status::ok) return firmware::print("the layer refuses\n");
+  firmware::print("layer prompt ");
+  report(all, weights * prompt_tokens);
+  firmware::print("layer token ");
+  report(one, weights);
+}
+
 }  // namespace
 
 int firmware::run() {
@@ -224,5 +262,6 @@ int firmware::run() {
     for (const Call& call : calls) count_call(call, queries);
   }
   for (const LinearCall& call : linear_calls) count_linear(call);
+  count_layer();
   return 0;
 }

@@ -61,15 +61,15 @@ function projections_row(    format) {
 
 function layers() {
   if (kind == "markdown") {
-    print "\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same |"
-    print "| --- | --- | --- |"
+    print "\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same | instructions over a cache, per weight and token: of a prompt of 64 / the token after it |"
+    print "| --- | --- | --- | --- |"
   } else {
-    print "\nmulti-head layer, 4 heads of 32, weights of bytes, 64 tokens; at -Os: flash over a cache / over a ring of bytes; stack of the same"
+    print "\nmulti-head layer, 4 heads of 32, weights of bytes, 64 tokens; at -Os: flash over a cache / over a ring of bytes; stack of the same; at -O2: instructions per weight and token, of a prompt of 64 / the token after it"
   }
   for (i = 1; i <= count; ++i) {
     board = boards[i]
-    printf kind == "markdown" ? "| %s | %s | %s |\n" : "%-14s %s; %s\n", board,
-      list("-Os", "flash_", "layer layer_ring"), list("-Os", "stack_", "layer layer_ring")
+    printf kind == "markdown" ? "| %s | %s | %s | %s |\n" : "%-14s %s; %s; %s\n", board,
+      list("-Os", "flash_", "layer layer_ring"), list("-Os", "stack_", "layer layer_ring"), list("-O2", "per_mac_layer_", "prompt token")
   }
 }
 
