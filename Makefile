@@ -1,7 +1,7 @@
 # Attend. `make help` says what there is.
 
 OPT ?= -O2
-DEBUG ?= -g
+DEBUG ?=
 EXTRA ?=
 BUILD ?= build/$(subst $() ,_,$(notdir $(CXX)))$(OPT)$(subst /,_,$(subst $() ,_,$(EXTRA)))
 MODELS ?= ../shared/models
@@ -286,7 +286,7 @@ format:
 clean:
 	@rm -rf build
 
-## help        this list; CXX=clang++ and OPT=-O3 choose compiler and level, DEBUG= leaves out debug information, EXTRA= adds flags, BUILD= the folder
+## help        this list; CXX=clang++ and OPT=-O3 choose compiler and level, DEBUG=-g adds debug information, EXTRA= adds flags, BUILD= the folder
 .PHONY: help
 help:
 	@echo "make ..."
