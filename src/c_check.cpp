@@ -54,7 +54,7 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   check.require(agree(problem.value_format, cache.value_format), ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
   check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   check.require(problem.pages.table == nullptr, ATTEND_CONFLICT, ATTEND_ARG_PAGES);
-  check.require(problem.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
+  check.require(call.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
   const bool same_shape =
       problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
   check.require(same_shape, ATTEND_MISMATCH, ATTEND_ARG_CACHE);
@@ -71,9 +71,9 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
   call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - origin;
   const ptrdiff_t* const lengths = problem.key_lengths;
   if (lengths == nullptr) return;
-  call.memory.read(check, check.array(lengths, problem.batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
+  call.memory.read(check, check.array(lengths, call.batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
   const ptrdiff_t longest = problem.states != nullptr ? ATTEND_MAX_TOKENS : keys;
-  for (ptrdiff_t row = 0; !check.failed() && row < problem.batch; ++row) {
+  for (ptrdiff_t row = 0; !check.failed() && row < call.batch; ++row) {
     check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
   }
   call.key_lengths = lengths;
@@ -90,7 +90,7 @@ void check_position(Check& check, const attend_problem& problem, Call& call) {
   if (given) check.within(problem.offset, -ATTEND_MAX_TOKENS, ATTEND_MAX_TOKENS, ATTEND_ARG_OFFSET);
   const attend_cache* const cache = problem.cache;
   const bool clear = cache != nullptr ? problem.queries <= cache->tokens : problem.queries == call.first.keys;
-  const bool nobody = problem.batch == 0 || problem.queries == 0;
+  const bool nobody = call.batch == 0 || problem.queries == 0;
   check.require(!matters || given || call.queries_last || clear || nobody, ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET);
   if (check.failed()) return;
   call.first.offset = int(given ? problem.offset : cache != nullptr ? cache->tokens - problem.queries : 0);
@@ -163,20 +163,30 @@ void plan(Call& call, int most_keys) {
 
 }  // namespace
 
+// Whether anything is set that speaks of batch rows; a cache has only one.
+static bool has_rows(const attend_problem& problem) {
+  const auto steps = [](const auto& tensor) { return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0; };
+  return problem.cache == nullptr &&
+         (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps(problem.query) || steps(problem.key) ||
+          steps(problem.value) || steps(problem.output));
+}
+
 void check_rows(Check& check, const attend_problem* problem, Call& call) {
   check.whole_struct(problem, alignof(attend_problem), sizeof *problem, ATTEND_ARG_PROBLEM);
   if (check.failed()) return;
   check.require((problem->options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
   const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem->layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
   check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
-  check.within(problem->batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
+  const bool said = problem->batch != ATTEND_DEFAULT_BATCH;
+  call.batch = said ? problem->batch : 1;
+  check.within(call.batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
+  check.require(said || !has_rows(*problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
   check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem->query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
   check.within(problem->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   if (check.failed()) return;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(problem);
   call.memory.read(check, {begin, begin + problem->size});
-  call.batch = problem->batch;
   call.first.queries = int(problem->queries);
   call.first.query_heads = int(problem->query_heads);
   call.first.value_dim = int(problem->value_dim);

@@ -51,6 +51,8 @@ constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
+     "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
      "set it: 0 if the queries are the first tokens, keys - queries if they are the last; over a cache, append their keys and "
      "values before the call"},

@@ -31,7 +31,7 @@ constexpr attend_problem default_problem() {
   problem.size = sizeof problem;
   problem.scale = ATTEND_DEFAULT_SCALE;
   problem.query_format = problem.key_format = problem.value_format = problem.output_format = ATTEND_DEFAULT_FORMAT;
-  problem.batch = 1;
+  problem.batch = ATTEND_DEFAULT_BATCH;
   problem.queries = none;
   problem.keys = all;
   problem.offset = ATTEND_DEFAULT_OFFSET;

@@ -21,6 +21,7 @@ extern "C" {
 /* What attend_problem_init writes where a default depends on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
 #define ATTEND_DEFAULT_OFFSET PTRDIFF_MIN        /* see attend_problem::offset */
+#define ATTEND_DEFAULT_BATCH (-1)                /* 1, where that is clear: see attend_problem::batch */
 #define ATTEND_DEFAULT_ORIGIN (-1)               /* 0, where that is clear: see attend_problem::origin */
 #define ATTEND_DEFAULT_FORMAT (-1)               /* ATTEND_FLOAT32, where that is clear: see attend_problem::query_format */
 #define ATTEND_DENSE PTRDIFF_MIN /* of a stride: as in a dense array of the layout, by the extents of the call */
@@ -169,7 +170,8 @@ typedef struct attend_problem {
   int key_format;   /* attend_format; a cache knows its own, and this and the next need not be set */
   int value_format;
   int output_format; /* attend_format; not ATTEND_INT8 */
-  ptrdiff_t batch;   /* independent rows; 1. With 0, or with queries 0, a call is checked and does nothing */
+  ptrdiff_t batch;   /* independent rows. 1 by default, which computes the first row of longer arrays; must be set beside
+                        key_lengths, pages and batch_stride. With 0, or with queries 0, a call is checked and does nothing */
   ptrdiff_t query_heads;
   ptrdiff_t kv_heads;  /* divides query_heads: the same is plain multi-head attention, 1 is multi-query */
   ptrdiff_t head_dim;  /* width of a query and of a key */

@@ -102,7 +102,7 @@ class Check {
   // not set is float32 only where the other is not smaller.
   void format_of_pair(int format, int other, int last, attend_argument argument) {
     this->format(format, ATTEND_DEFAULT_FORMAT, last, argument);
-    const bool is_smaller = other > ATTEND_FLOAT32 && other <= ATTEND_INT8;
+    const bool is_smaller = other > ATTEND_FLOAT32 && other <= last;
     require(format != ATTEND_DEFAULT_FORMAT || !is_smaller, ATTEND_AMBIGUOUS, argument);
   }
 

@@ -53,6 +53,11 @@ inline const Clash left_out[] = {
        s.p.mask.query_stride = 2 * World::columns, s.p.mask.head_stride = ATTEND_DENSE;
        return s.p.queries > 0 && s.p.query_heads > 1;
      }},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH,
+     [](Scene s) {
+       s.p.batch = ATTEND_DEFAULT_BATCH;
+       return s.p.cache == nullptr && (s.p.key_lengths != nullptr || s.p.pages.table != nullptr);
+     }},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY,
      [](Scene s) {
        s.p.layout = ATTEND_BATCH_TOKEN_HEAD_DIM, s.p.query.token_stride = 1000;

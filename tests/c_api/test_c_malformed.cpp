@@ -123,7 +123,7 @@ void one_other(Random& random, Count& count) {
   expect(attend_backend_use(nullptr), ATTEND_MISSING, ATTEND_ARG_NAME, "attend_backend_use");
   expect(attend_backend_use(random.between(0, 1) == 0 ? "abacus" : ""), ATTEND_UNKNOWN, ATTEND_ARG_NAME, "attend_backend_use");
   const int none = random.between(0, 1) == 0 ? -1 - random.between(0, 9) : attend_backend_count() + random.between(0, 9);
-  const bool untouched = problem.batch == 1 && problem.size == sizeof problem && shape.kv_heads == 1;
+  const bool untouched = problem.batch == ATTEND_DEFAULT_BATCH && problem.size == sizeof problem && shape.kv_heads == 1;
   count.check(untouched && attend_backend_name(none) == nullptr, "structs after a refusal", {}, none);
 }
 

@@ -195,6 +195,7 @@ TEST_CASE("c pages: those that every window has left behind may be gone, others 
   const Tokens tokens(count);
   std::vector<std::int32_t> table = {0, 1, 2, 3};
   attend_problem p = problem_of(tokens, 0, 2);
+  p.batch = 1;
   p.window_left = 20, p.sink_tokens = 3, p.offset = count - 2;  // 42 ... are seen, and the first three
   p.key = tokens.keys(0), p.value = tokens.values(0);
   p.keys = count;
