@@ -43,7 +43,7 @@ enum attend_error {
   ATTEND_UNAVAILABLE = 18      /* a backend that this processor cannot run */
 };
 
-/* Fields of attend_problem and attend_cache_shape, and parameters of functions. */
+/* Fields of structs, and parameters of functions. */
 enum attend_argument {
   ATTEND_ARG_NONE = 0,
   ATTEND_ARG_PROBLEM,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The C surface: its header, a program in C, both libraries, Python, and malformed calls under sanitizers:
+# The C surface: its headers, programs in C, both libraries, Python, and malformed calls under sanitizers:
 # tests/checks/check_c.sh CXX BUILD_DIR
 #
 # `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so, and `make unit` BUILD_DIR/tests/support/main.o.
