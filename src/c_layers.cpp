@@ -151,7 +151,7 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.scale = scale_of(use.problem);
   if (use.call.queries_last) problem.offset = problem.keys - problem.queries;
   const RunTimeLayer layer(use.layer, use.call.first);
-  const LayerCall call = {layer, kept, given.x, given.y, work, use.position, {memory}};
+  const LayerCall call = {{memory}, layer, kept, given.x, given.y, work, use.position};
   if (use.call.plain) {
     (void)detail::run_share(problem, call);
   } else {
@@ -267,7 +267,7 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   if (check.failed()) return check.status();
   const RunTimeLayer from(*layer, of);
   const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, of)};
-  const LayerCall call = {from, kept, nullptr, nullptr, static_cast<float*>(workspace), cache.tokens, {places}};
+  const LayerCall call = {{places}, from, kept, nullptr, nullptr, static_cast<float*>(workspace), cache.tokens};
   call.store(x, int(tokens));
   return ATTEND_OK;
 }

@@ -132,8 +132,8 @@ ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend
 /* ---- Multi-head layers ----
  *
  * A layer is given an attend_problem, which says heads, dims, `queries` (the tokens of x) and options; layout is that of lse.
- * What the layer has or finds itself stays as it was initialised, or is refused (ATTEND_CONFLICT): query, key, value, output and
- * their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
+ * What the layer has or finds itself stays as it was initialised, or is refused (ATTEND_CONFLICT): query, key, value, output
+ * and their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
  * another. */
 typedef struct attend_layer {
   size_t size;             /* sizeof(attend_layer), by attend_layer_init */

@@ -109,17 +109,18 @@ constexpr bool is_layer() {
 //   for each block of tokens:  keys and values = projections; steps; store
 //   for each block of tokens:  queries = projection; steps; attention; output = projection
 //
-// `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer; `Plan` has the
-// LayerMemory. `Store` is what is attended to: where a block's keys and values are projected to, and what becomes of them then.
-template <class Layer, class Plan, class Store>
-struct LayerCall {
+// `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
+// LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
+// a block's keys and values are projected to, and what becomes of them then.
+template <class Layer, class Places, class Store>
+struct LayerCall : Places {
   // Keys and values of `count` tokens.
   void store(const float* from, int count) const {
-    const int block = plan.memory.block;
+    const int block = Places::memory.block;
     for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * layer.memory_width) {
       const int some = smaller(block, count - first);
-      float *const keys = kept.keys_at(at(plan.memory.first), first), *const values =
-                                                                          kept.values_at(at(plan.memory.second), first);
+      float *const keys = kept.keys_at(at(Places::memory.first), first), *const values =
+                                                                             kept.values_at(at(Places::memory.second), first);
       project(layer.key, from, some, keys);
       project(layer.value, from, some, values);
       layer.prepare_keys(keys, position + first, some);
@@ -130,19 +131,19 @@ struct LayerCall {
   // attend(first, count): attention of the block's queries.
   template <class Attend>
   void attend_blocks(int count, Attend attend) const {
-    const int block = plan.memory.block;
+    const int block = Places::memory.block;
     for (int first = 0; first < count; first += block) {
       const int some = smaller(block, count - first);
-      project(layer.query, x + ptrdiff_t(first) * layer.width, some, at(plan.memory.first));
-      layer.prepare_queries(at(plan.memory.first), position + first, some);
+      project(layer.query, x + ptrdiff_t(first) * layer.width, some, at(Places::memory.first));
+      layer.prepare_queries(at(Places::memory.first), position + first, some);
       attend(first, some);
-      project(layer.output, at(plan.memory.second), some, y + ptrdiff_t(first) * layer.output_width);
+      project(layer.output, at(Places::memory.second), some, y + ptrdiff_t(first) * layer.output_width);
     }
   }
 
   template <class OneMatrix>
   void project(const OneMatrix& matrix, const float* from, int count, float* to) const {
-    matrix.template project<Plan::one_token>(from, count, to, plan.memory.projecting > 0 ? work : nullptr);
+    matrix.template project<Places::one_token>(from, count, to, Places::memory.projecting > 0 ? work : nullptr);
   }
   float* at(uint64_t floats) const { return work + size_t(floats); }
 
@@ -152,7 +153,6 @@ struct LayerCall {
   float* y;
   float* work;
   int position;  // of the first token, for the steps
-  Plan plan = {};
 };
 
 template <class... Types>
@@ -249,7 +249,8 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
                   "attend::LayerOptionWorkspace<Shape, tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
-    const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
+    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
+                                                                  at, position};
     using Block = OptionPlan<Shape, Memory::block>;
     OptionCall problem;
     set_query<Shape, Block>(problem, at + Memory::first, tokens, at);
@@ -264,7 +265,8 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
   } else {
     using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
     static_assert(is_enough<Work, Memory>(), "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
-    const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
+    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
+                                                                  at, position};
     const auto& rows = CacheAccess::rows(cache);
     return run_plain<typename BlockPlan<Shape, Memory::block, over_cache>::Type, Checked<Shape>>(
         {at + Memory::first, at + Memory::second, rows.keys(), rows.values(), true, causal, at, tokens, held}, options, call);

@@ -31,14 +31,20 @@ struct LayerMemory {
   }
 };
 
-// The same of a shape. `Attention` is the plan of a block's call.
+// The same of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart from names for the
+// rest.
 template <class Shape, int tokens, class Attention, int keys_of_arrays>
-struct LayerPlan {
+struct LayerPlaces {
   static constexpr LayerMemory memory{Checked<Shape>(), tokens, larger(keys_of_arrays, 0), Attention::floats};
   static constexpr bool one_token = tokens == 1;
-  static constexpr int block = memory.block;
-  static constexpr size_t first = size_t(memory.first), second = size_t(memory.second), keys = size_t(memory.keys),
-                          values = size_t(memory.values), floats = size_t(memory.floats);
+};
+template <class Shape, int tokens, class Attention, int keys_of_arrays>
+struct LayerPlan {
+  using Places = LayerPlaces<Shape, tokens, Attention, keys_of_arrays>;
+  static constexpr int block = Places::memory.block;
+  static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),
+                          keys = size_t(Places::memory.keys), values = size_t(Places::memory.values),
+                          floats = size_t(Places::memory.floats);
 };
 
 // The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.

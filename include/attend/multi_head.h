@@ -92,7 +92,7 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
   using Dims = Checked<Shape>;
   const KeptArrays kept = {{at + Memory::keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                            {at + Memory::values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}};
-  const LayerCall<Layer, Memory, KeptArrays> call = {layer, kept, first_float(x), first_float(y), at, 0};
+  const LayerCall<Layer, typename Memory::Places, KeptArrays> call = {{}, layer, kept, first_float(x), first_float(y), at, 0};
   const core::Tensor<const float> keys = {kept.keys.data, kept.keys.token_stride, kept.keys.head_stride},
                                   values = {kept.values.data, kept.values.token_stride, kept.values.head_stride};
   if constexpr (with_options) {
@@ -153,8 +153,8 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
   if (count > cache.room()) return Status::cache_full;
   const Status status = layer.check(cache.length(), count);
   if (status != Status::ok) return status;
-  const LayerCall<Layer, Memory, AppendedCache<Cache, Memory::block>> call = {layer,   {cache},   nullptr,
-                                                                              nullptr, work.data, cache.length()};
+  const LayerCall<Layer, typename Memory::Places, AppendedCache<Cache, Memory::block>> call = {
+      {}, layer, {cache}, nullptr, nullptr, work.data, cache.length()};
   call.store(first_float(memory), count);
   return Status::ok;
 }

@@ -47,7 +47,7 @@ struct RunTimeLayer {
   LayerMatrix query, key, value, output;
   ptrdiff_t width, memory_width, output_width;
 };
-struct RunTimePlan {
+struct RunTimePlaces {
   static constexpr bool one_token = false;
   detail::LayerMemory memory;
 };
@@ -69,7 +69,7 @@ struct Kept {
   bool appends;
   detail::KeptArrays arrays;  // with a cache, how new tokens lie
 };
-using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlan, Kept>;
+using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlaces, Kept>;
 
 detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& of) {
   return {{keys, ptrdiff_t(of.kv_heads) * of.head_dim, of.head_dim},

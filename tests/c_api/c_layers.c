@@ -109,7 +109,8 @@ static void block(float* at, int count) {
   norm.width = width;
   norm.epsilon = 1e-5f;
   problem.queries = count;
-  CHECK(attend_layer_workspace_size(&problem, &layer) > 0 && attend_layer_workspace_size(&problem, &layer) <= SIZE(work_memory));
+  CHECK(attend_layer_workspace_size(&problem, &layer) > 0);
+  CHECK(attend_layer_workspace_size(&problem, &layer) <= SIZE(work_memory));
   IS(ATTEND_OK, attend_rms_norm(&norm, at, count, normal));
   IS(ATTEND_OK, attend_self_attention(&problem, &layer, normal, y, work, SIZE(work_memory)));
   IS(ATTEND_OK, attend_add(y, 1.0f, (ptrdiff_t)count * width, at));
