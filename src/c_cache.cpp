@@ -14,12 +14,6 @@ uint32_t check_of(const attend_cache& cache) {
   return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
-void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
-  cache.tokens = int32_t(tokens);
-  if (tokens == 0 || tokens > cache.most) cache.most = cache.tokens;
-  cache.check = check_of(cache);
-}
-
 // Tokens that there is memory for.
 int capacity(const attend_cache& cache) {
   return cache.ring_groups > 0 ? (cache.sink_groups + cache.ring_groups) * panel_keys : cache.max_tokens;
@@ -101,6 +95,21 @@ core::Tensor<const float> check_append(Check& check, const attend_input* input, 
 }
 
 }  // namespace
+
+void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
+  cache.tokens = int32_t(tokens);
+  if (tokens == 0 || tokens > cache.most) cache.most = cache.tokens;
+  cache.check = check_of(cache);
+}
+
+void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value) {
+  if (is_plain(cache)) {
+    core::store(cache_memory(cache), cache.tokens, tokens, key, value);
+  } else {
+    core::store(typed_memory(cache), cache.tokens, tokens, key, value);
+  }
+  set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
+}
 
 bool is_plain(const attend_cache& cache) {
   return (cache.key_format | cache.value_format) == ATTEND_FLOAT32 && cache.ring_groups == 0;
@@ -213,14 +222,8 @@ attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const a
   if (check.failed() || tokens == 0) return check.status();
   const auto keys = check_append(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
   const auto values = check_append(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
-  if (check.failed()) return check.status();
-  if (is_plain(*cache)) {
-    core::store(cache_memory(*cache), cache->tokens, int(tokens), keys, values);
-  } else {
-    core::store(typed_memory(*cache), cache->tokens, int(tokens), keys, values);
-  }
-  set_tokens(*cache, cache->tokens + tokens);
-  return ATTEND_OK;
+  if (!check.failed()) append(*cache, int(tokens), keys, values);
+  return check.status();
 }
 
 attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens) {

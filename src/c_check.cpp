@@ -7,16 +7,6 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-bool is_positioned(const attend_problem& problem) {
-  return (problem.options & ATTEND_CAUSAL) != 0 || problem.window_left != ATTEND_NO_LIMIT ||
-         problem.window_right != ATTEND_NO_LIMIT || problem.alibi_slopes != nullptr || problem.relative_bias.data != nullptr;
-}
-
-bool is_default(const attend_input& input) {
-  return input.data == nullptr && input.batch_stride == ATTEND_DENSE && input.token_stride == ATTEND_DENSE &&
-         input.head_stride == ATTEND_DENSE;
-}
-
 void check_numbers(Check& check, const attend_problem& problem) {
   check.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
   const bool cached = problem.cache != nullptr;  // then what is not set is the cache's
@@ -28,18 +18,6 @@ void check_numbers(Check& check, const attend_problem& problem) {
   const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
   const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
   check.require(magnitude(problem.soft_cap) == 0 || is_cap, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP);
-}
-
-void check_heads(Check& check, const attend_problem& problem) {
-  check.within(problem.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
-  check.within(problem.head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
-  if (check.failed()) return;
-  const unsigned query_heads = unsigned(problem.query_heads),
-                 kv_heads = unsigned(problem.kv_heads);  // short division is faster
-  const unsigned group = query_heads / kv_heads;
-  check.require(group * kv_heads == query_heads, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
-  const bool fits = uint64_t(problem.queries) * group <= ATTEND_MAX_ROWS;
-  check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
 }
 
 // A cache in the place of keys and values.
@@ -55,10 +33,9 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   check.require(problem.pages.table == nullptr, ATTEND_CONFLICT, ATTEND_ARG_PAGES);
   check.require(call.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
-  const bool same_shape =
-      problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
-  check.require(same_shape, ATTEND_MISMATCH, ATTEND_ARG_CACHE);
-  if (!check.failed()) call.memory.read(check, cache_range(cache));
+  check.require(is_of_shape(cache, problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
+  if (check.failed()) return;
+  call.appends ? call.memory.write(check, cache_range(cache), ATTEND_ARG_CACHE) : call.memory.read(check, cache_range(cache));
 }
 
 // How many keys there are, and how many of them in arrays.
@@ -117,8 +94,10 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
     tensor = core_tensor<const float>(input.data, extent);
     return found.batch_step;
   };
-  call.query_step = place(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
-                          problem.query_format, ATTEND_ARG_QUERY, first.query);
+  if (!call.of_layer) {
+    call.query_step = place(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
+                            problem.query_format, ATTEND_ARG_QUERY, first.query);
+  }
   first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
   if (problem.cache != nullptr) {
     const attend_cache& cache = *problem.cache;
@@ -131,7 +110,7 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
       first.key.data = plain.keys;
       first.value = {plain.values, plain.value_dim, ptrdiff_t(plain.capacity) * plain.value_dim};
     }
-  } else if (call.stored > 0) {
+  } else if (call.stored > 0 && !call.of_layer) {
     check_growing(check, problem, call);
     const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
     call.key_step = place(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim}, problem.key_format,
@@ -141,11 +120,44 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
   }
 }
 
+// Whether anything is set that speaks of batch rows; a cache has only one.
+bool has_rows(const attend_problem& problem) {
+  const auto steps = [](const auto& tensor) { return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0; };
+  return problem.cache == nullptr &&
+         (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps(problem.query) || steps(problem.key) ||
+          steps(problem.value) || steps(problem.output));
+}
+
+}  // namespace
+
+bool is_of_shape(const attend_cache& cache, const attend_problem& problem) {
+  return problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
+}
+
+bool is_positioned(const attend_problem& problem) {
+  return (problem.options & ATTEND_CAUSAL) != 0 || problem.window_left != ATTEND_NO_LIMIT ||
+         problem.window_right != ATTEND_NO_LIMIT || problem.alibi_slopes != nullptr || problem.relative_bias.data != nullptr;
+}
+
+void check_heads(Check& check, const attend_problem& problem) {
+  check.within(problem.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
+  check.within(problem.head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
+  if (check.failed()) return;
+  const unsigned query_heads = unsigned(problem.query_heads),
+                 kv_heads = unsigned(problem.kv_heads);  // short division is faster
+  const unsigned group = query_heads / kv_heads;
+  check.require(group * kv_heads == query_heads, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
+  const bool fits = uint64_t(problem.queries) * group <= ATTEND_MAX_ROWS;
+  check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
+}
+
 // Blocks as the typed surface takes them, by the keys that there can be, so that memory for a cache serves as it fills up.
 void plan(Call& call, int most_keys) {
   core::Problem& problem = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
-  const int queries = problem.queries > 0 ? problem.queries : 1;
+  const int queries = problem.queries <= 0 ? 1
+                      : call.of_layer      ? smaller(problem.queries, config::layer_tokens)
+                                           : problem.queries;
   const int rows = core::rows_per_kv_head(problem.query_heads, problem.kv_heads, queries);
   const int chains = core::whole_chains(most_keys > 0 ? most_keys : 1);
   const int one_row_block = smaller(chains, problem.key_panels ? config::decode_keys : config::key_block);
@@ -161,16 +173,6 @@ void plan(Call& call, int most_keys) {
   call.workspace_bytes = (one_row < needed ? needed : one_row) * sizeof(float);
 }
 
-}  // namespace
-
-// Whether anything is set that speaks of batch rows; a cache has only one.
-static bool has_rows(const attend_problem& problem) {
-  const auto steps = [](const auto& tensor) { return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0; };
-  return problem.cache == nullptr &&
-         (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps(problem.query) || steps(problem.key) ||
-          steps(problem.value) || steps(problem.output));
-}
-
 void check_rows(Check& check, const attend_problem* problem, Call& call) {
   check.whole_struct(problem, alignof(attend_problem), sizeof *problem, ATTEND_ARG_PROBLEM);
   if (check.failed()) return;
@@ -180,7 +182,7 @@ void check_rows(Check& check, const attend_problem* problem, Call& call) {
   const bool said = problem->batch != ATTEND_DEFAULT_BATCH;
   call.batch = said ? problem->batch : 1;
   check.within(call.batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
-  check.require(said || !has_rows(*problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
+  check.require(said || call.one_sequence || !has_rows(*problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
   check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem->query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
   check.within(problem->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
@@ -229,7 +231,7 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
   first.key_panels = problem.cache != nullptr;
   call.plain = is_plain(problem) && (problem.cache == nullptr || is_plain(*problem.cache));
   check_inputs(check, problem, call);
-  if (!check.failed() && problem.states == nullptr) check_output(check, problem, call);
+  if (!check.failed() && problem.states == nullptr && !call.of_layer) check_output(check, problem, call);
   if (!check.failed()) plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
 }
 

@@ -9,9 +9,9 @@ namespace {
 constexpr const char* texts[] = {
     "ok",
     "set it: it is null, and the call needs it",
-    "align it: to the size of its numbers, or to what attend_c.h asks for of structs, caches and work memory",
-    "set it to a number within its range, which attend_c.h says beside it; not NaN or infinity",
-    "set it to a value that attend_c.h lists for it, or use a newer library, which may know this one",
+    "align it: to the size of its numbers, or to what the header asks for of structs, caches and work memory",
+    "set it to a number within its range, which the header says beside it; not NaN or infinity",
+    "set it to a value that the header lists for it, or use a newer library, which may know this one",
     "make several calls with fewer elements each, or look for bytes where strides count numbers: it reaches beyond "
     "what can be addressed or counted",
     "pass as many bytes as the function that gives the size says",
@@ -73,6 +73,9 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
      "give kv_heads, head_dim and value_dim the numbers that the cache was made with"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
+    {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
+     "give it the outputs and inputs that attend_layers.h says, by the heads and widths of the problem and its other weights"},
+    {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
 };
 
 const char* text_of(int error, int argument) {
@@ -91,14 +94,17 @@ constexpr char names[] =
     "query_format\0key_format\0value_format\0output_format\0key_scales.data\0value_scales.data\0"
     "lse.data\0scores.data\0scores.keys\0scores.stage\0origin\0pages.table\0pages.page_keys\0"
     "pages.count\0states\0first_key\0later\0part\0parts\0workspace\0workspace_size\0shape\0max_tokens\0"
-    "window_keys\0memory\0memory_size\0tokens\0name";
+    "window_keys\0memory\0memory_size\0tokens\0name\0"
+    "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
+    "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0rotary\0turns\0rotary_dim\0"
+    "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm";
 
 constexpr int count_names() {
   int count = 0;
   for (const char letter : names) count += letter == '\0';
   return count;
 }
-constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_NAME + 1;
+constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_KEY_NORM + 1;
 static_assert(sizeof texts / sizeof *texts == errors && count_names() == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -49,22 +49,6 @@ constexpr attend_problem default_problem() {
 }
 constexpr attend_problem defaults = default_problem();
 
-// For calls that compute: checks do not need it.
-float scale_of(const attend_problem& problem) {
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
-  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
-  return given ? problem.scale : usual_scale(int(problem.head_dim));
-}
-
-void check_workspace(Check& check, Call& call, const void* workspace, size_t size) {
-  check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
-  check.require(aligned(workspace, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE);
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
-  const bool fits = size >= call.workspace_bytes && call.workspace_bytes <= UINTPTR_MAX - begin;
-  check.require(fits, ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE);
-  if (!check.failed()) call.memory.write(check, {begin, begin + call.workspace_bytes}, ATTEND_ARG_WORKSPACE);
-}
-
 // Options too.
 void check_whole(Check& check, const attend_problem* problem, Call& call) {
   check_call(check, problem, call);
@@ -79,6 +63,20 @@ void check_parts(Check& check, const core::Problem& problem, ptrdiff_t part, ptr
 }
 
 }  // namespace
+
+float scale_of(const attend_problem& problem) {
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
+  return given ? problem.scale : usual_scale(int(problem.head_dim));
+}
+
+Range check_workspace(Check& check, const void* workspace, size_t size, size_t needed) {
+  check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
+  check.require(aligned(workspace, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE);
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
+  check.require(size >= needed && needed <= UINTPTR_MAX - begin, ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE);
+  return check.failed() ? Range{} : Range{begin, begin + needed};
+}
 
 // Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
 // by the compiler's own vectors, which every target has, two at a time.
@@ -161,7 +159,10 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   Call call;
   check_call(check, problem, call);
   if (!check.failed()) check_parts(check, call.first, part, parts);
-  if (!check.failed()) check_workspace(check, call, workspace, workspace_size);
+  if (!check.failed()) {
+    const Range work = check_workspace(check, workspace, workspace_size, call.workspace_bytes);
+    call.memory.write(check, work, ATTEND_ARG_WORKSPACE);
+  }
   if (check.failed()) return check.status();
   call.first.scratch = static_cast<float*>(workspace);
   call.first.scale = scale_of(*problem);

@@ -30,6 +30,8 @@
  * returns another status than ATTEND_OK has changed nothing. The caller answers for what cannot be checked: that memory exists
  * where pointers, extents and strides say it does, and that numbers are where they are said to be.
  *
+ * attend_layers.h has what stands around attention: projections, normalisation, rotary positions, whole layers.
+ *
  * Lengths are ptrdiff_t. On a target of 32 bits, a caller whose own lengths have 64 bits must check that they fit before it
  * narrows them: the library sees only what is left.
  */

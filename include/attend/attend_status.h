@@ -43,7 +43,7 @@ enum attend_error {
   ATTEND_UNAVAILABLE = 18      /* a backend that this processor cannot run */
 };
 
-/* Fields of attend_problem and attend_cache_shape, and parameters of functions. */
+/* Fields of structs, and parameters of functions. */
 enum attend_argument {
   ATTEND_ARG_NONE = 0,
   ATTEND_ARG_PROBLEM,
@@ -106,7 +106,44 @@ enum attend_argument {
   ATTEND_ARG_MEMORY,
   ATTEND_ARG_MEMORY_SIZE,
   ATTEND_ARG_TOKENS,
-  ATTEND_ARG_NAME
+  ATTEND_ARG_NAME,
+  /* Of attend_layers.h. */
+  ATTEND_ARG_X,
+  ATTEND_ARG_Y,
+  ATTEND_ARG_V,
+  ATTEND_ARG_BY,
+  ATTEND_ARG_COUNT,
+  ATTEND_ARG_ROWS,
+  ATTEND_ARG_ACTIVATION,
+  ATTEND_ARG_NORM,
+  ATTEND_ARG_NORM_WEIGHT,
+  ATTEND_ARG_NORM_BIAS,
+  ATTEND_ARG_WIDTH,
+  ATTEND_ARG_EPSILON,
+  ATTEND_ARG_PROJECTIONS,
+  ATTEND_ARG_WEIGHTS,
+  ATTEND_ARG_WEIGHTS_SCALES,
+  ATTEND_ARG_WEIGHTS_BIAS,
+  ATTEND_ARG_WEIGHTS_FORMAT,
+  ATTEND_ARG_WEIGHTS_LAYOUT,
+  ATTEND_ARG_OUTPUTS,
+  ATTEND_ARG_INPUTS,
+  ATTEND_ARG_PACKED,
+  ATTEND_ARG_ROTARY,
+  ATTEND_ARG_TURNS,
+  ATTEND_ARG_ROTARY_DIM,
+  ATTEND_ARG_PAIRS,
+  ATTEND_ARG_BASE,
+  ATTEND_ARG_SCALING,
+  ATTEND_ARG_HEADS,
+  ATTEND_ARG_POSITION,
+  ATTEND_ARG_LAYER,
+  ATTEND_ARG_LAYER_QUERY,
+  ATTEND_ARG_LAYER_KEY,
+  ATTEND_ARG_LAYER_VALUE,
+  ATTEND_ARG_LAYER_OUTPUT,
+  ATTEND_ARG_QUERY_NORM,
+  ATTEND_ARG_KEY_NORM
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

@@ -15,6 +15,13 @@ struct Matrix {
   static_assert(Weights::outputs > 0,
                 "attend: a layer takes attend::Weights or attend::PackedWeights, or attend::biased() of them");
   constexpr Matrix(const WeightArray& weights_, const float* bias_ = nullptr) : weights(weights_), bias(bias_) {}
+
+  // one_token: no call has more.
+  template <bool one_token>
+  void project(const float* from, int tokens, float* to, float* work) const {
+    run_linear_share<Weights, one_token ? 1 : 2>(linear_of(weights, bias, from, tokens, to, work), whole);
+  }
+
   const WeightArray& weights;
   const float* bias;
 };
@@ -60,11 +67,20 @@ struct MultiHead : Steps... {
     (void)(((status = static_cast<const Steps&>(*this).check(position, count)) == Status::ok) && ...);
     return status;
   }
-  void prepare([[maybe_unused]] Query<Shape>& of_token, [[maybe_unused]] int position) const {
-    (static_cast<const Steps&>(*this).prepare_query(of_token, position), ...);
+  // The steps, for tokens that lie side by side.
+  void prepare_queries([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
+    if constexpr (has_steps) {
+      for (auto* token = reinterpret_cast<Query<Shape>*>(tokens); count > 0; --count, ++token, ++position) {
+        (static_cast<const Steps&>(*this).prepare_query(*token, position), ...);
+      }
+    }
   }
-  void prepare([[maybe_unused]] Key<Shape>& of_token, [[maybe_unused]] int position) const {
-    (static_cast<const Steps&>(*this).prepare_key(of_token, position), ...);
+  void prepare_keys([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
+    if constexpr (has_steps) {
+      for (auto* token = reinterpret_cast<Key<Shape>*>(tokens); count > 0; --count, ++token, ++position) {
+        (static_cast<const Steps&>(*this).prepare_key(*token, position), ...);
+      }
+    }
   }
 
   Q query;
@@ -87,34 +103,27 @@ constexpr bool is_layer() {
   return !Same<typename LayerOf<Type>::ShapeType, void>::value;
 }
 
-// one_token: no call has more.
-template <bool one_token, class WeightArray>
-void project_tokens(const Matrix<WeightArray>& matrix, const float* from, int tokens, float* to, float* work) {
-  run_linear_share<WeightsOf<WeightArray>, one_token ? 1 : 2>(linear_of(matrix.weights, matrix.bias, from, tokens, to, work),
-                                                              whole);
-}
-
 // One call of a layer, as what run_plain and run_options run in the place of a whole problem: when they have refused what is
 // out of range, blocks of tokens go through the layer one after another.
 //
 //   for each block of tokens:  keys and values = projections; steps; store
 //   for each block of tokens:  queries = projection; steps; attention; output = projection
 //
-// `Store` is what is attended to: where a block's keys and values are projected to, and what becomes of them then.
-template <class Layer, class Memory, class Store>
-struct LayerCall {
-  static constexpr int block = Memory::block;
-  using Shape = typename LayerOf<Layer>::ShapeType;
-
+// `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
+// LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
+// a block's keys and values are projected to, and what becomes of them then.
+template <class Layer, class Places, class Store>
+struct LayerCall : Places {
   // Keys and values of `count` tokens.
   void store(const float* from, int count) const {
-    for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * Layer::memory_width) {
+    const int block = Places::memory.block;
+    for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * layer.memory_width) {
       const int some = smaller(block, count - first);
-      float *const keys = kept.keys_at(work + Memory::first, first), *const values =
-                                                                         kept.values_at(work + Memory::second, first);
-      project_tokens<block == 1>(layer.key, from, some, keys, scratch());
-      project_tokens<block == 1>(layer.value, from, some, values, scratch());
-      prepare<Key<Shape>>(keys, first, some);
+      float *const keys = kept.keys_at(at(Places::memory.first), first), *const values =
+                                                                             kept.values_at(at(Places::memory.second), first);
+      project(layer.key, from, some, keys);
+      project(layer.value, from, some, values);
+      layer.prepare_keys(keys, position + first, some);
       kept.store(keys, values, some);
     }
   }
@@ -122,25 +131,21 @@ struct LayerCall {
   // attend(first, count): attention of the block's queries.
   template <class Attend>
   void attend_blocks(int count, Attend attend) const {
-    float *const queries = work + Memory::first, *const outputs = work + Memory::second;
+    const int block = Places::memory.block;
     for (int first = 0; first < count; first += block) {
       const int some = smaller(block, count - first);
-      project_tokens<block == 1>(layer.query, x + ptrdiff_t(first) * Layer::width, some, queries, scratch());
-      prepare<Query<Shape>>(queries, first, some);
+      project(layer.query, x + ptrdiff_t(first) * layer.width, some, at(Places::memory.first));
+      layer.prepare_queries(at(Places::memory.first), position + first, some);
       attend(first, some);
-      project_tokens<block == 1>(layer.output, outputs, some, y + ptrdiff_t(first) * Layer::output_width, scratch());
+      project(layer.output, at(Places::memory.second), some, y + ptrdiff_t(first) * layer.output_width);
     }
   }
 
-  // The steps, for each token of a block.
-  template <class Token>
-  void prepare(float* tokens, int first, int count) const {
-    if constexpr (!Layer::has_steps) return;
-    constexpr size_t width = sizeof(Token) / sizeof(float);
-    for (int t = 0; t < count; ++t, tokens += width) layer.prepare(*reinterpret_cast<Token*>(tokens), position + first + t);
+  template <class OneMatrix>
+  void project(const OneMatrix& matrix, const float* from, int count, float* to) const {
+    matrix.template project<Places::one_token>(from, count, to, Places::memory.projecting > 0 ? work : nullptr);
   }
-
-  float* scratch() const { return Memory::projecting > 0 ? work : nullptr; }
+  float* at(uint64_t floats) const { return work + size_t(floats); }
 
   const Layer& layer;
   Store kept;
@@ -199,18 +204,15 @@ struct FullCache {
   template <class Call>
   void fill(const Call&, int) const {}
 };
-template <class Shape>
 struct KeptArrays {
-  using Dims = Checked<Shape>;
   template <class Call>
   void fill(const Call& call, int tokens) const {
     call.store(call.x, tokens);
   }
-  float* keys_at(float* /*work*/, int first) const { return keys + ptrdiff_t(first) * Dims::kv_heads * Dims::head_dim; }
-  float* values_at(float* /*work*/, int first) const { return values + ptrdiff_t(first) * Dims::kv_heads * Dims::value_dim; }
+  float* keys_at(float* /*work*/, int first) const { return keys.data + first * keys.token_stride; }
+  float* values_at(float* /*work*/, int first) const { return values.data + first * values.token_stride; }
   static void store(const float* /*keys*/, const float* /*values*/, int /*count*/) {}  // they are where they belong
-  float* keys;
-  float* values;
+  core::Tensor<float> keys, values;
 };
 
 // Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
@@ -247,7 +249,8 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
                   "attend::LayerOptionWorkspace<Shape, tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
-    const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
+    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
+                                                                  at, position};
     using Block = OptionPlan<Shape, Memory::block>;
     OptionCall problem;
     set_query<Shape, Block>(problem, at + Memory::first, tokens, at);
@@ -262,7 +265,8 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
   } else {
     using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
     static_assert(is_enough<Work, Memory>(), "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
-    const LayerCall<Layer, Memory, Kept> call = {layer, kept, first_float(x), first_float(y), at, position};
+    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
+                                                                  at, position};
     const auto& rows = CacheAccess::rows(cache);
     return run_plain<typename BlockPlan<Shape, Memory::block, over_cache>::Type, Checked<Shape>>(
         {at + Memory::first, at + Memory::second, rows.keys(), rows.values(), true, causal, at, tokens, held}, options, call);

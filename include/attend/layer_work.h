@@ -7,23 +7,44 @@
 namespace attend {
 namespace detail {
 
-// Where a layer's work memory has what, for a block of its tokens: queries lie where their keys were before, and outputs where
-// values were. `Attention` is the plan of a block's call.
-template <class Shape, int tokens, class Attention, int keys_of_arrays>
-struct LayerPlan {
-  using Dims = Checked<Shape>;
-  static constexpr int block = smaller(tokens, config::layer_tokens), kept_tokens = larger(keys_of_arrays, 0);
-  static constexpr size_t aligned(size_t count) {
+// Where a layer's work memory has what, in floats, for a block of its tokens: first what projections or attention take, then
+// queries where their keys were before, outputs where values were, and keys and values that no cache keeps. Extents of C may
+// make more of it than can be addressed.
+struct LayerMemory {
+  int block;
+  uint64_t projecting, first, second, keys, values, floats;
+
+  // of: query_heads, kv_heads, head_dim and value_dim
+  template <class Extents>
+  [[gnu::always_inline]] constexpr LayerMemory(const Extents& of, int tokens, int kept_tokens, uint64_t attention)
+      : block(smaller(tokens, config::layer_tokens)),
+        projecting(tokens > 1 ? core::linear_work_floats : 0),
+        first(aligned(attention > projecting ? attention : projecting)),
+        second(first + aligned(uint64_t(block) * unsigned(of.query_heads) * unsigned(of.head_dim))),
+        keys(second + aligned(uint64_t(block) * unsigned(of.query_heads) * unsigned(of.value_dim))),
+        values(keys + aligned(uint64_t(kept_tokens) * unsigned(of.kv_heads) * unsigned(of.head_dim))),
+        floats(values + uint64_t(kept_tokens) * unsigned(of.kv_heads) * unsigned(of.value_dim)) {}
+
+  static constexpr uint64_t aligned(uint64_t count) {
     constexpr size_t line = config::alignment / sizeof(float);
     return (count + line - 1) / line * line;
   }
-  static constexpr size_t projecting = tokens > 1 ? core::linear_work_floats : 0;
-  static constexpr size_t scratch_floats = Attention::floats > projecting ? Attention::floats : projecting;
-  static constexpr size_t first = aligned(scratch_floats);
-  static constexpr size_t second = first + aligned(size_t(block) * Dims::query_heads * Dims::head_dim);
-  static constexpr size_t keys = second + aligned(size_t(block) * Dims::query_heads * Dims::value_dim);
-  static constexpr size_t values = keys + aligned(size_t(kept_tokens) * Dims::kv_heads * Dims::head_dim);
-  static constexpr size_t floats = values + size_t(kept_tokens) * Dims::kv_heads * Dims::value_dim;
+};
+
+// The same of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart from names for the
+// rest.
+template <class Shape, int tokens, class Attention, int keys_of_arrays>
+struct LayerPlaces {
+  static constexpr LayerMemory memory{Checked<Shape>(), tokens, larger(keys_of_arrays, 0), Attention::floats};
+  static constexpr bool one_token = tokens == 1;
+};
+template <class Shape, int tokens, class Attention, int keys_of_arrays>
+struct LayerPlan {
+  using Places = LayerPlaces<Shape, tokens, Attention, keys_of_arrays>;
+  static constexpr int block = Places::memory.block;
+  static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),
+                          keys = size_t(Places::memory.keys), values = size_t(Places::memory.values),
+                          floats = size_t(Places::memory.floats);
 };
 
 // The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.
@@ -46,11 +67,11 @@ using PlainLayerPlan =
 template <class Shape, int tokens, int keys>
 using OptionLayerPlan = LayerPlan<Shape, tokens, OptionPlan<Shape, smaller(tokens, config::layer_tokens)>, keys>;
 template <bool with_options, class Shape, int tokens, int keys>
-struct LayerMemory {
+struct LayerPlanFor {
   using Type = PlainLayerPlan<Shape, tokens, keys>;
 };
 template <class Shape, int tokens, int keys>
-struct LayerMemory<true, Shape, tokens, keys> {
+struct LayerPlanFor<true, Shape, tokens, keys> {
   using Type = OptionLayerPlan<Shape, tokens, keys>;
 };
 

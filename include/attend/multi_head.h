@@ -83,17 +83,18 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
   const Status status = layer.check(0, count);
   if (status != Status::ok) return status;
   constexpr bool with_options = Given<Shape, More...>::score_options;
-  using Memory = typename LayerMemory<with_options, Shape, tokens, tokens>::Type;
+  using Memory = typename LayerPlanFor<with_options, Shape, tokens, tokens>::Type;
   static_assert(
       is_enough<Work, Memory>(),
       "attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>, with ScoreOptions "
       "an attend::LayerOptionWorkspace<Shape, tokens, tokens>");
   float* const at = work.data;
-  const KeptArrays<Shape> kept = {at + Memory::keys, at + Memory::values};
-  const LayerCall<Layer, Memory, KeptArrays<Shape>> call = {layer, kept, first_float(x), first_float(y), at, 0};
   using Dims = Checked<Shape>;
-  const core::Tensor<const float> keys = {kept.keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-                                  values = {kept.values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim};
+  const KeptArrays kept = {{at + Memory::keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+                           {at + Memory::values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}};
+  const LayerCall<Layer, typename Memory::Places, KeptArrays> call = {{}, layer, kept, first_float(x), first_float(y), at, 0};
+  const core::Tensor<const float> keys = {kept.keys.data, kept.keys.token_stride, kept.keys.head_stride},
+                                  values = {kept.values.data, kept.values.token_stride, kept.values.head_stride};
   if constexpr (with_options) {
     OptionCall problem;
     set_query<Shape, OptionPlan<Shape, Memory::block>>(problem, at + Memory::first, tokens, at);
@@ -152,8 +153,8 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
   if (count > cache.room()) return Status::cache_full;
   const Status status = layer.check(cache.length(), count);
   if (status != Status::ok) return status;
-  const LayerCall<Layer, Memory, AppendedCache<Cache, Memory::block>> call = {layer,   {cache},   nullptr,
-                                                                              nullptr, work.data, cache.length()};
+  const LayerCall<Layer, typename Memory::Places, AppendedCache<Cache, Memory::block>> call = {
+      {}, layer, {cache}, nullptr, nullptr, work.data, cache.length()};
   call.store(first_float(memory), count);
   return Status::ok;
 }

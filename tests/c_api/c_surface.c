@@ -1,4 +1,4 @@
-/* Drives every function of the C surface from C11: a small problem with known answers over arrays and over a cache, and one
+/* Drives every function of attend_c.h from C11: a small problem with known answers over arrays and over a cache, and one
  * refusal of each function. tests/checks/check_c.sh compiles it with a C compiler and links it with both libraries. */
 #include <attend/attend_c.h>
 #include <stdalign.h>

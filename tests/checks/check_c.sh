@@ -1,5 +1,5 @@
 #!/bin/sh
-# The C surface: its header, a program in C, both libraries, Python, and malformed calls under sanitizers:
+# The C surface: its headers, programs in C, both libraries, Python, and malformed calls under sanitizers:
 # tests/checks/check_c.sh CXX BUILD_DIR
 #
 # `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so, and `make unit` BUILD_DIR/tests/support/main.o.
@@ -26,22 +26,28 @@ for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
   # shellcheck disable=SC2086
   succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
 done
-for header in attend_problem attend_status; do
+for header in attend_problem attend_status attend_layers; do
   printf '#include <attend/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
   # shellcheck disable=SC2086
-  succeeds "$header.h by itself" $cxx -x c -std=c11 $strict -c "$build/header.c" -o "$build/header.o"
+  succeeds "$header.h by itself" $cxx -x c -std=c99 $strict -c "$build/header.c" -o "$build/header.o"
 done
 
 # As a C program is built: the C compiler, and no C++ library.
-# shellcheck disable=SC2086
-if succeeds "tests/c_api/c_surface.c: C11 without a warning" $cxx -x c -std=c11 $strict -c tests/c_api/c_surface.c -o "$build/c_surface.o"; then
+for program in c_surface:c11 c_layers:c99; do
+  name=${program%:*}
+  # shellcheck disable=SC2086
+  succeeds "tests/c_api/$name.c: -std=${program#*:} without a warning" \
+    $cxx -x c -std=${program#*:} $strict -c "tests/c_api/$name.c" -o "$build/$name.o" || continue
   for library in a so; do
     # shellcheck disable=SC2086
-    succeeds "libattend.$library: a C program links, without a C++ library" \
-      $cxx -nodefaultlibs "$build/c_surface.o" "$libraries/libattend.$library" -lc -o "$build/c_surface.$library" &&
-      says "libattend.$library: it runs" env LD_LIBRARY_PATH="$libraries" "$build/c_surface.$library"
+    succeeds "libattend.$library: $name links, without a C++ library" \
+      $cxx -nodefaultlibs "$build/$name.o" "$libraries/libattend.$library" -lc -o "$build/$name.$library" &&
+      says "libattend.$library: it runs" env LD_LIBRARY_PATH="$libraries" "$build/$name.$library"
   done
-fi
+done
+# Who calls nothing of layers holds nothing of them.
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(layer|project|rotat|pack|additive|activate|add|rms)|rotary|core.*(activate|rms_norm|run_linear)')" \
+  "a program without layers holds none of their code"
 
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
@@ -49,8 +55,8 @@ nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
 sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
-nm "$build/c_surface.o" | sed -n 's/^ *U \(attend_\)/\1/p' | sort >"$build/called"
-nothing_in "$(comm -23 "$build/declared" "$build/called")" "tests/c_api/c_surface.c calls every function"
+nm "$build/c_surface.o" "$build/c_layers.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
+nothing_in "$(comm -23 "$build/declared" "$build/called")" "the two programs in C call every function"
 nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"

@@ -53,6 +53,9 @@ c_option_calls='attend_run attend_run_part attend_check attend_workspace_size at
 c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
+c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_layers.h)
+c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/attend_layers.h)
+
 # What stands around attention.
 layer_calls='normalisation activations rotary'
 
@@ -89,10 +92,11 @@ for level in -Os -O2; do
   done
   graphs=$(for source in $layer_calls; do echo "$objects/$source.ci"; done)
   # shellcheck disable=SC2086
-  roots=$(sed -n 's/^node: { title: "\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\1/p' $graphs | sort -u | tr '\n' ' ')
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' $graphs | sort -u | tr '\n' ' ')
   # shellcheck disable=SC2086
   succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
     -f tests/support/stack.awk "$objects/dispatch.ci" $graphs || continue
+  pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise layer "$folder")
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
     ok "$level: what stands around attention: $needed bytes of stack, $promised promised"
@@ -102,6 +106,7 @@ for level in -Os -O2; do
   # shellcheck disable=SC2086
   succeeds "$level: projections have a bound" awk -v known="$known" -v indirect="$linear_most" \
     -v roots="$(echo $linear_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear.ci" || continue
+  pieces="$pieces $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise linear "$folder")
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
     ok "$level: projections: $needed bytes of stack, $promised promised"
@@ -138,6 +143,12 @@ for level in -Os -O2; do
   done >"$folder/c_option_stack"
   nothing_in "$(cat "$folder/c_option_stack")" \
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
+  # shellcheck disable=SC2086
+  succeeds "$level: layers from C have a bound" awk -v known="$known $pieces" -v indirect="$most" -v roots="$(echo $c_layer_calls)" \
+    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" "$objects/pack_weights.ci" || continue
+  c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
+  nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
+    "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
   # shellcheck disable=SC2086
   succeeds "$level: the calls have a bound" awk -v known="$known $(echo $c_options)" -v indirect="$most" \
     -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish $c_calls" \

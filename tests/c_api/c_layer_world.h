@@ -1,0 +1,101 @@
+// A call of everything that attend_layers.h has, without a mistake; and how a call with one is refused.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "c_layer_cases.h"
+
+namespace attend_test {
+namespace refused_layers {
+
+inline constexpr int width = 6, out_width = 4, tokens = 3, held = 5;
+inline constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+
+struct Small {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 4, value_dim = 3;
+};
+
+template <class Number>
+Number* shifted(Number* address, int bytes) {
+  return reinterpret_cast<Number*>(reinterpret_cast<std::uintptr_t>(address) + std::uintptr_t(bytes));
+}
+
+// Everything that a call can be given, in one piece of memory whose bytes can be compared.
+struct World : TwoLayers<Small, width, out_width> {
+  World() {
+    Random(1).fill(x[0], sizeof x / sizeof(float));
+    Random(2).fill(y[0], sizeof y / sizeof(float));
+    Random(3).fill(numbers, sizeof numbers / sizeof(float));
+    add_steps(4, ATTEND_HALVES, 0.5f);
+    new_cache(8, ATTEND_FLOAT16, ATTEND_INT8);
+    problem.options = ATTEND_CAUSAL, problem.queries = tokens;
+    CHECK(project_memory(x[0], held) == ATTEND_OK);
+    projections[0] = {c_weights(wk), y[0]}, projections[1] = {c_weights(wv), y[4]};
+    norm = {query_norm, nullptr, 4, 1e-5f};
+    attend_problem_init(&additive, sizeof additive);
+    additive.query_heads = additive.kv_heads = 1, additive.head_dim = additive.value_dim = 4;
+    additive.queries = 2, additive.keys = 3;
+    additive.query.data = x[0], additive.key.data = x[2], additive.value.data = x[4], additive.output.data = y[0];
+    to_rotate = {y, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+  }
+  std::vector<unsigned char> bytes() {
+    std::vector<unsigned char> all(sizeof(World));
+    std::memcpy(all.data(), static_cast<const void*>(this), sizeof(World));
+    const auto add = [&](const void* from, std::size_t count) {
+      const auto* first = static_cast<const unsigned char*>(from);
+      all.insert(all.end(), first, first + count);
+    };
+    add(memory->data(), 512), add(work.data(), 1 << 16), add(turns.data(), 16);
+    return all;
+  }
+  attend_status self() { return attend_self_attention(&problem, &layer, x[0], y[0], work.data(), work_size); }
+  attend_status cross() { return attend_cross_attention(&problem, &layer, x[0], y[0], work.data(), work_size); }
+  attend_status remember() { return attend_project_memory(&layer, x[0], tokens, work.data(), work_size); }
+  attend_status project() { return attend_project(x[0], 2, projections, 2, nullptr, 0); }
+  attend_status pack() { return attend_pack_weights(&layer.key, work.data(), work_size, &packed_struct); }
+  attend_status normalise() { return attend_layer_norm(&norm, x[0], tokens, y[0]); }
+  attend_status rotate() { return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0); }
+  attend_status add() { return attend_additive_attention(&additive, numbers, work.data(), work_size); }
+
+  float x[8][width], y[16][8], numbers[16];
+  attend_projection projections[2];
+  attend_weights packed_struct = {};
+  attend_norm norm;
+  attend_output to_rotate;
+  attend_problem additive;
+  Aligned work{1 << 20};
+  std::size_t work_size = 1 << 20;
+};
+
+inline std::set<int>& arguments() {
+  static std::set<int> seen;
+  return seen;
+}
+
+// What a call answers after one change, which touches nothing beside.
+template <class Call, class Change>
+void refuses(Call call, attend_error error, attend_argument argument, Change change) {
+  World world;
+  change(world);
+  const std::vector<unsigned char> before = world.bytes();
+  const attend_status status = std::invoke(call, world);
+  INFO(explain(status), ", expected ", explain(wrong(error, argument)));
+  CHECK(status == wrong(error, argument));
+  CHECK(world.bytes() == before);
+  arguments().insert(attend_status_argument(status));
+}
+// The change is the call itself.
+template <class Call>
+void call_refuses(attend_error error, attend_argument argument, Call call) {
+  refuses(call, error, argument, [](World&) {});
+}
+
+// Of layers, and of what they are made of.
+void refuse_layers();
+void refuse_pieces();
+
+}  // namespace refused_layers
+}  // namespace attend_test

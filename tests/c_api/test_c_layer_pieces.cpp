@@ -1,0 +1,133 @@
+// What layers are made of, from C: projections, packed weights, normalisation, activations and rotary positions have the bits
+// of the typed calls.
+#include "c_layer_cases.h"
+
+using namespace attend_test;
+using attend::Status;
+using attend::Vectors;
+
+namespace {
+
+template <class Format, int tokens>
+void check_projections() {
+  constexpr int inputs = 37, outputs = 21, others = 16;
+  Random random(3);
+  attend::Weights<outputs, inputs, Format> weights;
+  attend::Weights<others, inputs> more;
+  attend::PackedWeights<outputs, inputs, Format> packed;
+  fill(weights, random), fill(more, random);
+  attend::pack(weights, packed);
+  float bias[outputs];
+  random.fill(bias, outputs);
+  Vectors<tokens, inputs> x;
+  random.fill(x[0], tokens * inputs);
+  Vectors<tokens, outputs> y, expected;
+  Vectors<tokens, others> z, expected_more;
+  REQUIRE(attend::project(x, attend::into(weights, bias, expected), attend::into(more, expected_more)) == Status::ok);
+
+  attend_weights rows = c_weights(weights, bias), panels;
+  const std::size_t bytes = attend_packed_size(&rows);
+  CHECK(bytes == sizeof packed.data);
+  Aligned memory(bytes), work(attend_projection_workspace_size());
+  CHECK(attend_pack_weights(&rows, memory.data(), bytes, &panels) == ATTEND_OK);
+  CHECK(std::memcmp(memory.data(), packed.data, bytes) == 0);
+  for (const attend_weights& seen : {rows, panels, c_weights(packed, bias)}) {
+    for (const bool works : {false, true}) {
+      const attend_projection to[] = {{seen, y[0]}, {c_weights(more), z[0]}};
+      std::memset(&y, 0xff, sizeof y), std::memset(&z, 0xff, sizeof z);
+      const attend_status status = works ? attend_project(x[0], tokens, to, 2, work.data(), attend_projection_workspace_size())
+                                         : attend_project(x[0], tokens, to, 2, nullptr, 0);
+      CHECK(status == ATTEND_OK);
+      CHECK(same(y, expected));
+      CHECK(same(z, expected_more));
+    }
+  }
+  // Packed in its own place: the struct may be overwritten.
+  CHECK(attend_pack_weights(&rows, memory.data(), bytes, &rows) == ATTEND_OK);
+  CHECK(rows.data == memory.data());
+  CHECK(rows.layout == ATTEND_PANELS);
+}
+
+template <attend::Activation activation>
+void check_activation(int of_c) {
+  constexpr int count = 53;
+  float x[count], up[count], y[count], expected[count];
+  Random(5).fill(x, count), Random(6).fill(up, count);
+  attend::activate<activation>(x, expected);
+  CHECK(attend_activate(of_c, x, nullptr, count, y) == ATTEND_OK);
+  CHECK(same(y, expected));
+  attend::activate<activation>(x, up, expected);
+  std::memcpy(y, up, sizeof y);
+  CHECK(attend_activate(of_c, x, y, count, y) == ATTEND_OK);
+  CHECK(same(y, expected));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("c layers: projections and packed weights", Format, float, attend::float16, attend::bfloat16, attend::int8) {
+  check_projections<Format, 1>();
+  check_projections<Format, 5>();
+}
+
+TEST_CASE("c layers: normalisation, activations and residual addition") {
+  constexpr int rows = 3, width = 21;
+  float x[rows][width], weight[width], bias[width], y[rows][width], expected[rows][width];
+  Random random(7);
+  random.fill(x[0], rows * width), random.fill(weight, width), random.fill(bias, width);
+  attend_norm norm = {weight, nullptr, width, 0.25f};
+  REQUIRE(attend::rms_norm(x, weight, expected, 0.25f) == Status::ok);
+  CHECK(attend_rms_norm(&norm, x[0], rows, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  norm.bias = bias;
+  REQUIRE(attend::layer_norm(x, weight, bias, expected, 0.25f) == Status::ok);
+  std::memcpy(y, x, sizeof y);
+  CHECK(attend_layer_norm(&norm, y[0], rows, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  norm = {nullptr, nullptr, width, 1e-5f};
+  REQUIRE(attend::layer_norm(x, attend::none, attend::none, expected) == Status::ok);
+  CHECK(attend_layer_norm(&norm, x[0], rows, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  attend::add(x, expected, 1.5f);
+  CHECK(attend_add(x[0], 1.5f, rows * width, y[0]) == ATTEND_OK);
+  CHECK(same(y, expected));
+  check_activation<attend::Activation::relu>(ATTEND_RELU);
+  check_activation<attend::Activation::silu>(ATTEND_SILU);
+  check_activation<attend::Activation::gelu>(ATTEND_GELU);
+  check_activation<attend::Activation::gelu_tanh>(ATTEND_GELU_TANH);
+  check_activation<attend::Activation::sigmoid>(ATTEND_SIGMOID);
+  check_activation<attend::Activation::tanh>(ATTEND_TANH);
+  check_activation<attend::Activation::exp>(ATTEND_EXP);
+  check_activation<attend::Activation::erf>(ATTEND_ERF);
+}
+
+TEST_CASE("c layers: rotary positions, of dense arrays and within a fused one") {
+  constexpr int tokens = 3, heads = 2, dim = 41, rotary_dim = 38, position = 1234;
+  attend::Rotary<rotary_dim> typed;
+  REQUIRE(typed.init(20000.0f, 4.0f) == Status::ok);
+  float x[tokens][heads][dim], expected[tokens][heads][dim], fused[tokens][3][heads][dim];
+  std::uint64_t turns[rotary_dim / 2];
+  attend_rotary rotary;
+  for (const attend_rotary_pairs pairs : {ATTEND_NEIGHBOURS, ATTEND_HALVES}) {
+    Random(8).fill(x[0][0], tokens * heads * dim);
+    for (int t = 0; t < tokens; ++t) {
+      for (auto& part : fused[t]) std::memcpy(part, x[t], sizeof part);
+    }
+    std::memcpy(expected, x, sizeof expected);
+    if (pairs == ATTEND_NEIGHBOURS) {
+      REQUIRE(typed.rotate<attend::RotaryPairs::neighbours>(expected, position) == Status::ok);
+    } else {
+      REQUIRE(typed.rotate<attend::RotaryPairs::halves>(expected, position) == Status::ok);
+    }
+    CHECK(attend_rotary_init(&rotary, turns, rotary_dim, pairs, 20000.0f, 4.0f) == ATTEND_OK);
+    float before[heads][dim];
+    std::memcpy(before, x[1], sizeof before);
+    attend_output in = {x, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+    CHECK(attend_rotate(&rotary, &in, tokens, heads, dim, position) == ATTEND_OK);
+    CHECK(same(x, expected));
+    in = {fused[0][1], 0, 3 * heads * dim, dim};
+    CHECK(attend_rotate(&rotary, &in, tokens, heads, dim, position) == ATTEND_OK);
+    for (int t = 0; t < tokens; ++t) CHECK(same(fused[t][1], expected[t]));
+    CHECK(same(fused[1][0], before));
+    CHECK(same(fused[1][2], before));
+  }
+}
