@@ -161,12 +161,14 @@ typedef struct attend_pages {
 typedef struct attend_problem {
   size_t size;      /* sizeof(attend_problem), by attend_problem_init */
   uint32_t options; /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
-  int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE */
+  int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE: tokens before
+                       heads by default, which nobody notices where it should have been the other */
   float scale;      /* of the scores: any finite number, zero and negative too, or ATTEND_DEFAULT_SCALE. (C++ takes an infinite
                        one: rows with a score of +infinity or NaN are NaN then. C refuses it.) */
   float soft_cap;   /* 1e-30 ... 1e30; 0: none */
   int query_format; /* attend_format; not ATTEND_INT8. Where either this or output_format is set to a smaller one than
-                       ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format */
+                       ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format. The
+                       two pairs are independent: float32 queries over float16 keys are usual */
   int key_format;   /* attend_format; a cache knows its own, and this and the next need not be set */
   int value_format;
   int output_format; /* attend_format; not ATTEND_INT8 */
