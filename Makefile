@@ -64,7 +64,7 @@ $(BUILD)/libattend.so: $(SHARED)
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
 ##               EXAMPLE=textbook  self-attention step by step
 ##               MODEL= TOKENIZER=  a story by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
-##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= a story
+##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
@@ -74,7 +74,10 @@ RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTE
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
 # On a board: household commands, or a story where PROMPT= or STEPS= asks for one.
 BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,household)
-BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(SENTENCE),"$$ATTEND_SENTENCE"))
+BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
+ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(EXAMPLE)),)
+$(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=; MODEL=, TOKENIZER=, HEATMAP= and EXAMPLE= are of this machine)
+endif
 .PHONY: run
 ifeq ($(TARGET),)
 run: $(BUILD)/run

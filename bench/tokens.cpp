@@ -2,6 +2,7 @@
 // run. A memory probe of as many bytes as the weights is timed in turns with the model.
 //
 //   tokens [checkpoint]     the model of household commands, and a checkpoint of llama2.c
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ std::size_t bytes_of(const app::Weights& weights) {
   const auto bytes = [](const app::Matrix& m) { return std::size_t(m.outputs) * std::size_t(m.inputs) * m.number_bytes(); };
   std::size_t sum = bytes(weights.classifier);
   for (const app::Layer& l : weights.layers) {
-    for (const app::Matrix& matrix : {l.query, l.key, l.value, l.output, l.gate, l.up, l.down}) sum += bytes(matrix);
+    for (app::Matrix app::Layer::*const matrix : app::layer_matrices) sum += bytes(l.*matrix);
   }
   return sum;
 }

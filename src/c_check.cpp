@@ -43,6 +43,8 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
   if (problem.cache != nullptr) check_cache_use(check, problem, call);
   const ptrdiff_t keys = check_key_count(check, problem), origin = origin_of(problem);
   check.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
+  const bool lacks_tokens = problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == 0 && problem.queries > 0;
+  check.require(call.runs_later || !lacks_tokens, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS);
   if (check.failed()) return;
   call.first.keys = int(keys);
   call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - origin;
@@ -123,9 +125,11 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
 // Whether anything is set that speaks of batch rows; a cache has only one.
 bool has_rows(const attend_problem& problem) {
   const auto steps = [](const auto& tensor) { return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0; };
+  const auto given = [&](const auto& tensor) { return tensor.data != nullptr && steps(tensor); };
   return problem.cache == nullptr &&
          (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps(problem.query) || steps(problem.key) ||
-          steps(problem.value) || steps(problem.output));
+          steps(problem.value) || steps(problem.output) || given(problem.mask) || given(problem.bias) || given(problem.lse) ||
+          given(problem.scores) || given(problem.key_scales) || given(problem.value_scales));
 }
 
 }  // namespace

@@ -174,6 +174,10 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   if (of_self) {
     use.call.appends = cache != nullptr;
     use.position = cache != nullptr ? cache->tokens : 0;
+    const ptrdiff_t offset = use.problem.offset;
+    const bool agrees =
+        use.layer.rotary == nullptr || !is_positioned(use.problem) || offset == ATTEND_DEFAULT_OFFSET || offset == use.position;
+    check.require(agrees, ATTEND_CONFLICT, ATTEND_ARG_OFFSET);
   } else {
     check.require(cache != nullptr, ATTEND_MISSING, ATTEND_ARG_CACHE);
     take_position(check, use);
@@ -248,7 +252,8 @@ size_t attend_memory_workspace_size(const attend_layer* layer, ptrdiff_t tokens)
   Check check;
   core::Problem of = {};
   const detail::LayerMemory memory = check_memory_tokens(check, layer, tokens, of);
-  return check.failed() ? 0 : size_t(memory.floats * sizeof(float));
+  const size_t bytes = size_t(memory.floats * sizeof(float));
+  return check.failed() ? 0 : bytes == 0 ? size_t(ATTEND_ALIGNMENT) : bytes;  // 0 means refused
 }
 
 attend_status attend_project_memory(const attend_layer* layer, const float* x, ptrdiff_t tokens, void* workspace,
@@ -256,7 +261,7 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   Check check;
   core::Problem of = {};
   const detail::LayerMemory places = check_memory_tokens(check, layer, tokens, of);
-  if (check.failed()) return check.status();
+  if (check.failed() || tokens == 0) return check.status();
   attend_cache& cache = *layer->cache;
   check.require(tokens <= cache.max_tokens - cache.tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
   Memory memory;

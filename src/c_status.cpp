@@ -51,6 +51,9 @@ constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "the cache has no tokens: append some first (attend_cache_append, attend_project_memory), or set it to 0 where there are "
+     "none"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
      "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,

@@ -149,6 +149,7 @@ attend_status attend_check(const attend_problem* problem) {
 size_t attend_workspace_size(const attend_problem* problem) {
   Check check;
   Call call;
+  call.runs_later = true;
   check_whole(check, problem, call);
   return check.failed() ? 0 : call.workspace_bytes;
 }

@@ -12,11 +12,12 @@ const char* attend::status_text(Status status) {
     case Status::bad_key_length:
       return "key_length must lie within 0 and the key tokens of the array or cache";
     case Status::empty_cache:
-      return "the cache has no tokens: append some first (or project_memory); where there are none, say key_length = 0";
+      return "the cache has no tokens: append some first (or call project_memory); where there are none, say key_length = 0";
     case Status::bad_scale:
       return "scale must be a finite number";
     case Status::bad_offset:
-      return "offset must leave room for the query tokens: their positions must not pass the largest int";
+      return "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
+             "layer with steps knows the positions of its tokens";
     case Status::ambiguous_offset:
       return "say offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
              "be the first tokens (offset 0) or the last ones (keys - queries)";
@@ -46,9 +47,10 @@ const char* attend::status_text(Status status) {
              "than "
              "there are; one to merge must begin where the other stops";
     case Status::other_options:
-      return "all calls that take a state must have the same options, and finish the same sink_logits, lse where they had one, "
-             "and a key_length that is where the state has stopped; queries must keep their position: say offset if the cache "
-             "grows between calls";
+      return "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
+             "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "
+             "their "
+             "position: say offset if the cache grows between calls";
     case Status::bad_partials:
       return "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
              "of the cache";

@@ -36,6 +36,10 @@ struct Layer {
   Matrix up;                    // [hidden_dim][dim], w3
 };
 
+// All matrices of a layer.
+constexpr Matrix Layer::*layer_matrices[] = {&Layer::query, &Layer::key,  &Layer::value, &Layer::output,
+                                             &Layer::gate,  &Layer::down, &Layer::up};
+
 struct Weights {
   Matrix token_embedding;  // [vocab_size][dim]
   std::vector<Layer> layers;

@@ -1,4 +1,4 @@
-// Files on operating systems: mapped into memory, so that a large model is there at once and is read as it is needed.
+// Files on operating systems: mapped into memory. A file that is cut short meanwhile ends the program.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -10,8 +10,9 @@
 //   vector [dim] final norm
 //
 // Everything is little endian, and every part begins at a multiple of 16 bytes: zeros fill up. A vector is floats. A matrix
-// [outputs][inputs] is a float for each row, then, as a part of its own, the rows as int8: the weight is their product. So a
-// program computes with the file where it lies.
+// [outputs][inputs] is a float for each row, then, as a part of its own, the rows as int8: the weight is their product. Where
+// all weights are floats, a matrix is one part of [outputs][inputs] floats. So a program can compute with the file where it
+// lies, as boards do; hosts pack the matrices first.
 #pragma once
 
 #include <string>

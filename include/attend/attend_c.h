@@ -119,7 +119,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *
  * With a batch or with heads before tokens, both set the strides of key and value, too. Of [batch][head][token][dim]:
  *
- *   first.key.batch_stride = heads * past * dim;  first.key.head_stride = past * dim;     // and of value; second: added for past
+ *   first.key.batch_stride = heads * past * dim;  first.key.head_stride = past * dim;     // and of value; second: added for
+ * past
  */
 
 /* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; 0 where one of these

@@ -9,9 +9,10 @@
  *   attend_self_attention(&problem, &layer, x, y, memory, attend_layer_workspace_size(&problem, &layer));
  *
  * Vectors are floats that lie side by side, x[tokens][width]. All that attend_c.h says of calls holds here too: the bits are
- * those of the C++ surface on every target, nothing that is set is ignored, everything is checked before anything is written,
- * and what a call writes overlaps nothing else that it reads or writes, unless a comment here says that it may be the same
- * array. Calls of no tokens do nothing, and their vectors may be null. Work memory is aligned to ATTEND_ALIGNMENT.
+ * those of the C++ surface on every target, nothing that is set is ignored, everything is checked before anything is written (a
+ * cache that tokens are appended to belongs to the call from its beginning), and what a call writes overlaps nothing else that
+ * it reads or writes, unless a comment here says that it may be the same array. Calls of no tokens do nothing, and their
+ * vectors may be null. Work memory is aligned to ATTEND_ALIGNMENT.
  */
 #ifndef ATTEND_LAYERS_H
 #define ATTEND_LAYERS_H
@@ -158,7 +159,8 @@ ATTEND_API size_t attend_layer_workspace_size(const attend_problem* problem, con
 /* Self-attention from x[queries][width] to y[queries][outputs]; y may be x, where it has as many numbers. With a cache, the
  * tokens are appended to it, and attend to what it has then: prefill and decode, causal with ATTEND_CAUSAL alone. ATTEND_FULL,
  * and no change, where they do not fit. `keys` counts the new tokens too. For rotary, tokens are at the positions after
- * those that the cache had. Without a cache they attend to each other, and keys is `queries` or less, or ATTEND_ALL_KEYS. */
+ * those that the cache had, and another `offset` is refused. Without a cache they attend to each other, and keys is `queries`
+ * or less, or ATTEND_ALL_KEYS. */
 ATTEND_API attend_status attend_self_attention(const attend_problem* problem, const attend_layer* layer, const float* x,
                                                float* y, void* workspace, size_t workspace_size);
 

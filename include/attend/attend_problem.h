@@ -21,7 +21,7 @@ extern "C" {
 /* What attend_problem_init writes where a default depends on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
 #define ATTEND_DEFAULT_OFFSET PTRDIFF_MIN        /* see attend_problem::offset */
-#define ATTEND_DEFAULT_BATCH (-1)                /* 1, where that is clear: see attend_problem::batch */
+#define ATTEND_DEFAULT_BATCH PTRDIFF_MIN         /* 1, where that is clear: see attend_problem::batch */
 #define ATTEND_DEFAULT_ORIGIN (-1)               /* 0, where that is clear: see attend_problem::origin */
 #define ATTEND_DEFAULT_FORMAT (-1)               /* ATTEND_FLOAT32, where that is clear: see attend_problem::query_format */
 #define ATTEND_DENSE PTRDIFF_MIN /* of a stride: as in a dense array of the layout, by the extents of the call */
@@ -161,10 +161,9 @@ typedef struct attend_pages {
 typedef struct attend_problem {
   size_t size;      /* sizeof(attend_problem), by attend_problem_init */
   uint32_t options; /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
-  int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE: tokens before
-                       heads by default, which nobody notices where it should have been the other */
-  float scale;      /* of the scores: any finite number, zero and negative too, or ATTEND_DEFAULT_SCALE. (C++ takes an infinite
-                       one: rows with a score of +infinity or NaN are NaN then. C refuses it.) */
+  int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE. The default
+                       is tokens before heads; the library cannot notice that an array has heads before tokens */
+  float scale;      /* of the scores: any finite number, zero and negative too, or ATTEND_DEFAULT_SCALE. */
   float soft_cap;   /* 1e-30 ... 1e30; 0: none */
   int query_format; /* attend_format; not ATTEND_INT8. Where either this or output_format is set to a smaller one than
                        ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format. The
@@ -179,7 +178,7 @@ typedef struct attend_problem {
   ptrdiff_t head_dim;  /* width of a query and of a key */
   ptrdiff_t value_dim; /* width of a value and of an output */
   ptrdiff_t queries;   /* query tokens of each batch row */
-  ptrdiff_t keys;      /* key tokens of each batch row; may be 0, and with a cache ATTEND_ALL_KEYS */
+  ptrdiff_t keys;      /* key tokens of each batch row; may be 0, and with a cache that has tokens ATTEND_ALL_KEYS */
   ptrdiff_t offset;    /* position of query 0 among the keys, -ATTEND_MAX_TOKENS ... ATTEND_MAX_TOKENS, which ATTEND_CAUSAL,
                           windows, ALiBi and relative biases need. The default is the cache's tokens - queries; without a cache
                           it is 0 where there are as many queries as keys, and must be set otherwise: 0 (the first tokens) and

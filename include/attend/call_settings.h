@@ -8,9 +8,9 @@ namespace attend {
 namespace detail {
 
 // Numbers by their bits; of arrays whether there are any, because a State may be moved to where they lie elsewhere; of sink
-// logits, which decide in the last piece, a hash of all of them.
+// logits, which decide in the last piece, and of queries a hash of all numbers.
 struct CallSettings {
-  enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, count };
+  enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
   enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };
   uint32_t words[count];
 };
@@ -34,6 +34,18 @@ inline uint32_t hash_of_heads(const float* numbers, int heads) {
   return hash;
 }
 
+// 0 where there are none.
+inline uint32_t hash_of_queries(const core::Problem& problem) {
+  uint32_t hash = 0;
+  for (int token = 0; problem.query.data != nullptr && token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      const float* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
+      for (int i = 0; i < problem.head_dim; ++i) hash = hash_with(hash, bits_of(numbers[i]));
+    }
+  }
+  return hash;
+}
+
 inline CallSettings settings_of(const core::Problem& problem, const core::Options& options = {}) {
   using Set = CallSettings;
   const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
@@ -46,7 +58,7 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
                          (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u);
   return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
            uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
-           hash_of_heads(options.sink_logits, problem.query_heads)}};
+           hash_of_heads(options.sink_logits, problem.query_heads), hash_of_queries(problem)}};
 }
 
 inline bool same_settings(const CallSettings& a, const CallSettings& b) {

@@ -39,8 +39,8 @@ template <class Cache, class AnyOptions>
   return clear ? Status::ok : Status::ambiguous_offset;
 }
 
-// Nothing was appended to the cache of some queries: a call was forgotten, unless the options say that there are no keys.
-[[gnu::always_inline]] inline bool is_forgotten(const Options& options, bool cached, int queries, int held) {
+// The cache is empty although queries attend to it: an append was forgotten, unless the options say that there are no keys.
+[[gnu::always_inline]] inline bool lacks_tokens(const Options& options, bool cached, int queries, int held) {
   return cached && held == 0 && queries > 0 && !options.key_length.given;
 }
 
@@ -77,7 +77,7 @@ Status run_plain(const Call& call, const Options& options, const Share& share) {
   const float scale = options.scale.or_else(usual_scale);
   if (queries < 0 || queries > call.queries) return Status::bad_query_length;
   if (keys < 0 || keys > call.keys) return Status::bad_key_length;
-  if (is_forgotten(options, call.key_panels, queries, call.keys)) return Status::empty_cache;
+  if (lacks_tokens(options, call.key_panels, queries, call.keys)) return Status::empty_cache;
   if (!is_finite(scale)) return Status::bad_scale;
   const Status position = check_offset(options, options.causal.or_else(call.causal), call.key_panels, queries, call.keys);
   if (position != Status::ok) return position;

@@ -101,6 +101,11 @@ auto* first_of(Array& array) {
   }
 }
 
+// Whether an argument is a float[].
+template <class Array>
+constexpr bool is_row =
+    FloatArray<typename Bare<Array>::Name>::is_floats&& FloatArray<typename Bare<Array>::Name>::dimensions == 1;
+
 // Whether all are arrays of floats.
 template <class... Arrays>
 constexpr bool are_floats = (FloatArray<Arrays>::is_floats && ...);

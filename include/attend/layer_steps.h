@@ -64,9 +64,16 @@ constexpr auto rotated(Angles&& angles) {
 // Each head of queries and keys is normalised by its root mean square: x / sqrt(mean(x^2) + epsilon) * weight.
 //   query_weight, key_weight  float[head_dim]
 //   epsilon                   1e-30 … 1e30
-template <size_t head_dim>
-constexpr auto head_norm(const float (&query_weight)[head_dim], const float (&key_weight)[head_dim], float epsilon = 1e-5f) {
-  return detail::HeadNormStep<int(head_dim)>{query_weight, key_weight, epsilon};
+template <class QueryWeight, class KeyWeight>
+constexpr auto head_norm(QueryWeight&& query_weight, KeyWeight&& key_weight, float epsilon = 1e-5f) {
+  using namespace detail;
+  using Width = FloatArray<typename Bare<QueryWeight>::Name>;
+  constexpr bool are_rows = is_named<QueryWeight> && is_named<KeyWeight> && is_row<QueryWeight> && is_row<KeyWeight> &&
+                            FloatArray<typename Bare<KeyWeight>::Name>::count == Width::count;
+  static_assert(are_rows, "attend: head_norm takes two float[head_dim] with a name: a layer refers to them");
+  const float *query = nullptr, *key = nullptr;
+  if constexpr (are_rows) query = query_weight, key = key_weight;
+  return HeadNormStep<int(Width::count)>{query, key, epsilon};
 }
 
 }  // namespace attend

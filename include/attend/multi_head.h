@@ -34,14 +34,18 @@ constexpr auto multi_head(Q&& query_weights, K&& key_weights, V&& value_weights,
 
 // Weights with a bias, for multi_head.
 //   bias  float[outputs]
-template <class WeightArray, size_t count>
-constexpr auto biased(WeightArray&& weights, const float (&bias)[count]) {
+template <class WeightArray, class Bias>
+constexpr auto biased(WeightArray&& weights, Bias&& bias) {
   using Array = typename detail::Bare<WeightArray>::Name;
+  using Numbers = detail::FloatArray<typename detail::Bare<Bias>::Name>;
   static_assert(detail::is_named<WeightArray>,
                 "attend: a layer refers to its weights: they must have a name and outlive it, so not be what pack() returns");
-  static_assert(count == size_t(detail::WeightsOf<Array>::outputs),
-                "attend: a bias is a float[] with as many numbers as the weights have outputs");
-  return detail::Matrix<Array>(weights, bias);
+  static_assert(detail::is_named<Bias> && detail::is_row<Bias> && Numbers::count == size_t(detail::WeightsOf<Array>::outputs),
+                "attend: a bias is a float[] with as many numbers as the weights have outputs, and with a name: a layer refers "
+                "to it");
+  const float* numbers = nullptr;
+  if constexpr (detail::is_row<Bias>) numbers = bias;
+  return detail::Matrix<Array>(weights, numbers);
 }
 
 namespace detail {
@@ -61,6 +65,7 @@ Status attend_to_past(const X& x, const Layer& layer, Cache& cache, Y& y, Work& 
   if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
   if (count > cache.room()) return Status::cache_full;
   if (is_torn(x, y)) return Status::bad_output;
+  if (Layer::has_steps && options.offset.or_else(position) != position) return Status::bad_offset;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
   constexpr int block = smaller(VectorsOf<X>::tokens, config::layer_tokens);
@@ -80,6 +85,7 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
   const int count = options.query_length.or_else(tokens);
   if (count < 0 || count > tokens) return Status::bad_query_length;
   if (is_torn(x, y)) return Status::bad_output;
+  if (Layer::has_steps && options.offset.or_else(0) != 0) return Status::bad_offset;
   const Status status = layer.check(0, count);
   if (status != Status::ok) return status;
   constexpr bool with_options = Given<Shape, More...>::score_options;
@@ -116,7 +122,7 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
 //                              unless the options say otherwise: prefill, and decode where x has one token
 //   x, layer, y, work          over these tokens alone; every token sees every other one unless the options say otherwise
 // Options::query_length says how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
-// steps, count from the beginning of the cache, or from 0.
+// steps, count from the beginning of the cache, or from 0; with steps another offset is refused.
 template <class X, class Layer, class Third, class Fourth, class... More>
 Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
   static_assert(detail::is_layer<Layer>(),
@@ -176,8 +182,8 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   const auto& options = pick<Kind::options>(no_options, more...);
   const bool positioned = is_positioned<Cache>(options, false);
   const int count = options.query_length.or_else(VectorsOf<X>::tokens);
-  const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
   if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
+  const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
   if (!are_held(options, positioned, VectorsOf<X>::tokens, cache.length())) return Status::bad_query_length;
   if (is_torn(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);

@@ -82,7 +82,7 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
   if (keys < 0 || keys > held) return Status::bad_key_length;
-  if (is_forgotten(options, problem.key_panels, queries, held)) return Status::empty_cache;
+  if (lacks_tokens(options, problem.key_panels, queries, held)) return Status::empty_cache;
   problem.scale = options.scale.or_else(usual_scale);
   if (!is_finite(problem.scale)) return Status::bad_scale;
   problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);

@@ -11,7 +11,8 @@ enum class Status {
   bad_key_length,    // not within 0 … key tokens of the array or the cache
   empty_cache,       // nothing was appended to the cache, and key_length does not say 0
   bad_scale,         // NaN or infinite
-  bad_offset,        // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int
+  bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int; of a layer with steps:
+               // not the position that self_attention gives its tokens
   ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset does not say it
   no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
   bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
@@ -19,15 +20,15 @@ enum class Status {
   bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from it
 
   // Of caches and states.
-  bad_count,   // append: negative, or more tokens than the arrays have
-  cache_full,  // append: the tokens do not fit
-  bad_length,  // truncate: negative, or more tokens than the cache holds
-  bad_begin,   // State::begin: not a multiple of segment_keys, or negative
-  bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys
-  bad_state,   // it has taken nothing since it began or was finished, other queries, or more keys than there are; merge: does
-               // not begin where the first stops
-  other_options,  // of a State: not those, or not the positions, that the calls before had; finish: not the same sink_logits,
-                  // no lse where they had one, or a key_length before which the state has not stopped
+  bad_count,      // append: negative, or more tokens than the arrays have
+  cache_full,     // append: the tokens do not fit
+  bad_length,     // truncate: negative, or more tokens than the cache holds
+  bad_begin,      // State::begin: not a multiple of segment_keys, or negative
+  bad_up_to,      // accumulate: before the key that the state takes next, or after it where there are no more keys
+  bad_state,      // it has taken nothing since begin or since the last finish; it is of another number of queries; it has taken
+                  // more keys than there are; merge: it does not begin where the first stops
+  other_options,  // of a State: not the options, the positions or the queries of the calls before; finish: not the same
+                  // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
   bad_partials,   // finish: a part has not run, or with other options or another length of the cache
 
   // Of calls with ScoreOptions, RingCache or State.

@@ -133,6 +133,16 @@ struct Same<A, A> {
   static constexpr bool value = true;
 };
 
+// Without reference and const.
+template <class Type>
+struct Bare {
+  using Name = Type;
+};
+template <class Type>
+struct Bare<const Type> : Bare<Type> {};
+template <class Type>
+struct Bare<Type&> : Bare<Type> {};
+
 // Whether the argument of a parameter Type&& has a name, and so outlives the call.
 template <class Type>
 constexpr bool is_named = Same<Type, Type&>::value;

@@ -133,11 +133,12 @@ struct StateAccess {
 //   }
 //   attend::finish(state, output, options);
 //
-//   query Query<Shape, tokens>     cache KvCache or RingCache     state State<Shape, tokens>     up_to >= state.next()
+//   query Query<Shape, tokens>     cache KvCache or RingCache     state State<Shape, tokens>     up_to >= state.next(), and
+// not more where there are no more keys
 //   work  OptionWorkspace<Shape, tokens>     then Options or ScoreOptions<Shape>: causal, as prefill is, unless they say
 //   otherwise
 // options.lse and sink_logits take effect in finish(), which wants the same options; scores are written for the keys that were
-// taken, but no weights. Without begin() another query would take nothing.
+// taken, but no weights. Another query than before is refused: begin() was forgotten.
 template <class QueryArray, class Cache, class StateArray, class Work, class... More>
 Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state, int up_to, Work& work, const More&... more) {
   using namespace detail;

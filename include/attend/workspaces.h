@@ -18,16 +18,6 @@ constexpr size_t work_floats(const WorkFloats<count>*) {
 }
 constexpr size_t work_floats(const void*) { return 0; }
 
-// Without reference and const.
-template <class Type>
-struct Bare {
-  using Name = Type;
-};
-template <class Type>
-struct Bare<const Type> : Bare<Type> {};
-template <class Type>
-struct Bare<Type&> : Bare<Type> {};
-
 template <class Type>
 constexpr typename Bare<Type>::Name* null_of() {
   return nullptr;

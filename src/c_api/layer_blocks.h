@@ -71,7 +71,7 @@ struct Kept {
 };
 using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlaces, Kept>;
 
-detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& of) {
+inline detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& of) {
   return {{keys, ptrdiff_t(of.kv_heads) * of.head_dim, of.head_dim},
           {values, ptrdiff_t(of.kv_heads) * of.value_dim, of.value_dim}};
 }

@@ -54,6 +54,7 @@ struct Call {
   size_t workspace_bytes;
   bool plain;  // nothing is asked for that core::run does not have without options
   bool queries_last;
+  bool runs_later = false;    // work memory is asked for: the cache may still be empty
   bool one_sequence = false;  // batch is 1, and need not be said
   bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
   bool appends = false;       // and appends to the cache before it attends

@@ -72,7 +72,7 @@ class EmbeddedLinear {
     chains.b_stride = panels() ? 1 : linear_.weight_stride;
     for (int output = 0; output < linear_.outputs; output += some) {
       // The last outputs of rows are computed with some before them once more, which is faster than one by one.
-      if (!panels() && linear_.outputs - output < some) output = at_least(linear_.outputs - some, 0);
+      if (!panels() && whole > 0 && linear_.outputs - output < some) output = at_least(linear_.outputs - some, 0);
       const bool all = whole > 0 && linear_.outputs - output >= some;
       if (all) {
         const OutputChains<Number> outputs = {linear_.input, first_weight(output), linear_.weight_stride, whole,

@@ -257,6 +257,9 @@ TEST_CASE("a layer that refuses touches nothing") {
   options = {};
   options.key_length = tokens + 1;
   refuses(Status::bad_key_length, options);
+  options = {};
+  options.offset = 1;  // the step would be at 0
+  refuses(Status::bad_offset, options);
   REQUIRE(attend::self_attention(*world.x, layer, *cache, *world.y, *work) == Status::ok);
   refuses(Status::bad_count, {});  // of the step
   Vectors<1, width> x{};

@@ -15,7 +15,7 @@ struct Wake {
 };
 constexpr int queries = 5, keys = 1300;
 
-static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (20 + 3 * 7) * 4 + 16 + 32,
+static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (20 + 3 * 7) * 4 + 16 + 36,
               "a state is its floats, how far it is, and what it was taken with");
 
 struct World {
@@ -253,6 +253,14 @@ TEST_CASE("states: a step that was forgotten is refused: keys, begin for other q
   options.key_length = 150;
   CHECK(attend::finish(state, w.found, options) == Status::ok);
   CHECK(attend::finish(state, w.found, options) == Status::bad_state);  // begin() was forgotten, and so nothing taken
+  static attend::Query<Wake, queries> other;
+  other = w.query;
+  other[queries - 1][3][11] += 1.0f;
+  REQUIRE(cache.append(key, value, 1) == Status::ok);
+  options.key_length = {};
+  CHECK(attend::accumulate(other, cache, state, 151, w.work, options) == Status::other_options);
+  CHECK(attend::accumulate(w.query, cache, state, 151, w.work, options) == Status::ok);
+  CHECK(attend::finish(state, w.found, options) == Status::ok);
   state.begin();
   options.lse = w.lse;
   CHECK(attend::accumulate(w.query, cache, state, 150, w.work, options) == Status::ok);

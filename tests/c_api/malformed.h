@@ -47,7 +47,7 @@ struct Number {
   std::ptrdiff_t low, high;
 };
 inline constexpr Number numbers[] = {
-    {ATTEND_ARG_BATCH, ATTEND_ARG_NONE, offsetof(P, batch), ATTEND_DEFAULT_BATCH, ATTEND_MAX_TOKENS},
+    {ATTEND_ARG_BATCH, ATTEND_ARG_NONE, offsetof(P, batch), 0, ATTEND_MAX_TOKENS},
     {ATTEND_ARG_QUERIES, ATTEND_ARG_NONE, offsetof(P, queries), 0, ATTEND_MAX_TOKENS},
     {ATTEND_ARG_QUERY_HEADS, ATTEND_ARG_NONE, offsetof(P, query_heads), 1, ATTEND_MAX_WIDTH},
     {ATTEND_ARG_KV_HEADS, ATTEND_ARG_NONE, offsetof(P, kv_heads), 1, ATTEND_MAX_WIDTH},

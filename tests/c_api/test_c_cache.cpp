@@ -226,13 +226,16 @@ TEST_CASE("c cache: bits that flip in its head are seen, one or two") {
   CHECK(attend_cache_tokens(both.cache) == 5);
 }
 
-TEST_CASE("c cache: no tokens need no keys, and an empty cache gives zeros") {
+TEST_CASE("c cache: no tokens need no keys, and an empty cache gives zeros where the call says that there are none") {
   Both both;
   CHECK(attend_cache_append(both.cache, 0, nullptr, nullptr) == ATTEND_OK);
   std::vector<float> output(2 * Wake::query_heads * Wake::value_dim, 7.0f);
   attend_problem p = both.problem(0, 2, output.data());
   const std::size_t bytes = attend_workspace_size(&p);
   std::vector<Line> workspace = lines(bytes);
+  CHECK(attend_run(&p, workspace.data(), bytes) == wrong(ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS));
+  CHECK(output[0] == 7.0f);
+  p.keys = 0;
   REQUIRE(attend_run(&p, workspace.data(), bytes) == ATTEND_OK);
   for (const float zero : output) CHECK(zero == 0.0f);
   p.options = ATTEND_CAUSAL;

@@ -71,6 +71,9 @@ void check_problems_of_layers() {
     for (int i = 0; i < 10; ++i) CHECK(w.project_memory(w.x[0], 8) == ATTEND_OK);
   });
   refuses(&World::cross, ATTEND_MISSING, ATTEND_ARG_CACHE, [](World& w) { w.layer.cache = nullptr; });
+  refuses(&World::cross, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, [](World& w) { (void)attend_cache_truncate(w.layer.cache, 0); });
+  refuses(&World::self, ATTEND_CONFLICT, ATTEND_ARG_OFFSET,
+          [](World& w) { w.problem.options = ATTEND_CAUSAL, w.problem.offset = attend_cache_tokens(w.layer.cache) + 1; });
   refuses(&World::cross, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET, [](World& w) { w.problem.offset = -1; });
   refuses(&World::cross, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET,
           [](World& w) { w.problem.options = 0, w.problem.offset = -1; });

@@ -121,6 +121,23 @@ TEST_CASE("c traps: settings that something else must be set for") {
   CHECK(small[7].says(ATTEND_MISSING, ATTEND_ARG_KEY_SCALES));
 }
 
+TEST_CASE("c traps: a batch that is not said beside what only batch rows have") {
+  const std::ptrdiff_t length = 1;
+  const unsigned char mask[64] = {};
+  float lse[64];
+  Small small[5];
+  small[0].p.key_lengths = &length;
+  small[1].p.query.batch_stride = 100;
+  small[2].p.mask.data = mask, small[2].p.mask.kind = ATTEND_MASK_BYTES, small[2].p.mask.batch_stride = 8;
+  small[3].p.lse.data = lse, small[3].p.lse.batch_stride = 8;
+  for (int i = 0; i < 4; ++i) {
+    small[i].p.batch = ATTEND_DEFAULT_BATCH;
+    CHECK(small[i].says(ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH));
+  }
+  small[4].p.batch = -1;
+  CHECK(small[4].says(ATTEND_OUT_OF_RANGE, ATTEND_ARG_BATCH));
+}
+
 TEST_CASE("c traps: infinite and NaN scales") {
   Small small;
   for (const float scale : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {

@@ -47,7 +47,7 @@ what() {
     rv64v) say "unit tests of the library but 6 slow ones; digests of 256 bits" ;;
     vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
     cortex-m0plus | cortex-m3) say "chains, specials, digests, options, emulated board" ;;
-    *) say "the same, household commands, $story_tokens tokens of the story" ;;
+    *) say "the same, household commands, a story of $story_tokens tokens" ;;
   esac
 }
 
@@ -176,7 +176,10 @@ on_board() {  # board
     [ $status -eq 0 ] || return $status
     case $program in household* | story) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
-  [ $program = options ] || say "actions, scores and text as on this machine"
+  case $programs in
+    *story*) say "actions, scores and text as on this machine" ;;
+    *household*) say "actions and scores as on this machine; no model in $models for a story" ;;
+  esac
 }
 
 work_on() {  # target
@@ -236,6 +239,7 @@ if [ -r "$models/stories260K.bin" ] && [ -r "$models/tok512.bin" ]; then
 fi
 $cxx -std=c++17 -O2 -Iinclude tests/firmware/household_main.cpp tests/firmware/hosted.cpp \
   $(ls "$build"/bench/app/*.o | grep -v '/run\.o$') "$build/libattend.a" -o "$work/household" || exit 1
+command -v python3 >/dev/null || { echo "targets: python3 was not found: apt-get install python3" >&2; exit 1; }
 python3 bench/app/train/float_weights.py bench/app/model/household.bin "$work/floats.bin" || exit 1
 ATTEND_MODEL=bench/app/model/household.bin "$work/household" >"$work/household.txt" || exit 1
 ATTEND_MODEL=$work/floats.bin "$work/household" >"$work/household_floats.txt" || exit 1

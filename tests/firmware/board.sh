@@ -100,10 +100,10 @@ application_program() {  # main model tokenizer-or-none
   compile "$here/$1_main.cpp"
 }
 
-# The model of household commands with floats as its weights.
-floats() {
+# Makes the model of household commands with floats as its weights.
+write_floats() {
+  needs python3 python3
   python3 bench/app/train/float_weights.py bench/app/model/household.bin "$work/floats.bin" || exit 1
-  echo "$work/floats.bin"
 }
 
 build_program() {  # program image
@@ -111,7 +111,7 @@ build_program() {  # program image
   case $1 in
     digests | options | count | chains | specials) compile "$here/$1_main.cpp" ;;
     household | tokens) application_program "$1" bench/app/model/household.bin '' ;;
-    household_floats | tokens_floats) application_program "${1%_floats}" "$(floats)" '' ;;
+    household_floats | tokens_floats) write_floats && application_program "${1%_floats}" "$work/floats.bin" '' ;;
     story)
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"

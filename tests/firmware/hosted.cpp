@@ -17,7 +17,10 @@ void write(const char* text, size_t length) { std::fwrite(text, 1, length, stdou
 
 Memory free_memory() { return {memory, sizeof memory / sizeof memory[0]}; }
 
-void read_arguments(char* text, size_t) { text[0] = '\0'; }
+bool read_arguments(char* text, size_t) {
+  text[0] = '\0';
+  return true;
+}
 
 }  // namespace firmware
 

@@ -33,7 +33,8 @@ void answer(const app::Household& household, const std::string& sentence) {
 
 void answer_all() {
   static char sentence[2048];
-  firmware::read_arguments(sentence, sizeof sentence);
+  if (!firmware::read_arguments(sentence, sizeof sentence))
+    throw app::Failure("the sentence is too long for a board's command line");
   const char* const model = std::getenv("ATTEND_MODEL");  // of a host
   const app::Household household = app::load_household(model == nullptr ? "model" : model);
   if (sentence[0] != '\0') return answer(household, sentence);

@@ -20,8 +20,8 @@ struct Memory {
 };
 Memory free_memory();
 
-// What stands after the program's name, as one text; cut where it is longer than size - 1.
-void read_arguments(char* text, size_t size);
+// What stands after the program's name, as one text. False where it does not fit.
+bool read_arguments(char* text, size_t size);
 
 inline void print(const char* text) {
   size_t length = 0;

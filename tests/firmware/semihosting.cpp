@@ -44,7 +44,7 @@ void finish(int status) {
 
 Memory free_memory() { return {free_begin, size_t(free_end - free_begin)}; }
 
-void read_arguments(char* text, size_t size) {
+bool read_arguments(char* text, size_t size) {
   static char line[4096];
   uintptr_t parameters[2] = {address_of(line), sizeof line - 1};
   const bool answered = ask(get_command_line, parameters) == 0;
@@ -56,6 +56,7 @@ void read_arguments(char* text, size_t size) {
   size_t length = 0;
   while (length + 1 < size && from[length] != '\0') text[length] = from[length], ++length;
   text[length] = '\0';
+  return answered && from[length] == '\0';
 }
 
 }  // namespace firmware

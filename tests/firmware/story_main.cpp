@@ -22,7 +22,8 @@ void write_text(std::string_view text) { firmware::write(text.data(), text.size(
 
 void tell_story() {
   static char arguments[2048];
-  firmware::read_arguments(arguments, sizeof arguments);
+  if (!firmware::read_arguments(arguments, sizeof arguments))
+    throw app::Failure("the prompt is too long for a board's command line");
   char* prompt_text = arguments;
   const long given = std::strtol(arguments, &prompt_text, 10);
   if (*prompt_text == ' ') ++prompt_text;

@@ -18,7 +18,7 @@ uint64_t numbers(const app::Matrix& matrix) { return uint64_t(matrix.outputs) * 
 uint64_t weights_of(const app::Weights& weights) {
   uint64_t count = numbers(weights.classifier);
   for (const app::Layer& l : weights.layers) {
-    for (const app::Matrix& matrix : {l.query, l.key, l.value, l.output, l.gate, l.up, l.down}) count += numbers(matrix);
+    for (app::Matrix app::Layer::*const matrix : app::layer_matrices) count += numbers(l.*matrix);
   }
   return count;
 }

@@ -42,6 +42,15 @@ void wrong() { (void)attend::biased(attend::pack(query_weights), bias); }
 //! layer_rotated_by_temporary: attend: a layer refers to its Rotary or RotaryTable, which must have a name and outlive it
 void wrong() { (void)attend::rotated<attend::RotaryPairs::halves>(attend::Rotary<8>()); }
 
+//! layer_bias_of_numbers: at {1, 2}
+void wrong() { (void)attend::biased(query_weights, {1, 2}); }
+
+//! head_norm_of_temporary: attend: head_norm takes two float[head_dim] with a name
+void wrong() {
+  using Numbers = float[8];
+  (void)attend::head_norm(Numbers{}, Numbers{});
+}
+
 //! layer_bias: attend: a bias is a float[] with as many numbers as the weights have outputs
 void wrong() { (void)attend::biased(query_weights, floats); }
 
