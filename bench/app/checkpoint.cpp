@@ -138,10 +138,7 @@ Checkpoint packed(const Checkpoint& checkpoint) {
   Weights& weights = result.weights;
   pack(weights.token_embedding);
   for (Layer& layer : weights.layers) {
-    for (Matrix Layer::*const matrix :
-         {&Layer::query, &Layer::key, &Layer::value, &Layer::output, &Layer::gate, &Layer::down, &Layer::up}) {
-      pack(layer.*matrix);
-    }
+    for (Matrix Layer::*const matrix : layer_matrices) pack(layer.*matrix);
   }
   if (checkpoint.config.shared_classifier) {
     weights.classifier = weights.token_embedding;
