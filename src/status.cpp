@@ -23,9 +23,8 @@ const char* attend::status_text(Status status) {
              "be the first tokens (offset 0) or the last ones (keys - queries)";
     case Status::no_effect:
       return "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
-             "ALiBi "
-             "or a relative bias; sink_tokens a window_left; score_stage needs scores; additive attention has a scale, a bias "
-             "and scores of its own";
+             "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; additive attention has a scale, a "
+             "bias and scores of its own";
     case Status::bad_part:
       return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
     case Status::bad_output:
@@ -44,13 +43,11 @@ const char* attend::status_text(Status status) {
              "append them first";
     case Status::bad_state:
       return "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
-             "than "
-             "there are; one to merge must begin where the other stops";
+             "than there are; one to merge must begin where the other stops";
     case Status::other_options:
       return "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
              "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "
-             "their "
-             "position: say offset if the cache grows between calls";
+             "their position: say offset if the cache grows between calls";
     case Status::bad_partials:
       return "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
              "of the cache";

@@ -34,10 +34,9 @@ inline uint32_t hash_of_heads(const float* numbers, int heads) {
   return hash;
 }
 
-// 0 where there are none.
 inline uint32_t hash_of_queries(const core::Problem& problem) {
   uint32_t hash = 0;
-  for (int token = 0; problem.query.data != nullptr && token < problem.queries; ++token) {
+  for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
       const float* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
       for (int i = 0; i < problem.head_dim; ++i) hash = hash_with(hash, bits_of(numbers[i]));
@@ -46,6 +45,7 @@ inline uint32_t hash_of_queries(const core::Problem& problem) {
   return hash;
 }
 
+// Of all but the queries, which Partials do not look at.
 inline CallSettings settings_of(const core::Problem& problem, const core::Options& options = {}) {
   using Set = CallSettings;
   const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
@@ -58,7 +58,7 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
                          (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u);
   return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
            uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
-           hash_of_heads(options.sink_logits, problem.query_heads), hash_of_queries(problem)}};
+           hash_of_heads(options.sink_logits, problem.query_heads), 0}};
 }
 
 inline bool same_settings(const CallSettings& a, const CallSettings& b) {

@@ -69,8 +69,7 @@ uint32_t mark_of(const core::Problem& problem, const Call&... options) {
   uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
   hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
   CallSettings settings = settings_of(problem, options...);
-  settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse);  // only finish() looks at it,
-  settings.words[CallSettings::query] = 0;                              // which has no queries
+  settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse);  // only finish() looks at it
   for (const uint32_t word : settings.words) hash = hash_with(hash, word);
   return hash | 1u;  // not that of memory that is zero
 }

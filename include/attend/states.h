@@ -70,7 +70,8 @@ struct StateAccess {
     core::Options& more = call.options;
     if (up_to < state.end_ || (state.begun_ && up_to > state.end_ && state.end_ == problem.keys)) return Status::bad_up_to;
     if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
-    const CallSettings settings = settings_of(problem, more);
+    CallSettings settings = settings_of(problem, more);
+    settings.words[CallSettings::query] = hash_of_queries(problem);
     if (state.begun_ && !same_settings(settings, state.settings_)) return Status::other_options;
     more.lse = {};
     more.states = tensor(state);
