@@ -13,12 +13,12 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
-SHARED := $(patsubst %.cpp,$(BUILD)/shared/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
-TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/*/test_*.cpp) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
+# Of functions that several sources hold, the linker takes the first: that of tests which are compiled with optimisation.
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(addsuffix /test_*.cpp,tests/unit tests/conformance tests/api tests/c_api)) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
 
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -53,11 +53,12 @@ $(BUILD)/libattend.a: $(LIBRARY)
 lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
 	@ls $^
 
-# Only what attend_c.h declares is visible, and no run-time of C++ is asked for.
-$(BUILD)/shared/%.o: %.cpp
+# Both libraries are of the same objects. Outside the shared one only what the headers of the C surface declare is visible, and no
+# run-time of C++ is asked for.
+$(BUILD)/src/%.o: src/%.cpp
 	$(call compile,-fPIC -fvisibility=hidden)
 
-$(BUILD)/libattend.so: $(SHARED)
+$(BUILD)/libattend.so: $(LIBRARY)
 	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so)
 
 ## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
@@ -122,9 +123,11 @@ $(BUILD)/unit: $(TESTS) $(BUILD)/libattend.a
 	$(call link,-lpthread)
 
 # doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
-DOCTEST := build/doctest/usr/include
+# Tests of the surfaces compute little, and are compiled sooner without optimisation.
+DOCTEST := -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS
+$(BUILD)/tests/c_api/%.o $(BUILD)/tests/api/%.o: TEST_OPT := -O0
 $(BUILD)/tests/%.o: tests/%.cpp | build/doctest.ready
-	$(call compile,$(TEST_OPT) -isystem $(DOCTEST))
+	$(call compile,$(TEST_OPT) $(DOCTEST))
 
 build/doctest.ready:
 	@mkdir -p build
@@ -295,5 +298,5 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(SHARED) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
+-include $(patsubst %.o,%.d,$(LIBRARY) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
   $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)

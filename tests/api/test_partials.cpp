@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "../support/rounds.h"
 #include "partial_arrays.h"
 
 using namespace attend_test;
@@ -158,10 +159,11 @@ TEST_CASE("partials: over a cache of floats, with Options, they agree with decod
 TEST_CASE("partials: every format of keys and values, with every option") {
   for_each_backend([](const char* backend) {
     CAPTURE(std::string(backend));
-    check_formats<float, float>(!is_scalar(backend));
+    check_formats<float, float>(!is_scalar(backend) && !is_quick());
     check_formats<float16, float16>(false);
     check_formats<bfloat16, bfloat16>(false);
-    check_formats<int8, int8>(!is_scalar(backend));
+    check_formats<int8, int8>(!is_scalar(backend) && !is_quick());
+    if (is_quick()) return;
     check_formats<int8, float16>(false);
     check_formats<float, bfloat16>(false);
   });
@@ -173,7 +175,7 @@ TEST_CASE("partials: rings of one group and of several segments, before and afte
     check_ring<RingOf<16, 0, 1>, float, float>({1, 40, 512, 513});
     check_ring<RingOf<1, 600, 5>, int8, int8>({5, 599, 601, 1200});
     check_ring<RingOf<700, 4, 3>, float16, float16>({3, 703, 1500, 3001});
-    if (!is_scalar(backend)) check_ring<RingOf<1100, 520, 7>, int8, float>({7, 900, 1499, 5000, 5632});
+    if (!is_scalar(backend) && !is_quick()) check_ring<RingOf<1100, 520, 7>, int8, float>({7, 900, 1499, 5000, 5632});
   });
 }
 

@@ -1,8 +1,7 @@
 #!/bin/sh
-# The C surface: its headers, programs in C, both libraries, Python, and malformed calls under sanitizers:
-# tests/checks/check_c.sh CXX BUILD_DIR
+# The C surface: its headers, programs in C, both libraries, Python: tests/checks/check_c.sh CXX BUILD_DIR
 #
-# `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so, and `make unit` BUILD_DIR/tests/support/main.o.
+# `make lib` has made BUILD_DIR/libattend.a and BUILD_DIR/libattend.so.
 cxx=$1
 libraries=$2
 build=$2/check_c
@@ -75,54 +74,6 @@ if [ -n "$numpy" ]; then
   says "ONNX's Attention, against float64" "$numpy" tests/c_api/c_onnx.py "$libraries/libattend.so"
 else
   skip "ONNX's Attention" "no python3 has numpy"
-fi
-
-# Sanitizers watch the surface, the scalar backend and what is common to all. The vector backends are the library's: they take
-# minutes to compile with sanitizers, which is done for the unit tests as a whole.
-vectors='_\(avx\|neon\|helium\|rvv\)'
-backends=$(printf '%s\n' "$libraries"/src/*.o | grep "$vectors")
-sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
-sanitizers=address,undefined
-flags='-std=c++17 -O1 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclude'
-if ! $cxx -fsanitize=$sanitizers -x c++ - -o "$build/probe" 2>/dev/null <<'PROBE'; then
-int main() {}
-PROBE
-  skip "sanitizers" "$cxx has no run-time for -fsanitize=$sanitizers"
-else
-  # shellcheck disable=SC2086
-  succeeds "the tests of the C surface compile with -fsanitize=$sanitizers" compile_all "$build/sanitized" \
-    "$sources $(ls tests/c_api/test_c_*.cpp)" $flags -fsanitize=$sanitizers -isystem build/doctest/usr/include &&
-    succeeds "they link" $cxx -fsanitize=$sanitizers "$build"/sanitized/*.o "$libraries/tests/support/main.o" $backends -o "$build/sanitized/unit" && {
-    "$build/sanitized/unit" >"$build/log" 2>&1
-    result=$?
-    if [ $result -eq 0 ] && grep -q '100000 calls' "$build/log"; then
-      ok "they pass; malformed calls: $(sed -n 's/.*MESSAGE: \(100000 calls.*\)/\1/p' "$build/log")"
-    else
-      fail "they pass" "exit status $result: $(grep -m 1 -E 'ERROR|runtime error' "$build/log")"
-    fi
-  }
-fi
-
-if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
-  skip "fuzzing" "only Clang has libFuzzer"
-elif ! echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, decltype(sizeof 0)) { return 0; }' |
-  $cxx -fsanitize=fuzzer,$sanitizers -x c++ - -o "$build/probe" 2>/dev/null; then
-  skip "fuzzing" "$cxx has no run-time for -fsanitize=fuzzer,$sanitizers"
-else
-  # shellcheck disable=SC2086
-  succeeds "fuzzing: compiles" compile_all "$build/fuzzed" "$sources tests/fuzz/fuzz_c_surface.cpp" \
-    $flags -fsanitize=fuzzer-no-link,$sanitizers &&
-    succeeds "fuzzing: links" $cxx -fsanitize=fuzzer,$sanitizers "$build"/fuzzed/*.o $backends -o "$build/fuzz" && {
-    "$build/fuzz" -runs=10000 -seed=1 -max_len=300 -len_control=0 -artifact_prefix="$build/" >"$build/log" 2>&1
-    result=$?
-    said=$(sed -n 's/^fuzz: //p' "$build/log")
-    case $result-$said in
-      0-?*)
-        # A fuzzer that only ever saw one kind of call would prove nothing.
-        nothing_in "$(echo "$said" | awk '$1 < 1000 || $5 < 100 { print }')" "fuzzing: $said" ;;
-      *) fail "fuzzing" "exit status $result: $(grep -m 1 -E 'ERROR|runtime error|^line' "$build/log")" ;;
-    esac
-  }
 fi
 
 finish

@@ -108,10 +108,9 @@ run_image() { # image
 }
 
 # Compiles library and program with these flags, looks at the objects, links them and runs the image.
-variant() { # name flags...
-  name=$target\ $1
-  folder=$build/$1
-  shift
+build_and_run() { # flags...
+  name=$target
+  folder=$build/objects
   # shellcheck disable=SC2086
   succeeds "$name: compiles with $*" compile_all "$folder" "$library" $flags "$@" || return
   # shellcheck disable=SC2086
@@ -174,8 +173,8 @@ check_target() {
   fi
   # shellcheck disable=SC2086
   {
-    variant plain -std=c++17 -Os $own
-    variant strict -std=c++20 -Os $own $strict
+    build_and_run -std=c++20 -Os $own $strict
+    succeeds "$target: every source compiles with${own:+ $own} -std=c++17 alone" compile_all "$build/plain" "$library" $flags -std=c++17 $own -fsyntax-only
     stops "attend cannot keep its bits" "$vendor/src/backend_$backend.cpp" $flags -std=c++17 $own -ffast-math
     case $target in cortex-m4 | cortex-m55) placement $flags -std=c++17 -Os $own ;; esac
   }

@@ -11,11 +11,10 @@ if [ "$(uname -sm)" != "Linux x86_64" ] || [ "$($cxx -dM -E -x c++ /dev/null | g
   exit
 fi
 
-# Stack guards, where a compiler adds them by itself, would need a C library's help.
-flags='-std=c++17 -O2 -ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -Iinclude'
 # shellcheck disable=SC2086
-if succeeds "compiles with $flags" compile_all "$build/objects" "$(ls src/*.cpp) tests/firmware/freestanding.cpp" $flags &&
-  succeeds "links with -nostdlib" $cxx -nostdlib -nostartfiles -static "$build"/objects/*.o -o "$build/freestanding"; then
+if succeeds "every source compiles with -Os $firmware" library_at -Os "$2" &&
+  succeeds "a program compiles" compile_all "$build/program" tests/firmware/freestanding.cpp -std=c++17 -O2 $firmware -Iinclude &&
+  succeeds "links with -nostdlib" $cxx -nostdlib -nostartfiles -static "$build"/program/*.o "$objects"/*.o -o "$build/freestanding"; then
   "$build/freestanding" >"$build/output" 2>&1
   result=$?
   said=$(tr '\n' ';' <"$build/output" | sed 's/;$//; s/;/; /g')

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Differential fuzzing: every backend of this machine against scalar code, the definition and the float64 oracle, on problems that
-# libFuzzer makes: tests/checks/check_fuzz.sh CXX BUILD_DIR. For FUZZ_SECONDS, a minute unless it is given.
+# Fuzzing by libFuzzer, with sanitizers: tests/checks/check_fuzz.sh CXX BUILD_DIR
+#
+# Every backend of this machine against scalar code, the definition and the float64 oracle, for FUZZ_SECONDS, a minute unless it is
+# given; then calls of the C surface, most of them malformed.
 #
 # `make lib` has made BUILD_DIR/src/*.o.
 cxx=$1
@@ -23,24 +25,39 @@ if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, decltype(
   exit
 fi
 
-# As in check_c.sh, sanitizers watch scalar code, what is common to all, and the fuzzer; the vector backends are the library's.
+# Sanitizers watch scalar code, what is common to all, and the fuzzers; the vector backends are the library's. They take minutes to
+# compile with sanitizers, which is done for the unit tests as a whole.
 vectors='_\(avx\|neon\|helium\|rvv\)'
+backends=$(printf '%s\n' "$objects"/*.o | grep "$vectors")
 sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
-# shellcheck disable=SC2046,SC2086
-if succeeds "fuzz_backends.cpp compiles" compile_all "$build/fuzzed" "$sources tests/fuzz/fuzz_backends.cpp" \
-  -std=c++17 -O2 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclude -fsanitize=fuzzer-no-link,$sanitizers &&
-  succeeds "it links" $cxx -fsanitize=fuzzer,$sanitizers "$build"/fuzzed/*.o $(printf '%s\n' "$objects"/*.o | grep "$vectors") \
-    -o "$build/fuzz"; then
-  "$build/fuzz" -max_total_time="$seconds" -seed=1 -max_len=400 -len_control=0 -artifact_prefix="$build/" >"$build/log" 2>&1
+watched="-std=c++17 -O2 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclude -fsanitize=fuzzer-no-link,$sanitizers"
+
+# fuzz FUZZER FLAGS…: links and runs it; true when it found nothing. What it says of itself is in $said then.
+fuzz() {
+  fuzzer=$1
+  shift
+  # shellcheck disable=SC2086
+  succeeds "$fuzzer: compiles" compile_all "$build/$fuzzer" "tests/fuzz/$fuzzer.cpp" $watched &&
+    succeeds "$fuzzer: links" $cxx -fsanitize=fuzzer,$sanitizers "$build/library"/*.o "$build/$fuzzer"/*.o $backends -o "$build/fuzz" ||
+    return
+  "$build/fuzz" "$@" -seed=1 -len_control=0 -artifact_prefix="$build/" >"$build/log" 2>&1
   result=$?
   said=$(sed -n 's/^fuzz: //p' "$build/log")
-  case $result-$said in
-    # A fuzzer that met few problems, or not every option, would prove nothing.
-    0-*', every option')
-      nothing_in "$(echo "$said" | awk -v least="$seconds" '$1 < least { print "only", $1, "problems" }')" "in $seconds seconds: $said"
-      ;;
-    *) fail "in $seconds seconds" "exit status $result, $said: $(grep -m 1 -E '^found|ERROR|runtime error' "$build/log")" ;;
-  esac
+  [ $result -eq 0 ] && [ -n "$said" ] && return
+  fail "$fuzzer" "exit status $result, $said: $(grep -m 1 -E '^found|^line|ERROR|runtime error' "$build/log")"
+  false
+}
+
+# A fuzzer that met few problems, not every option, or only ever one kind of call would prove nothing.
+# shellcheck disable=SC2086
+if succeeds "the library compiles with sanitizers" compile_all "$build/library" "$sources" $watched; then
+  if fuzz fuzz_backends -max_total_time="$seconds" -max_len=400; then
+    nothing_in "$(echo "$said" | awk -v least="$seconds" '$1 < least { print "only", $1, "problems" }
+      !/, every option$/ { print "not every option" }')" "fuzz_backends, $seconds seconds: $said"
+  fi
+  if fuzz fuzz_c_surface -runs=10000 -max_len=300; then
+    nothing_in "$(echo "$said" | awk '$1 < 1000 || $5 < 100')" "fuzz_c_surface, 10,000 inputs: $said"
+  fi
 fi
 
 finish

@@ -8,10 +8,7 @@ cp -r include src "$build/vendor" || exit 1
 vendor=$build/vendor
 sources=$(ls "$vendor"/src/*.cpp)
 
-# Nothing but -c, unless the compiler's own default is an older standard.
 macros=$($cxx -dM -E -x c++ /dev/null)
-if printf '%s' "$macros" | grep -qE '__cplusplus (199711|201103|201402)L'; then plain=-std=c++17; else plain=; fi
-
 cat >"$build/program.cpp" <<'END'
 #include <attend/attend.h>
 #include <attend/core_options.h>
@@ -91,35 +88,32 @@ int main() {
 }
 END
 
-# runs VARIANT FLAGS…: compiles the library with these flags and runs the program with it. Its output goes to VARIANT/output.
-runs() (
-  variant=$build/$1
-  shift
-  compile_all "$variant" "$sources" "$@" &&
-    $cxx -std=c++17 -I"$vendor/include" "$build/program.cpp" "$variant"/*.o -o "$variant/program" &&
-    "$variant/program" >"$variant/output"
-)
+# prints KIND: the program, compiled with the copied headers and linked with the objects that library_at made last; its output goes
+# to KIND.output.
+prints() {
+  $cxx -std=c++17 -I"$vendor/include" "$build/program.cpp" "$objects"/*.o -o "$build/program" && "$build/program" >"$build/$1.output"
+}
 
-# shellcheck disable=SC2086
-succeeds "compiles with nothing but -c${plain:+ $plain}" compile_all "$build/plain" "$sources" $plain
-succeeds "compiles with -std=c++20" compile_all "$build/newer" "$sources" -std=c++20 -fsyntax-only
-firmware="-Os -fno-exceptions -fno-rtti -ffreestanding -Wall -Wextra -Werror"
-# shellcheck disable=SC2086
-if succeeds "compiles with $firmware, links, runs" runs small -std=c++17 $firmware; then
-  read -r expected active <"$build/small/output"
+for level in -O0 -Os; do
+  kind=$(case $level in -O0) echo "nothing but -c $(default_standard)" ;; *) echo "$level $firmware" ;; esac)
+  succeeds "compiles with $kind" library_at $level "$2" && succeeds "$level: a program links, and runs" prints $level || continue
+  read -r expected active <"$build/$level.output"
   case $expected-$active in
-    avx2-avx2 | avx2-avx512*) ok "runs on $active, without a flag for it" ;;
+    avx2-avx2 | avx2-avx512*) ok "$level: it runs on $active, without a flag for it" ;;
     none-*) skip "fast path without a flag" "this processor has no AVX2" ;;
     *) fail "fast path without a flag" "the processor has $expected, the library runs on $active" ;;
   esac
-fi
+  same_bits $level
+done
+nothing_in "$(diff "$build/-O0.output" "$build/-Os.output" | grep -m 2 '^[<>]')" "the program prints the same bits at both levels"
+succeeds "the copied sources compile with -std=c++20" compile_all "$build/newer" "$sources" -std=c++20 -fsyntax-only
 
 # Files that compile to nothing for this target have no arithmetic to lose.
-for object in "$build"/small/backend_*.o "$build"/small/options.o "$build"/small/typed_cache.o; do
+for object in "$objects"/backend_*.o "$objects"/options.o "$objects"/typed_cache.o; do
   nm "$object" | grep -q ' [Tt] ' || continue
-  source=$vendor/src/$(basename "$object" .o).cpp
-  for flag in -ffast-math -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$source" -std=c++17 $flag; done
+  stops "attend cannot keep its bits" "$vendor/src/$(basename "$object" .o).cpp" -std=c++17 -ffast-math
 done
+for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$vendor/src/backend_scalar.cpp" -std=c++17 $flag; done
 for source in $sources; do stops "attend needs C++17" "$source" -std=c++14; done
 
 # Processors on which other bits would come out. Their numbers take the place of this compiler's.
@@ -133,16 +127,6 @@ refuses "attend needs a double of 64 bits" __DBL_MANT_DIG__ 24
 refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
 for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
 stops "the FPU of m68k" "$vendor/src/backend_scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
-
-# A part of -ffast-math, which not every compiler gives away by a macro: refused, or without effect.
-what="-funsafe-math-optimizations stops or changes no bit"
-if runs unsafe -std=c++17 -O2 -funsafe-math-optimizations >"$build/log" 2>&1; then
-  nothing_in "$(diff "$build/small/output" "$build/unsafe/output" | grep -m 2 '^[<>]')" "$what"
-elif first_error "$build/log" | grep -qF "attend cannot keep its bits"; then
-  ok "$what"
-else
-  fail "$what" "$(first_error "$build/log")"
-fi
 
 # One file that includes two backends would compile the second with the first one's instructions.
 for pair in "backend_avx2 backend_scalar" "backend_avx2_options backend_scalar_options" "backend_avx2 backend_scalar_options"; do

@@ -61,31 +61,41 @@ finish() {
   [ "$failed" -eq 0 ]
 }
 
-# compile_all FOLDER "SOURCE…" FLAGS…: every source to FOLDER/NAME.o, all at the same time. Prints what the compiler says and is
-# false when it refuses any.
+# compile_all FOLDER "SOURCE…" FLAGS…: every source to FOLDER/NAME.o. Prints what the compiler says and is false when it refuses any.
 compile_all() (
   folder=$1
   sources=$2
   shift 2
   rm -rf "$folder"
   mkdir -p "$folder"
-  jobs=
-  for source in $sources; do
-    name=$(basename "$source" .cpp)
-    $cxx "$@" -c "$source" -o "$folder/$name.o" >"$folder/$name.log" 2>&1 &
-    jobs="$jobs $!"
-  done
-  result=0
-  for job in $jobs; do wait "$job" || result=1; done
+  # The last argument of each process is its source.
+  # shellcheck disable=SC2016,SC2086
+  printf '%s\n' $sources | xargs -n 1 -P "$(nproc 2>/dev/null || echo 2)" sh -c '
+    cxx=$0 folder=$1
+    shift
+    for source; do :; done
+    name=$folder/$(basename "$source" .cpp)
+    $cxx "$@" -c -o "$name.o" >"$name.log" 2>&1' "$cxx" "$folder" "$@"
+  result=$?
   [ $result -eq 0 ] || cat "$folder"/*.log
   exit $result
 )
 
-# library_at LEVEL FOLDER: the library as a vendor compiles it, with no flag but the standard and LEVEL, and GCC's notes about stack
-# frames and calls; its objects are FOLDER/levels/LEVEL/*.o. Scripts that run side by side share it: the first makes it, the others
-# wait. Prints what the compiler says and is false when it refuses any.
+# library_at KIND FOLDER: the library as others compile it, with GCC's notes about stack frames and calls; its objects are
+# FOLDER/levels/KIND/*.o. Scripts that run side by side share it: the first makes it, the others wait. Prints what the compiler says
+# and is false when it refuses any. The kinds:
+#   -O0   nothing but -c, unless the compiler's own default is an older standard
+#   -O2   the standard and this level
+#   -Os   a firmware that has no C library and no run-time of C++
+#   bare  no operating system, where Clang's builtins call the C library; it has no system headers, and needs none
 library_at() {
   objects=$2/levels/${1#-}
+  case $1 in
+    -O0) kind=$(default_standard) ;;
+    -Os) kind="-std=c++17 -Os $firmware" ;;
+    bare) kind="--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding" ;;
+    *) kind="-std=c++17 $1" ;;
+  esac
   notes='-fcallgraph-info=su -fstack-usage'
   # shellcheck disable=SC2086
   $cxx $notes -E -x c++ /dev/null >/dev/null 2>&1 || notes=''
@@ -95,6 +105,31 @@ library_at() {
     if [ -e "$objects.made" ] && [ -z "$(find src include -newer "$objects.made" -type f)" ]; then exit; fi
     rm -f "$objects.made"
     # shellcheck disable=SC2086
-    compile_all "$objects" "$(ls src/*.cpp)" -std=c++17 "$1" $notes && touch "$objects.made"
+    compile_all "$objects" "$(ls src/*.cpp)" $kind $notes && touch "$objects.made"
   ) 9>"$objects.lock"
+}
+
+# Stack guards, where a compiler adds them by itself, would need a C library's help.
+firmware='-ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -Wall -Wextra -Werror'
+
+default_standard() {
+  # shellcheck disable=SC2086
+  if $cxx -dM -E -x c++ /dev/null | grep -qE '__cplusplus (199711|201103|201402)L'; then echo -std=c++17; fi
+}
+
+# same_bits KIND: the programs that compute digests, with the objects that library_at made last, give them on every backend.
+same_bits() {
+  for program in specials digests options; do
+    # shellcheck disable=SC2086
+    succeeds "$1: $program link" $cxx -std=c++17 -O1 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp \
+      tests/firmware/hosted.cpp "$objects"/*.o -o "$build/$program" || continue
+    for backend in scalar avx2 avx512; do
+      ATTEND_BACKEND=$backend "$build/$program" >"$build/log" 2>&1
+      case $? in
+        0) ok "$1: $program are the committed ones on $backend" ;;
+        77) ;; # there is none of this name, or the processor cannot run it
+        *) fail "$1: $program on $backend" "$(tail -n 1 "$build/log")" ;;
+      esac
+    done
+  done
 }

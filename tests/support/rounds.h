@@ -5,6 +5,8 @@
 
 namespace attend_test {
 
-inline int rounds(int all) { return std::getenv("ATTEND_QUICK") != nullptr ? (all + 11) / 12 : all; }
+inline bool is_quick() { return std::getenv("ATTEND_QUICK") != nullptr; }
+
+inline int rounds(int all) { return is_quick() ? (all + 11) / 12 : all; }
 
 }  // namespace attend_test

@@ -78,7 +78,7 @@ struct Score {
 }  // namespace
 
 TEST_CASE("app: at least 97 % of held-out commands are understood, and 95 % of other sentences are unknown") {
-  const app::Household household = app::load_household(model_path);
+  const app::Household household = app::packed(app::load_household(model_path));
   app::Commands commands(household);
   std::ifstream stream(held_out_path);
   // Emulators take every twelfth, of which three may be wrong by chance where all of them would pass.
