@@ -54,7 +54,8 @@ PROGRAM
 sources="$(ls src/*.cpp) $build/program.cpp"
 
 # asks_for_little WHAT OBJECT…: beyond each other's functions, these ask for what every Windows program has: the three functions
-# of memory, the stack guard, the probe of large stack frames, and the mark that floats are used.
+# of memory, the stack guard, the probe of large stack frames, the mark that floats are used, and on 32 bits helpers of the compiler for
+# numbers of 64.
 asks_for_little() {
   whose=$1
   shift
@@ -66,21 +67,18 @@ asks_for_little() {
   sed -n 's/^ *U //p' "$build/names" | sort -u >"$build/used"
   sed -n 's/^[0-9a-f]* *[TDBR] //p' "$build/names" | sort -u >"$build/defined"
   nothing_in "$([ -s "$build/used" ] || echo 'no name was found'
-    comm -13 "$build/defined" "$build/used" | grep -vxE '_?mem(cpy|set|move)|@?_*security_(check_)?cookie(@4)?|_*chkstk|_*fltused')" "$whose: asks for nothing but memcpy, memset, memmove"
+    comm -13 "$build/defined" "$build/used" | grep -vxE '_?mem(cpy|set|move)|@?_*security_(check_)?cookie(@4)?|_*chkstk|_*fltused|__a?u?ll(div|rem|mul|shl|shr)')" "$whose: asks for nothing but memcpy, memset, memmove"
 }
 
-# Objects, not just syntax: whether an intrinsic's instruction set is on comes out when code is generated. The baseline of 32 bits
-# computes in x87 registers and is refused, so SSE2 is asked for; -msse2 is what clang-cl's /arch:SSE2 becomes.
+# Objects, not just syntax: whether an intrinsic's instruction set is on comes out when code is generated, at any level of
+# optimisation. The baseline of 32 bits computes in x87 registers and is refused, so SSE2 is asked for; -msse2 is what clang-cl's /arch:SSE2 becomes.
 for target in x86_64 "i686 -msse2" aarch64; do
   case $target in *' '*) flags=${target#* } ;; *) flags= ;; esac
   flags="--target=${target%% *}-pc-windows-msvc $flags -ffreestanding -nostdlibinc -nostdinc++ -Iinclude -Wall -Wextra -Werror"
   folder=$build/${target%% *}
   # shellcheck disable=SC2086
-  succeeds "$target: every source and a program compile" compile_all "$folder" "$sources" $flags -std=c++17 -Os &&
+  succeeds "$target: every source and a program compile" compile_all "$folder" "$sources" $flags -std=c++17 &&
     asks_for_little "$target" "$folder"/*.o
-  # shellcheck disable=SC2086
-  succeeds "$target: every source and a program compile as C++20" \
-    compile_all "$folder-20" "$sources" $flags -std=c++20 -fsyntax-only
 done
 
 # The same compiler in the clothes of cl.exe. Its own headers are named, because /X takes those away with the system's.

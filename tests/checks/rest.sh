@@ -50,7 +50,7 @@ work_on() { # part
   case $1 in
     # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
     clang)
-      ATTEND_QUICK=1 CHECKS='symbols c fuzz wrong_code freestanding' JOBS=1 make -j1 test CXX="$clang" BUILD="$work/clang" &&
+      ATTEND_QUICK=1 CHECKS='symbols c fuzz wrong_code freestanding windows' JOBS=1 make -j1 test CXX="$clang" BUILD="$work/clang" &&
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
     contracted)
