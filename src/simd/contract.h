@@ -117,7 +117,7 @@ constexpr bool has_host_operations() {
 }
 template <class Isa>
 constexpr bool has_embedded_operations() {
-  return EmbeddedOperations<Isa>().zero != nullptr;
+  return EmbeddedOperations<Isa>().typed_columns > 0;
 }
 
 }  // namespace
