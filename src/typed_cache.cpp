@@ -3,8 +3,7 @@
 #include <stdint.h>
 
 #include "attention/paging.h"
-#include "kernel/pack.h"
-#include "numerics/formats.h"
+#include "kernel/narrow.h"
 
 namespace attend {
 namespace {
@@ -18,38 +17,10 @@ struct Place {
   ptrdiff_t scale;
 };
 
-// Returns the scale. Sizes are compared as integers, and what is not finite never gets to be converted.
-float put_bytes(const float* from, int count, int8_t* to, ptrdiff_t stride) {
-  constexpr uint32_t infinity = 0x7f800000u;
-  uint32_t largest = 0;
-  for (int i = 0; i < count; ++i) {
-    if (magnitude(from[i]) > largest) largest = magnitude(from[i]);
-  }
-  const float max = bits_to<float>(largest);
-  if (largest == 0 || largest >= infinity) {
-    for (int i = 0; i < count; ++i) to[i * stride] = 0;
-    return largest == 0 ? 0.0f : bits_to<float>(0x7fc00000u);
-  }
-  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first.
-  const float up = largest < magnitude(0x1p-64f) ? 0x1p64f : 1.0f;
-  const float factor = Scalar::mul(127.0f, Scalar::reciprocal(Scalar::mul(max, up)));
-  for (int i = 0; i < count; ++i) {
-    constexpr float shift = 0x1.8p23f;  // leaves the nearest whole number in the low bits
-    const float shifted = Scalar::add(Scalar::mul(Scalar::mul(from[i], up), factor), shift);
-    to[i * stride] = int8_t(int32_t(bits_to<uint32_t>(shifted)) - bits_to<int32_t>(shift));
-  }
-  constexpr float part = 1.0f / 127.0f;
-  return Scalar::mul(max, part);
-}
-
 template <core::Format format>
 ATTEND_NOINLINE void put_row(const float* from, int count, const Place& place) {
-  NumberOf<format>* const to = static_cast<NumberOf<format>*>(place.data) + place.first;
-  if constexpr (format == core::Format::int8) {
-    place.scales[place.scale] = put_bytes(from, count, to, place.stride);
-  } else {
-    for (int i = 0; i < count; ++i) narrow(from[i], to + i * place.stride);
-  }
+  float* const scale = format == core::Format::int8 ? place.scales + place.scale : nullptr;
+  narrow_row_to<format>(from, count, static_cast<NumberOf<format>*>(place.data) + place.first, place.stride, scale);
 }
 
 void put_row_of(core::Format format, const float* from, int count, const Place& place) {

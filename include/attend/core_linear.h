@@ -48,6 +48,12 @@ constexpr size_t packed_weight_numbers(int outputs, int inputs) {
 template <Format format>
 void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels);
 
+// Converts weights of floats that lie in rows to another format, also in rows: float16 and bfloat16 to the nearest number, ties
+// to even; int8 to the nearest of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
+// finite. Others have no scales.
+template <Format format>
+void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);
+
 // Computes the projection with the active backend. A program holds the code of the formats that it names.
 template <Format format>
 void run_linear(const Linear& linear);

@@ -62,6 +62,31 @@ TEST_CASE("projections: numbers that are known") {
   CHECK(b[1][0] == -7.0f);
 }
 
+TEST_CASE("projections: weights of floats become halves, bfloats and bytes") {
+  constexpr float infinity = __builtin_inff();
+  const attend::Weights<4, 3> weights = {
+      {{1.0f, -2.0f, 0x1.002p0f}, {0.0f, -0.0f, 0.0f}, {3.0f, infinity, 0x1p-30f}, {127.0f, -0.5f, 1.5f}}};
+  attend::Weights<4, 3, attend::float16> halves;
+  attend::convert(weights, halves);
+  const uint16_t expected_halves[4][3] = {
+      {0x3c00, 0xc000, 0x3c00}, {0, 0x8000, 0}, {0x4200, 0x7c00, 0}, {0x57f0, 0xb800, 0x3e00}};
+  CHECK(std::memcmp(halves.data, expected_halves, sizeof expected_halves) == 0);
+  attend::Weights<4, 3, attend::bfloat16> bfloats;
+  attend::convert(weights, bfloats);
+  const uint16_t expected_bfloats[4][3] = {
+      {0x3f80, 0xc000, 0x3f80}, {0, 0x8000, 0}, {0x4040, 0x7f80, 0x3080}, {0x42fe, 0xbf00, 0x3fc0}};
+  CHECK(std::memcmp(bfloats.data, expected_bfloats, sizeof expected_bfloats) == 0);
+  attend::Weights<4, 3, attend::int8> bytes;
+  attend::convert(weights, bytes);
+  const int8_t expected_bytes[4][3] = {
+      {64, -127, 64}, {0, 0, 0}, {0, 0, 0}, {127, 0, 2}};  // 63.5 and 63.53; -0.5 and 1.5 to even
+  CHECK(std::memcmp(bytes.data, expected_bytes, sizeof expected_bytes) == 0);
+  CHECK(bytes.scales[0] == 2.0f * (1.0f / 127.0f));
+  CHECK(bytes.scales[1] == 0.0f);
+  CHECK(bytes.scales[2] != bytes.scales[2]);
+  CHECK(bytes.scales[3] == 127.0f * (1.0f / 127.0f));
+}
+
 TEST_CASE("projections: several in one call, with and without work memory, in parts, straight into heads") {
   for_each_backend([](const char*) {
     attend::Vectors<tokens, inputs> x;

@@ -56,13 +56,18 @@ struct World : TwoLayers<Small, width, out_width> {
   attend_status remember() { return attend_project_memory(&layer, x[0], tokens, work.data(), work_size); }
   attend_status project() { return attend_project(x[0], 2, projections, 2, nullptr, 0); }
   attend_status pack() { return attend_pack_weights(&layer.key, work.data(), work_size, &packed_struct); }
+  attend_status convert() {
+    return attend_convert_weights(&projections[1].weights, convert_to, work.data(), work_size, new_scales, &converted);
+  }
   attend_status normalise() { return attend_layer_norm(&norm, x[0], tokens, y[0]); }
   attend_status rotate() { return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0); }
   attend_status add() { return attend_additive_attention(&additive, numbers, work.data(), work_size); }
 
   float x[8][width], y[16][8], numbers[16];
   attend_projection projections[2];
-  attend_weights packed_struct = {};
+  attend_weights packed_struct = {}, converted = {};
+  int convert_to = ATTEND_INT8;
+  float scales_memory[64], *new_scales = scales_memory;
   attend_norm norm;
   attend_output to_rotate;
   attend_problem additive;

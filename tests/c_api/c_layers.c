@@ -27,6 +27,8 @@ enum { tokens = 5, width = 12, heads = 2, head_dim = 6, hidden = 20, room = 16 }
 
 /* Memory of any alignment that the library asks for. */
 static unsigned char work_memory[ATTEND_PROJECTION_WORKSPACE_SIZE + (1 << 17)], cache_memory[1 << 14], packed_memory[1 << 12];
+static signed char up_bytes[hidden * width];
+static float up_scales[hidden];
 static void* aligned(unsigned char* memory) {
   return memory + (ATTEND_ALIGNMENT - (uintptr_t)memory % ATTEND_ALIGNMENT) % ATTEND_ALIGNMENT;
 }
@@ -47,7 +49,7 @@ static uint64_t turns[head_dim / 2];
 static attend_rotary rotary;
 static attend_layer layer;
 static attend_problem problem;
-static attend_weights gate, up, down;
+static attend_weights gate, up, down, converted;
 
 static attend_weights weights(const float* data, int outputs, int inputs) {
   attend_weights made = {0};
@@ -88,6 +90,9 @@ static void make(void) {
   CHECK(attend_packed_size(&gate) == 32 * width * sizeof(float) && attend_packed_size(&gate) <= SIZE(packed_memory));
   SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE, attend_pack_weights(&gate, aligned(packed_memory), 8, &gate));
   IS(ATTEND_OK, attend_pack_weights(&gate, aligned(packed_memory), SIZE(packed_memory), &gate));
+  SAYS(ATTEND_MISSING, ATTEND_ARG_SCALES, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, NULL, &up));
+  IS(ATTEND_OK, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, up_scales, &converted));
+  CHECK(converted.data == up_bytes && converted.scales == up_scales && converted.outputs == hidden && up.data == up_rows[0]);
 }
 
 static void make_cache(void) {

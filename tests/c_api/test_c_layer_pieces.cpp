@@ -48,6 +48,23 @@ void check_projections() {
   CHECK(rows.layout == ATTEND_PANELS);
 }
 
+template <class Format>
+void check_conversion() {
+  constexpr int inputs = 37, outputs = 21;
+  Random random(4);
+  attend::Weights<outputs, inputs> weights;
+  attend::Weights<outputs, inputs, Format> expected, found;
+  fill(weights, random);
+  float bias[outputs];
+  std::memset(&found, 0xff, sizeof found), std::memset(&expected, 0xff, sizeof expected);
+  attend::convert(weights, expected);
+  attend_weights seen = c_weights(weights, bias), wanted = c_weights(found, bias);
+  CHECK(attend_convert_weights(&seen, wanted.format, found.data, sizeof found.data, const_cast<float*>(wanted.scales), &seen) ==
+        ATTEND_OK);
+  CHECK(same(found, expected));
+  CHECK(same(seen, wanted));
+}
+
 template <attend::Activation activation>
 void check_activation(int of_c) {
   constexpr int count = 53;
@@ -67,6 +84,10 @@ void check_activation(int of_c) {
 TEST_CASE_TEMPLATE("c layers: projections and packed weights", Format, float, attend::float16, attend::bfloat16, attend::int8) {
   check_projections<Format, 1>();
   check_projections<Format, 5>();
+}
+
+TEST_CASE_TEMPLATE("c layers: weights of floats in another format", Format, attend::float16, attend::bfloat16, attend::int8) {
+  check_conversion<Format>();
 }
 
 TEST_CASE("c layers: normalisation, activations and residual addition") {

@@ -31,6 +31,29 @@ void check_projections() {
                [](World& w) { return attend_pack_weights(&w.layer.key, w.work.data(), w.work_size, nullptr); });
 }
 
+void check_convert() {
+  for (const int format : {int(ATTEND_FLOAT32), 4, -1}) {
+    refuses(&World::convert, ATTEND_UNKNOWN, ATTEND_ARG_FORMAT, [=](World& w) { w.convert_to = format; });
+  }
+  refuses(&World::convert, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_FORMAT,
+          [](World& w) { w.projections[1].weights.format = ATTEND_FLOAT16; });
+  refuses(&World::convert, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT,
+          [](World& w) { w.projections[1].weights.layout = ATTEND_PANELS; });
+  refuses(&World::convert, ATTEND_MISSING, ATTEND_ARG_SCALES, [](World& w) { w.new_scales = nullptr; });
+  refuses(&World::convert, ATTEND_NO_EFFECT, ATTEND_ARG_SCALES, [](World& w) { w.convert_to = ATTEND_BFLOAT16; });
+  refuses(&World::convert, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE,
+          [](World& w) { w.work_size = size_t(w.projections[1].weights.outputs * w.projections[1].weights.inputs) - 1; });
+  refuses(&World::convert, ATTEND_OVERLAP, ATTEND_ARG_MEMORY, [](World& w) { w.projections[1].weights.data = w.work.data(); });
+  refuses(&World::convert, ATTEND_OVERLAP, ATTEND_ARG_SCALES,
+          [](World& w) { w.projections[1].weights.bias = w.scales_memory + 1; });
+  call_refuses(ATTEND_MISSING, ATTEND_ARG_CONVERTED, [](World& w) {
+    return attend_convert_weights(&w.projections[1].weights, ATTEND_INT8, w.work.data(), w.work_size, w.new_scales, nullptr);
+  });
+  call_refuses(ATTEND_MISSING, ATTEND_ARG_MEMORY, [](World& w) {
+    return attend_convert_weights(&w.projections[1].weights, ATTEND_INT8, nullptr, w.work_size, w.new_scales, &w.converted);
+  });
+}
+
 void check_rows() {
   refuses(&World::normalise, ATTEND_OUT_OF_RANGE, ATTEND_ARG_WIDTH, [](World& w) { w.norm.width = 0; });
   refuses(&World::normalise, ATTEND_OUT_OF_RANGE, ATTEND_ARG_EPSILON, [](World& w) { w.norm.epsilon = 0; });
@@ -96,6 +119,7 @@ void check_additive() {
 
 void refuse_pieces() {
   check_projections();
+  check_convert();
   check_rows();
   check_rotary();
   check_additive();

@@ -145,7 +145,7 @@ for level in -Os -O2; do
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
   # shellcheck disable=SC2086
   succeeds "$level: layers from C have a bound" awk -v known="$known $pieces" -v indirect="$most" -v roots="$(echo $c_layer_calls)" \
-    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" "$objects/pack_weights.ci" || continue
+    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" "$objects/pack_weights.ci" "$objects/convert_weights.ci" || continue
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"

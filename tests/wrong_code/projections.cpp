@@ -15,6 +15,11 @@ attend::Status right() {
   return attend::project(x, attend::into(to_query, query), attend::into(to_key, new_key), work, half);
 }
 
+//! weights_converted_to_floats: attend: convert makes weights of float16, bfloat16 or int8
+static const attend::Weights<20, 12> weights{};
+static attend::Weights<20, 12> same;
+void wrong() { attend::convert(weights, same); }
+
 //! projection_bias_of_fewer_numbers: attend: the bias of a projection is a float[] with as many numbers as the weights have outputs
 static attend::Vectors<2, 12> x;
 static attend::Vectors<2, 20> y;
