@@ -18,7 +18,8 @@ BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o 
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 # Of functions that several sources hold, the linker takes the first: that of tests which are compiled with optimisation.
-TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(addsuffix /test_*.cpp,tests/unit tests/conformance tests/api tests/c_api)) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
+TEST_ROOMS ?= unit conformance api c_api
+TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp)) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
 
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)

@@ -174,7 +174,13 @@ check_target() {
   # shellcheck disable=SC2086
   {
     build_and_run -std=c++20 -Os $own $strict
-    succeeds "$target: every source compiles with${own:+ $own} -std=c++17 alone" compile_all "$build/plain" "$library" $flags -std=c++17 $own -fsyntax-only
+    # Once for each cross compiler: what else is there, such as its C library's headers, does no harm.
+    case $target in
+      cortex-m4 | armv7-a | aarch64 | rv32imac | rv64gc/linux)
+        succeeds "$target: every source compiles with${own:+ $own} -std=c++17 alone" \
+          compile_all "$build/plain" "$library" $flags -std=c++17 $own -fsyntax-only
+        ;;
+    esac
     stops "attend cannot keep its bits" "$vendor/src/backend_$backend.cpp" $flags -std=c++17 $own -ffast-math
     case $target in cortex-m4 | cortex-m55) placement $flags -std=c++17 -Os $own ;; esac
   }

@@ -26,7 +26,7 @@ guard=none
 if $cxx -dM -E -x c++ /dev/null | grep -q '__SSP'; then guard=__stack_chk_fail; fi
 
 levels='-O0 -O2 -Os'
-if echo | $cxx --target=x86_64-unknown-elf -ffreestanding -E -x c++ - >/dev/null 2>&1; then levels='-O0 bare -Os'; fi
+if echo | $cxx --target=x86_64-unknown-elf -ffreestanding -E -x c++ - >/dev/null 2>&1; then levels='-O0 bare'; fi
 
 for level in $levels; do
   succeeds "$level: every source compiles" library_at "$level" "$2" || continue

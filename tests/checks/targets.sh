@@ -12,6 +12,7 @@ models=${MODELS:-../shared/models}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=tests/firmware/board.sh
 story_tokens=100
+kernels='unit conformance' # the rooms of tests without those of the surfaces
 # Those with a float unit run the application too.
 application_boards='cortex-m4 cortex-m7 cortex-m33 cortex-m55'
 . tests/support/workers.sh
@@ -40,9 +41,10 @@ needs() {  # program package, and so on
 what() {
   case $1 in
     scalar | avx2 | avx512) say "specials, digests, options on this machine" ;;
-    aarch64 | armv7-a) say "unit tests but accuracy, the stack, user-mode emulation" ;;
+    aarch64) say "unit and conformance tests, the stack, user-mode emulation" ;;
+    armv7-a) say "all tests but accuracy, the stack, user-mode emulation" ;;
     rv64) say "specials, digests, options, the stack, user-mode emulation" ;;
-    s390x) say "unit tests but accuracy, user-mode emulation" ;;
+    s390x) say "all tests but accuracy, user-mode emulation" ;;
     rv32 | aarch64_be) say "digests, options without a C library, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "unit tests of the library but 6 slow ones; digests of 256 bits" ;;
@@ -60,11 +62,12 @@ native() {  # backend
 }
 
 # The suite of another Linux. Extra flags are the vendor's: which vector unit there is. The headers promise no stack for s390x,
-# where every frame holds 160 bytes for the callee.
-unit() {  # triplet emulator extra-flags tests-to-leave-out
+# where every frame holds 160 bytes for the callee. The surfaces are tested where addresses are short, and where the first byte is the
+# high one.
+unit() {  # triplet emulator extra-flags tests-to-leave-out rooms
   needs "$1-g++" "g++-$1" "$2" qemu-user
   folder=$work/$1
-  make -j1 CXX="$1-g++" EXTRA="$3" BUILD="$folder" "$folder/unit" || return 1
+  make -j1 CXX="$1-g++" EXTRA="$3" TEST_ROOMS="$5" BUILD="$folder" "$folder/unit" || return 1
   [ "$1" = s390x-linux-gnu ] || sh tests/checks/check_stack.sh "$1-g++ $3" "$folder" || return 1
   run_unit "$folder" "$2 -L /usr/$1" "$4"
 }
@@ -113,7 +116,7 @@ rv64v() {
 # Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
 # warning with that compiler.
 vectors() {  # build-folder flags
-  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_BUILD="$folder" BUILD="$1" "$1/unit"
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="$kernels" TEST_BUILD="$folder" BUILD="$1" "$1/unit"
 }
 
 # shellcheck disable=SC2086
@@ -123,7 +126,7 @@ operations() {  # bits
     "$folder/tests/support/main.o" "$folder/libattend.a" -o "$folder/$1/operations" && emulated $emulator=$1 "$folder/$1/operations"
 }
 
-emulated() { ATTEND_QUICK=1 timeout 900 "$@"; }
+emulated() { ATTEND_QUICK=36 timeout 900 "$@"; }
 
 # Digests and options without a C library. $link: flags for the linker, and libraries.
 freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
@@ -192,9 +195,9 @@ on_board() {  # board
 work_on() {  # target
   case $1 in
     scalar | avx2 | avx512) native "$1" ;;
-    aarch64) unit aarch64-linux-gnu qemu-aarch64 '' "$accuracy_tests" ;;
-    armv7-a) unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" ;;
-    s390x) unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" ;;
+    aarch64) unit aarch64-linux-gnu qemu-aarch64 '' "$accuracy_tests" "$kernels" ;;
+    armv7-a) unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" "$kernels api c_api" ;;
+    s390x) unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels api c_api" ;;
     rv32 | rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;
