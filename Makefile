@@ -111,7 +111,7 @@ test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greed
 test: $(BUILD)/unit lib
 	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
 
-## check       the rest, half an hour: Clang, other levels of optimisation, sanitizers, every target, sizes, errors (needs what .ci/run installs)
+## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs)
 .PHONY: check
 check:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/checks/rest.sh $(BUILD)
