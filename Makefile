@@ -17,7 +17,7 @@ MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
-# Of functions that several sources hold, the linker takes the first: that of tests which are compiled with optimisation.
+# Inline functions lie in several objects, and the linker keeps the first copy: tests that are compiled with optimisation come first.
 TEST_ROOMS ?= unit conformance api c_api
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp)) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
 
@@ -54,8 +54,8 @@ $(BUILD)/libattend.a: $(LIBRARY)
 lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
 	@ls $^
 
-# Both libraries are of the same objects. Outside the shared one only what the headers of the C surface declare is visible, and no
-# run-time of C++ is asked for.
+# Both libraries are made of the same objects. The shared one exports only what the headers of the C surface declare, and needs no
+# run-time of C++.
 $(BUILD)/src/%.o: src/%.cpp
 	$(call compile,-fPIC -fvisibility=hidden)
 

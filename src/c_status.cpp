@@ -99,8 +99,8 @@ constexpr char names[] =
     "pages.count\0states\0first_key\0later\0part\0parts\0workspace\0workspace_size\0shape\0max_tokens\0"
     "window_keys\0memory\0memory_size\0tokens\0name\0"
     "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
-    "weights.scales\0weights.bias\0weights.format\0weights."
-    "layout\0outputs\0inputs\0packed\0format\0scales\0converted\0rotary\0turns\0rotary_dim\0"
+    "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0format\0scales\0"
+    "converted\0rotary\0turns\0rotary_dim\0"
     "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm";
 
 constexpr int count_names() {

@@ -83,18 +83,22 @@ constexpr PackedWeights<outputs, inputs, Format> pack(const Weights<outputs, inp
   return packed;
 }
 
-// Converts weights of floats to a smaller format: float16 and bfloat16 to the nearest number, ties to even; int8 to the nearest
-// of 127 steps to each side of 0, where scales[output] is 1 / 127 of the output's largest weight, or NaN where one is not
-// finite. The same bits on every target.
+// Converts weights of float to a smaller format, at run time: float16 and bfloat16 to the nearest number, ties to even, and to
+// infinity where it is too large for them; int8 to one of 127 steps to each side of 0, where scales[output] is 1 / 127 of the
+// output's largest magnitude (0 where that is not much above 1e-43), or NaN where a weight is not finite. The same bits on
+// every target.
 //
 //   static attend::Weights<64, 48, attend::int8> bytes;
 //   attend::convert(weights, bytes);
-template <int outputs, int inputs, class Format>
-void convert(const Weights<outputs, inputs>& weights, Weights<outputs, inputs, Format>& converted) {
+template <int outputs, int inputs, class From, int new_outputs, int new_inputs, class Format>
+void convert(const Weights<outputs, inputs, From>& weights, Weights<new_outputs, new_inputs, Format>& converted) {
+  static_assert(detail::Same<From, float>::value, "attend: convert takes weights of float");
   static_assert(!detail::Same<Format, float>::value, "attend: convert makes weights of float16, bfloat16 or int8");
-  if constexpr (detail::Same<Format, int8>::value) {
+  static_assert(outputs == new_outputs && inputs == new_inputs,
+                "attend: convert makes weights with as many outputs and inputs");
+  if constexpr (detail::Same<From, float>::value && detail::Same<Format, int8>::value) {
     core::convert_weights<core::Format::int8>(weights.data[0], outputs, inputs, converted.data, converted.scales);
-  } else {
+  } else if constexpr (detail::Same<From, float>::value && !detail::Same<Format, float>::value) {
     core::convert_weights<detail::FormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
   }
 }

@@ -49,7 +49,7 @@ class KeySource {
 
   // The keys of a key/value head from now on.
   void take_head(int head) {
-    if (problem_.key.data == nullptr) return;  // there are no keys
+    if (problem_.key.data == nullptr || problem_.value.data == nullptr) return;  // there are no keys
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
     values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
     if constexpr (Features::sources) {

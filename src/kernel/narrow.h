@@ -1,7 +1,7 @@
 // A row of floats as numbers of another format, for caches and weights:
 //
 //   float16, bfloat16   the nearest number, ties to even
-//   int8                the nearest of 127 steps to each side: number = scale * byte, with a scale for the row
+//   int8                one of 127 steps to each side: number = scale * byte, with a scale for the row
 #pragma once
 
 #include "../numerics/formats.h"

@@ -34,6 +34,15 @@ static void* aligned(unsigned char* memory) {
 }
 #define SIZE(memory) (sizeof(memory) - ATTEND_ALIGNMENT)
 
+static int largest(const signed char* bytes, int count) {
+  int most = 0, i;
+  for (i = 0; i < count; ++i) {
+    const int size = bytes[i] < 0 ? -bytes[i] : bytes[i];
+    if (size > most) most = size;
+  }
+  return most;
+}
+
 static void fill(float* to, size_t count, unsigned seed) {
   size_t i;
   for (i = 0; i < count; ++i) {
@@ -93,6 +102,7 @@ static void make(void) {
   SAYS(ATTEND_MISSING, ATTEND_ARG_SCALES, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, NULL, &up));
   IS(ATTEND_OK, attend_convert_weights(&up, ATTEND_INT8, up_bytes, sizeof up_bytes, up_scales, &converted));
   CHECK(converted.data == up_bytes && converted.scales == up_scales && converted.outputs == hidden && up.data == up_rows[0]);
+  CHECK(up_scales[hidden - 1] > 0.0f && largest(up_bytes + (hidden - 1) * width, width) == 127);
 }
 
 static void make_cache(void) {

@@ -45,7 +45,7 @@ for program in c_surface:c11 c_layers:c99; do
   done
 done
 # Who calls nothing of layers holds nothing of them.
-nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(layer|project|rotat|pack|additive|activate|add|rms)|rotary|core.*(activate|rms_norm|run_linear)')" \
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(layer|project|rotat|pack|convert|additive|activate|add|rms)|rotary|core.*(activate|rms_norm|run_linear|convert_weights)')" \
   "a program without layers holds none of their code"
 
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"

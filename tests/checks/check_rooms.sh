@@ -8,6 +8,10 @@ for top in include src tests bench; do
   nothing_in "$(find $top -name '*.h' -o -name '*.cpp' -o -name '*.c' | sort | xargs awk -f tests/support/rooms.awk)" "includes of $top/"
 done
 
+# No test is left out of the compiled ones.
+nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS ?= //p' Makefile | tr ' ' '|'))/")" \
+  "every room of tests is one of TEST_ROOMS"
+
 # An include that goes up is found.
 printf '#include "../attention/rows.h"\n#include "../simd/avx2.h"\n' >"$build/src/kernel/up.h"
 found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)

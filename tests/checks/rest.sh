@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# The suite with Clang, and half a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on older
+# A twelfth of the suite with Clang, and half a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on older
 # processors; that benchmarks run; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
@@ -50,17 +50,15 @@ work_on() { # part
   case $1 in
     # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
     clang)
-      ATTEND_QUICK=1 FUZZ_SECONDS=30 CHECKS='symbols c fuzz wrong_code freestanding windows' JOBS=1 make -j1 test CXX="$clang" TEST_OPT=-O0 BUILD="$work/clang" &&
+      ATTEND_QUICK=1 FUZZ_SECONDS=30 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows' JOBS=1 make -j1 test CXX="$clang" TEST_OPT=-O0 BUILD="$work/clang" &&
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
-    contracted)
-      # A part of -ffast-math, of which not every compiler tells the library, which then keeps its bits all the same.
-      unsafe=-funsafe-math-optimizations
-      $cxx -std=c++17 $unsafe -fsyntax-only src/backend_scalar.cpp 2>/dev/null || unsafe=
-      variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted $unsafe"
-      ;;
+    contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
     # The sanitizers look into the tests too, and see most where nothing is optimised.
-    sanitized) share=36 variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' ;;
+    sanitized)
+      share=36 variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
+        "$work/sanitized/unit" --test-case='malformed*'
+      ;;
     old_processors) counts old_processors ;;
     # Their figures are for people.
     benchmarks)

@@ -220,7 +220,7 @@ TEST_CASE("torch.nn.MultiheadAttention") {
   check("torch.nn.MultiheadAttention, cross", y[0], 320);
 }
 
-TEST_CASE("blocks of GPT-2 and of a vision transformer") {
+TEST_CASE("errors of blocks of GPT-2 and of a vision transformer") {
   transformer_block<Gpt2, 16, 768, Activation::gelu_tanh>("GPT-2 block, 12 heads", 100, OverCache<Gpt2, 16>());
   if (attend_test::rounds(2) == 1) return;
   transformer_block<Gpt2Xl, 8, 1600, Activation::gelu_tanh>("GPT-2 block, 25 heads", 200, OverCache<Gpt2Xl, 8>());

@@ -87,7 +87,7 @@ compile_all() (
 #   -O0   nothing but -c, unless the compiler's own default is an older standard
 #   -O2   the standard and this level
 #   -Os   a firmware that has no C library and no run-time of C++
-#   bare  no operating system, where Clang's builtins call the C library; it has no system headers, and needs none
+#   bare  no operating system: there Clang takes no function of a C library for granted, and has no system headers
 library_at() {
   objects=$2/levels/${1#-}
   case $1 in
@@ -102,10 +102,11 @@ library_at() {
   mkdir -p "$2/levels"
   (
     flock 9
-    if [ -e "$objects.made" ] && [ -z "$(find src include -newer "$objects.made" -type f)" ]; then exit; fi
+    command="$cxx $kind $notes: $(ls src/*.cpp)"
+    if [ "$(cat "$objects.made" 2>/dev/null)" = "$command" ] && [ -z "$(find src include -newer "$objects.made")" ]; then exit; fi
     rm -f "$objects.made"
     # shellcheck disable=SC2086
-    compile_all "$objects" "$(ls src/*.cpp)" $kind $notes && touch "$objects.made"
+    compile_all "$objects" "$(ls src/*.cpp)" $kind $notes && echo "$command" >"$objects.made"
   ) 9>"$objects.lock"
 }
 
@@ -117,12 +118,20 @@ default_standard() {
   if $cxx -dM -E -x c++ /dev/null | grep -qE '__cplusplus (199711|201103|201402)L'; then echo -std=c++17; fi
 }
 
-# same_bits KIND: the programs that compute digests, with the objects that library_at made last, give them on every backend.
+# same_bits KIND: with the objects that library_at made last, the programs that compute digests give them on every backend, and the two
+# programs in C, which call what those do not, find nothing wrong.
 same_bits() {
+  for program in c_surface c_layers; do
+    # shellcheck disable=SC2086
+    succeeds "$1: $program.c compiles" $cxx -x c -std=c11 -Iinclude -c tests/c_api/$program.c -o "$build/$program.o" &&
+      succeeds "$1: $program.c links" $cxx "$build/$program.o" "$objects"/*.o -o "$build/$program" &&
+      succeeds "$1: $program.c runs" "$build/$program"
+  done
   for program in specials digests options; do
     # shellcheck disable=SC2086
     succeeds "$1: $program link" $cxx -std=c++17 -O1 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp \
       tests/firmware/hosted.cpp "$objects"/*.o -o "$build/$program" || continue
+    succeeds "$1: $program are the committed ones" "$build/$program"
     for backend in scalar avx2 avx512; do
       ATTEND_BACKEND=$backend "$build/$program" >"$build/log" 2>&1
       case $? in

@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 
 # Tests of accuracy, which is the same wherever the bits are: other builds and emulators leave them out.
-accuracy_tests='errors*,app: at least*,blocks of*'
+accuracy_tests='errors*,app: at least*'
 
 # share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/result
 # the exit status and how many seconds it took. In these folders' names - stands for /.

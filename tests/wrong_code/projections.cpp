@@ -20,6 +20,16 @@ static const attend::Weights<20, 12> weights{};
 static attend::Weights<20, 12> same;
 void wrong() { attend::convert(weights, same); }
 
+//! weights_converted_from_halves: attend: convert takes weights of float
+static const attend::Weights<20, 12, attend::float16> weights{};
+static attend::Weights<20, 12, attend::int8> bytes;
+void wrong() { attend::convert(weights, bytes); }
+
+//! weights_converted_to_fewer: attend: convert makes weights with as many outputs and inputs
+static const attend::Weights<20, 12> weights{};
+static attend::Weights<20, 11, attend::int8> bytes;
+void wrong() { attend::convert(weights, bytes); }
+
 //! projection_bias_of_fewer_numbers: attend: the bias of a projection is a float[] with as many numbers as the weights have outputs
 static attend::Vectors<2, 12> x;
 static attend::Vectors<2, 20> y;

@@ -1,0 +1,18 @@
+#!/bin/sh
+# A part of -ffast-math changes no bit: tests/checks/check_unsafe_math.sh CXX BUILD_DIR
+#
+# GCC tells the library, which refuses it. Clang does not tell, and the library keeps its bits all the same. Programs are linked without
+# the flag, with which Clang would make the processor drop subnormal numbers.
+cxx=$1
+build=$2/check_unsafe_math
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+flag=-funsafe-math-optimizations
+
+if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
+  stops "attend cannot keep its bits" src/backend_scalar.cpp -std=c++17 $flag
+elif succeeds "every source compiles with $flag" library_at $flag "$2"; then
+  same_bits "$flag"
+fi
+
+finish
