@@ -1,8 +1,9 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite with Clang, and half a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on older
-# processors; that benchmarks run; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
+# A twelfth of the suite with Clang, and half a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on
+# older processors; that benchmarks run; hot loops within their limits; every emulated target; flash, stack and instructions on boards;
+# the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -15,7 +16,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles accuracy contracted benchmarks old_processors"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS, but for
@@ -65,6 +66,7 @@ work_on() { # part
       counts make -j1 bench CXX="$cxx" BUILD="$build" \
         ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
+    tiles) counts make -j1 tiles JOBS=1 ;;
     accuracy) counts make -j1 accuracy CXX="$cxx" BUILD="$build" ;;
     story) counts story ;;
   esac

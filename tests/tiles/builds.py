@@ -1,0 +1,133 @@
+"""The backends, the compilers that are looked for, and how each source is compiled: as a vendor would, at -O2."""
+import dataclasses
+import fnmatch
+import glob
+import os
+import shutil
+import subprocess
+
+import machines
+
+CLANGS = [14, 19, 22]
+
+
+@dataclasses.dataclass
+class Backend:
+    name: str
+    sources: str  # src/backend_<sources>*.cpp
+    machine: machines.Machine
+    clang: str  # flags
+    first_clang: int = CLANGS[0]  # that has the instruction set
+    gcc: str = ""  # the compiler and flags; nothing where GCC 12 lacks the instruction set
+    gcc_package: str = ""
+    models: tuple = ()  # processors that llvm-mca has a model of
+    triple: str = ""  # the target that llvm-mca assembles for
+    mca_flags: tuple = ()
+    multiply_add: str = ""  # one that waits for nothing but its sum, register {}
+    registers: int = 0  # how many sums there may be
+
+
+def board_flags(board):
+    command = ["sh", "tests/firmware/board.sh", "flags", board]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def x86(name, models, vector, registers):
+    return Backend(name, name, machines.X86(), gcc="x86_64-linux-gnu-g++", gcc_package="g++", clang="--target=x86_64-linux-gnu",
+                   models=models, triple="x86_64", multiply_add="vfmadd231ps %V15, %V14, %V{}".replace("V", vector),
+                   registers=registers)
+
+
+def board(name, sources, vector, **others):
+    flags = board_flags(name)
+    return Backend("helium" if sources == "helium" else "vfp-" + name[-2:], sources, machines.Arm(vector, "--mcpu=" + name),
+                   gcc="arm-none-eabi-g++ " + flags, gcc_package="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib",
+                   clang="--target=arm-none-eabi -ffreestanding " + flags, **others)
+
+
+def backends():
+    return [
+        x86("avx2", ["haswell", "skylake", "alderlake", "znver3"], "ymm", 12),
+        x86("avx512", ["icelake-server", "sapphirerapids", "znver4"], "zmm", 12),
+        Backend("neon64", "neon", machines.Aarch64(), gcc="aarch64-linux-gnu-g++", gcc_package="g++-aarch64-linux-gnu",
+                clang="--target=aarch64-linux-gnu -ffreestanding", triple="aarch64",
+                models=["neoverse-n1", "neoverse-n2", "neoverse-v1", "apple-m1", "cortex-a55", "cortex-a53"],
+                multiply_add="fmla v{}.4s, v30.4s, v31.s[0]", registers=24),
+        # The flags say Thumb, which cross compilers of distributions choose by themselves, and Clang does not.
+        Backend("neon32", "neon", machines.Arm(r"\bq\d+"), gcc="arm-linux-gnueabihf-g++ -mthumb -mfpu=neon-vfpv4",
+                gcc_package="g++-arm-linux-gnueabihf", triple="thumbv7-linux-gnueabihf", mca_flags=["-mattr=+neon,+vfp4"],
+                clang="--target=arm-linux-gnueabihf -march=armv7-a -mthumb -mfpu=neon-vfpv4 -ffreestanding",
+                models=["cortex-a9", "cortex-a57"], multiply_add="vfma.f32 q{}, q14, q15", registers=12),
+        # Without relaxation, because the linker, which would do it, also fills in the targets of branches.
+        Backend("rvv", "rvv", machines.Riscv(), first_clang=19,
+                clang="--target=riscv64-linux-gnu -march=rv64gcv -mno-relax -ffreestanding"),
+        board("cortex-m4", "scalar", r"\bs\d+"),
+        board("cortex-m7", "scalar", r"\bs\d+", triple="thumbv7em-none-eabihf", models=["cortex-m7"],
+              multiply_add="vfma.f32 s{}, s30, s31", registers=24),
+        board("cortex-m55", "helium", r"\bq\d+", triple="thumbv8.1m.main-none-eabihf", models=["cortex-m55"],
+              multiply_add="vfma.f32 q{}, q6, q7", registers=6),
+    ]
+
+
+class Compiler:
+    """A compiler for one backend, and what to install where it was not found. Its name has its version: gcc-12, clang-22."""
+
+    def __init__(self, name, command, package):
+        self.name, self.command, self.package = name, command, package
+
+
+def compilers_of(backend):
+    """Those that were found, and those that were not."""
+    found, missing = [], []
+    if backend.gcc:
+        program, *flags = backend.gcc.split()
+        version = version_of(program)
+        compiler = Compiler("gcc-%s" % version if version else "gcc", [program, *flags], backend.gcc_package)
+        (found if version else missing).append(compiler)
+    for number in CLANGS:
+        if number < backend.first_clang:
+            continue
+        names = [name for name in ("clang++-%d" % number, "clang++") if version_of(name) == str(number)]
+        compiler = Compiler("clang-%d" % number, [*names[:1], *backend.clang.split()], "clang-%d" % number)
+        (found if names else missing).append(compiler)
+    return found, missing
+
+
+versions = {}
+
+
+def version_of(program):
+    """A compiler's version up to the first dot; empty where there is no such program."""
+    if program not in versions:
+        path = shutil.which(program)
+        said = subprocess.run([path, "-dumpversion"], capture_output=True, text=True).stdout if path else ""
+        versions[program] = said.strip().split(".")[0]
+    return versions[program]
+
+
+def sources_of(backend):
+    return sorted(glob.glob("src/backend_%s.cpp" % backend.sources) + glob.glob("src/backend_%s_*.cpp" % backend.sources))
+
+
+def newest_source():
+    """When a source or a header was changed last."""
+    times = [os.path.getmtime(os.path.join(top, name)) for folder in ("src", "include") for top, _, files in os.walk(folder)
+             for name in files if name.endswith((".h", ".cpp"))]
+    return max(times)
+
+
+def compile_source(backend, compiler, source, folder, newest):
+    """The object file. It is kept until a source or a header changes."""
+    stem = "%s.%s.%s" % (backend.name, compiler.name, os.path.basename(source))
+    path = os.path.join(folder, stem + ".o")
+    if not os.path.exists(path) or os.path.getmtime(path) < newest:
+        command = [*compiler.command, "-std=c++17", "-O2", "-Iinclude", "-c", source, "-o", path]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError("%s\n%s" % (" ".join(command), done.stderr))
+    return path
+
+
+def chosen(name, patterns):
+    """Whether a name is among the patterns of COMPILERS= or BACKENDS=, which may leave out versions; none means all."""
+    return not patterns or any(fnmatch.fnmatch(name, p) or fnmatch.fnmatch(name, p + "-*") for p in patterns)

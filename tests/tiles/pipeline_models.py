@@ -1,0 +1,41 @@
+"""Cycles of loops by llvm-mca's models of processors.
+
+A loop is simulated for 100 rounds. Its last branch stays: a model takes it for an instruction that reads flags, and never
+mispredicts it. Loads find everything in the first-level cache. The limit of a processor is what a row of multiply-adds takes that
+wait for nothing. A model is a table that somebody wrote: compare what it says with what it said before, and believe it only as far
+as its tables.
+"""
+import re
+import subprocess
+
+ROUNDS = 100
+# Models have no numbers for T32's conditions and the end of a loop that the processor counts; they are left out of the simulation.
+FREE = re.compile(r"it[te]*|le|letp")
+
+
+def cycles(mca, backend, model, bodies):
+    """Cycles of a round of each loop, None for what the model does not know, and of a multiply-add at the processor's limit."""
+    texts = [limit_text(backend)] + [body_text(backend, body) for body in bodies]
+    lines = []
+    for i, text in enumerate(texts):
+        lines += ["# LLVM-MCA-BEGIN %d" % i, *text, "# LLVM-MCA-END"]
+    command = [mca, "-mtriple=" + backend.triple, "-mcpu=" + model, *backend.mca_flags, "-iterations=%d" % ROUNDS,
+               "-instruction-info=0", "-resource-pressure=0", "-skip-unsupported-instructions=lack-sched"]
+    done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
+    totals = re.findall(r"^Total Cycles: +(\d+)", done.stdout, re.MULTILINE)
+    if done.returncode != 0 or len(totals) != len(texts):
+        raise RuntimeError("llvm-mca -mcpu=%s: %s" % (model, done.stderr.strip().split("\n")[0]))
+    unknown = set(re.findall(r"note: instruction:\s+(\S+)", done.stderr))
+    of_rounds = [int(total) / ROUNDS for total in totals]
+    known = [all(i.mnemonic not in unknown or FREE.fullmatch(i.mnemonic) for i in body) for body in bodies]
+    return [total if is_known else None for total, is_known in zip(of_rounds[1:], known)], of_rounds[0] / len(texts[0])
+
+
+def limit_text(backend):
+    return [backend.multiply_add.format(i) for i in range(backend.registers)]
+
+
+def body_text(backend, body):
+    """What an assembler takes: branches go to a label."""
+    is_branch = backend.machine.branch.fullmatch
+    return [re.sub(r"#?0x[0-9a-f]+$", "loop_begin", i.text) if is_branch(i.mnemonic) else i.text for i in body]

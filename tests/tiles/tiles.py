@@ -1,0 +1,145 @@
+"""Shows the hot loops of each backend as each compiler makes them, and holds them to limits.
+
+    tiles.py [--compilers "gcc clang-19"] [--backends "avx2 neon64"] [--all] [--write] [--jobs 2]
+
+From the project's top folder; `make tiles` calls this. A compiler that is missing is skipped, with a line that says what to
+install; where CI=true, that is a failure. So it is with llvm-mca, of the version that the limits of cycles are for. All figures go
+to build/tiles.tsv.
+"""
+import argparse
+import concurrent.futures
+import os
+import shutil
+import sys
+
+import builds
+import limits
+import measure
+import self_check
+import table
+
+FOLDER = "build/tiles"  # of object files
+TABLE = "build/tiles.tsv"
+
+
+class Part:
+    """One backend by one compiler: its loops, and the limits of the processors."""
+
+    def __init__(self, backend, compiler):
+        self.backend, self.compiler = backend, compiler
+        self.loops, self.peaks, self.problem = [], {}, ""
+
+    def names(self):
+        return self.backend.name, self.compiler.name
+
+    def work(self, tools, newest):
+        try:
+            for source in builds.sources_of(self.backend):
+                path = builds.compile_source(self.backend, self.compiler, source, FOLDER, newest)
+                found = measure.hot_loops(tools.objdump, self.backend.machine, path)
+                if found and tools.mca:
+                    self.peaks = measure.ask_models(tools.mca, self.backend, found)
+                self.loops += found
+            measure.mark_tiles(self.loops)
+            if not self.loops:
+                self.problem = "no hot loop was found"
+        except (RuntimeError, OSError) as problem:
+            self.problem = str(problem)
+        return self
+
+
+class Tools:
+    """objdump and llvm-mca of the newest LLVM that is installed. Before LLVM 19, llvm-mca stops at what a model does not know."""
+
+    def __init__(self):
+        self.objdump, _ = newest("llvm-objdump", ["22", "19", "14", ""])
+        self.mca, self.mca_version = newest("llvm-mca", ["22", "19"])
+
+
+def newest(tool, versions):
+    """The first of these versions of a tool that is installed, as a path, and which it is."""
+    for version in versions:
+        path = shutil.which("-".join([tool, version]).rstrip("-"))
+        if path:
+            return path, version
+    return None, ""
+
+
+def parts_of(given):
+    """What to work on, and what would be worked on if its compiler were here."""
+    parts, absent = [], []
+    for backend in builds.backends():
+        if builds.chosen(backend.name, given.backends.split()):
+            found, missing = builds.compilers_of(backend)
+            parts += [Part(backend, compiler) for compiler in found if builds.chosen(compiler.name, given.compilers.split())]
+            absent += [Part(backend, compiler) for compiler in missing if builds.chosen(compiler.name, given.compilers.split())]
+    return parts, absent
+
+
+def judge(parts, absent, tools, judges_all):
+    """What passes its limit, and what is not judged."""
+    sections = limits.read()
+    wrong = []
+    unjudged = ["%s, %s: was not found: apt-get install %s" % (*part.names(), part.compiler.package) for part in absent]
+    if judges_all:
+        known = [part.names() for part in parts + absent]
+        unjudged += ["%s, %s: has limits, and was not found" % key for key in sections if key not in known]
+    for part in parts:
+        rows = sections.get(part.names())
+        if part.problem:
+            wrong.append("%s, %s: %s" % (*part.names(), part.problem))
+        elif rows is None:
+            unjudged.append("%s, %s: there are no limits for it" % part.names())
+        else:
+            wrong += limits.judge(part, rows, tools.mca_version == limits.MCA)
+    if tools.mca_version != limits.MCA:
+        unjudged.append("cycles: limits are of llvm-mca %s: apt-get install llvm-%s" % (limits.MCA, limits.MCA))
+    return wrong, unjudged
+
+
+def arguments():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--compilers", default="", help="some of gcc, clang-14, clang-19, clang-22")
+    options.add_argument("--backends", default="", help="some of the backends")
+    options.add_argument("--all", action="store_true", help="print every loop")
+    options.add_argument("--write", action="store_true", help="write today's figures as limits instead of judging them")
+    options.add_argument("--jobs", type=int, default=os.cpu_count())
+    return options.parse_args()
+
+
+def main():
+    given = arguments()
+    miscounted = self_check.check()
+    if miscounted:
+        sys.exit("\n".join("tiles: counts wrongly: " + text for text in miscounted))
+    tools = Tools()
+    if not tools.objdump:
+        sys.exit("tiles: llvm-objdump was not found: apt-get install llvm-%s" % limits.MCA)
+    os.makedirs(FOLDER, exist_ok=True)
+    parts, absent = parts_of(given)
+    newest_source = builds.newest_source()
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        parts = list(pool.map(lambda part: part.work(tools, newest_source), parts))
+    print(table.LEGEND)
+    for part in parts:
+        table.show(part, given.all)
+    table.write(parts, TABLE)
+    if given.write:
+        if tools.mca_version != limits.MCA:
+            sys.exit("tiles: llvm-mca %s was not found: apt-get install llvm-%s" % (limits.MCA, limits.MCA))
+        limits.write([part for part in parts if not part.problem])
+        return 0
+    wrong, unjudged = judge(parts, absent, tools, not given.backends and not given.compilers)
+    if os.environ.get("CI") == "true":
+        wrong, unjudged = unjudged + wrong, []
+    print()
+    for text in unjudged:
+        print("skipped  " + text)
+    for text in wrong:
+        print("wrong    " + text)
+    print("%d loops, %d wrong; all figures are in %s" % (sum(len(part.loops) for part in parts), len(wrong), TABLE))
+    return 1 if wrong or not parts else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
