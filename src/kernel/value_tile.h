@@ -26,28 +26,22 @@ inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
 
-// Where the hardware prefetcher starts too late, values are prefetched. Tiles of a few rows are bound about equally by memory
-// and arithmetic: they return to the same keys for the next columns, then go on to the next chain. These are the values after
-// the next four.
+// Prefetches the values after the next four, where the hardware prefetcher starts too late. One row is bound by memory, a few
+// rows about equally by memory and arithmetic. Tiles of floats return to the same keys for the next columns, then go on to the
+// next chain.
 template <class Isa, int rows, int floats>
 ATTEND_ALWAYS_INLINE void prefetch_values(const float* value, ptrdiff_t stride) {
-  if constexpr (prefetches<Isa>(rows)) {
-    ATTEND_UNROLL
-    for (int i = 0; i < 4; ++i) {
+  ATTEND_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (prefetches<Isa>(rows)) {
       value += stride;
       prefetch_lines<floats* int(sizeof(float))>(value + floats, value + chain_keys * stride);
+    } else if constexpr (rows == 1 && Isa::prefetch_ahead > 0) {
+      constexpr int line_floats = 16;
+      value += stride;
+      ATTEND_UNROLL
+      for (int c = 0; c < floats; c += line_floats) __builtin_prefetch(value + Isa::prefetch_ahead + c);
     }
-  }
-}
-
-// One row is bound by memory: each key prefetches a later one. Spread like this the requests wait for no free line buffer, as
-// those of four keys at once do.
-template <class Isa, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void prefetch_row(const float* later) {
-  if constexpr (rows == 1 && vecs > 1 && Isa::prefetch_ahead > 0) {
-    constexpr int line_floats = 16;
-    ATTEND_UNROLL
-    for (int c = 0; c < vecs * Isa::lanes; c += line_floats) __builtin_prefetch(later + c);
   }
 }
 
@@ -146,14 +140,12 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
       for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
     }
     [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
-    [[maybe_unused]] const ptrdiff_t ahead = is_whole ? values.stride + Isa::prefetch_ahead : 0;
     const auto step = [&](int k) ATTEND_INLINE_LAMBDA {
       if constexpr (widens<Number>) {
         prefetch_lines<floats* int(sizeof(Number))>(value + near, value + far);
         value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);
         value = opaque(value + values.stride);
       } else {
-        prefetch_row<Isa, rows, vecs>(value + ahead);
         value_step<Isa, Number, rows, vecs>(weights + k, value, columns, 0, chain);
         value += values.stride;
       }
