@@ -28,6 +28,7 @@ struct Avx512 : X86Lanes {
     return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
   }
   static constexpr int prefetch_ahead = 0;  // of values, for one row
+  static constexpr int lane_factors = 1;
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }

@@ -57,6 +57,7 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
+  int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
   int transposed = Isa::transposed;                      // how many rows and columns transpose takes
   int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
 
@@ -109,8 +110,25 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   void (*multiply_rows)(float* row, const float* by, int count) = &Isa::multiply_rows;  // row[i] *= by[i]
 };
 
+// And those that take the factors of a multiply-add from the lanes of a register.
+template <class Isa>
+struct LaneOperations {
+  using Vec = typename Isa::Vec;
+  static_assert(Isa::lane_factors == 4 && Isa::lanes == 4, "attend: lane_factors: 4, as many as lanes, or 1: there are none");
+  // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
+  Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
+  Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
+  void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
+  // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
+  void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_halves)(const Half* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_bfloats)(const Bfloat* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
+};
+
 template <class Isa>
 constexpr bool has_host_operations() {
+  if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().load_four != nullptr);
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
   return true;

@@ -36,6 +36,7 @@ struct Rvv {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
+  static constexpr int lane_factors = 1;
 
   static Vec zero() { return Vec{}; }
   static Vec broadcast(float a) { return Vec(Repeated(a)); }
