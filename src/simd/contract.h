@@ -57,6 +57,7 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
+  bool keeps_coefficients = Isa::keeps_coefficients;     // whether those of the exponential stay in registers in its loop
   int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
   int transposed = Isa::transposed;                      // how many rows and columns transpose takes
   int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
@@ -67,6 +68,7 @@ struct HostOperations : CommonOperations<Isa> {
   // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
   void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
   void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;
+  Vec (*higher)(Vec a, Vec b) = &Isa::higher;                 // the larger, and a where b is a quiet NaN; a is a number
   Vec (*min)(Vec a, Vec b) = &Isa::min;                       // the smaller, and a where one is NaN
   Vec (*first_of)(Vec a, Vec b, int count) = &Isa::first_of;  // the first lanes of a, the others of b
   bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above that of b; NaN is not

@@ -23,6 +23,9 @@ struct Neon {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
+  // Four vectors of one row are weighed side by side: 12 registers, beside 10 for what is the same for all of them.
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
+  static constexpr bool keeps_coefficients = true;
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
@@ -30,10 +33,10 @@ struct Neon {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows <= 2 ? 4 : 2; }
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
-#endif
-
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
+  static constexpr bool keeps_coefficients = false;
+#endif
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
 
@@ -102,14 +105,27 @@ struct Neon {
   static Vec load(const float* from) { return vld1q_f32(from); }
   static void store(float* to, Vec a) { vst1q_f32(to, a); }
   static Vec load_first(const float* from, int count) {
+#if defined(__aarch64__)
+    // The last one fills the lanes behind it: nothing goes through memory, where a load of four would wait for four stores.
+    const int last = count - 1;
+    const Vec first = vld1q_lane_f32(from, vld1q_dup_f32(from + last), 0);
+    return vld1q_lane_f32(from + (last > 2 ? 2 : last), vld1q_lane_f32(from + (last > 1 ? 1 : last), first, 1), 2);
+#else
     float four[4] = {};
     for (int i = 0; i < count; ++i) four[i] = from[i];
     return vld1q_f32(four);
+#endif
   }
   static void store_first(float* to, Vec a, int count) {
+#if defined(__aarch64__)
+    vst1q_lane_f32(to, a, 0);
+    if (count > 1) vst1q_lane_f32(to + 1, a, 1);
+    if (count > 2) vst1q_lane_f32(to + 2, a, 2);
+#else
     float four[4];
     vst1q_f32(four, a);
     for (int i = 0; i < count; ++i) to[i] = four[i];
+#endif
   }
 
   static Vec load(const Half* from) {
@@ -145,6 +161,13 @@ struct Neon {
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return vfmaq_f32(c, a, b); }
   static Vec max(Vec a, Vec b) { return vbslq_f32(vcgtq_f32(b, a), b, a); }  // a where b is NaN
+  static Vec higher(Vec a, Vec b) {
+#if defined(__aarch64__)
+    return vmaxnmq_f32(a, b);
+#else
+    return max(a, b);
+#endif
+  }
   static float highest_lane(Vec a) {
     const float32x2_t two = vmax_f32(vget_low_f32(a), vget_high_f32(a));
     return vget_lane_f32(vpmax_f32(two, two), 0);

@@ -207,6 +207,11 @@ class Operations {
     if (!is(Isa::add(a, b), [=](int i) { return x(i) + y(i); })) return "add";
     if (!is(Isa::sub(a, b), [=](int i) { return x(i) - y(i); })) return "sub";
     if (!is(Isa::max(a, b), [=](int i) { return y(i) > x(i) ? y(i) : x(i); })) return "max";
+    float higher[lanes];
+    Isa::store(higher, Isa::higher(a, b));
+    for (int i = 0; i < lanes; ++i) {
+      if (x(i) == x(i) && !are_same(higher[i], y(i) > x(i) ? y(i) : x(i))) return "higher";
+    }
     if (!is(Isa::min(a, b), [=](int i) { return y(i) < x(i) ? y(i) : x(i); })) return "min";
     if (!is(Isa::where_equal(a, b, c, a), [=](int i) { return x(i) == y(i) ? z(i) : x(i); })) return "where_equal";
     // Products and sums that are not subnormal.
