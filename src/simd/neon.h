@@ -7,6 +7,13 @@
 
 #include "../numerics/formats.h"
 
+// Whether single lanes are loaded and stored. Clang 14 compiles that wrongly for big-endian processors.
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ATTEND_NEON_LANES 1
+#else
+#define ATTEND_NEON_LANES 0
+#endif
+
 namespace attend {
 namespace {
 
@@ -105,7 +112,7 @@ struct Neon {
   static Vec load(const float* from) { return vld1q_f32(from); }
   static void store(float* to, Vec a) { vst1q_f32(to, a); }
   static Vec load_first(const float* from, int count) {
-#if defined(__aarch64__)
+#if ATTEND_NEON_LANES
     // The last one fills the lanes behind it: nothing goes through memory, where a load of four would wait for four stores.
     const int last = count - 1;
     const Vec first = vld1q_lane_f32(from, vld1q_dup_f32(from + last), 0);
@@ -117,7 +124,7 @@ struct Neon {
 #endif
   }
   static void store_first(float* to, Vec a, int count) {
-#if defined(__aarch64__)
+#if ATTEND_NEON_LANES
     vst1q_lane_f32(to, a, 0);
     if (count > 1) vst1q_lane_f32(to + 1, a, 1);
     if (count > 2) vst1q_lane_f32(to + 2, a, 2);
@@ -248,3 +255,5 @@ struct Neon {
 
 }  // namespace
 }  // namespace attend
+
+#undef ATTEND_NEON_LANES
