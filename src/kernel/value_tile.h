@@ -97,33 +97,31 @@ struct ValueDistances {
   ptrdiff_t stride, near, far;
 };
 
-// The next `steps` steps of a chain where factors are used by lane.
+// The next `steps` steps of a chain where factors are used by lane. Returns where the values after them lie.
 template <class Isa, int steps, class Number, int rows, int vecs>
-ATTEND_ALWAYS_INLINE void value_lane_steps(const float* weights, const Number* value, const ValueDistances& by,
-                                           typename Isa::Vec (&chain)[rows][vecs]) {
-  const Number* at[steps];
+ATTEND_ALWAYS_INLINE const Number* value_lane_steps(const float* weights, const Number* value, const ValueDistances& by,
+                                                    typename Isa::Vec (&chain)[rows][vecs]) {
+  // With one pointer less, the array would be as large as a register of GCC's for four vectors, which it cannot address by.
+  const Number* at[steps + 1];
   ATTEND_UNROLL
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i <= steps; ++i) {
     at[i] = opaque(value + i * by.stride);
-    if constexpr (widens<Number>) prefetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(at[i] + by.near, at[i] + by.far);
+    if (widens<Number> && i < steps) {
+      prefetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(at[i] + by.near, at[i] + by.far);
+    }
   }
   multiply_by_lanes<Isa, steps>([&](int r) ATTEND_INLINE_LAMBDA { return weights + r * config::score_keys; },
                                 [&](int i, int v) ATTEND_INLINE_LAMBDA { return at[i] + v * Isa::lanes; }, chain);
+  return at[steps];
 }
 
-// All steps of a chain of `keys` keys that all rows see, likewise. Returns where the values after them lie.
+// All steps of a chain of `keys` keys that all rows see, likewise.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {
   constexpr int most = Isa::lane_factors;
-  for (; keys >= most; keys -= most, weights += most) {
-    value_lane_steps<Isa, most>(weights, value, by, chain);
-    value = opaque(value + most * by.stride);
-  }
-  for (; keys > 0; --keys, ++weights) {
-    value_lane_steps<Isa, 1>(weights, value, by, chain);
-    value = opaque(value + by.stride);
-  }
+  for (; keys >= most; keys -= most, weights += most) value = value_lane_steps<Isa, most>(weights, value, by, chain);
+  for (; keys > 0; --keys, ++weights) value = value_lane_steps<Isa, 1>(weights, value, by, chain);
   return value;
 }
 
