@@ -61,11 +61,46 @@ void bring_near(float* scores, int key_count, float max) {
   for (int k = 0; k < key_count; k += Isa::lanes) Isa::store(scores + k, Isa::sub(Isa::load(scores + k), reference));
 }
 
+// Weights of whole panels of one row, where registers hold all that is the same for them, and the partial sums too.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void weights_of_panels(float* scores, int key_count, const SoftmaxState& row, bool begun,
+                                            float* lane_sums) {
+  using Vec = typename Isa::Vec;
+  constexpr int vecs = panel_keys / Isa::lanes;
+  const Vec shift = Isa::broadcast(whole_shift), bias = Isa::broadcast(row.bias), lowest = Isa::broadcast(row.lowest);
+  Vec sums[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) sums[v] = begun ? Isa::load(lane_sums + v * Isa::lanes) : Isa::zero();
+  for (const float* const end = scores + key_count; scores < end; scores += panel_keys) {
+    float* at[vecs];
+    Vec shifted[vecs], weights[vecs];
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) at[v] = scores + v * Isa::lanes;
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) shifted[v] = Isa::add(Isa::load(at[v]), shift);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) weights[v] = Isa::sub(Isa::load(at[v]), Isa::sub(shifted[v], shift));
+    exp2_fraction<Isa, vecs>(weights);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+      weights[v] = Isa::scale_by_low_bits(weights[v], shifted[v], bias, lowest);
+      Isa::store(at[v], weights[v]);
+      sums[v] = Isa::add(sums[v], weights[v]);
+    }
+  }
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
+}
+
 // Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
 template <class Isa, int rows, int vecs, int stride = config::score_keys>
 int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
+  if constexpr (Isa::keeps_coefficients && rows == 1 && vecs * Isa::lanes == panel_keys) {
+    weights_of_panels<Isa>(scores + from, to - from, *scale, begun || from > 0, lane_sums);
+    return to;
+  }
   const Vec shift = Isa::broadcast(whole_shift);
   const float* coefficients = exp2_coefficients;
   for (; to - from >= vecs * Isa::lanes; from += vecs * Isa::lanes) {
@@ -111,13 +146,13 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int k
   if (key_count >= 4 * Isa::lanes) {
     Vec others[3] = {highest, highest, highest};
     for (; key_count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
-      highest = Isa::max(highest, Isa::load(scores + k));
+      highest = Isa::higher(highest, Isa::load(scores + k));
       ATTEND_UNROLL
-      for (int i = 0; i < 3; ++i) others[i] = Isa::max(others[i], Isa::load(scores + k + (i + 1) * Isa::lanes));
+      for (int i = 0; i < 3; ++i) others[i] = Isa::higher(others[i], Isa::load(scores + k + (i + 1) * Isa::lanes));
     }
-    highest = Isa::max(Isa::max(highest, others[0]), Isa::max(others[1], others[2]));
+    highest = Isa::higher(Isa::higher(highest, others[0]), Isa::higher(others[1], others[2]));
   }
-  for (; k < key_count; k += Isa::lanes) highest = Isa::max(highest, Isa::load(scores + k));
+  for (; k < key_count; k += Isa::lanes) highest = Isa::higher(highest, Isa::load(scores + k));
   return highest;
 }
 
@@ -157,7 +192,7 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
   } else {
     for (int k = 0; k < padded; k += Isa::lanes) {
       ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) highest[r] = Isa::max(highest[r], Isa::load(scores + r * config::score_keys + k));
+      for (int r = 0; r < rows; ++r) highest[r] = Isa::higher(highest[r], Isa::load(scores + r * config::score_keys + k));
     }
   }
   bool far = false;

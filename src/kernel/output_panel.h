@@ -6,6 +6,7 @@
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
+#include "lane_factors.h"
 #include "pack.h"
 #include "score_tile.h"
 
@@ -27,41 +28,66 @@ struct PanelInputs {
 //   totals  of the panel's outputs; added to unless `first`
 template <class Isa, class Number, bool prefetch, int chains, int vecs>
 ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& first, typename Isa::Vec (&totals)[vecs]) {
-  typename Isa::Vec sums[chains][vecs];
+  typename Isa::Vec sums[1][chains * vecs];
   ATTEND_UNROLL
-  for (int c = 0; c < chains; ++c) {
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) sums[c][v] = Isa::zero();
-  }
+  for (int i = 0; i < chains * vecs; ++i) sums[0][i] = Isa::zero();
+  const auto weights_of = [&](int c, int i) ATTEND_INLINE_LAMBDA { return at.weights + (c * chain_dims + i) * panel_keys; };
+  const auto prefetch_weights = [&](const Number* weights, int i) ATTEND_INLINE_LAMBDA {
+    constexpr int step_bytes = panel_keys * int(sizeof(Number));
+    if (prefetch && i * step_bytes % cache_line == 0) {
+      const Number* const near = weights + near_weights / int(sizeof(Number));
+      prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
+    }
+  };
   const auto step = [&](int i) ATTEND_INLINE_LAMBDA {
     ATTEND_UNROLL
     for (int c = 0; c < chains; ++c) {
-      const Number* const weights = at.weights + (c * chain_dims + i) * panel_keys;
-      constexpr int step_bytes = panel_keys * int(sizeof(Number));
-      if (prefetch && i * step_bytes % cache_line == 0) {
-        const Number* const near = weights + near_weights / int(sizeof(Number));
-        prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
-      }
+      const Number* const weights = weights_of(c, i);
+      prefetch_weights(weights, i);
       const typename Isa::Factor x = Isa::factor(at.input[c * chain_dims + i]);
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) sums[c][v] = Isa::fma(x, Isa::load(weights + v * Isa::lanes), sums[c][v]);
+      for (int v = 0; v < vecs; ++v) {
+        auto& sum = sums[0][c * vecs + v];
+        sum = Isa::fma(x, Isa::load(weights + v * Isa::lanes), sum);
+      }
     }
+  };
+  [[maybe_unused]] const auto lane_steps = [&](auto count) ATTEND_INLINE_LAMBDA {
+    ATTEND_UNROLL
+    for (int i = 0; i < count.value; ++i) {
+      ATTEND_UNROLL
+      for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(c, i), i);
+    }
+    multiply_by_lanes<Isa, decltype(count)::value, true>(
+        [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
+        [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }, sums);
   };
   int left = steps;
   for (; left >= 4; left -= 4) {
-    ATTEND_UNROLL
-    for (int i = 0; i < 4; ++i) step(i);
+    if constexpr (Isa::lane_factors == 4) {
+      lane_steps(Constant<4>());
+    } else {
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) step(i);
+    }
     at = {opaque(at.input + 4), opaque(at.weights + 4 * panel_keys)};
   }
   for (; left > 0; --left) {
-    step(0);
+    if constexpr (Isa::lane_factors == 4) {
+      lane_steps(Constant<1>());
+    } else {
+      step(0);
+    }
     at = {opaque(at.input + 1), opaque(at.weights + panel_keys)};
   }
   at = {at.input + (chains - 1) * chain_dims, at.weights + (chains - 1) * chain_dims * panel_keys};
   ATTEND_UNROLL
   for (int c = 0; c < chains; ++c) {
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) totals[v] = c == 0 && first ? sums[c][v] : Isa::add(totals[v], sums[c][v]);
+    for (int v = 0; v < vecs; ++v) {
+      const auto& sum = sums[0][c * vecs + v];
+      totals[v] = c == 0 && first ? sum : Isa::add(totals[v], sum);
+    }
   }
   first = false;
 }

@@ -6,6 +6,7 @@
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
+#include "lane_factors.h"
 #include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
@@ -71,6 +72,37 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, i
   }
 }
 
+// The same for as many steps as a register has factors, or one.
+template <class Isa, class Number, int steps, int width, int rows, int vecs, class Inputs>
+ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_stride, typename Isa::Vec (&sums)[rows][vecs]) {
+  if constexpr (widens<Number>) {
+    constexpr int step = vecs * Isa::lanes, bytes = steps * step * int(sizeof(Number));
+    if constexpr (steps > 1) {
+      prefetch_lines<bytes>(at.near, at.near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
+    }
+  }
+  multiply_by_lanes<Isa, steps>([&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
+                                [&](int d, int v) ATTEND_INLINE_LAMBDA {
+                                  return at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys;
+                                },
+                                sums);
+}
+
+// All steps of a chain, likewise.
+template <class Isa, class Number, int width, int rows, int vecs, class Inputs, class GoOn>
+ATTEND_ALWAYS_INLINE void score_lane_chain(const Inputs& at, ptrdiff_t query_stride, int steps, GoOn go_on,
+                                           typename Isa::Vec (&sums)[rows][vecs]) {
+  constexpr int most = Isa::lane_factors;
+  for (; steps >= most; steps -= most) {
+    score_lane_steps<Isa, Number, most, width>(at, query_stride, sums);
+    go_on(most);
+  }
+  for (; steps > 0; --steps) {
+    score_lane_steps<Isa, Number, 1, width>(at, query_stride, sums);
+    go_on(1);
+  }
+}
+
 // The operands of a score tile. Strides count numbers.
 template <class Number>
 struct ScoreOperands {
@@ -116,14 +148,18 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
     int left = at_most(of.dims - first, chain_dims);
-    for (; left >= 4; left -= 4) {
-      ATTEND_UNROLL
-      for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
-      go_on(4);
-    }
-    for (; left > 0; --left) {
-      score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, 0, sums);
-      go_on(1);
+    if constexpr (Isa::lane_factors > 1) {
+      score_lane_chain<Isa, Number, width>(at, of.query_stride, left, go_on, sums);
+    } else {
+      for (; left >= 4; left -= 4) {
+        ATTEND_UNROLL
+        for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
+        go_on(4);
+      }
+      for (; left > 0; --left) {
+        score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, 0, sums);
+        go_on(1);
+      }
     }
     const bool is_scaled = widens<Number> && of.scales != nullptr && first + chain_dims >= of.dims;
     const bool adds = of.adds || first > 0;

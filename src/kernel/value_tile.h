@@ -6,6 +6,7 @@
 #include "../../include/attend/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
+#include "lane_factors.h"
 #include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
@@ -91,6 +92,39 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
   }
 }
 
+// How far apart values of consecutive keys are, and how far ahead those that are widened are prefetched.
+struct ValueDistances {
+  ptrdiff_t stride, near, far;
+};
+
+// The next `steps` steps of a chain where factors are used by lane. Returns where the values after them lie.
+template <class Isa, int steps, class Number, int rows, int vecs>
+ATTEND_ALWAYS_INLINE const Number* value_lane_steps(const float* weights, const Number* value, const ValueDistances& by,
+                                                    typename Isa::Vec (&chain)[rows][vecs]) {
+  // With one pointer less, the array would be as large as a register of GCC's for four vectors, which it cannot address by.
+  const Number* at[steps + 1];
+  ATTEND_UNROLL
+  for (int i = 0; i <= steps; ++i) {
+    at[i] = opaque(value + i * by.stride);
+    if (widens<Number> && i < steps) {
+      prefetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(at[i] + by.near, at[i] + by.far);
+    }
+  }
+  multiply_by_lanes<Isa, steps>([&](int r) ATTEND_INLINE_LAMBDA { return weights + r * config::score_keys; },
+                                [&](int i, int v) ATTEND_INLINE_LAMBDA { return at[i] + v * Isa::lanes; }, chain);
+  return at[steps];
+}
+
+// All steps of a chain of `keys` keys that all rows see, likewise.
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
+                                                    typename Isa::Vec (&chain)[rows][vecs]) {
+  constexpr int most = Isa::lane_factors;
+  for (; keys >= most; keys -= most, weights += most) value = value_lane_steps<Isa, most>(weights, value, by, chain);
+  for (; keys > 0; --keys, ++weights) value = value_lane_steps<Isa, 1>(weights, value, by, chain);
+  return value;
+}
+
 // Ends a chain: sums[r] += chain[r].
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs], Sums sums, int column, int columns) {
@@ -131,6 +165,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   const int row_bytes = sums.value_dim * int(sizeof(Number));
   [[maybe_unused]] const ptrdiff_t near = near_values / row_bytes * values.stride, far = far_values / row_bytes * values.stride;
   const Number* value = values.data + column;
+  constexpr bool by_lane = Isa::lane_factors > 1 && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
   do {
     Vec chain[rows][vecs];
@@ -153,14 +188,18 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
     // Four at a time: the processor foresees the end of a loop of few rounds, and the rows of a triangle end in many places.
     int k = 0;
     constexpr int unrolled = widens<Number> && vecs == 1 ? 1 : 4;
-    for (; k + unrolled <= in_chain; k += unrolled) {
-      if constexpr (vecs > 1 && !widens<Number>) {
-        if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
+    if constexpr (by_lane) {
+      value = value_lane_chain<Isa>(weights, value, in_chain, {values.stride, near, far}, chain);
+    } else {
+      for (; k + unrolled <= in_chain; k += unrolled) {
+        if constexpr (vecs > 1 && !widens<Number>) {
+          if (is_whole) prefetch_values<Isa, rows, floats>(value, values.stride);
+        }
+        ATTEND_UNROLL
+        for (int i = 0; i < unrolled; ++i) step(k + i);
       }
-      ATTEND_UNROLL
-      for (int i = 0; i < unrolled; ++i) step(k + i);
+      for (; k < in_chain; ++k) step(k);
     }
-    for (; k < in_chain; ++k) step(k);
     weights += in_chain;
     left -= in_chain;
     if constexpr (rows > 1 && !widens<Number>) {

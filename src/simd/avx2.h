@@ -26,6 +26,8 @@ struct Avx2 : X86Lanes {
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
+  static constexpr int lane_factors = 1;
+  static constexpr bool keeps_coefficients = false;
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }
@@ -51,6 +53,7 @@ struct Avx2 : X86Lanes {
   static Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
   static Vec max(Vec a, Vec b) { return _mm256_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
+  static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) {
     const __m128 four = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));

@@ -28,6 +28,8 @@ struct Avx512 : X86Lanes {
     return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
   }
   static constexpr int prefetch_ahead = 0;  // of values, for one row
+  static constexpr int lane_factors = 1;
+  static constexpr bool keeps_coefficients = false;
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }
@@ -50,6 +52,7 @@ struct Avx512 : X86Lanes {
   static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
+  static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
   static Vec first_of(Vec a, Vec b, int count) { return _mm512_mask_blend_ps(first(count), b, a); }
 

@@ -57,6 +57,8 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
+  bool keeps_coefficients = Isa::keeps_coefficients;     // whether those of the exponential stay in registers in its loop
+  int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
   int transposed = Isa::transposed;                      // how many rows and columns transpose takes
   int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
 
@@ -66,6 +68,7 @@ struct HostOperations : CommonOperations<Isa> {
   // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
   void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
   void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;
+  Vec (*higher)(Vec a, Vec b) = &Isa::higher;                 // the larger, and a where b is a quiet NaN; a is a number
   Vec (*min)(Vec a, Vec b) = &Isa::min;                       // the smaller, and a where one is NaN
   Vec (*first_of)(Vec a, Vec b, int count) = &Isa::first_of;  // the first lanes of a, the others of b
   bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above that of b; NaN is not
@@ -109,8 +112,25 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   void (*multiply_rows)(float* row, const float* by, int count) = &Isa::multiply_rows;  // row[i] *= by[i]
 };
 
+// And those that take the factors of a multiply-add from the lanes of a register.
+template <class Isa>
+struct LaneOperations {
+  using Vec = typename Isa::Vec;
+  static_assert(Isa::lane_factors == 4 && Isa::lanes == 4, "attend: lane_factors: 4, as many as lanes, or 1: there are none");
+  // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
+  Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
+  Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
+  void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
+  // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
+  void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_halves)(const Half* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_bfloats)(const Bfloat* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
+};
+
 template <class Isa>
 constexpr bool has_host_operations() {
+  if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().load_four != nullptr);
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
   return true;

@@ -7,6 +7,13 @@
 
 #include "../numerics/formats.h"
 
+// Whether single lanes are loaded and stored. Clang 14 compiles that wrongly for big-endian processors.
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ATTEND_NEON_LANES 1
+#else
+#define ATTEND_NEON_LANES 0
+#endif
+
 namespace attend {
 namespace {
 
@@ -16,24 +23,88 @@ struct Neon {
   static constexpr int lanes = 4;
 
 #if defined(__aarch64__)
-  // Tiles: 6 x 4 sums, 4 vectors and a query element leave 3 of 32 registers.
+  // Tiles: 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
   static constexpr int tile_rows = 6;
   // 6, 4, 3, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
+  // of other formats
+  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
+  // Four vectors of one row are weighed side by side: 12 registers, beside 10 for what is the same for all of them.
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
+  static constexpr bool keeps_coefficients = true;
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left > 3 ? 4 : left == 3 ? 2 : left; }  // 4, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows <= 2 ? 4 : 2; }
-#endif
-
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
+  static constexpr bool keeps_coefficients = false;
+#endif
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
+
+#if defined(__aarch64__)
+  static constexpr int lane_factors = 4;
+
+  // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and
+  // spills sums of the largest tile. It keeps assembly where it is.
+  template <int lane>
+  static Vec fma_lane(Vec factors, Vec b, Vec c) {
+#if defined(__clang__)
+    return vfmaq_laneq_f32(c, b, factors, lane);
+#else
+    __asm__("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(c) : "w"(b), "w"(factors), "i"(lane));
+    return c;
+#endif
+  }
+
+  // Clang would make the loads of several steps first. GCC does not, and would copy a.
+  static void compute_before_loads([[maybe_unused]] Vec& a) {
+#if defined(__clang__)
+    __asm__ volatile("" : "+w"(a) : : "memory");
+#else
+    __asm__ volatile("" : : : "memory");
+#endif
+  }
+
+  // Four vectors that lie side by side.
+  static void load_four(const float* from, Vec (&to)[4]) {
+    const float32x4x4_t four = vld1q_f32_x4(from);
+    to[0] = four.val[0];
+    to[1] = four.val[1];
+    to[2] = four.val[2];
+    to[3] = four.val[3];
+  }
+  static void load_four(const Half* from, Vec (&to)[4]) {
+    const uint16x8x2_t bits = vld1q_u16_x2(reinterpret_cast<const uint16_t*>(from));
+    const float16x8_t low = vreinterpretq_f16_u16(bits.val[0]), high = vreinterpretq_f16_u16(bits.val[1]);
+    to[0] = vcvt_f32_f16(vget_low_f16(low));
+    to[1] = vcvt_high_f32_f16(low);
+    to[2] = vcvt_f32_f16(vget_low_f16(high));
+    to[3] = vcvt_high_f32_f16(high);
+  }
+  static void load_four(const Bfloat* from, Vec (&to)[4]) {
+    const uint16x8x2_t bits = vld1q_u16_x2(reinterpret_cast<const uint16_t*>(from));
+    to[0] = vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(bits.val[0]), 16));
+    to[1] = vreinterpretq_f32_u32(vshll_high_n_u16(bits.val[0], 16));
+    to[2] = vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(bits.val[1]), 16));
+    to[3] = vreinterpretq_f32_u32(vshll_high_n_u16(bits.val[1], 16));
+  }
+  static void load_four(const int8_t* from, Vec (&to)[4]) {
+    const int8x16_t bytes = vld1q_s8(from);
+    const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_high_s8(bytes);
+    to[0] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(low)));
+    to[1] = vcvtq_f32_s32(vmovl_high_s16(low));
+    to[2] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(high)));
+    to[3] = vcvtq_f32_s32(vmovl_high_s16(high));
+  }
+#else
+  static constexpr int lane_factors = 1;
+#endif
 
   static Vec zero() { return vdupq_n_f32(0.0f); }
   static Vec broadcast(float a) { return vdupq_n_f32(a); }
@@ -41,14 +112,27 @@ struct Neon {
   static Vec load(const float* from) { return vld1q_f32(from); }
   static void store(float* to, Vec a) { vst1q_f32(to, a); }
   static Vec load_first(const float* from, int count) {
+#if ATTEND_NEON_LANES
+    // The last one fills the lanes behind it: nothing goes through memory, where a load of four would wait for four stores.
+    const int last = count - 1;
+    const Vec first = vld1q_lane_f32(from, vld1q_dup_f32(from + last), 0);
+    return vld1q_lane_f32(from + (last > 2 ? 2 : last), vld1q_lane_f32(from + (last > 1 ? 1 : last), first, 1), 2);
+#else
     float four[4] = {};
     for (int i = 0; i < count; ++i) four[i] = from[i];
     return vld1q_f32(four);
+#endif
   }
   static void store_first(float* to, Vec a, int count) {
+#if ATTEND_NEON_LANES
+    vst1q_lane_f32(to, a, 0);
+    if (count > 1) vst1q_lane_f32(to + 1, a, 1);
+    if (count > 2) vst1q_lane_f32(to + 2, a, 2);
+#else
     float four[4];
     vst1q_f32(four, a);
     for (int i = 0; i < count; ++i) to[i] = four[i];
+#endif
   }
 
   static Vec load(const Half* from) {
@@ -84,6 +168,13 @@ struct Neon {
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return vfmaq_f32(c, a, b); }
   static Vec max(Vec a, Vec b) { return vbslq_f32(vcgtq_f32(b, a), b, a); }  // a where b is NaN
+  static Vec higher(Vec a, Vec b) {
+#if defined(__aarch64__)
+    return vmaxnmq_f32(a, b);
+#else
+    return max(a, b);
+#endif
+  }
   static float highest_lane(Vec a) {
     const float32x2_t two = vmax_f32(vget_low_f32(a), vget_high_f32(a));
     return vget_lane_f32(vpmax_f32(two, two), 0);
@@ -164,3 +255,5 @@ struct Neon {
 
 }  // namespace
 }  // namespace attend
+
+#undef ATTEND_NEON_LANES

@@ -36,6 +36,8 @@ struct Rvv {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
+  static constexpr int lane_factors = 1;
+  static constexpr bool keeps_coefficients = false;
 
   static Vec zero() { return Vec{}; }
   static Vec broadcast(float a) { return Vec(Repeated(a)); }
@@ -85,6 +87,7 @@ struct Rvv {
   static Vec fma(Factor a, Vec b, Vec c) { return __builtin_elementwise_fma(broadcast(a), b, c); }
   static Vec max(Vec a, Vec b) { return b > a ? b : a; }  // a where one is NaN: vfmax would give the number
   static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // likewise
+  static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) { return __builtin_reduce_max(a); }
   static Vec first_of(Vec a, Vec b, int count) { return lane_numbers() < count ? a : b; }
 

@@ -44,6 +44,10 @@ class Operations {
     if (!moves(end)) return "zero, broadcast, load, store";
     if (!moves_some(end)) return "load_first, store_first";
     if (!widens(end)) return "load of halves, bfloats or bytes";
+    if constexpr (Isa::lane_factors > 1) {
+      if (!widens_four(end)) return "load_four";
+      if (!multiplies_by_lane()) return "fma_lane";
+    }
     if (!transposes()) return "transpose, transpose_four";
     for (int i = 0; i < test_count; ++i) {
       for (int j = 0; j < test_count; ++j) {
@@ -131,6 +135,45 @@ class Operations {
     return right;
   }
 
+  // Four vectors are the same as one and one and one and one.
+  template <class Number>
+  static bool loads_four(float* end) {
+    void* const behind = end;
+    const Number* const at = static_cast<const Number*>(behind) - 4 * lanes;
+    Vec four[4];
+    Isa::load_four(at, four);
+    bool right = true;
+    for (int v = 0; v < 4; ++v) {
+      float expected[lanes];
+      Isa::store(expected, Isa::load(at + v * lanes));
+      right = right && is(four[v], [&](int i) { return expected[i]; });
+    }
+    return right;
+  }
+
+  static bool widens_four(float* end) {
+    void* const behind = end;
+    for (int i = 1; i <= 4 * lanes * int(sizeof(float)); ++i) static_cast<uint8_t*>(behind)[-i] = uint8_t(37 * i);
+    return loads_four<float>(end) && loads_four<attend::Half>(end) && loads_four<attend::Bfloat>(end) &&
+           loads_four<int8_t>(end);
+  }
+
+  template <int lane>
+  static bool multiplies_by() {
+    bool right = true;
+    for (int first = 0; first < test_count; ++first) {
+      Vec sum = Isa::template fma_lane<lane>(numbers_from(first), numbers_from(2), numbers_from(3));
+      Isa::compute_before_loads(sum);
+      float sums[lanes];
+      Isa::store(sums, Isa::fma(Isa::broadcast(number(first + lane)), numbers_from(2), numbers_from(3)));
+      right = right && is(sum, [&](int i) { return sums[i]; });
+    }
+    return right;
+  }
+  static bool multiplies_by_lane() {
+    return multiplies_by<0>() && multiplies_by<1>() && multiplies_by<2>() && multiplies_by<3>();
+  }
+
   static bool transposes() {
     constexpr int some = Isa::transposed, four = Isa::columns_of_four;
     float from[16][2 * 16], to[16 * 16];
@@ -164,6 +207,11 @@ class Operations {
     if (!is(Isa::add(a, b), [=](int i) { return x(i) + y(i); })) return "add";
     if (!is(Isa::sub(a, b), [=](int i) { return x(i) - y(i); })) return "sub";
     if (!is(Isa::max(a, b), [=](int i) { return y(i) > x(i) ? y(i) : x(i); })) return "max";
+    float higher[lanes];
+    Isa::store(higher, Isa::higher(a, b));
+    for (int i = 0; i < lanes; ++i) {
+      if (x(i) == x(i) && !are_same(higher[i], y(i) > x(i) ? y(i) : x(i))) return "higher";
+    }
     if (!is(Isa::min(a, b), [=](int i) { return y(i) < x(i) ? y(i) : x(i); })) return "min";
     if (!is(Isa::where_equal(a, b, c, a), [=](int i) { return x(i) == y(i) ? z(i) : x(i); })) return "where_equal";
     // Products and sums that are not subnormal.

@@ -1,0 +1,103 @@
+// The multiply-adds of a tile where an instruction takes its factor from a lane of a register: one load brings the factors of
+// several steps, where others load and repeat one for each.
+#pragma once
+
+#include "../numerics/float_rules.h"
+#include "pack.h"
+
+namespace attend {
+namespace {
+
+// The compiler moves no load over this. GCC would otherwise load all vectors of several steps first, and spill sums to the
+// stack to make room for them.
+ATTEND_ALWAYS_INLINE void keep_loads_in_order() { __asm__ volatile("" ::: "memory"); }
+
+// A number as a type.
+template <int number>
+struct Constant {
+  static constexpr int value = number;
+};
+
+// Calls with each of the first `count` lanes, as a type: 1 or 4 of them.
+template <int count, class Call>
+ATTEND_ALWAYS_INLINE void for_each_lane(Call call) {
+  static_assert(count == 1 || count == 4, "kernels go on by one step or by four");
+  call(Constant<0>());
+  if constexpr (count == 4) {
+    call(Constant<1>());
+    call(Constant<2>());
+    call(Constant<3>());
+  }
+}
+
+// The factors of the next `steps` steps: the first lanes of a register.
+template <class Isa, int steps>
+ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {
+  if constexpr (steps == 1) {
+    return Isa::broadcast(*from);
+  } else {
+    static_assert(steps == Isa::lane_factors);
+    return Isa::load(from);
+  }
+}
+
+// Vectors that lie side by side.
+template <class Isa, class Number, int count>
+ATTEND_ALWAYS_INLINE void load_group(const Number* from, typename Isa::Vec (&to)[count]) {
+  if constexpr (count == 4) {
+    Isa::load_four(from, to);
+  } else {
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) to[v] = Isa::load(from + v * Isa::lanes);
+  }
+}
+
+// sums[r][v] += sum over i < steps of factors(r)[i] * vectors(i, v), i ascending, for all rows and vectors.
+//
+// A group of vectors is used for all rows at once. Beside 24 sums and the factors of 6 rows there is room for a group of two
+// in the 32 registers of AArch64. Fewer rows take four, and the next group is loaded before one is used, for processors that
+// start instructions in their order.
+//   factors(r)     a pointer to the factors of row r; of a single row with `apart`, to those of group r
+//   vectors(i, v)  a pointer to vector v of step i, behind which the others of its group lie
+template <class Isa, int steps, bool apart = false, int rows, int vecs, class Factors, class Vectors>
+ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, typename Isa::Vec (&sums)[rows][vecs]) {
+  using Vec = typename Isa::Vec;
+  constexpr bool few = rows <= 4;
+  constexpr int group = at_most(vecs, few ? 4 : 2), groups = vecs / group, factor_count = apart ? groups : rows;
+  static_assert(!apart || rows == 1);
+  Vec factor[factor_count], next[group];
+  ATTEND_UNROLL
+  for (int i = 0; i < factor_count; ++i) factor[i] = lane_factors_of<Isa, steps>(factors(i));
+  if constexpr (few) load_group<Isa>(vectors(0, 0), next);
+  keep_loads_in_order();
+  for_each_lane<steps>([&](auto lane) ATTEND_INLINE_LAMBDA {
+    constexpr int step = decltype(lane)::value;
+    ATTEND_UNROLL
+    for (int g = 0; g < groups; ++g) {
+      Vec some[group];
+      if constexpr (!few) load_group<Isa>(vectors(step, g * group), next);
+      ATTEND_UNROLL
+      for (int v = 0; v < group; ++v) some[v] = next[v];
+      if (few && (step < steps - 1 || g < groups - 1)) {
+        load_group<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
+      }
+      ATTEND_UNROLL
+      for (int v = 0; v < group; ++v) {
+        ATTEND_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          Vec& sum = sums[r][g * group + v];
+          sum = Isa::template fma_lane<step>(factor[apart ? g : r], some[v], sum);
+        }
+      }
+      if constexpr (rows == 1 && sizeof(*vectors(0, 0)) == sizeof(float)) {
+        ATTEND_UNROLL
+        for (int v = 0; v < group; ++v) Isa::compute_before_loads(sums[0][g * group + v]);
+      } else {
+        keep_loads_in_order();
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace attend
