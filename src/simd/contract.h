@@ -117,6 +117,7 @@ template <class Isa>
 struct LaneOperations {
   using Vec = typename Isa::Vec;
   static_assert(Isa::lane_factors == 4 && Isa::lanes == 4, "attend: lane_factors: 4, as many as lanes, or 1: there are none");
+  int count = Isa::lane_factors;
   // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
   Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
   Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
@@ -130,7 +131,7 @@ struct LaneOperations {
 
 template <class Isa>
 constexpr bool has_host_operations() {
-  if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().load_four != nullptr);
+  if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().count > 1, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
   return true;
