@@ -49,7 +49,7 @@ template <Format format>
 void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels);
 
 // Converts weights of floats that lie in rows to another format, also in rows: float16 and bfloat16 to the nearest number, ties
-// to even; int8 to the nearest of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
+// to even; int8 to one of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
 // finite. Others have no scales.
 template <Format format>
 void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);

@@ -4,6 +4,7 @@
 
 #include "../numerics/float_rules.h"
 #include "pack.h"
+#include "tile_sizes.h"
 
 namespace attend {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 // The compiler moves no load over this. GCC would otherwise load all vectors of several steps first, and spill sums to the
 // stack to make room for them.
 ATTEND_ALWAYS_INLINE void keep_loads_in_order() { __asm__ volatile("" ::: "memory"); }
-
-// A number as a type.
-template <int number>
-struct Constant {
-  static constexpr int value = number;
-};
 
 // Calls with each of the first `count` lanes, as a type: 1 or 4 of them.
 template <int count, class Call>

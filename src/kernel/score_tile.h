@@ -88,21 +88,6 @@ ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_str
                                 sums);
 }
 
-// All steps of a chain, likewise.
-template <class Isa, class Number, int width, int rows, int vecs, class Inputs, class GoOn>
-ATTEND_ALWAYS_INLINE void score_lane_chain(const Inputs& at, ptrdiff_t query_stride, int steps, GoOn go_on,
-                                           typename Isa::Vec (&sums)[rows][vecs]) {
-  constexpr int most = Isa::lane_factors;
-  for (; steps >= most; steps -= most) {
-    score_lane_steps<Isa, Number, most, width>(at, query_stride, sums);
-    go_on(most);
-  }
-  for (; steps > 0; --steps) {
-    score_lane_steps<Isa, Number, 1, width>(at, query_stride, sums);
-    go_on(1);
-  }
-}
-
 // The operands of a score tile. Strides count numbers.
 template <class Number>
 struct ScoreOperands {
@@ -148,18 +133,22 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
       for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
     }
     int left = at_most(of.dims - first, chain_dims);
-    if constexpr (Isa::lane_factors > 1) {
-      score_lane_chain<Isa, Number, width>(at, of.query_stride, left, go_on, sums);
-    } else {
-      for (; left >= 4; left -= 4) {
+    for (; left >= 4; left -= 4) {
+      if constexpr (Isa::lane_factors == 4) {
+        score_lane_steps<Isa, Number, 4, width>(at, of.query_stride, sums);
+      } else {
         ATTEND_UNROLL
         for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
-        go_on(4);
       }
-      for (; left > 0; --left) {
+      go_on(4);
+    }
+    for (; left > 0; --left) {
+      if constexpr (Isa::lane_factors == 4) {
+        score_lane_steps<Isa, Number, 1, width>(at, of.query_stride, sums);
+      } else {
         score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, 0, sums);
-        go_on(1);
       }
+      go_on(1);
     }
     const bool is_scaled = widens<Number> && of.scales != nullptr && first + chain_dims >= of.dims;
     const bool adds = of.adds || first > 0;

@@ -37,10 +37,10 @@ constexpr int most_kernel_rows() {
 template <class Isa, class Number>
 constexpr int most_rows = most_kernel_rows<Isa, Number>();
 
-// A number of rows as a type.
-template <int rows>
-struct RowCount {
-  static constexpr int value = rows;
+// A number as a type.
+template <int number>
+struct Constant {
+  static constexpr int value = number;
 };
 
 // Calls with a number of rows as a type: one for which there are kernels, at most `most`.
@@ -50,7 +50,7 @@ ATTEND_ALWAYS_INLINE void with_rows(int rows, Call call) {
   if constexpr (most > 1) {
     if (!is_kernel || rows != most) return with_rows<Isa, Number, most - 1>(rows, call);
   }
-  if constexpr (is_kernel) call(RowCount<most>());
+  if constexpr (is_kernel) call(Constant<most>());
 }
 
 // Calls with the first row and the number of rows, as a type, of each kernel that `rows` rows take.

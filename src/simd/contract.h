@@ -117,7 +117,7 @@ template <class Isa>
 struct LaneOperations {
   using Vec = typename Isa::Vec;
   static_assert(Isa::lane_factors == 4 && Isa::lanes == 4, "attend: lane_factors: 4, as many as lanes, or 1: there are none");
-  int count = Isa::lane_factors;
+  int count = Isa::lane_factors;  // how many lanes there are
   // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
   Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
   Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;

@@ -116,14 +116,15 @@ rv64v() {
 # Without debug information, of which GNU ld 2.40 crashes. What the cross compiler's C++ library deprecates in itself is no
 # warning with that compiler.
 vectors() {  # build-folder flags
-  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="$kernels" TEST_BUILD="$folder" BUILD="$1" "$1/unit"
+  make -j1 DEBUG= CXX="$compiler" EXTRA="$2 -Wno-deprecated-declarations" TEST_ROOMS="$kernels" TEST_BUILD="$folder" BUILD="$1" \
+    "$1/unit"
 }
 
 # shellcheck disable=SC2086
 operations() {  # bits
   mkdir -p "$folder/$1"
-  $compiler -march=rv64gcv_zvl$1b -std=c++17 -O1 -Iinclude -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS tests/unit/test_operations.cpp \
-    "$folder/tests/support/main.o" "$folder/libattend.a" -o "$folder/$1/operations" && emulated $emulator=$1 "$folder/$1/operations"
+  $compiler -march=rv64gcv_zvl$1b -std=c++17 -O1 -Iinclude -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS \
+    tests/unit/test_operations.cpp "$folder/tests/support/main.o" "$folder/libattend.a" -o "$folder/$1/operations" && emulated $emulator=$1 "$folder/$1/operations"
 }
 
 emulated() { ATTEND_QUICK=36 timeout 900 "$@"; }

@@ -84,17 +84,20 @@ compile_all() (
 # library_at KIND FOLDER: the library as others compile it, with GCC's notes about stack frames and calls; its objects are
 # FOLDER/levels/KIND/*.o. Scripts that run side by side share it: the first makes it, the others wait. Prints what the compiler says
 # and is false when it refuses any. The kinds:
-#   -O0   nothing but -c, unless the compiler's own default is an older standard
-#   -O2   the standard and this level
-#   -Os   a firmware that has no C library and no run-time of C++
-#   bare  no operating system: there Clang takes no function of a C library for granted, and has no system headers
+#   -O0     nothing but -c, unless the compiler's own default is an older standard
+#   -O2     the standard and this level
+#   -Os     a firmware that has no C library and no run-time of C++
+#   bare    no operating system: there Clang takes no function of a C library for granted, and has no system headers
+#   unsafe  -O2 with a part of -ffast-math
 library_at() {
   objects=$2/levels/${1#-}
   case $1 in
-    -O0) kind=$(default_standard) ;;
-    -Os) kind="-std=c++17 -Os $firmware" ;;
-    bare) kind="--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding" ;;
-    *) kind="-std=c++17 $1" ;;
+    -O0) flags_of_kind=$(default_standard) ;;
+    -O2) flags_of_kind='-std=c++17 -O2' ;;
+    -Os) flags_of_kind="-std=c++17 -Os $firmware" ;;
+    bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding' ;;
+    unsafe) flags_of_kind='-std=c++17 -O2 -funsafe-math-optimizations' ;;
+    *) echo "library_at: there is no kind $1" && return 1 ;;
   esac
   notes='-fcallgraph-info=su -fstack-usage'
   # shellcheck disable=SC2086
@@ -102,11 +105,11 @@ library_at() {
   mkdir -p "$2/levels"
   (
     flock 9
-    command="$cxx $kind $notes: $(ls src/*.cpp)"
+    command="$cxx $flags_of_kind $notes: $(ls src/*.cpp)"
     if [ "$(cat "$objects.made" 2>/dev/null)" = "$command" ] && [ -z "$(find src include -newer "$objects.made")" ]; then exit; fi
     rm -f "$objects.made"
     # shellcheck disable=SC2086
-    compile_all "$objects" "$(ls src/*.cpp)" $kind $notes && echo "$command" >"$objects.made"
+    compile_all "$objects" "$(ls src/*.cpp)" $flags_of_kind $notes && echo "$command" >"$objects.made"
   ) 9>"$objects.lock"
 }
 
