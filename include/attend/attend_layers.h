@@ -73,9 +73,9 @@ ATTEND_API attend_status attend_pack_weights(const attend_weights* weights, void
 
 /* Writes weights of ATTEND_FLOAT32 that lie in rows to memory, as numbers of another format, also in rows: ATTEND_FLOAT16 and
  * ATTEND_BFLOAT16 are the nearest numbers, ties to even, or infinity where it is too large for them; ATTEND_INT8 are one of 127
- * steps to each side of 0, and scales[outputs] are written, each 1 / 127 of the output's largest magnitude, or NaN where a weight
- * is not finite. Others have no scales: null. *converted becomes the same weights there, with the same bias, which is not copied;
- * it may be *weights. */
+ * steps to each side of 0, and scales[outputs] are written, each 1 / 127 of the output's largest magnitude, or NaN where a
+ * weight is not finite. Others have no scales: null. *converted becomes the same weights there, with the same bias, which is
+ * not copied; it may be *weights. */
 ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
                                                 float* scales, attend_weights* converted);
 

@@ -7,6 +7,7 @@
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 #include "lane_factors.h"
+#include "multiply_add.h"
 #include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
@@ -37,39 +38,20 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, i
     return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
   };
   const auto query = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(at.query[r / 3][r % 3 * query_stride + d]); };
-  if constexpr (widens<Number>) {  // a vector at a time: if all were widened before the first is used, GCC would spill sums
+  if constexpr (widens<Number>) {
     constexpr int step = vecs * Isa::lanes, step_bytes = step * int(sizeof(Number));
     if (d * step_bytes % cache_line == 0) {
       const Number* const near = at.near + d * step;
       prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
     }
-    typename Isa::Factor q[rows];
+  } else if constexpr (prefetches<Isa>(rows) && width == panel_keys) {
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) q[r] = query(r);
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) {
-      const typename Isa::Vec wide = key(v);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) sums[r][v] = Isa::fma(q[r], wide, sums[r][v]);
-    }
-  } else {
-    typename Isa::Vec keys[vecs];
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) keys[v] = key(v);
-    if constexpr (prefetches<Isa>(rows) && width == panel_keys) {
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
-        const float* const line = at.panels[v * Isa::lanes / panel_keys] + d * width;
-        prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
-      }
-    }
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      const typename Isa::Factor q = query(r);
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::fma(q, keys[v], sums[r][v]);
+    for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
+      const float* const line = at.panels[v * Isa::lanes / panel_keys] + d * width;
+      prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
     }
   }
+  multiply_by_factors<Isa, Number>(query, key, sums);
 }
 
 // The same for as many steps as a register has factors, or one.

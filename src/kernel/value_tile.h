@@ -7,6 +7,7 @@
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 #include "lane_factors.h"
+#include "multiply_add.h"
 #include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
@@ -68,28 +69,7 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
     return vecs == 1 ? load_columns<Isa>(value, columns) : Isa::load(value + v * Isa::lanes);
   };
   const auto weight = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(weights[r * config::score_keys]); };
-  if constexpr (widens<Number>) {  // a vector at a time, as in score_step
-    typename Isa::Factor w[rows];
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) w[r] = weight(r);
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) {
-      const typename Isa::Vec wide = load(v);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) chain[r][v] = Isa::fma(w[r], wide, chain[r][v]);
-    }
-  } else {
-    typename Isa::Vec row[vecs];
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) row[v] = load(v);
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      if (r < first) continue;
-      const typename Isa::Factor w = weight(r);
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::fma(w, row[v], chain[r][v]);
-    }
-  }
+  multiply_by_factors<Isa, Number>(weight, load, chain, first);
 }
 
 // How far apart values of consecutive keys are, and how far ahead those that are widened are prefetched.

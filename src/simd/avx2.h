@@ -52,6 +52,12 @@ struct Avx2 : X86Lanes {
   static Vec sub(Vec a, Vec b) { return _mm256_sub_ps(a, b); }
   static Vec mul(Vec a, Vec b) { return _mm256_mul_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
+  // With the function, GCC chooses among three forms of the instruction, and copies and spills sums of a tile; Clang loads what
+  // later steps need before they come, and spills too.
+  static Vec accumulate(Vec a, Vec b, Vec sum) {
+    __asm__ volatile("vfmadd231ps {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(a), "x"(b));
+    return sum;
+  }
   static Vec max(Vec a, Vec b) { return _mm256_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) {

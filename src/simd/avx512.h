@@ -51,6 +51,7 @@ struct Avx512 : X86Lanes {
   static Vec sub(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
   static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+  static Vec accumulate(Vec a, Vec b, Vec sum) { return fma(a, b, sum); }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
   static Vec higher(Vec a, Vec b) { return max(a, b); }
   static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }

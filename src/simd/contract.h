@@ -48,6 +48,7 @@ struct CommonOperations {
 template <class Isa>
 struct HostOperations : CommonOperations<Isa> {
   using Vec = typename Isa::Vec;
+  using Factor = typename Isa::Factor;
   static_assert(Isa::lanes >= 4, "attend: lanes: at least 4 on hosts");
   static_assert(Isa::tile_rows >= 2, "attend: tile_rows: at least 2 on hosts");
   static_assert(panel_keys % Isa::transposed == 0, "attend: int transposed: a divisor of 16");
@@ -65,6 +66,7 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
   Vec (*load_bytes)(const int8_t* from) = &Isa::load;
+  Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
   // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
   void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
   void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;

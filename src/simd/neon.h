@@ -167,6 +167,7 @@ struct Neon {
   static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return vfmaq_f32(c, a, b); }
+  static Vec accumulate(Vec a, Vec b, Vec sum) { return fma(a, b, sum); }
   static Vec max(Vec a, Vec b) { return vbslq_f32(vcgtq_f32(b, a), b, a); }  // a where b is NaN
   static Vec higher(Vec a, Vec b) {
 #if defined(__aarch64__)

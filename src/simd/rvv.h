@@ -85,6 +85,7 @@ struct Rvv {
   static Vec mul(Vec a, Vec b) { return a * b; }
   static Vec fma(Vec a, Vec b, Vec c) { return __builtin_elementwise_fma(a, b, c); }
   static Vec fma(Factor a, Vec b, Vec c) { return __builtin_elementwise_fma(broadcast(a), b, c); }
+  static Vec accumulate(Factor a, Vec b, Vec sum) { return fma(a, b, sum); }
   static Vec max(Vec a, Vec b) { return b > a ? b : a; }  // a where one is NaN: vfmax would give the number
   static Vec min(Vec a, Vec b) { return b < a ? b : a; }  // likewise
   static Vec higher(Vec a, Vec b) { return max(a, b); }

@@ -1,5 +1,5 @@
-// How often random tests try: an emulator is 30 times slower, and repeats what the host has tried. ATTEND_QUICK=N asks for an Nth of
-// the rounds; N is 12 where it is 1.
+// How often random tests try: an emulator is 30 times slower, and repeats what the host has tried. ATTEND_QUICK=N asks for an
+// Nth of the rounds; N is 12 where it is 1.
 #pragma once
 
 #include <cstdlib>
