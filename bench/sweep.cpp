@@ -66,8 +66,7 @@ void measure(Point& point) {
   const std::unique_ptr<Case> heads(point.decode ? new Case(point.shape, Layout::heads) : nullptr);
   const Case& theirs = point.decode ? *heads : made;
   made.check(point.name, nullptr);
-  const attend::core::Problem problem = made.ours();
-  const auto ours = [&] { attend::core::run(problem); };
+  const auto ours = made.call(nullptr);
   const int our_calls = calls_for_a_batch(ours);
   std::vector<double> times;
   for (int i = 0; i < bench::peer_count(); ++i) {
@@ -75,8 +74,7 @@ void measure(Point& point) {
     point.ratios.push_back(0.0);
     if (point.shape.queries > peer.longest) continue;
     theirs.check(point.name + " by " + peer.name, &peer);
-    const bench::PeerProblem peer_problem = theirs.theirs();
-    const auto peers = [&] { peer.run(peer_problem); };
+    const auto peers = theirs.call(&peer);
     const int peer_calls = calls_for_a_batch(peers);
     std::vector<double> ratios;
     double spent = 0.0, peer_time = 0.0;
