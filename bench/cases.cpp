@@ -57,7 +57,7 @@ double root_mean_square(const std::vector<double>& numbers) {
 // another problem would be off by several times its root mean square.
 double tolerance(Format format, const Peer* peer, const std::vector<double>& expected) {
   if (format == Format::float32) return 1e-5;
-  return (peer ? 0.5 : format == Format::float16 ? 0.02 : 0.1) * root_mean_square(expected);
+  return (peer ? 0.5 : format == Format::float16 ? 0.01 : 0.05) * root_mean_square(expected);
 }
 
 }  // namespace

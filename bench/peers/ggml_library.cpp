@@ -55,35 +55,41 @@ bool open(const std::string& path, Library& library, std::string& error) {
   return false;
 }
 
+// One thread that stays, as programs on ggml have it.
+void start(Library& library) {
+  library.backend = library.backend_cpu_init();
+  library.backend_cpu_set_n_threads(library.backend, 1);
+  unsigned char settings[4096] = {};
+  library.threadpool_params_init(settings, 1);
+  library.backend_cpu_set_threadpool(library.backend, library.threadpool_new(settings));
+}
+
 }  // namespace
 
 Libraries load(const char* folder) {
   static Library avx2, avx512;
-  Libraries best = {};
-  std::string error = "it has no library for this processor";
+  std::string error = "it has no library for this processor", names[2];
   std::error_code failed;
   for (const auto& file : std::filesystem::directory_iterator(folder, failed)) {
     const std::string name = file.path().filename().string();
     Library library = {};
     if (name.rfind("libggml-cpu-", 0) != 0 || !open(file.path().string(), library, error)) continue;
-    if (!library.cpu_has_avx2()) continue;
-    Library& kept = library.cpu_has_avx512() ? avx512 : avx2;
-    const Library*& pointer = library.cpu_has_avx512() ? best.avx512 : best.avx2;
-    if (pointer && pointer->backend_score() >= library.backend_score()) continue;
-    kept = library;
-    pointer = &kept;
+    const bool wide = library.cpu_has_avx512() != 0;
+    Library& best = wide ? avx512 : avx2;
+    if (!library.cpu_has_avx2() || (best.init && best.backend_score() >= library.backend_score())) continue;
+    best = library;
+    names[wide ? 1 : 0] = " " + name;
   }
   if (failed) error = failed.message();
   for (Library* library : {&avx2, &avx512}) {
-    if (!library->init) continue;
-    library->backend = library->backend_cpu_init();
-    library->backend_cpu_set_n_threads(library->backend, 1);
-    unsigned char settings[4096] = {};
-    library->threadpool_params_init(settings, 1);
-    library->backend_cpu_set_threadpool(library->backend, library->threadpool_new(settings));
+    if (library->init) start(*library);
   }
-  if (!best.avx2 && !best.avx512) std::fprintf(stderr, "bench: ggml is left out: %s: %s\n", folder, error.c_str());
-  return best;
+  if (avx2.init || avx512.init) {
+    std::fprintf(stderr, "bench: ggml is%s%s\n", names[0].c_str(), names[1].c_str());
+  } else {
+    std::fprintf(stderr, "bench: ggml is left out: %s: %s\n", folder, error.c_str());
+  }
+  return {avx2.init ? &avx2 : nullptr, avx512.init ? &avx512 : nullptr};
 }
 
 }  // namespace bench::ggml
