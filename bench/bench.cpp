@@ -94,17 +94,17 @@ void measure(benchmark::State& state, const Row& row) {
   const Case made(row.shape, row.layout, row.format);
   static std::set<std::string> checked;
   if (checked.insert(row.name).second) made.check(row.name, row.peer);
-  const double threads = std::max(row.threads, 1);
+  const double threads = std::max(row.threads, 1), copies = made.copies(row.peer);
   if (row.decode) {
     const std::size_t floats = made.cache_floats();
     const double limit = timed(state, row, made,
                                [&] { return bench::read_bandwidth(row.backend.c_str(), made.cache(), floats, probe_seconds); });
-    const double done = double(floats) * sizeof(float) * double(state.iterations());
+    const double done = double(floats) * sizeof(float) * copies * double(state.iterations());
     state.counters["gbps"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
     state.counters["bandwidth_fraction"] = benchmark::Counter(done / (limit * threads), benchmark::Counter::kIsRate);
   } else {
     const double limit = timed(state, row, made, [&] { return bench::fma_peak(row.backend.c_str(), probe_seconds); });
-    const double done = bench::operations(row.shape) * double(state.iterations());
+    const double done = bench::operations(row.shape) * copies * double(state.iterations());
     state.counters["gflops"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
     state.counters["peak_fraction"] = benchmark::Counter(done / (limit * threads), benchmark::Counter::kIsRate);
   }

@@ -44,6 +44,8 @@ struct Case {
   PeerProblem theirs() const;
   // A call of a peer, or null: of ours. Everything that a call needs and that is not timed has been made.
   std::function<void()> call(const Peer* peer) const;
+  // How many times a call computes the problem.
+  int copies(const Peer* peer) const { return peer && peer->copies ? peer->copies(theirs()) : 1; }
 
   // Computes the problem, and throws std::runtime_error if the output is too far from the float64 oracle's, which has floats:
   // further than 1e-5, or with other formats than a part of the output's root mean square that their rounding explains. Large

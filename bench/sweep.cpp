@@ -87,7 +87,7 @@ void measure(Point& point) {
       peer_time = batch(peers, peer_calls);
       spent += our_time * (our_calls + 1) + peer_time * (peer_calls + 1);
       times.push_back(our_time);
-      ratios.push_back(peer_time / our_time);
+      ratios.push_back(peer_time / theirs.copies(&peer) / our_time);
     }
     point.ratios.back() = median(ratios);
     if (point.worst_peer < 0 || point.ratios.back() < point.worst) {

@@ -26,6 +26,8 @@ ggml::Type type_of(Format format) {
   return format == Format::float32 ? ggml::float32 : format == Format::float16 ? ggml::float16 : ggml::blocks_of_8_bit;
 }
 
+// A graph costs some tenths of a microsecond by itself. A model's has all of its layers, so small problems stand in theirs
+// several times.
 int copies_of(const PeerProblem& p) {
   const double operations = 4.0 * p.queries * p.keys * p.head_dim * p.query_heads;
   return int(std::clamp(2e6 / operations, 1.0, 16.0));
@@ -35,14 +37,14 @@ int copies_of(const PeerProblem& p) {
 class Attention {
  public:
   Attention(const Library& library, Way way, const PeerProblem& problem)
-      : library_(library), problem_(problem), type_(type_of(problem.format)), copies_(copies_of(problem)) {
+      : library_(library), problem_(problem), type_(type_of(problem.format)) {
     context_ = library.init({std::size_t(1) << 20, nullptr, true});
     Tensor* const query = queries();
     Tensor* const key = cached(problem.key, key_memory_);
     Tensor* const value = way == Way::flash || !in_cache() ? cached(problem.value, value_memory_) : transposed_cache();
     Tensor* const mask = problem.causal ? causal_mask() : nullptr;
     graph_ = library.new_graph(context_);
-    for (int copy = 0; copy < copies_; ++copy) {
+    for (int copy = 0; copy < copies_of(problem); ++copy) {
       Tensor* const output = way == Way::flash ? flash(query, key, value, mask) : products(query, key, value, mask);
       if (copy == 0) place(output, problem.output, query_numbers() * sizeof(float));
       library.build_forward_expand(graph_, output);
@@ -56,10 +58,7 @@ class Attention {
     library_.free(context_);
   }
 
-  // A graph costs some tenths of a microsecond by itself. A model's has all of its layers, so small problems stand in theirs
-  // several times, and all calls but the first of so many do nothing.
-  void run() {
-    if (calls_++ % copies_ != 0) return;
+  void run() const {
     if (library_.backend_graph_compute(library_.backend, graph_) != 0) throw std::runtime_error("ggml has failed");
   }
 
@@ -158,8 +157,6 @@ class Attention {
   const Library& library_;
   const PeerProblem problem_;
   const ggml::Type type_;
-  const int copies_;
-  int calls_ = 0;
   Bytes key_memory_{0}, value_memory_{0}, mask_{0};
   Memory<float> transposed_{0};
   ggml::Context* context_;
@@ -184,8 +181,10 @@ struct Runner {
     return made;
   }
   static void run(const PeerProblem&) { current->run(); }
-  static constexpr Peer peer(const char* name) { return {name, run, 1 << 20, nullptr, way == Way::flash ? 3 : 2, prepare}; }
-  inline static Attention* current = nullptr;
+  static constexpr Peer peer(const char* name) {
+    return {name, run, 1 << 20, nullptr, way == Way::flash ? 3 : 2, prepare, copies_of};
+  }
+  inline static const Attention* current = nullptr;
 };
 
 const Peer avx2[] = {Runner<&ggml::Libraries::avx2, Way::flash>::peer("ggml-avx2:flash"),

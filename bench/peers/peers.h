@@ -45,6 +45,7 @@ struct Peer {
   int formats = 1;                            // it has so many of Format, the first ones
   // What is done once for a problem, before it is run; run() may be called as long as the result lives. Null: nothing.
   std::shared_ptr<void> (*prepare)(const PeerProblem& problem) = nullptr;
+  int (*copies)(const PeerProblem& problem) = nullptr;  // how many times run() computes the problem. Null: once
 };
 
 // Those that were found, when this was built or now.
