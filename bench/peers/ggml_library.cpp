@@ -59,7 +59,7 @@ bool open(const std::string& path, Library& library, std::string& error) {
 void start(Library& library) {
   library.backend = library.backend_cpu_init();
   library.backend_cpu_set_n_threads(library.backend, 1);
-  unsigned char settings[4096] = {};
+  alignas(16) unsigned char settings[4096] = {};
   library.threadpool_params_init(settings, 1);
   library.backend_cpu_set_threadpool(library.backend, library.threadpool_new(settings));
 }

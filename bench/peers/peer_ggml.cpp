@@ -5,7 +5,9 @@
 // where they lie; caches of other formats, and values that lie transposed, as llama.cpp keeps them for products, are made in
 // advance.
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -72,7 +74,7 @@ class Attention {
   // Whether keys and values are a cache, each head in one piece, and not arrays that were computed just before.
   bool in_cache() const { return problem_.kv_head_stride != problem_.head_dim; }
 
-  // A buffer begins at a multiple of 64 bytes; it is only the limits between which the tensor has to lie.
+  // A buffer has to begin at a multiple of 64 bytes. It is no more than the limits between which the tensor lies.
   void place(Tensor* tensor, const void* at, std::size_t bytes) {
     unsigned char* const first = static_cast<unsigned char*>(const_cast<void*>(at));
     const std::size_t before = reinterpret_cast<std::uintptr_t>(first) % 64;
@@ -144,7 +146,7 @@ class Attention {
     return library_.flash_attn_ext(context_, query, key, value, mask, problem_.scale, 0.0f, 0.0f);
   }
 
-  // Values that were computed just before are transposed here, those of a cache lie so.
+  // The values of a cache lie transposed; those that were computed just before are transposed here.
   Tensor* products(Tensor* query, Tensor* key, Tensor* value, Tensor* mask) const {
     Tensor* const scores = library_.mul_mat(context_, key, query);
     Tensor* const weights = library_.soft_max_ext(context_, scores, mask, problem_.scale, 0.0f);

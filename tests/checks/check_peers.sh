@@ -23,6 +23,8 @@ says "ggml that was not fetched is left out" '^bench: ggml was not found and is 
   inside "$build/none" sh "$top/bench/peers/find_peers.sh" "$cxx" peers.mk
 says "ONNX Runtime that was not fetched is left out" '^bench: ONNX Runtime was not found and is left out' \
   inside "$build/none" sh "$top/bench/peers/onnxruntime.sh" bench.tsv none
+without_npm() { (PATH=$build/none && /bin/sh bench/peers/fetch.sh ggml); }
+says "without npm nothing is fetched" '^bench: npm was not found, ggml cannot be fetched' without_npm
 mkdir -p "$build/fetched/build/ggml/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64"
 inside "$build/fetched" sh "$top/bench/peers/find_peers.sh" "$cxx" peers.mk >/dev/null 2>&1
 says "ggml that was fetched is found" '^GGML_LIBRARIES ?= .*/build/ggml/' cat "$build/fetched/peers.mk"
