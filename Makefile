@@ -102,7 +102,7 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test, some three minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, who includes whom, README
+## test        every test, some three minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, who includes whom, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -176,29 +176,24 @@ every-float: $(BUILD)/every_float
 $(BUILD)/every_float: $(BUILD)/tests/conformance/every_float.o $(BUILD)/libattend.a
 	$(call link,-lpthread)
 
-## bench       the rows of README: speed as a fraction of the machine's measured limits, and of peers', as a table, in three minutes (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime after `make peers` or with PEERS=onnxruntime)
+## bench       the rows of README: speed as a fraction of the machine's measured limits, and of peers', as a table, in some six minutes (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime and ggml after `make peers`)
 ## bench-all   the same for every length and shape, with two threads too
 .PHONY: bench bench-all
-README_ROWS := (^prefill/.*/(q1024_k1024_d64_h1|q1024_k1024_d64_h1_causal|q4096_k4096_d64_h1_causal|q1024_k1024_d128_h1|q1024_k1024_d64_h8|q197_k197_d64_h12|q128_k128_d64_h8|q128_k128_d64_h8_causal|q64_k64_d32_h4_causal|q16_k16_d16_h4_causal)|^prefill_cache/.*/q1024_k1024_d64_h8|^decode/.*/(q1_k256_d64_h8|q1_k2048_d64_h8|q1_k131072_d64_h8|q1_k16_d16_h4))$$
+README_ROWS := (^prefill/.*/(q1024_k1024_d64_h1|q1024_k1024_d64_h1_causal|q4096_k4096_d64_h1_causal|q1024_k1024_d128_h1|q1024_k1024_d64_h8|q197_k197_d64_h12|q128_k128_d64_h8|q128_k128_d64_h8_causal|q64_k64_d32_h4_causal|q16_k16_d16_h4_causal)|^prefill_cache/.*/q1024_k1024_d64_h8(_causal)?|^decode/.*/(q1_k256_d64_h8|q1_k2048_d64_h8|q1_k131072_d64_h8|q1_k16_d16_h4))$$
 bench: BENCH_ROWS = --benchmark_filter='$(README_ROWS)'
 bench-all: BENCH_ROWS =
 bench bench-all: $(BUILD)/benchmarks $(BUILD)/linear
 	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 $(BENCH_ROWS) \
 	  --benchmark_display_aggregates_only=true --benchmark_counters_tabular=true --benchmark_out=build/bench.json $(ARGS) >build/bench.log
 	@awk -f bench/medians.awk build/bench.json >build/bench.tsv
-ifneq ($(filter onnxruntime,$(PEERS)),)
-	@sh bench/peers/onnxruntime.sh install
-endif
-ifneq ($(filter onnxruntime,$(PEERS))$(wildcard build/onnxruntime/node_modules/onnxruntime-node),)
-	@sh bench/peers/onnxruntime.sh time build/bench.tsv $(BUILD)/benchmarks
-endif
+	@sh bench/peers/onnxruntime.sh build/bench.tsv $(BUILD)/benchmarks
 	@awk -f bench/table.awk build/bench.tsv | tee build/bench.txt
 	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
-## peers       fetch the peer that is no package of the distribution, ONNX Runtime, from npm into build/
+## peers       fetch the peers that are no packages of the distribution, ONNX Runtime and ggml, from npm into build/
 .PHONY: peers
 peers:
-	@sh bench/peers/onnxruntime.sh install
+	@sh bench/peers/fetch.sh onnxruntime ggml
 
 ## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv, and a table
 .PHONY: sweep
@@ -231,11 +226,11 @@ plots:
 
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.
-PEER_OBJECTS = $(BUILD)/bench/peers/peers.o $(BUILD)/bench/peers/peer_naive.o $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peers/peer_$(peer).o))
+PEER_OBJECTS = $(patsubst %,$(BUILD)/bench/peers/%.o,peers peer_naive peer_ggml ggml_library) $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peers/peer_$(peer).o))
 ifneq ($(filter bench bench-all sweep linear $(BUILD)/benchmarks $(BUILD)/sweep $(BUILD)/linear,$(MAKECMDGOALS)),)
 PEERS_FOUND := $(shell mkdir -p build; sh bench/peers/find_peers.sh "$(CXX)" build/peers.mk)
 include build/peers.mk
-export OPENBLAS_CORETYPE
+export OPENBLAS_CORETYPE GGML_LIBRARIES
 endif
 
 $(BUILD)/bench/peers/peers.o: build/peers.mk
@@ -244,16 +239,16 @@ $(BUILD)/bench/peers/peer_naive.o $(BUILD)/bench/peers/peer_openblas.o: FLAGS +=
 $(BUILD)/bench/peers/peer_eigen.o: FLAGS += -O3 -march=native -ffp-contract=fast $(HAVE_eigen)
 
 $(BUILD)/benchmarks: $(BUILD)/bench/bench.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
-	$(call link,-lbenchmark -lpthread $(HAVE_openblas))
+	$(call link,-lbenchmark -lpthread -ldl $(HAVE_openblas))
 
 $(BUILD)/sweep: $(BUILD)/bench/sweep.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
-	$(call link,-lpthread $(HAVE_openblas))
+	$(call link,-lpthread -ldl $(HAVE_openblas))
 
 $(BUILD)/tokens: $(BUILD)/bench/tokens.o $(BUILD)/bench/machine.o $(filter-out $(BUILD)/bench/app/run.o,$(APPLICATION)) $(BUILD)/libattend.a
 	$(call link)
 
 $(BUILD)/linear: $(BUILD)/bench/linear.o $(BUILD)/bench/machine.o $(PEER_OBJECTS) $(BUILD)/libattend.a
-	$(call link,-lpthread $(HAVE_openblas))
+	$(call link,-lpthread -ldl $(HAVE_openblas))
 
 $(BUILD)/bench/bench.o: bench/bench.cpp | build/benchmark.ready
 	$(call compile)

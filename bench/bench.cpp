@@ -22,6 +22,7 @@
 namespace {
 
 using bench::Case;
+using bench::Format;
 using bench::Layout;
 using bench::Peer;
 using bench::Shape;
@@ -36,6 +37,7 @@ struct Row {
   Shape shape;
   bool decode;
   Layout layout;
+  Format format;   // of a cache
   int threads;     // 0: the whole problem in one call, as everybody without threads makes it
   bool key_parts;  // whether threads share keys, and not heads or tokens
 };
@@ -80,12 +82,7 @@ double timed_key_parts(benchmark::State& state, const Row& row, const Case& made
 
 template <class Probe>
 double timed(benchmark::State& state, const Row& row, const Case& made, Probe probe) {
-  if (row.peer)
-    return timed(
-        state, [&, theirs = made.theirs()] { row.peer->run(theirs); }, probe);
-  if (row.threads == 0)
-    return timed(
-        state, [&, ours = made.ours()] { attend::core::run(ours); }, probe);
+  if (row.threads == 0) return timed(state, made.call(row.peer), probe);
   if (row.key_parts) return timed_key_parts(state, row, made, probe);
   bench::Team team(row.threads, [&](int part) { attend::core::run_part(made.ours(part), part, row.threads); });
   return timed(
@@ -94,20 +91,20 @@ double timed(benchmark::State& state, const Row& row, const Case& made, Probe pr
 
 void measure(benchmark::State& state, const Row& row) {
   attend::use_backend(row.backend.c_str());
-  const Case made(row.shape, row.layout);
+  const Case made(row.shape, row.layout, row.format);
   static std::set<std::string> checked;
   if (checked.insert(row.name).second) made.check(row.name, row.peer);
-  const double threads = std::max(row.threads, 1);
+  const double threads = std::max(row.threads, 1), copies = made.copies(row.peer);
   if (row.decode) {
-    const std::size_t floats = made.key_floats + made.value_floats;
-    const double limit = timed(
-        state, row, made, [&] { return bench::read_bandwidth(row.backend.c_str(), made.memory.get(), floats, probe_seconds); });
-    const double done = double(floats) * sizeof(float) * double(state.iterations());
+    const std::size_t floats = made.cache_floats();
+    const double limit = timed(state, row, made,
+                               [&] { return bench::read_bandwidth(row.backend.c_str(), made.cache(), floats, probe_seconds); });
+    const double done = double(floats) * sizeof(float) * copies * double(state.iterations());
     state.counters["gbps"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
     state.counters["bandwidth_fraction"] = benchmark::Counter(done / (limit * threads), benchmark::Counter::kIsRate);
   } else {
     const double limit = timed(state, row, made, [&] { return bench::fma_peak(row.backend.c_str(), probe_seconds); });
-    const double done = bench::operations(row.shape) * double(state.iterations());
+    const double done = bench::operations(row.shape) * copies * double(state.iterations());
     state.counters["gflops"] = benchmark::Counter(done * 1e-9, benchmark::Counter::kIsRate);
     state.counters["peak_fraction"] = benchmark::Counter(done / (limit * threads), benchmark::Counter::kIsRate);
   }
@@ -137,7 +134,8 @@ std::vector<std::string> backends() {
 }
 
 void add_row(const std::string& operation, const std::string& who, Row row) {
-  row.name = operation + "/f32/" + who + "/" + row.shape.name();
+  static const char* const formats[] = {"f32", "f16", "i8"};
+  row.name = operation + "/" + formats[int(row.format)] + "/" + who + "/" + row.shape.name();
   if (row.threads > 0) row.name += "_t" + std::to_string(row.threads);
   auto* added = benchmark::RegisterBenchmark(row.name.c_str(), [row](benchmark::State& state) { run(state, row); });
   if (row.threads > 0) added->UseRealTime();
@@ -145,20 +143,20 @@ void add_row(const std::string& operation, const std::string& who, Row row) {
 
 // One shape, by each backend and, without threads, each peer: over arrays, or each over the cache that it reads best. The
 // scalar backend, the reference, multiplies and adds in software on many hosts and runs only small prefills.
-void add(const std::string& operation, const Shape& shape, int threads = 0) {
+void add(const std::string& operation, const Shape& shape, int threads = 0, Format format = Format::float32) {
   const bool key_parts = operation == "decode_key_parts", decode = key_parts || operation == "decode",
              cached = decode || operation == "prefill_cache";
   const Layout layout = cached ? Layout::cache : Layout::tokens, peer_layout = cached ? Layout::heads : Layout::tokens;
   const std::vector<std::string> names = backends();
   for (const std::string& backend : names) {
     if (backend == "scalar" && names.size() > 1 && (decode || shape.queries > 64)) continue;
-    add_row(operation, backend, {"", backend, nullptr, shape, decode, layout, threads, key_parts});
+    add_row(operation, backend, {"", backend, nullptr, shape, decode, layout, format, threads, key_parts});
   }
   if (threads > 0) return;
   for (int i = 0; i < bench::peer_count(); ++i) {
     const Peer& peer = bench::peer(i);
-    if (shape.queries <= peer.longest)
-      add_row(operation, peer.name, {"", names[0], &peer, shape, decode, peer_layout, threads, false});
+    if (shape.queries <= peer.longest && int(format) < peer.formats)
+      add_row(operation, peer.name, {"", names[0], &peer, shape, decode, peer_layout, format, threads, false});
   }
 }
 
@@ -180,6 +178,10 @@ void add_all() {
   for (const int keys : {64, 128, 256, 512, 2048, 4096, 16384, 131072}) add("decode", {1, keys, 64, 8, 8, false});
   add("decode", {1, 16, 16, 4, 4, false});
   for (const int query_heads : {8, 32}) add("decode", {1, 4096, 128, query_heads, 8, false});
+  for (const Format format : {Format::float16, Format::int8}) {
+    for (const bool causal : {false, true}) add("prefill_cache", {1024, 1024, 64, 8, 8, causal}, 0, format);
+    for (const int keys : {256, 2048, 131072}) add("decode", {1, keys, 64, 8, 8, false}, 0, format);
+  }
   for (const int threads : {1, 2}) {
     add("prefill", {1024, 1024, 64, 8, 8, false}, threads);
     add("decode", {1, 256, 64, 8, 8, false}, threads);

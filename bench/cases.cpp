@@ -1,9 +1,11 @@
 #include "cases.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <vector>
 
 #include "../tests/conformance/oracle.h"
 #include "../tests/support/random.h"
@@ -38,6 +40,26 @@ std::size_t query_floats(const Shape& s) {
   return std::size_t(s.queries) * std::size_t(s.query_heads) * std::size_t(s.head_dim);
 }
 
+attend::core::Format core_format(Format format) {
+  return format == Format::float32   ? attend::core::Format::float32
+         : format == Format::float16 ? attend::core::Format::float16
+                                     : attend::core::Format::int8;
+}
+
+double root_mean_square(const std::vector<double>& numbers) {
+  double sum = 0.0;
+  for (const double number : numbers) sum += number * number;
+  return std::sqrt(sum / double(numbers.size()));
+}
+
+// How far an output may be from the oracle's, whose keys and values are floats. Other formats round in proportion to the
+// output. A peer may round more: ggml adds float16 values up in float16, and is off by 20 % after 131072 keys. An output of
+// another problem would be off by several times its root mean square.
+double tolerance(Format format, const Peer* peer, const std::vector<double>& expected) {
+  if (format == Format::float32) return 1e-5;
+  return (peer ? 0.5 : format == Format::float16 ? 0.01 : 0.05) * root_mean_square(expected);
+}
+
 }  // namespace
 
 std::string Shape::name() const {
@@ -47,7 +69,7 @@ std::string Shape::name() const {
   return causal ? text + "_causal" : text;
 }
 
-Case::Case(const Shape& s, Layout layout)
+Case::Case(const Shape& s, Layout layout, Format format)
     : key_floats(layout == Layout::cache ? attend::core::cache_key_floats(s.kv_heads, s.head_dim, s.keys)
                                          : attend::core::cache_value_floats(s.kv_heads, s.head_dim, s.keys)),
       value_floats(attend::core::cache_value_floats(s.kv_heads, s.head_dim, s.keys)),
@@ -55,17 +77,9 @@ Case::Case(const Shape& s, Layout layout)
       output(random_buffer(query_floats(s), 2)),
       memory(random_buffer(if_there_is_memory(key_floats + value_floats), 3)),
       shape_(s),
-      layout_(layout) {
-  const bool cache = layout == Layout::cache;
-  // The blocks that the typed surface chooses.
-  const int rows = attend::core::rows_per_kv_head(s.query_heads, s.kv_heads, s.queries);
-  int most_rows = config::row_block, most_keys = config::key_block;
-  if (cache && s.queries == 1) {
-    most_rows = std::max(1, config::decode_stack_floats / (2 * s.head_dim + attend::panel_keys + config::score_keys));
-    most_keys = std::min(rows, most_rows) == 1 ? config::decode_keys : config::score_keys;
-  }
-  problem_.row_block = std::min(rows, most_rows);
-  problem_.key_block = std::min(attend::core::whole_chains(s.keys), most_keys);
+      layout_(layout),
+      format_(format),
+      cache_floats_(key_floats + value_floats) {
   problem_.query_heads = s.query_heads;
   problem_.kv_heads = s.kv_heads;
   problem_.head_dim = problem_.value_dim = s.head_dim;
@@ -74,24 +88,52 @@ Case::Case(const Shape& s, Layout layout)
   problem_.offset = s.keys - s.queries;
   problem_.scale = attend::default_scale(s.head_dim);
   problem_.causal = s.causal;
-  problem_.key_panels = cache;
-  for (Buffer& buffer : scratch) {
-    buffer = random_buffer(
-        attend::core::scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim, s.keys, cache), 4);
-  }
+  problem_.key_panels = layout == Layout::cache;
+  choose_blocks();
   problem_ = over_arrays(memory.get());
-  if (layout == Layout::tokens) return;
-  const Buffer in_rows = random_buffer(2 * value_floats, 3);
-  const Problem arrays = over_arrays(in_rows.get());
-  if (layout == Layout::heads) {
+  if (layout != Layout::tokens) lay_out(random_buffer(2 * value_floats, 3).get());
+}
+
+// As the typed surface chooses them.
+void Case::choose_blocks() {
+  const Shape& s = shape_;
+  const bool typed = format_ != Format::float32, cache = layout_ == Layout::cache;
+  const int rows = attend::core::rows_per_kv_head(s.query_heads, s.kv_heads, s.queries);
+  int most_rows = typed ? config::option_row_block : config::row_block, most_keys = config::key_block;
+  if (cache && !typed && s.queries == 1) {
+    most_rows = std::max(1, config::decode_stack_floats / (2 * s.head_dim + attend::panel_keys + config::score_keys));
+    most_keys = std::min(rows, most_rows) == 1 ? config::decode_keys : config::score_keys;
+  }
+  problem_.row_block = std::min(rows, most_rows);
+  problem_.key_block = typed ? most_keys : std::min(attend::core::whole_chains(s.keys), most_keys);
+  const std::size_t floats =
+      typed ? attend::core::option_scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim)
+            : attend::core::scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim, s.keys, cache);
+  for (Buffer& buffer : scratch) buffer = random_buffer(floats, 4);
+}
+
+// Writes keys and values, which come as arrays, where the problem has them.
+void Case::lay_out(const float* rows) {
+  const Shape& s = shape_;
+  const Problem arrays = over_arrays(rows);
+  const attend::core::Format format = core_format(format_);
+  if (format_ != Format::float32) {
+    cache_floats_ = TypedMemory::bytes_of(format, format, s.kv_heads, s.head_dim, s.keys) / sizeof(float);
+  }
+  if (layout_ == Layout::heads) {
     problem_.key = by_heads(memory.get(), arrays.key);
     problem_.value = by_heads(memory.get() + key_floats, arrays.value);
-    return;
+  } else if (format_ != Format::float32) {
+    memory.reset();
+    typed_ = std::make_unique<TypedMemory>(format, format, s.kv_heads, s.head_dim, s.keys);
+    attend::core::store(typed_->cache, 0, s.keys, arrays.key, arrays.value);
+    options_ = typed_->keep_for(problem_);
+  } else {
+    attend::core::store({memory.get(), memory.get() + key_floats, s.kv_heads, s.head_dim, s.head_dim, s.keys}, 0, s.keys,
+                        arrays.key, arrays.value);
+    problem_.key = {memory.get(), 0, std::ptrdiff_t(key_floats) / s.kv_heads};
+    problem_.value = {memory.get() + key_floats, s.head_dim, std::ptrdiff_t(s.keys) * s.head_dim};
   }
-  attend::core::store({memory.get(), memory.get() + key_floats, s.kv_heads, s.head_dim, s.head_dim, s.keys}, 0, s.keys,
-                      arrays.key, arrays.value);
-  problem_.key = {memory.get(), 0, std::ptrdiff_t(key_floats) / s.kv_heads};
-  problem_.value = {memory.get() + key_floats, s.head_dim, std::ptrdiff_t(s.keys) * s.head_dim};
 }
 
 attend::core::Tensor<const float> Case::by_heads(float* to, attend::core::Tensor<const float> rows) const {
@@ -134,16 +176,22 @@ PeerProblem Case::theirs() const {
           shape_.queries,
           shape_.keys,
           problem_.scale,
-          shape_.causal};
+          shape_.causal,
+          format_};
+}
+
+std::function<void()> Case::call(const Peer* peer) const {
+  if (peer) {
+    const std::shared_ptr<void> prepared = peer->prepare ? peer->prepare(theirs()) : nullptr;
+    return [run = peer->run, problem = theirs(), prepared] { run(problem); };
+  }
+  if (typed_) return [problem = ours(), options = options_] { attend::core::run(problem, options); };
+  return [problem = ours()] { attend::core::run(problem); };
 }
 
 void Case::check(const std::string& name, const Peer* peer) const {
   std::memset(output.get(), 255, query_floats(shape_) * sizeof(float));  // not a number, unless it is written
-  if (peer) {
-    peer->run(theirs());
-  } else {
-    attend::core::run(ours());
-  }
+  call(peer)();
   const Buffer rows = layout_ == Layout::tokens ? Buffer() : random_buffer(2 * value_floats, 3);
   const Problem whole = over_arrays(rows ? rows.get() : memory.get());
   const double work_per_token = double(shape_.query_heads) * shape_.keys * shape_.head_dim;
@@ -155,8 +203,9 @@ void Case::check(const std::string& name, const Peer* peer) const {
     one.output.data += token * one.output.token_stride;
     one.offset += token;
     one.queries = 1;
-    const double error = attend_test::errors_against(attend_test::oracle(one), one).largest;
-    if (!(error <= tolerance)) {
+    const std::vector<double> expected = attend_test::oracle(one);
+    const double error = attend_test::errors_against(expected, one).largest;
+    if (!(error <= tolerance(format_, peer, expected))) {
       throw std::runtime_error(name + ": token " + std::to_string(token) + " is wrong by " + std::to_string(error));
     }
   }

@@ -10,5 +10,5 @@ set ytics (4, 8, 16, 32, 64, 128, 256)
 ours = filled('decode', 'avx512 avx2 neon')
 plot 'build/plots/decode_' . word(ours, 1) using 1:3 with lines lw 3 lc rgb '#303030' title 'reading alone', \
   for [name in ours] 'build/plots/decode_' . name using 1:2 with linespoints lw 2 pt 7 ps 0.6 lc rgb color(name) title name, \
-  for [name in filled('decode', 'onnxruntime eigen openblas naive')] 'build/plots/decode_' . name using 1:2 with linespoints \
+  for [name in filled('decode', 'onnxruntime ggml eigen openblas naive')] 'build/plots/decode_' . name using 1:2 with linespoints \
     lw 2 pt 6 ps 0.6 dt 2 lc rgb color(name) title name

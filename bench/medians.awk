@@ -1,5 +1,6 @@
 # Google Benchmark's JSON to lines "operation, shape, who, rate, fraction, unit" with tabs between: medians of the repetitions, in
-# the program's order. Repetitions are interleaved, and so the JSON has them in any order.
+# the program's order. Repetitions are interleaved, and so the JSON has them in any order. Number formats other than float32 are
+# part of the operation, as in decode_f16. Of a peer's ways, peer:way, the fastest counts.
 
 function field(line) {
   sub(/^[^:]*: */, "", line)
@@ -36,6 +37,14 @@ END {
   for (i = 0; i <= last; ++i) {
     if (!(i in names)) continue
     split(names[i], part, "/")
-    print part[1], part[4], part[3], median(rates[i]), median(fractions[i]), part[1] ~ /^decode/ ? "GB/s" : "GFLOP/s"
+    sub(/:.*/, "", part[3])
+    line = part[1] (part[2] == "f32" ? "" : "_" part[2]) OFS part[4] OFS part[3]
+    if (!(line in best)) order[++count] = line
+    rate = median(rates[i])
+    if ((line in best) && best[line] >= rate) continue
+    best[line] = rate
+    fraction_of[line] = median(fractions[i])
+    unit[line] = part[1] ~ /^decode/ ? "GB/s" : "GFLOP/s"
   }
+  for (i = 1; i <= count; ++i) print order[i], best[order[i]], fraction_of[order[i]], unit[order[i]]
 }

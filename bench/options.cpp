@@ -17,12 +17,13 @@
 #include "attend/core_options.h"
 #include "machine.h"
 #include "timing.h"
+#include "typed_cache.h"
 
 namespace {
 
 using attend::core::Format;
 using attend::core::Problem;
-using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns;
+using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns, bench::TypedMemory;
 namespace core = attend::core;
 namespace config = attend::config;
 
@@ -97,41 +98,18 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   }
 }
 
-// A cache of one format, filled. All that a call reads lies in one piece, so that reading that piece is what it is held
-// against.
-struct Cache {
-  Cache(Format key, Format value, int heads, int dims, int tokens)
-      : key_bytes(core::typed_cache_key_bytes(key, heads, dims, tokens)),
-        value_bytes(core::typed_cache_value_bytes(value, heads, dims, tokens)),
-        scale_bytes(core::typed_cache_scale_floats(heads, tokens) * sizeof(float)),
-        scaled(int(key == Format::int8) + int(value == Format::int8)),
-        memory(key_bytes + value_bytes + std::size_t(scaled) * scale_bytes) {
-    unsigned char* next = memory.get();
-    const auto take = [&next](std::size_t bytes) {
-      unsigned char* taken = next;
-      next += bytes;
-      return taken;
-    };
-    unsigned char *keys = take(key_bytes), *values = take(value_bytes);
-    const auto scales = [&](Format format) {
-      return format == Format::int8 ? static_cast<float*>(static_cast<void*>(take(scale_bytes))) : nullptr;
-    };
-    float* const key_scales = scales(key);
-    cache = {keys, values, key_scales, scales(value), key, value, heads, dims, dims, tokens, {}};
-    constexpr int some = 256;
-    const std::size_t width = std::size_t(heads) * std::size_t(dims);
-    const auto k = random_floats(some * width, 6), v = random_floats(some * width, 7);
-    for (int token = 0; token < tokens; token += some) {
-      core::store(cache, token, std::min(some, tokens - token), {k.get(), std::ptrdiff_t(width), dims},
-                  {v.get(), std::ptrdiff_t(width), dims});
-    }
+// A cache that holds the same tokens over and over.
+std::unique_ptr<TypedMemory> filled_cache(Format key, Format value, int heads, int dims, int tokens) {
+  auto made = std::make_unique<TypedMemory>(key, value, heads, dims, tokens);
+  constexpr int some = 256;
+  const std::size_t width = std::size_t(heads) * std::size_t(dims);
+  const auto k = random_floats(some * width, 6), v = random_floats(some * width, 7);
+  for (int token = 0; token < tokens; token += some) {
+    core::store(made->cache, token, std::min(some, tokens - token), {k.get(), std::ptrdiff_t(width), dims},
+                {v.get(), std::ptrdiff_t(width), dims});
   }
-  std::size_t bytes() const { return memory.count; }
-  std::size_t key_bytes, value_bytes, scale_bytes;
-  int scaled;
-  Memory<unsigned char> memory;
-  core::TypedCache cache;
-};
+  return made;
+}
 
 void time_decode(const std::string& backend, int tokens, int heads, int dims) {
   const std::size_t width = std::size_t(heads) * std::size_t(dims);
@@ -146,17 +124,13 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
                         {"bfloat16", Format::bfloat16, Format::bfloat16},
                         {"int8", Format::int8, Format::int8},
                         {"int8 keys, float16 values", Format::int8, Format::float16}};
-  std::vector<std::unique_ptr<Cache>> caches;
+  std::vector<std::unique_ptr<TypedMemory>> caches;
   std::vector<Timed> calls;
-  const std::ptrdiff_t slots = std::ptrdiff_t(core::panel_count(tokens)) * attend::panel_keys;
   for (const Kind& kind : kinds) {
-    caches.push_back(std::make_unique<Cache>(kind.key, kind.value, heads, dims, tokens));
-    const Cache& made = *caches.back();
+    caches.push_back(filled_cache(kind.key, kind.value, heads, dims, tokens));
     Problem p{};
     p.query = {query.get(), 0, dims};
     p.output = {output.get(), 0, dims};
-    p.key = {static_cast<const float*>(made.cache.keys), 0, slots * dims};
-    p.value = {static_cast<const float*>(made.cache.values), dims, slots * dims};
     p.query_heads = p.kv_heads = heads;
     p.head_dim = p.value_dim = dims;
     p.queries = 1;
@@ -164,14 +138,8 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
     p.scale = attend::default_scale(dims);
     p.row_block = 1;
     p.key_block = std::min(core::whole_chains(tokens), config::decode_keys);
-    p.key_panels = true;
     p.scratch = scratch.get();
-    core::Options options;
-    options.key_format = kind.key;
-    options.value_format = kind.value;
-    if (kind.key == Format::int8) options.key_scales = made.cache.key_scales;
-    if (kind.value == Format::int8) options.value_scales = made.cache.value_scales;
-    options.key_scale_stride = options.value_scale_stride = slots;
+    const core::Options options = caches.back()->keep_for(p);
     if (kind.key == Format::float32) {
       calls.push_back({kind.name, [p] { core::run(p); }});
     } else {
@@ -180,9 +148,8 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
   }
   std::vector<double> limits;
   const double probe = 0.03;
-  const auto read = [&](const Cache& made) {
-    return bench::read_bandwidth(backend.c_str(), static_cast<const float*>(static_cast<const void*>(made.memory.get())),
-                                 made.bytes() / sizeof(float), probe);
+  const auto read = [&](const TypedMemory& made) {
+    return bench::read_bandwidth(backend.c_str(), made.floats(), made.bytes() / sizeof(float), probe);
   };
   for (const auto& made : caches) limits.push_back(read(*made));
   time_in_turns(calls, tokens > 10000 ? 7 : 15, 0.03);

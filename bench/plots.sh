@@ -31,19 +31,25 @@ if [ -s build/bench.tsv ]; then
       $1 == "decode" && $3 == who && $2 ~ /_d64_h8$/ { split($2, part, /[a-z_]+/); print part[3] * 4096, $4, $4 / $5 }' \
       build/bench.tsv >"build/plots/decode_$backend"
   done
-  for peer in naive eigen openblas onnxruntime; do
-    # Our best backend's rate over a peer's; over what ours was beside it, where that peer has a process of its own.
+  for peer in naive eigen openblas onnxruntime ggml; do
+    # Our best backend's rate over a peer's, the faster of ggml's; over what ours was beside it, where that peer has a process of its own.
     for causal in '' _causal; do
       awk -F '\t' -v who="$peer" -v causal="$causal" '
         $1 != "prefill" || $2 !~ "_d64_h1" causal "$" { next }
         { split($2, part, /[a-z_]+/); keys = part[2] }
         $3 ~ /^(avx2|avx512|neon|scalar)$/ { if ($4 > ours[keys]) ours[keys] = $4 }
-        $3 == who { order[++count] = keys; theirs[keys] = $4; if (NF > 6) beside[keys] = $7 }
+        $3 !~ "^" who { next }
+        !(keys in theirs) { order[++count] = keys }
+        $4 > theirs[keys] { theirs[keys] = $4; if (NF > 6) beside[keys] = $7 }
         END { for (i = 1; i <= count; ++i) { keys = order[i]; print keys, (keys in beside ? beside[keys] : ours[keys]) / theirs[keys] } }' \
         build/bench.tsv >"build/plots/ratio_$peer$causal"
     done
     awk -F '\t' -v who="$peer" '
-      $1 == "decode" && $3 == who && $2 ~ /_d64_h8$/ { split($2, part, /[a-z_]+/); print part[3] * 4096, $4 }' \
+      $1 != "decode" || $3 !~ "^" who || $2 !~ /_d64_h8$/ { next }
+      { split($2, part, /[a-z_]+/); keys = part[3] }
+      !(keys in rate) { order[++count] = keys }
+      $4 > rate[keys] { rate[keys] = $4 }
+      END { for (i = 1; i <= count; ++i) print order[i] * 4096, rate[order[i]] }' \
       build/bench.tsv >"build/plots/decode_$peer"
   done
   draw length

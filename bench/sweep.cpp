@@ -66,8 +66,7 @@ void measure(Point& point) {
   const std::unique_ptr<Case> heads(point.decode ? new Case(point.shape, Layout::heads) : nullptr);
   const Case& theirs = point.decode ? *heads : made;
   made.check(point.name, nullptr);
-  const attend::core::Problem problem = made.ours();
-  const auto ours = [&] { attend::core::run(problem); };
+  const auto ours = made.call(nullptr);
   const int our_calls = calls_for_a_batch(ours);
   std::vector<double> times;
   for (int i = 0; i < bench::peer_count(); ++i) {
@@ -75,8 +74,7 @@ void measure(Point& point) {
     point.ratios.push_back(0.0);
     if (point.shape.queries > peer.longest) continue;
     theirs.check(point.name + " by " + peer.name, &peer);
-    const bench::PeerProblem peer_problem = theirs.theirs();
-    const auto peers = [&] { peer.run(peer_problem); };
+    const auto peers = theirs.call(&peer);
     const int peer_calls = calls_for_a_batch(peers);
     std::vector<double> ratios;
     double spent = 0.0, peer_time = 0.0;
@@ -89,7 +87,7 @@ void measure(Point& point) {
       peer_time = batch(peers, peer_calls);
       spent += our_time * (our_calls + 1) + peer_time * (peer_calls + 1);
       times.push_back(our_time);
-      ratios.push_back(peer_time / our_time);
+      ratios.push_back(peer_time / theirs.copies(&peer) / our_time);
     }
     point.ratios.back() = median(ratios);
     if (point.worst_peer < 0 || point.ratios.back() < point.worst) {

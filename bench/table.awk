@@ -1,5 +1,6 @@
 # The table of a benchmark run, from what medians.awk writes. A line for each case: each backend's fraction of the machine's limit
-# and its rate, each peer's rate, our best rate as a multiple of the best peer's, and the gain by a second thread.
+# and its rate; each peer's rate and in brackets ours as a multiple of it; our best rate as a multiple of the best peer's; and the gain
+# by a second thread. Then the peers that are ahead of us, if there are any.
 
 BEGIN { FS = "\t"; width = 4 }
 {
@@ -17,15 +18,25 @@ BEGIN { FS = "\t"; width = 4 }
 
 function put(text, columns) { printf "  %" columns "s", text }
 
-function wide(i) { return length(peers[i]) > 9 ? length(peers[i]) : 9 }
+function wide(i) { return length(peers[i]) > 14 ? length(peers[i]) : 14 }
+
+# Our rate over a peer's: the best, or what it was beside the peer.
+function over_peer(row, peer, best) { return ((row, peer) in beside ? beside[row, peer] : best) / rate[row, peer] }
+
+# A peer that is named after an instruction set, ggml-avx2, and our backend with that instruction set; otherwise our best.
+function over_its_like(row, peer, best, backend) {
+  backend = peer
+  return over_peer(row, peer, sub(/^[^-]*-/, "", backend) && (row, backend) in rate ? rate[row, backend] : best)
+}
 
 # The smallest of our best rate over a peer's, or "-".
 function against_peers(row, best, i, ratio, smallest) {
   smallest = "-"
   for (i = 1; i <= peer_count; ++i) {
-    if (!((row, peers[i]) in rate)) continue
-    ratio = ((row, peers[i]) in beside ? beside[row, peers[i]] : best) / rate[row, peers[i]]
-    if (best && (smallest == "-" || ratio < smallest)) smallest = ratio
+    if (!best || !((row, peers[i]) in rate)) continue
+    ratio = over_peer(row, peers[i], best)
+    if (smallest == "-" || ratio < smallest) smallest = ratio
+    if (over_its_like(row, peers[i], best) < 1) ahead[++ahead_count] = sprintf("%s: %s, %.2f", row, peers[i], over_its_like(row, peers[i], best))
   }
   return smallest == "-" ? smallest : sprintf("%.2f", smallest)
 }
@@ -58,12 +69,14 @@ END {
     }
     for (i = 1; i <= peer_count; ++i) {
       here = (row, peers[i]) in rate
-      put(here ? sprintf("%.1f", rate[row, peers[i]]) : "-", wide(i))
+      put(here ? sprintf("%.1f", rate[row, peers[i]]) (best ? sprintf(" (%.2f)", over_its_like(row, peers[i], best)) : "") : "-", wide(i))
     }
     line = sprintf("  %-7s  %16s  %s", unit[row], against_peers(row, best), against_one_thread(row))
     sub(/ +$/, "", line)
     print line
   }
+  if (ahead_count) print "ahead of us, and our rate over theirs:"
+  for (i = 1; i <= ahead_count; ++i) print "  " ahead[i]
   for (i = 1; i <= our_count; ++i) {
     alone = "decode/q1_k4096_d128_h8"
     group = alone

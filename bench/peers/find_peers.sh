@@ -31,4 +31,12 @@ int main() { puts(openblas_get_corename()); }' | $cxx -std=c++17 -x c++ - -o "$p
 else
   missing OpenBLAS libopenblas-dev
 fi
+
+# Compiled libraries of ggml are loaded when a benchmark runs; an architecture that they are not for has no such folder.
+ggml=$(pwd)/build/ggml/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64
+if [ -n "$GGML_LIBRARIES" ] || [ -d "$ggml" ]; then
+  echo "GGML_LIBRARIES ?= $ggml"
+else
+  echo "bench: ggml was not found and is left out; to compare with it, run make peers" >&2
+fi
 cmp -s "$lines" "$file" || cp "$lines" "$file"

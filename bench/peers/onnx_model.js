@@ -24,14 +24,17 @@ function attribute([name, value]) {
   if (Array.isArray(value)) return bytes(5, bytes(1, name), ...value.map((v) => whole(8, v)), whole(20, 7));
   return bytes(5, bytes(1, name), whole(3, value), whole(20, 2));
 }
-const node = (operator, inputs, output, attributes = {}, domain = '') => bytes(1, ...inputs.map((name) => bytes(1, name)),
-  bytes(2, output), bytes(4, operator), ...Object.entries(attributes).map(attribute), bytes(7, domain));
+const node = (operator, inputs, outputs, attributes = {}, domain = '') => bytes(1, ...inputs.map((name) => bytes(1, name)),
+  ...[outputs].flat().map((name) => bytes(2, name)), bytes(4, operator), ...Object.entries(attributes).map(attribute), bytes(7, domain));
 const tensor = (field, name, extents) =>
   bytes(field, bytes(1, name), bytes(2, bytes(1, whole(1, 1), bytes(2, ...extents.map((extent) => bytes(1, whole(1, extent)))))));
-const scalar = (name, value) => bytes(5, whole(2, 1), float(4, value), bytes(8, name));  // an initializer without extents
+// Initializers: a number without extents, and a whole number of 32 bits as a list of one.
+const scalar = (name, value) => bytes(5, whole(2, 1), float(4, value), bytes(8, name));
+const integer = (name, value) => bytes(5, whole(1, 1), whole(2, 6), whole(5, value), bytes(8, name));
 
 // Each way: the extents of query, keys and values, and the nodes from one query to one output of the same extents. Memory is
-// [token][head][dim], and keys and values are [head][token][dim] where one token reads a cache.
+// [token][head][dim], and keys and values are [head][token][dim] where one token reads a cache. With `past` that cache is an
+// input and an output of each node besides, and `rows` are the extents of the token that the node adds to it.
 const ways = {
   // The fused operator of the package's own.
   MultiHeadAttention(s) {
@@ -48,6 +51,16 @@ const ways = {
     const counts = s.decode ? {} : {q_num_heads: s.heads, kv_num_heads: s.kvHeads};
     return {query: extents(s.queries, s.heads), rows: extents(s.keys, s.kvHeads),
       nodes: (from, to) => [node('Attention', [from, 'key', 'value'], to, {is_causal: s.causal ? 1 : 0, ...counts})]};
+  },
+  // The package's own for decoders, which is always causal. It writes the newest token into a cache that has room for it.
+  GroupQueryAttention(s) {
+    if (!s.causal && !s.decode) return null;
+    const tokens = s.decode ? 1 : s.keys;
+    const past = s.decode ? [1, s.kvHeads, s.keys, s.dim] : null;
+    return {query: [1, s.queries, s.heads * s.dim], rows: [1, tokens, s.kvHeads * s.dim], past,
+      constants: [integer('last', s.keys - 1), integer('tokens', s.keys)],
+      nodes: (from, to) => [node('GroupQueryAttention', [from, 'key', 'value', past ? 'past_key' : '', past ? 'past_value' : '', 'last', 'tokens'],
+        [to, `${to}.key`, `${to}.value`], {num_heads: s.heads, kv_num_heads: s.kvHeads}, 'com.microsoft')]};
   },
   // Products and a softmax, as exporters wrote it before there was an operator. Query heads that share a key head are its rows.
   products(s) {
@@ -75,18 +88,21 @@ const ways = {
 function model(way, shape, copies) {
   const made = ways[way](shape);
   if (!made) return null;
-  const nodes = [];
+  const nodes = [], outputs = [tensor(12, 'output', made.query)], presents = [];
   for (let i = 0, from = 'query'; i < copies; ++i) {
     const to = i + 1 < copies ? `layer${i}` : 'output';
     nodes.push(...made.nodes(from, to));
+    if (made.past) presents.push(to);
     from = to;
   }
   const inputs = [tensor(11, 'query', made.query), tensor(11, 'key', made.rows), tensor(11, 'value', made.rows)];
   if (made.mask) inputs.push(tensor(11, 'mask', [shape.queries, shape.keys]));
-  const graph = bytes(7, ...nodes, bytes(2, 'attention'), scalar('scale', 1 / Math.sqrt(shape.dim)), ...inputs, tensor(12, 'output', made.query));
+  if (made.past) inputs.push(tensor(11, 'past_key', made.past), tensor(11, 'past_value', made.past));
+  for (const to of presents) outputs.push(tensor(12, `${to}.key`, made.past), tensor(12, `${to}.value`, made.past));
+  const graph = bytes(7, ...nodes, bytes(2, 'attention'), scalar('scale', 1 / Math.sqrt(shape.dim)), ...(made.constants || []), ...inputs, ...outputs);
   const operators = (domain, version) => bytes(8, bytes(1, domain), whole(2, version));
   return {bytes: Buffer.concat([whole(1, 10), graph, operators('', 23), operators('com.microsoft', 1)]), query: made.query,
-    rows: made.rows, mask: made.mask};
+    rows: made.rows, mask: made.mask, past: made.past, presents};
 }
 
 module.exports = {model, ways: Object.keys(ways)};
