@@ -40,7 +40,8 @@ struct Neon : NeonBase {
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
-  static constexpr bool has_weights = true;
+  // Not where the first byte is the high one: as in add_four.
+  static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
@@ -72,7 +73,9 @@ struct Neon : NeonBase {
 
   template <int lane>
   static Vec mul_lane(Vec factors, Vec b) {
-#if defined(__clang__)
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__  // as in add_four
+    return fma_lane<lane>(factors, b, zero());
+#elif defined(__clang__)
     return vmulq_laneq_f32(b, factors, lane);
 #else
     Vec product;
@@ -82,6 +85,15 @@ struct Neon : NeonBase {
   }
 
   // In assembly, because a load and a store of four want neighbouring registers, where sums hardly are.
+  // Where the first byte is the high one, Clang may keep lanes in another order than these instructions read them in.
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  static void add_four(const Vec* sums, float* to) {
+    for (int v = 0; v < 4; ++v) store(to + 4 * v, add(load(to + 4 * v), sums[v]));
+  }
+  static void store_four(const Vec* sums, float* to) {
+    for (int v = 0; v < 4; ++v) store(to + 4 * v, add(sums[v], zero()));
+  }
+#else
   static void add_four(const Vec* sums, float* to) {
     __asm__(
         "ld1 {v28.4s-v31.4s}, [%1]\n"
@@ -105,6 +117,7 @@ struct Neon : NeonBase {
         : "r"(to), "w"(sums[0]), "w"(sums[1]), "w"(sums[2]), "w"(sums[3]), "w"(zero())
         : "v28", "v29", "v30", "v31");
   }
+#endif
 
   // Clang would make the loads of several steps first. GCC does not, and would copy a.
   static void compute_before_loads([[maybe_unused]] Vec& a) {

@@ -84,7 +84,7 @@ struct NeonWeights {
           [c3] "r"(coefficients[3]), [c4] "r"(coefficients[4]), [c5] "r"(coefficients[5]), [c6] "r"(coefficients[6]),
           [shift] "w"(vdupq_n_f32(whole_shift)), [floor] "w"(vdupq_n_f32(-2.0f * near_max)),
           [first] "w"(vdupq_n_f32(coefficients[0][0])),
-          [bias] "w"(vsubq_s32(vdupq_n_s32(1), vreinterpretq_s32_f32(vld1q_dup_f32(&lowest))))
+          [bias] "w"(vsubq_s32(vdupq_n_s32(1), vreinterpretq_s32_f32(vdupq_n_f32(lowest))))
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
           "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
   }
