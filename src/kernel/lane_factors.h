@@ -25,6 +25,15 @@ ATTEND_ALWAYS_INLINE void for_each_lane(Call call) {
   }
 }
 
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
+  }
+}
+
 // The factors of the next `steps` steps: the first lanes of a register.
 template <class Isa, int steps>
 ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {
@@ -54,7 +63,8 @@ ATTEND_ALWAYS_INLINE void load_group(const Number* from, typename Isa::Vec (&to)
 // start instructions in their order.
 //   factors(r)     a pointer to the factors of row r; of a single row with `apart`, to those of group r
 //   vectors(i, v)  a pointer to vector v of step i, behind which the others of its group lie
-template <class Isa, int steps, bool apart = false, int rows, int vecs, class Factors, class Vectors>
+//   begins         whether sums hold nothing yet, and the first step is a product; its zeros may be negative
+template <class Isa, int steps, bool apart = false, bool begins = false, int rows, int vecs, class Factors, class Vectors>
 ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, typename Isa::Vec (&sums)[rows][vecs]) {
   using Vec = typename Isa::Vec;
   constexpr bool few = rows <= 4;
@@ -70,7 +80,10 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
     ATTEND_UNROLL
     for (int g = 0; g < groups; ++g) {
       Vec some[group];
-      if constexpr (!few) load_group<Isa>(vectors(step, g * group), next);
+      if constexpr (!few) {
+        load_group<Isa>(vectors(step, g * group), next);
+        keep_loads_in_order();
+      }
       ATTEND_UNROLL
       for (int v = 0; v < group; ++v) some[v] = next[v];
       if (few && (step < steps - 1 || g < groups - 1)) {
@@ -81,7 +94,12 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) {
           Vec& sum = sums[r][g * group + v];
-          sum = Isa::template fma_lane<step>(factor[apart ? g : r], some[v], sum);
+          const Vec factors_of_row = factor[apart ? g : r];
+          if constexpr (begins && step == 0) {
+            sum = Isa::template mul_lane<step>(factors_of_row, some[v]);
+          } else {
+            sum = Isa::template fma_lane<step>(factors_of_row, some[v], sum);
+          }
         }
       }
       if constexpr (rows == 1 && sizeof(*vectors(0, 0)) == sizeof(float)) {
@@ -92,6 +110,27 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
       }
     }
   });
+}
+
+// Whether chains of a tile begin with a product and end four vectors at a time. Where there are fewer vectors, or numbers are
+// widened, that would be more code for what is seldom or bound by other instructions.
+template <class Isa, class Number>
+constexpr bool goes_by_fours(int vecs) {
+  return Isa::lane_factors == 4 && sizeof(Number) == sizeof(float) && vecs % 4 == 0;
+}
+
+// Ends a row's chain: to[i] += sums[i], or = where it does not add. No zero is negative then.
+template <class Isa, int vecs>
+ATTEND_ALWAYS_INLINE void end_lane_chain(const typename Isa::Vec (&sums)[vecs], float* to, bool adds) {
+  static_assert(vecs % 4 == 0);
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; v += 4) {
+    if (adds) {
+      Isa::add_four(sums + v, to + v * Isa::lanes);
+    } else {
+      Isa::store_four(sums + v, to + v * Isa::lanes);
+    }
+  }
 }
 
 }  // namespace

@@ -61,35 +61,14 @@ void bring_near(float* scores, int key_count, float max) {
   for (int k = 0; k < key_count; k += Isa::lanes) Isa::store(scores + k, Isa::sub(Isa::load(scores + k), reference));
 }
 
-// Weights of whole panels of one row, where registers hold all that is the same for them, and the partial sums too.
-template <class Isa>
-ATTEND_ALWAYS_INLINE void weights_of_panels(float* scores, int key_count, const SoftmaxState& row, bool begun,
-                                            float* lane_sums) {
-  using Vec = typename Isa::Vec;
-  constexpr int vecs = panel_keys / Isa::lanes;
-  const Vec shift = Isa::broadcast(whole_shift), bias = Isa::broadcast(row.bias), lowest = Isa::broadcast(row.lowest);
-  Vec sums[vecs];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) sums[v] = begun ? Isa::load(lane_sums + v * Isa::lanes) : Isa::zero();
-  for (const float* const end = scores + key_count; scores < end; scores += panel_keys) {
-    float* at[vecs];
-    Vec shifted[vecs], weights[vecs];
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) at[v] = scores + v * Isa::lanes;
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) shifted[v] = Isa::add(Isa::load(at[v]), shift);
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) weights[v] = Isa::sub(Isa::load(at[v]), Isa::sub(shifted[v], shift));
-    exp2_fraction<Isa, vecs>(weights);
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) {
-      weights[v] = Isa::scale_by_low_bits(weights[v], shifted[v], bias, lowest);
-      Isa::store(at[v], weights[v]);
-      sums[v] = Isa::add(sums[v], weights[v]);
-    }
+// Weights of rows one after another, where the instruction set has a loop for whole panels of a row. Rows lie `stride` floats
+// apart.
+template <class Isa, int stride>
+ATTEND_NOINLINE void weights_row_by_row(int rows, float* scores, int key_count, const SoftmaxState* scale, bool begun,
+                                        float* lane_sums) {
+  for (int r = 0; r < rows; ++r, scores += stride, lane_sums += panel_keys) {
+    Isa::weights_of_panels(scores, key_count, scale[r].lowest, begun, lane_sums);
   }
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
 }
 
 // Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
@@ -97,8 +76,8 @@ template <class Isa, int rows, int vecs, int stride = config::score_keys>
 int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
-  if constexpr (Isa::keeps_coefficients && rows == 1 && vecs * Isa::lanes == panel_keys) {
-    weights_of_panels<Isa>(scores + from, to - from, *scale, begun || from > 0, lane_sums);
+  if constexpr (Isa::has_weights && vecs * Isa::lanes == panel_keys) {
+    if (from < to) weights_row_by_row<Isa, stride>(rows, scores + from, to - from, scale, begun || from > 0, lane_sums);
     return to;
   }
   const Vec shift = Isa::broadcast(whole_shift);
@@ -133,9 +112,10 @@ int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* sc
 // The weights of rows side by side.
 template <class Isa, int rows>
 void weights_of_rows(float* scores, int key_count, const SoftmaxState* scale, bool begun, float* lane_sums) {
-  constexpr int vecs = rows == 1 ? 4 : rows == 2 ? 2 : 1;
-  const int done = weights_side_by_side<Isa, rows, vecs>(scores, 0, key_count, scale, begun, lane_sums);
-  if constexpr (vecs > 1) weights_side_by_side<Isa, rows, 1>(scores, done, key_count, scale, begun, lane_sums);
+  constexpr int vecs = Isa::has_weights ? panel_keys / Isa::lanes : rows == 1 ? 4 : rows == 2 ? 2 : 1;
+  [[maybe_unused]] const int done = weights_side_by_side<Isa, rows, vecs>(scores, 0, key_count, scale, begun, lane_sums);
+  if constexpr (vecs > 1 && !Isa::has_weights)
+    weights_side_by_side<Isa, rows, 1>(scores, done, key_count, scale, begun, lane_sums);
 }
 
 // The highest scores of a single row, four vectors side by side where there are so many.

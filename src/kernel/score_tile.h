@@ -55,7 +55,7 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, i
 }
 
 // The same for as many steps as a register has factors, or one.
-template <class Isa, class Number, int steps, int width, int rows, int vecs, class Inputs>
+template <class Isa, class Number, int steps, int width, bool begins = false, int rows, int vecs, class Inputs>
 ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_stride, typename Isa::Vec (&sums)[rows][vecs]) {
   if constexpr (widens<Number>) {
     constexpr int step = vecs * Isa::lanes, bytes = steps * step * int(sizeof(Number));
@@ -63,11 +63,11 @@ ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_str
       prefetch_lines<bytes>(at.near, at.near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
     }
   }
-  multiply_by_lanes<Isa, steps>([&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
-                                [&](int d, int v) ATTEND_INLINE_LAMBDA {
-                                  return at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys;
-                                },
-                                sums);
+  multiply_by_lanes<Isa, steps, false, begins>(
+      [&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
+      [&](int d, int v)
+          ATTEND_INLINE_LAMBDA { return at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys; },
+      sums);
 }
 
 // The operands of a score tile. Strides count numbers.
@@ -83,6 +83,33 @@ struct ScoreOperands {
   ptrdiff_t score_stride;  // from row to row
   bool adds;               // the first chain, too, is added to what is there
 };
+
+// The chains of a tile that goes by fours: each begins with a product, unless it has less than four steps, and its end goes
+// through the scores row by row.
+template <class Isa, int rows, int vecs, int width, class Inputs, class GoOn>
+ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& of, const Inputs& at, GoOn go_on) {
+  for (int first = 0; first < of.dims; first += chain_dims) {
+    typename Isa::Vec sums[rows][vecs];
+    int left = at_most(of.dims - first, chain_dims);
+    if (left >= 4) {
+      score_lane_steps<Isa, float, 4, width, true>(at, of.query_stride, sums);
+      go_on(4);
+      left -= 4;
+    } else {
+      set_to_zero<Isa>(sums);
+    }
+    for (; left >= 4; left -= 4) {
+      score_lane_steps<Isa, float, 4, width>(at, of.query_stride, sums);
+      go_on(4);
+    }
+    for (; left > 0; --left) {
+      score_lane_steps<Isa, float, 1, width>(at, of.query_stride, sums);
+      go_on(1);
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) end_lane_chain<Isa>(sums[r], of.scores + r * of.score_stride, of.adds || first > 0);
+  }
+}
 
 // scores[r][k] = sum over d of query[r][d] * keys[k / 16][d][k % 16] for `rows` rows and `vecs` vectors of keys: chains of
 // chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
@@ -107,6 +134,7 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
     for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * width);
     if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
   };
+  if constexpr (goes_by_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(of, at, go_on);
   for (int first = 0; first < of.dims; first += chain_dims) {
     Vec sums[rows][vecs];
     ATTEND_UNROLL

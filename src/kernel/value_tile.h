@@ -78,7 +78,7 @@ struct ValueDistances {
 };
 
 // The next `steps` steps of a chain where factors are used by lane. Returns where the values after them lie.
-template <class Isa, int steps, class Number, int rows, int vecs>
+template <class Isa, int steps, bool begins = false, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_steps(const float* weights, const Number* value, const ValueDistances& by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {
   // With one pointer less, the array would be as large as a register of GCC's for four vectors, which it cannot address by.
@@ -90,8 +90,9 @@ ATTEND_ALWAYS_INLINE const Number* value_lane_steps(const float* weights, const 
       prefetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(at[i] + by.near, at[i] + by.far);
     }
   }
-  multiply_by_lanes<Isa, steps>([&](int r) ATTEND_INLINE_LAMBDA { return weights + r * config::score_keys; },
-                                [&](int i, int v) ATTEND_INLINE_LAMBDA { return at[i] + v * Isa::lanes; }, chain);
+  multiply_by_lanes<Isa, steps, false, begins>([&](int r) ATTEND_INLINE_LAMBDA { return weights + r * config::score_keys; },
+                                               [&](int i, int v) ATTEND_INLINE_LAMBDA { return at[i] + v * Isa::lanes; },
+                                               chain);
   return at[steps];
 }
 
@@ -100,6 +101,13 @@ template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {
   constexpr int most = Isa::lane_factors;
+  if (goes_by_fours<Isa, Number>(vecs) && keys >= most) {
+    value = value_lane_steps<Isa, most, true>(weights, value, by, chain);
+    keys -= most;
+    weights += most;
+  } else {
+    set_to_zero<Isa>(chain);
+  }
   for (; keys >= most; keys -= most, weights += most) value = value_lane_steps<Isa, most>(weights, value, by, chain);
   for (; keys > 0; --keys, ++weights) value = value_lane_steps<Isa, 1>(weights, value, by, chain);
   return value;
@@ -113,6 +121,11 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs]
   float* to = sums.data + column;
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
+    if constexpr (goes_by_fours<Isa, float>(vecs)) {
+      end_lane_chain<Isa>(chain[r], to, sums.begun);
+      to += sums.value_dim;
+      continue;
+    }
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       float* const at = to + v * Isa::lanes;
@@ -149,10 +162,12 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   int left = visible[0], in_chain = at_most(left, values.first_chain);
   do {
     Vec chain[rows][vecs];
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
+    if constexpr (!by_lane) {
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
+      for (int r = 0; r < rows; ++r) {
+        ATTEND_UNROLL
+        for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
+      }
     }
     [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
     const auto step = [&](int k) ATTEND_INLINE_LAMBDA {

@@ -27,7 +27,7 @@ struct Avx2 : X86Lanes {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
   static constexpr int lane_factors = 1;
-  static constexpr bool keeps_coefficients = false;
+  static constexpr bool has_weights = false;
 
   static Vec zero() { return _mm256_setzero_ps(); }
   static Vec broadcast(float a) { return _mm256_set1_ps(a); }

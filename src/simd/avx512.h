@@ -29,7 +29,7 @@ struct Avx512 : X86Lanes {
   }
   static constexpr int prefetch_ahead = 0;  // of values, for one row
   static constexpr int lane_factors = 1;
-  static constexpr bool keeps_coefficients = false;
+  static constexpr bool has_weights = false;
 
   static Vec zero() { return _mm512_setzero_ps(); }
   static Vec broadcast(float a) { return _mm512_set1_ps(a); }

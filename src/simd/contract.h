@@ -58,7 +58,7 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
-  bool keeps_coefficients = Isa::keeps_coefficients;     // whether those of the exponential stay in registers in its loop
+  bool has_weights = Isa::has_weights;                   // whether weights of a row are this one's own: PanelWeights
   int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
   int transposed = Isa::transposed;                      // how many rows and columns transpose takes
   int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
@@ -123,17 +123,31 @@ struct LaneOperations {
   // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
   Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
   Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
+  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, likewise
   void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
   // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
   void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;
   void (*load_four_halves)(const Half* from, Vec (&to)[4]) = &Isa::load_four;
   void (*load_four_bfloats)(const Bfloat* from, Vec (&to)[4]) = &Isa::load_four;
   void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*add_four)(const Vec* sums, float* to) = &Isa::add_four;      // to += sums, four vectors that lie side by side
+  void (*store_four)(const Vec* sums, float* to) = &Isa::store_four;  // to = sums, and no zero is negative
+};
+
+// And those whose loop for the weights of a row is their own.
+template <class Isa>
+struct PanelWeights {
+  // Scores, whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power that
+  // scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the 16
+  // sums, which hold nothing before they have begun.
+  void (*weights_of_panels)(float* scores, int count, const float& lowest, bool begun, float* sums) = &Isa::weights_of_panels;
+  bool is_own = Isa::has_weights;
 };
 
 template <class Isa>
 constexpr bool has_host_operations() {
   if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().count > 1, "");
+  if constexpr (Isa::has_weights) static_assert(PanelWeights<Isa>().is_own, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
   return true;

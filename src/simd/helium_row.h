@@ -70,7 +70,8 @@ struct HeliumRow {
   }
 
   // Row r of a: 16 columns with their sums in q0-q3, or others, 4 at a time. Sums are zero at first, or those of 16 columns in
-  // memory, which go on.
+  // memory, which go on. Loads, conversions and multiply-adds alternate as in a tile; a conversion to float runs where
+  // multiply-adds do, so four of these follow four of those.
   //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r11 adds   r12 columns left
   template <Format format, bool goes_on, class Number>
   ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {
@@ -97,32 +98,37 @@ struct HeliumRow {
           "vcvt.f32.s32 q\\v, q\\v\n"
           ".endif\n"
           ".endm\n"
-          ".macro multiply_add_16 factor\n"
+          ".macro load_floats v\n"
           ".if %c[single]\n"
-          "vldrw.u32 q4, [r5]\n"
-          "vldrw.u32 q5, [r5, #16]\n"
-          "vfma.f32 q0, q4, \\factor\n"
-          "vldrw.u32 q6, [r5, #32]\n"
-          "vfma.f32 q1, q5, \\factor\n"
-          "vldrw.u32 q7, [r5, #48]\n"
-          "add r5, r5, r6\n"
-          ".else\n"
-          ".irpc v, 4567\n"
-          ".if %c[byte]\n"
+          "vldrw.u32 q\\v, [r5, #16 * (\\v - 4)]\n"
+          ".elseif %c[byte]\n"
           "vldrb.s32 q\\v, [r5, #4 * (\\v - 4)]\n"
           ".else\n"
           "vldrh.u32 q\\v, [r5, #8 * (\\v - 4)]\n"
           ".endif\n"
+          "to_floats \\v\n"
+          ".endm\n"
+          ".macro multiply_add_16 factor\n"
+          ".if %c[half] || %c[byte]\n"
+          ".irpc v, 4567\n"
+          "load_floats \\v\n"
           ".endr\n"
           "add r5, r5, r6\n"
-          ".irpc v, 4567\n"
-          "to_floats \\v\n"
-          ".endr\n"
           "vfma.f32 q0, q4, \\factor\n"
           "vfma.f32 q1, q5, \\factor\n"
-          ".endif\n"
           "vfma.f32 q2, q6, \\factor\n"
           "vfma.f32 q3, q7, \\factor\n"
+          ".else\n"
+          "load_floats 4\n"
+          "vfma.f32 q0, q4, \\factor\n"
+          "load_floats 5\n"
+          "vfma.f32 q1, q5, \\factor\n"
+          "load_floats 6\n"
+          "vfma.f32 q2, q6, \\factor\n"
+          "load_floats 7\n"
+          "vfma.f32 q3, q7, \\factor\n"
+          "add r5, r5, r6\n"
+          ".endif\n"
           ".endm\n"
           ".if !%c[single]\n"
           "cmp r12, #16\n"
@@ -225,6 +231,7 @@ struct HeliumRow {
           ".purgem multiply_add_4\n"
           ".endif\n"
           ".purgem multiply_add_16\n"
+          ".purgem load_floats\n"
           ".purgem to_floats\n"
           : "+r"(a), "+r"(b), "+r"(to), "+r"(left)
           : "r"(step), "r"(scale), "r"(steps),

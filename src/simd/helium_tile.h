@@ -29,6 +29,8 @@ struct HeliumTile {
 
   // 4 rows and 4 columns at a time: the sums in q0-q3, and 4 steps of the columns in q4-q7, so that one instruction loads a
   // row's factors for all four. Where steps lie side by side, q7 is for addresses, and two steps go together.
+  // Loads and multiply-adds alternate as far as they can: a vector instruction takes two cycles, and the second of one overlaps
+  // with the first of another, unless both are of the same kind.
   //   r0-r3 rows of a   r4 r5 r6 r8 factors   r9 b   r10 columns left   r11 b_step in bytes   r12 the tile
   ATTEND_HOT ATTEND_NOINLINE static void tile(const Chains& c) {
     Tile t;
@@ -77,12 +79,12 @@ struct HeliumTile {
           "2:\n"
           "ldm r0!, {r4, r5, r6, r8}\n"
           "vldrw.u32 q4, [r9], #64\n"
-          "vldrw.u32 q5, [r9], #64\n"
           "vfma.f32 q0, q4, r4\n"
-          "vldrw.u32 q6, [r9], #64\n"
+          "vldrw.u32 q5, [r9], #64\n"
           "vfma.f32 q0, q5, r5\n"
-          "vldrw.u32 q7, [r9], #64\n"
+          "vldrw.u32 q6, [r9], #64\n"
           "vfma.f32 q0, q6, r6\n"
+          "vldrw.u32 q7, [r9], #64\n"
           "vfma.f32 q0, q7, r8\n"
           "other_rows\n"
           "le lr, 2b\n"
@@ -127,8 +129,11 @@ struct HeliumTile {
           "7:\n"
           ".rept 2\n"
           "vldrw.u32 q4, [q7, #4]\n"
+          "ldrd r4, r5, [r0], #8\n"
+          "vfma.f32 q0, q4, r4\n"
           "vldrw.u32 q5, [q7, #8]!\n"
-          ".irp row, 0, 1, 2, 3\n"
+          "vfma.f32 q0, q5, r5\n"
+          ".irp row, 1, 2, 3\n"
           "ldrd r4, r5, [r\\row], #8\n"
           "vfma.f32 q\\row, q4, r4\n"
           "vfma.f32 q\\row, q5, r5\n"

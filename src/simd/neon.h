@@ -6,6 +6,9 @@
 #include <stdint.h>
 
 #include "../numerics/formats.h"
+#if defined(__aarch64__)
+#include "neon_weights.h"
+#endif
 
 // Whether single lanes are loaded and stored. Clang 14 compiles that wrongly for big-endian processors.
 #if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -17,7 +20,13 @@
 namespace attend {
 namespace {
 
-struct Neon {
+#if defined(__aarch64__)
+struct NeonBase : NeonWeights {};
+#else
+struct NeonBase {};
+#endif
+
+struct Neon : NeonBase {
   using Vec = float32x4_t;
   using Factor = Vec;
   static constexpr int lanes = 4;
@@ -30,9 +39,9 @@ struct Neon {
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
   // of other formats
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
-  // Four vectors of one row are weighed side by side: 12 registers, beside 10 for what is the same for all of them.
-  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
-  static constexpr bool keeps_coefficients = true;
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
+  // Not where the first byte is the high one: as in add_four.
+  static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 #else
   // Tiles: 4 x 2 sums, 2 vectors and a query element leave 5 of 16 registers.
   static constexpr int tile_rows = 4;
@@ -42,7 +51,7 @@ struct Neon {
   ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
   // weighed side by side
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
-  static constexpr bool keeps_coefficients = false;
+  static constexpr bool has_weights = false;
 #endif
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
@@ -61,6 +70,54 @@ struct Neon {
     return c;
 #endif
   }
+
+  template <int lane>
+  static Vec mul_lane(Vec factors, Vec b) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__  // as in add_four
+    return fma_lane<lane>(factors, b, zero());
+#elif defined(__clang__)
+    return vmulq_laneq_f32(b, factors, lane);
+#else
+    Vec product;
+    __asm__("fmul %0.4s, %1.4s, %2.s[%c3]" : "=w"(product) : "w"(b), "w"(factors), "i"(lane));
+    return product;
+#endif
+  }
+
+  // In assembly, because a load and a store of four want neighbouring registers, where sums hardly are.
+  // Where the first byte is the high one, Clang may keep lanes in another order than these instructions read them in.
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  static void add_four(const Vec* sums, float* to) {
+    for (int v = 0; v < 4; ++v) store(to + 4 * v, add(load(to + 4 * v), sums[v]));
+  }
+  static void store_four(const Vec* sums, float* to) {
+    for (int v = 0; v < 4; ++v) store(to + 4 * v, add(sums[v], zero()));
+  }
+#else
+  static void add_four(const Vec* sums, float* to) {
+    __asm__(
+        "ld1 {v28.4s-v31.4s}, [%1]\n"
+        "fadd v28.4s, v28.4s, %2.4s\n"
+        "fadd v29.4s, v29.4s, %3.4s\n"
+        "fadd v30.4s, v30.4s, %4.4s\n"
+        "fadd v31.4s, v31.4s, %5.4s\n"
+        "st1 {v28.4s-v31.4s}, [%1]"
+        : "+m"(*reinterpret_cast<float(*)[16]>(to))
+        : "r"(to), "w"(sums[0]), "w"(sums[1]), "w"(sums[2]), "w"(sums[3])
+        : "v28", "v29", "v30", "v31");
+  }
+  static void store_four(const Vec* sums, float* to) {
+    __asm__(
+        "fadd v28.4s, %2.4s, %6.4s\n"
+        "fadd v29.4s, %3.4s, %6.4s\n"
+        "fadd v30.4s, %4.4s, %6.4s\n"
+        "fadd v31.4s, %5.4s, %6.4s\n"
+        "st1 {v28.4s-v31.4s}, [%1]"
+        : "=m"(*reinterpret_cast<float(*)[16]>(to))
+        : "r"(to), "w"(sums[0]), "w"(sums[1]), "w"(sums[2]), "w"(sums[3]), "w"(zero())
+        : "v28", "v29", "v30", "v31");
+  }
+#endif
 
   // Clang would make the loads of several steps first. GCC does not, and would copy a.
   static void compute_before_loads([[maybe_unused]] Vec& a) {

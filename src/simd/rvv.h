@@ -37,7 +37,7 @@ struct Rvv {
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
   static constexpr int lane_factors = 1;
-  static constexpr bool keeps_coefficients = false;
+  static constexpr bool has_weights = false;
 
   static Vec zero() { return Vec{}; }
   static Vec broadcast(float a) { return Vec(Repeated(a)); }

@@ -25,6 +25,9 @@ class Backend:
     mca_flags: tuple = ()
     multiply_add: str = ""  # one that waits for nothing but its sum, register {}
     registers: int = 0  # how many sums there may be
+    lanes: int = 0  # of a vector, where whole tiles are followed too: whole_tile.py
+    emulator: str = ""  # that runs them
+    linker: str = ""
 
 
 def board_flags(board):
@@ -52,7 +55,8 @@ def backends():
         Backend("neon64", "neon", machines.Aarch64(), gcc="aarch64-linux-gnu-g++", gcc_package="g++-aarch64-linux-gnu",
                 clang="--target=aarch64-linux-gnu -ffreestanding", triple="aarch64",
                 models=["neoverse-n1", "neoverse-n2", "neoverse-v1", "apple-m1", "cortex-a55", "cortex-a53"],
-                multiply_add="fmla v{}.4s, v30.4s, v31.s[0]", registers=24),
+                multiply_add="fmla v{}.4s, v30.4s, v31.s[0]", registers=24,
+                lanes=4, emulator="qemu-aarch64", linker="aarch64-linux-gnu-g++"),
         # The flags say Thumb, which cross compilers of distributions choose by themselves, and Clang does not.
         Backend("neon32", "neon", machines.Arm(r"\bq\d+"), gcc="arm-linux-gnueabihf-g++ -mthumb -mfpu=neon-vfpv4",
                 gcc_package="g++-arm-linux-gnueabihf", triple="thumbv7-linux-gnueabihf", mca_flags=["-mattr=+neon,+vfp4"],

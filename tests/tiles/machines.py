@@ -10,6 +10,8 @@ class Machine:
     objdump_flags = ()
     vector = re.compile(r"[qvyz]\w*")  # names of vector registers
     stores = re.compile(r"(?!)")
+    near_address = re.compile(r"(?!)")  # what computes an address from its own
+    jumps = re.compile(r"(?!)")  # calls and returns, where functions are followed into those that they call
 
     def is_multiply_add(self, instruction):
         return bool(self.multiply_add.fullmatch(instruction.mnemonic)) and self.is_vector(instruction)
@@ -107,6 +109,8 @@ class Aarch64(Machine):
     branch = re.compile(r"b(\.\w+)?|cbn?z|tbn?z")
     leaves = re.compile(r"b|br|ret|udf|brk")
     call = re.compile(r"blr?")
+    near_address = re.compile(r"adrp?")
+    jumps = re.compile(r"blr?|br|ret")
     multiply_add = re.compile(r"fml[as]")
     move = re.compile(r"mov|fmov")
     memory = re.compile(r"\[.*\]")
@@ -115,6 +119,10 @@ class Aarch64(Machine):
     stores = re.compile(r"st\w*")
     no_access = re.compile(r"(?!(ld|st)).*")
     writes_none = re.compile(r"b(\.\w+)?|cbn?z|tbn?z|f?cmp\w*|cmn|tst|prfu?m|ret|nop")
+
+    def is_product_by_lane(self, instruction):
+        """A chain's first step, which adds to nothing."""
+        return instruction.mnemonic == "fmul" and instruction.operands[-1].endswith("]")
 
     def loaded_registers(self, instruction):
         if instruction.mnemonic.startswith("ldp") or instruction.mnemonic.startswith("ldnp"):

@@ -30,7 +30,7 @@ class Loop:
         self.unit = self.multiply_adds or self.loads
         self.what = "multiply-add" if self.multiply_adds else "load"
         self.cycles = {}
-        self.is_tile = False
+        self.is_tile, self.is_whole = False, False
         self.is_hot = self.multiply_adds > 0 or (
             bool(BESIDE_TILES.search(self.name)) and any(machine.loads(i) and machine.is_vector(i) for i in body))
 
@@ -55,13 +55,13 @@ def loops_of(machine, function):
     return [Loop(function.name, [flow.code[i] for i in places], machine, [stack[i] for i in places]) for places in bodies]
 
 
-def ask_models(mca, backend, found):
+def ask_models(mca, backend, found, rounds=pipeline_models.ROUNDS):
     """Adds the cycles of loops; gives the limit of each processor, cycles of a multiply-add. Of the single steps that are left over
     behind a loop of four there are few, and to ask for them too would take half as long again."""
     asked = [loop for loop in found if ", 1 step" not in loop.name]
     limits = {}
     for model in backend.models:
-        cycles, limits[model] = pipeline_models.cycles(mca, backend, model, [loop.body for loop in asked])
+        cycles, limits[model] = pipeline_models.cycles(mca, backend, model, [loop.body for loop in asked], rounds)
         for loop, of_round in zip(asked, cycles):
             loop.cycles[model] = of_round
     return limits

@@ -13,20 +13,20 @@ ROUNDS = 100
 FREE = re.compile(r"it[te]*|le|letp")
 
 
-def cycles(mca, backend, model, bodies):
+def cycles(mca, backend, model, bodies, rounds):
     """Cycles of a round of each loop, None for what the model does not know, and of a multiply-add at the processor's limit."""
     texts = [limit_text(backend)] + [body_text(backend, body) for body in bodies]
     lines = []
     for i, text in enumerate(texts):
         lines += ["# LLVM-MCA-BEGIN %d" % i, *text, "# LLVM-MCA-END"]
-    command = [mca, "-mtriple=" + backend.triple, "-mcpu=" + model, *backend.mca_flags, "-iterations=%d" % ROUNDS,
+    command = [mca, "-mtriple=" + backend.triple, "-mcpu=" + model, *backend.mca_flags, "-iterations=%d" % rounds,
                "-instruction-info=0", "-resource-pressure=0", "-skip-unsupported-instructions=lack-sched"]
     done = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True)
     totals = re.findall(r"^Total Cycles: +(\d+)", done.stdout, re.MULTILINE)
     if done.returncode != 0 or len(totals) != len(texts):
         raise RuntimeError("llvm-mca -mcpu=%s: %s" % (model, done.stderr.strip().split("\n")[0]))
     unknown = set(re.findall(r"note: instruction:\s+(\S+)", done.stderr))
-    of_rounds = [int(total) / ROUNDS for total in totals]
+    of_rounds = [int(total) / rounds for total in totals]
     known = [all(i.mnemonic not in unknown or FREE.fullmatch(i.mnemonic) for i in body) for body in bodies]
     return [total if is_known else None for total, is_known in zip(of_rounds[1:], known)], of_rounds[0] / len(texts[0])
 
@@ -36,6 +36,14 @@ def limit_text(backend):
 
 
 def body_text(backend, body):
-    """What an assembler takes: branches go to a label."""
-    is_branch = backend.machine.branch.fullmatch
-    return [re.sub(r"#?0x[0-9a-f]+$", "loop_begin", i.text) if is_branch(i.mnemonic) else i.text for i in body]
+    """What an assembler takes: branches and near addresses go to a label, and calls and returns are jumps, whose targets a processor foresees."""
+    machine = backend.machine
+    texts = []
+    for i in body:
+        if machine.branch.fullmatch(i.mnemonic) or machine.near_address.fullmatch(i.mnemonic):
+            texts.append(re.sub(r"#?0x[0-9a-f]+$", "loop_begin", i.text))
+        elif machine.jumps.fullmatch(i.mnemonic):
+            texts.append("b loop_begin")
+        else:
+            texts.append(i.text)
+    return texts

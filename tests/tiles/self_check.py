@@ -3,12 +3,13 @@ import disassembly
 import machines
 import measure
 import names
+import whole_tile
 
 
-def code(*texts):
-    """A function of these instructions, four bytes each from address 0 on."""
+def code(*texts, first=0):
+    """A function of these instructions, four bytes each from an address on."""
     function = disassembly.Function("void attend::score_tile<attend::Avx2, float, 2, 1, 16>(float const*)")
-    function.instructions = [disassembly.Instruction(4 * i, text) for i, text in enumerate(texts)]
+    function.instructions = [disassembly.Instruction(first + 4 * i, text) for i, text in enumerate(texts)]
     return function
 
 
@@ -70,6 +71,10 @@ LOOPS = [
              "bnez a2, 0x0"], [(1, 6, 1)]),
 ]
 
+# Blocks that ran of a function whose third instruction branches back to its second, and whose page ends after its fifth.
+RAN = (["mov x1, x0", "fmla v0.4s, v1.4s, v2.s[0]", "b.ne 0xff0", "nop", "nop", "ret"], [0xFEC, 0xFF0, 0xFF8, 0x1000],
+       [0xFEC, 0xFF0, 0xFF4, 0xFF0, 0xFF4, 0xFF8, 0xFFC, 0x1000])
+
 NAMES = [
     ("void attend::(anonymous namespace)::score_tile<attend::(anonymous namespace)::Avx2, signed char, 4, 2, 16>(int)", 32,
      "score_tile int8 4x2, 4 steps"),
@@ -93,6 +98,10 @@ def check():
         found = [(loop.multiply_adds, loop.instructions, loop.stack) for loop in measure.loops_of(machine, code(*texts))]
         if found != expected:
             wrong.append("%s: %s instead of %s" % ("; ".join(texts), found, expected))
+    texts, blocks, expected = RAN
+    ran = whole_tile.instructions_that_ran(AARCH64, [code(*texts, first=blocks[0])], blocks)
+    if [instruction.address for instruction in ran] != expected:
+        wrong.append("blocks that ran: %s" % ran)
     for demangled, multiply_adds, expected in NAMES:
         found = names.Name(demangled).loop(multiply_adds, 3)
         if found != expected:

@@ -31,6 +31,9 @@ def show(part, every):
         cycles = [per_unit(loop, model) for model in models]
         row(loop.name, ["%d" % loop.multiply_adds] + ["%.2f" % (count / loop.unit) for count in counts(loop)]
             + ["-" if figure is None else "%.2f" % figure for figure in cycles])
+        if loop.is_whole and models:
+            row("  share of the processor's limit", [""] * len(COLUMNS)
+                + ["-" if figure is None else "%.1f %%" % (100 * part.peaks[model] / figure) for model, figure in zip(models, cycles)])
     if len(shown) < len(part.loops):
         print("  and %d more, without an access of the stack" % (len(part.loops) - len(shown)))
 

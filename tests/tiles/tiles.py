@@ -10,6 +10,7 @@ import argparse
 import concurrent.futures
 import os
 import shutil
+import subprocess
 import sys
 
 import builds
@@ -17,6 +18,7 @@ import limits
 import measure
 import self_check
 import table
+import whole_tile
 
 FOLDER = "build/tiles"  # of object files
 TABLE = "build/tiles.tsv"
@@ -27,7 +29,7 @@ class Part:
 
     def __init__(self, backend, compiler):
         self.backend, self.compiler = backend, compiler
-        self.loops, self.peaks, self.problem = [], {}, ""
+        self.loops, self.peaks, self.problem, self.absent = [], {}, "", ""
 
     def names(self):
         return self.backend.name, self.compiler.name
@@ -41,11 +43,24 @@ class Part:
                     self.peaks = measure.ask_models(tools.mca, self.backend, found)
                 self.loops += found
             measure.mark_tiles(self.loops)
+            self.add_whole_tile(tools, newest)
             if not self.loops:
                 self.problem = "no hot loop was found"
-        except (RuntimeError, OSError) as problem:
+        except (RuntimeError, OSError, subprocess.SubprocessError) as problem:
             self.problem = str(problem)
         return self
+
+    def add_whole_tile(self, tools, newest):
+        """Where there is an emulator."""
+        if not self.backend.emulator:
+            return
+        self.absent = whole_tile.missing(self.backend)
+        if self.absent:
+            return
+        tile = whole_tile.of(self.backend, self.compiler, tools.objdump, FOLDER, newest)
+        if tools.mca:
+            measure.ask_models(tools.mca, self.backend, [tile], whole_tile.ROUNDS)
+        self.loops.append(tile)
 
 
 class Tools:
@@ -84,6 +99,8 @@ def judge(parts, absent, tools, judges_all):
     if judges_all:
         known = [part.names() for part in parts + absent]
         unjudged += ["%s, %s: has limits, and was not found" % key for key in sections if key not in known]
+    unjudged += ["%s, %s: no whole tile, because %s was not found: apt-get install qemu-user %s"
+                 % (*part.names(), part.absent, part.backend.gcc_package) for part in parts if part.absent]
     for part in parts:
         rows = sections.get(part.names())
         if part.problem:

@@ -8,6 +8,7 @@
 #include "../../src/numerics/bits.h"
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"
+#include "lane_operations.h"
 
 namespace attend_test {
 
@@ -17,20 +18,6 @@ void check_operations(const char* (*first_wrong)(float* end));
 }  // namespace attend_test
 
 namespace {
-
-constexpr float test_infinity = __builtin_inff(), test_nan = __builtin_nanf("");
-constexpr float whole = 0x1.8p23f;  // added to a whole number, leaves that in the low bits
-
-// Every pair of these comes to each lane. No subnormal numbers: some targets flush them.
-constexpr float test_numbers[] = {0.0f,     -0.0f, 1.0f,   -1.0f,     0x1.001p0f,    -0x1.fffffep3f, 0.7f,
-                                  -32.0f,   1e30f, -1e30f, 0x1p-126f, test_infinity, -3.0f,          test_nan,
-                                  65504.0f, -0.3f, 127.5f, 2.0f,      -0x1.000002p0f};
-constexpr int test_count = int(sizeof test_numbers / sizeof test_numbers[0]);
-
-// Zeros of either sign are the same, and so are all NaNs.
-inline bool are_same(float a, float b) {
-  return attend::bits_to<uint32_t>(a) == attend::bits_to<uint32_t>(b) || (a != a && b != b) || (a == 0 && b == 0);
-}
 
 template <class Isa>
 class Operations {
@@ -46,7 +33,8 @@ class Operations {
     if (!widens(end)) return "load of halves, bfloats or bytes";
     if constexpr (Isa::lane_factors > 1) {
       if (!widens_four(end)) return "load_four";
-      if (!multiplies_by_lane()) return "fma_lane";
+      if (!multiplies_by_lane()) return "fma_lane, mul_lane";
+      if (!ends_chains<Isa>(end)) return "add_four, store_four";
     }
     if (!transposes()) return "transpose, transpose_four";
     for (int i = 0; i < test_count; ++i) {
@@ -60,6 +48,9 @@ class Operations {
     if (!scales()) return "scale_by_power";
     if (!scales_by_low_bits()) return "scale_by_low_bits";
     if (!sums_lanes()) return "sum_lanes";
+    if constexpr (Isa::has_weights) {
+      if (!weighs<Isa>(end)) return "weights_of_panels";
+    }
     return nullptr;
   }
 
@@ -162,6 +153,8 @@ class Operations {
   static bool multiplies_by() {
     bool right = true;
     for (int first = 0; first < test_count; ++first) {
+      right = right && is(Isa::template mul_lane<lane>(numbers_from(first), numbers_from(2)),
+                          [=](int i) { return number(first + lane) * number(2 + i); });
       Vec sum = Isa::template fma_lane<lane>(numbers_from(first), numbers_from(2), numbers_from(3));
       Isa::compute_before_loads(sum);
       float sums[lanes];

@@ -1,0 +1,75 @@
+// What an instruction set has of its own around tiles whose factors are used by lane: the ends of chains, and weights of a row.
+#pragma once
+
+#include "../../include/attend/config.h"
+#include "../../src/numerics/exp2.h"
+#include "operation_numbers.h"
+
+namespace {
+
+// Chains of zeros and of other numbers; nothing behind the sixteen is written.
+template <class Isa>
+bool ends_chains(float* end) {
+  float before[16], *const to = end - 16;
+  typename Isa::Vec sums[4];
+  float of[16];
+  bool right = true;
+  for (int first = 0; first < test_count; ++first) {
+    for (int i = 0; i < 16; ++i) {
+      before[i] = test_numbers[(first + 3 * i) % test_count];
+      of[i] = test_numbers[(first + i) % test_count];
+      to[i] = before[i];
+    }
+    for (int v = 0; v < 4; ++v) sums[v] = Isa::load(of + 4 * v);
+    Isa::add_four(sums, to);
+    for (int i = 0; i < 16; ++i) right = right && are_same(to[i], before[i] + of[i]);
+    Isa::store_four(sums, to);
+    for (int i = 0; i < 16; ++i) {
+      right = right && are_same(to[i], of[i]) && attend::bits_to<uint32_t>(to[i]) != attend::bits_to<uint32_t>(-0.0f);
+    }
+  }
+  return right;
+}
+
+// Score i of 48 relative to a row's maximum: its surroundings, where the last weights are, far below, and no numbers.
+inline float test_score(int i, int max) {
+  constexpr float relative[] = {0.0f,    -0.5f,   0.5f,    2.0f,    -0.3f,          1.49f,    -1.5f,
+                                -124.4f, -124.5f, -124.6f, -125.4f, -125.5f,        -125.6f,  -126.0f,
+                                -127.0f, -200.0f, -3e6f,   -1e7f,   -test_infinity, test_nan, -1.25f};
+  constexpr int count = int(sizeof relative / sizeof relative[0]);
+  return i % count == 17 ? -1e30f : i % count == 16 && i > count ? -0x1.8p23f - float(i) : float(max) + relative[i % count];
+}
+
+// Against the polynomial and scale_by_low_bits, a vector at a time.
+template <class Isa>
+bool weighs(float* end) {
+  using attend::bits_to;
+  using Vec = typename Isa::Vec;
+  constexpr int count = 48, lanes = Isa::lanes;
+  const Vec shift = Isa::broadcast(attend::whole_shift);
+  bool right = true;
+  for (const int max : {0, 1, -7, 2000000, -2000000}) {
+    for (const bool begun : {false, true}) {
+      float scores[count], sums[16], expected_sums[16], expected[count];
+      const float lowest = attend::whole_shift + float(max - 125);
+      const Vec bias = Isa::broadcast(bits_to<float>(uint32_t(127 - max) << 23));
+      for (int i = 0; i < 16; ++i) sums[i] = expected_sums[i] = begun ? float(i) : test_nan;
+      for (int i = 0; i < count; ++i) scores[i] = end[i - count] = test_score(i, max);
+      for (int k = 0; k < count; k += lanes) {
+        const Vec score = Isa::load(scores + k), shifted = Isa::add(score, shift);
+        Vec weight[1] = {Isa::sub(score, Isa::sub(shifted, shift))};
+        attend::exp2_fraction<Isa, 1>(weight);
+        weight[0] = Isa::scale_by_low_bits(weight[0], shifted, bias, Isa::broadcast(lowest));
+        Isa::store(expected + k, weight[0]);
+        float* const sum = expected_sums + k % 16;
+        Isa::store(sum, begun || k >= 16 ? Isa::add(Isa::load(sum), weight[0]) : weight[0]);
+      }
+      Isa::weights_of_panels(end - count, count, lowest, begun, sums);
+      for (int i = 0; i < count; ++i) right = right && are_same(end[i - count], expected[i]);
+      for (int i = 0; i < 16; ++i) right = right && are_same(sums[i], expected_sums[i]);
+    }
+  }
+  return right;
+}
+
+}  // namespace
