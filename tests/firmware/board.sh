@@ -6,6 +6,7 @@
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
 #   tests/firmware/board.sh flags BOARD
+#   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
 # Programs: chains, specials, digests, options, count; of the application household, household_floats, tokens, tokens_floats, story.
@@ -205,7 +206,8 @@ case ${1:-} in
   size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;
   count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
   flags) [ $# -eq 2 ] || fail 'expected flags BOARD'; describe "$2"; echo "$flags" ;;
+  compiler) [ $# -eq 2 ] || fail 'expected compiler BOARD'; describe "$2"; echo "$cxx" ;;
   boards) echo "$boards" ;;
   kinds) echo "$kinds" ;;
-  *) fail 'expected build, link, run, count, size, flags, boards or kinds' ;;
+  *) fail 'expected build, link, run, count, size, flags, compiler, boards or kinds' ;;
 esac
