@@ -40,7 +40,7 @@ struct Rvf : RvfRows {
   // Where b's columns lie side by side.
   ATTEND_HOT static void panel_chains(const Chains& c) {
     if (c.rows == 1) {
-      c.columns == 16 ? chains_1x16(c) : few_columns(c);
+      c.columns == 16 ? chains_1x16(c) : rest(c, 0);
     } else {
       if (c.columns >= 4) chains_4x4(c);
       if (c.columns % 4 != 0) rest(c, c.columns & -4);
@@ -115,11 +115,6 @@ struct Rvf : RvfRows {
   }
 
  private:
-  // One row, four columns at a time, and the last ones singly.
-  ATTEND_NOINLINE static void few_columns(const Chains& c) {
-    for (int first = 0; first < c.columns; first += 4) rest(c, first);
-  }
-
   // 1 row x 16 columns: 16 sums, 4 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x16(const Chains& c) { row_1x16<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x16(const Chains& c) { row_1x16<true>(c); }

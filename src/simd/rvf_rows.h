@@ -43,25 +43,32 @@ struct RvfRows : Scalar {
     for (int i = 0; i < count; ++i) row[i] *= by[i];
   }
 
+  // Row by row.
   template <class Number>
   ATTEND_HOT static void chains(const ChainsOf<Number>& c) {
-    const bool in_words = sizeof(Number) == 1 || (is_word(c.b) && c.b_step % 2 == 0);
-    if (c.rows == 1 && c.columns == 16 && c.b_stride == 1 && in_words && chains_1x16(c)) return;
-    for (int first = 0; first < c.columns; first += 4) {
-      c.rows == 1 && c.b_step == 1 && c.columns - first >= 4 ? chains_of_rows_1x4(c, first) : rest(c, first);
+    ChainsOf<Number> row = c;
+    row.rows = 1;
+    if (c.rows > 1) row.a_scale = 1.0f;
+    for (int r = 0; r < c.rows; ++r, row.a += c.a_stride, ++row.to) {
+      const bool in_words = sizeof(Number) == 1 || (is_word(c.b) && c.b_step % 2 == 0);
+      if (c.columns == 16 && c.b_stride == 1 && in_words && chains_1x16(row)) continue;
+      rest(row, 0);
     }
   }
 
  protected:
-  // The columns from `first` on, at most four.
+  // The columns from `first` on: of one row four at a time, and the last ones singly.
   template <class Number>
   ATTEND_NOINLINE static void rest(const ChainsOf<Number>& c, int first) {
-    ChainsOf<Number> some = c;
-    some.columns -= first;
-    some.column += first;
-    some.b += first * c.b_stride;
-    if (some.columns > 4) some.columns = 4;
-    Scalar::chains(some);
+    if (c.rows == 1) {
+      for (; c.columns - first >= 4; first += 4) c.b_stride == 1 ? chains_1x4(c, first) : chains_of_rows_1x4(c, first);
+    }
+    if (first == c.columns) return;
+    ChainsOf<Number> last = c;
+    last.columns -= first;
+    last.column += first;
+    last.b += first * c.b_stride;
+    single_chains(last);
   }
 
   // 1 row x 4 columns whose steps lie side by side, four steps a round.
@@ -78,6 +85,28 @@ struct RvfRows : Scalar {
   }
 
  private:
+  // 1 row x 4 columns that lie side by side.
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void chains_1x4(const ChainsOf<Number>& c, int first) {
+    float sums[4] = {};
+    const Number* b = c.b + first;
+    for (const float *a = c.a, *const end = a + c.steps; a != end; ++a, b += c.b_step) {
+      const float factor = *a * c.a_scale;
+      ATTEND_UNROLL
+      for (int column = 0; column < 4; ++column) sums[column] = fma(factor, widen_one(b[column]), sums[column]);
+    }
+    store_sums(c, first, sums);
+  }
+
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static float widen_one(Number number) {
+    return attend::widen(number);
+  }
+  ATTEND_ALWAYS_INLINE static float widen_one(Half number) {
+    return (beyond_numbers(number.bits) & beyond) != 0 ? widen_beyond(number) : first_of(number.bits) * 0x1p112f;
+  }
+  ATTEND_NOINLINE static float widen_beyond(Half number) { return attend::widen(number); }
+
   template <class Number>
   ATTEND_ALWAYS_INLINE static void widen_all(const Number* from, int count, float* to) {
     for (; count >= 8; count -= 8, from += 8, to += 8) {
@@ -92,7 +121,7 @@ struct RvfRows : Scalar {
     ATTEND_UNROLL
     for (int step = 0; step < steps; ++step) {
       ATTEND_UNROLL
-      for (int column = 0; column < 4; ++column) sums[column] = fma(a[step], attend::widen(b[column][step]), sums[column]);
+      for (int column = 0; column < 4; ++column) sums[column] = fma(a[step], widen_one(b[column][step]), sums[column]);
     }
     ATTEND_UNROLL
     for (int column = 0; column < 4; ++column) b[column] += steps;
@@ -168,7 +197,11 @@ struct RvfRows : Scalar {
     for (const float *a = c.a, *const end = a + c.steps; a != end; ++a, b += c.b_step) {
       const float factor = *a * c.a_scale;
       ATTEND_UNROLL
-      for (int column = 0; column < 16; ++column) sums[column] = fma(factor, float(b[column]), sums[column]);
+      for (int column = 0; column < 16; ++column) {
+        sums[column] = fma(factor, float(b[column]), sums[column]);
+        // Loads stay behind: GCC would have more numbers on the way than there are registers.
+        if (column % 4 == 3) __asm__ volatile("" : : : "memory");
+      }
     }
     store_sums(c, 0, sums);
     return true;

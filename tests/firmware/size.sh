@@ -48,7 +48,7 @@ cortex-m7     -O2  per_mac_project_int8_rows 4.5
 cortex-m55    -O2  per_mac_project_packed 1.0
 rv32imac      -Os  flash_both         4864
 rv32imac      -O2  per_mac_64x32_cache 152
-rv32imafc     -Os  flash_both         6144
+rv32imafc     -Os  flash_both         6784
 rv32imafc     -Os  per_mac_64x32_cache 2.5
 rv32imafc     -O2  per_mac_64x32_cache 2.4
 rv32imafc     -O2  per_mac_64x32_arrays 2.4
