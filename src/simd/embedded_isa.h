@@ -16,7 +16,7 @@ namespace {
 using EmbeddedIsa = Vfp;
 }  // namespace
 }  // namespace attend
-#elif defined(__riscv_flen)
+#elif defined(__riscv_flen) && __riscv_xlen == 32
 #include "rvf.h"
 namespace attend {
 namespace {

@@ -1,6 +1,6 @@
-// Single-precision floats of RISC-V processors that have the extension F and no vectors: one lane, 32 registers. The vocabulary
-// is Scalar's. The loops that take the time are in assembly, because the fewest instructions need all of the registers at every
-// level of optimisation, and a call that saves few of them.
+// Single-precision floats of 32-bit RISC-V processors that have the extension F and no vectors: one lane, 32 registers. The
+// vocabulary is Scalar's. The loops that take the time are in assembly, because the fewest instructions need all of the
+// registers at every level of optimisation, and a call that saves few of them.
 #pragma once
 
 #include <stddef.h>
@@ -207,11 +207,7 @@ struct Rvf : RvfRows {
         ".endif\n"
         ".endm\n"
         ".macro finish row, s0, s1, s2, s3\n"
-        ".if %[word] == 8\n"
-        "ld %[to], 8 * \\row(%[rows])\n"
-        ".else\n"
         "lw %[to], 4 * \\row(%[rows])\n"
-        ".endif\n"
         "add %[to], %[to], %[column]\n"
         "beqz %[adds], 6f\n"
         "flw ft8, 0(%[to]); flw ft9, 4(%[to]); flw ft10, 8(%[to]); flw ft11, 12(%[to])\n"
@@ -264,7 +260,7 @@ struct Rvf : RvfRows {
           [b3] "+r"(b3), [column] "+r"(column), [to] "=&r"(to)
         : [end] "r"(a0 + c.steps), [back] "r"(-length), [enters] "r"(size * (1 - ((1 - c.steps) & 3))), [b_step] "r"(b_step),
           [next] "r"(4 * size * c.b_stride - (apart ? length : b_step * c.steps)), [last] "r"(column + size * (c.columns & -4)),
-          [rows] "r"(c.to), [adds] "r"(int(c.adds)), [apart] "i"(int(apart)), [word] "i"(sizeof(float*))
+          [rows] "r"(c.to), [adds] "r"(int(c.adds)), [apart] "i"(int(apart))
         : "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11", "fa0", "fa1", "fa2", "fa3",
           "fa4", "fa5", "fa6", "fa7", "fs0", "fs1", "memory");
   }

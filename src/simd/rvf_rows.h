@@ -1,5 +1,6 @@
-// One row on RISC-V processors that have the extension F and no vectors: chains over numbers of two bytes or one, over columns
-// that lie apart, and widening. There is no instruction that converts halves, so words of two are taken apart by integers.
+// One row on 32-bit RISC-V processors that have the extension F and no vectors: chains over numbers of two bytes or one, over
+// columns that lie apart, and widening. There is no instruction that converts halves, so words of two are taken apart by
+// integers.
 #pragma once
 
 #include <stddef.h>

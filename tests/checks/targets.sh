@@ -48,7 +48,7 @@ what() {
     aarch64_be) say "digests, options without a C library, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "unit tests of the library but 6 slow ones; digests of 256 bits" ;;
-    vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
+    vendor/*) say "copied folders, 17 kinds of build, emulated" ;;
     cortex-m0plus | cortex-m3) say "chains, specials, digests, options, emulated board" ;;
     rv32*) say "the same, README's first program" ;;
     *) say "the same, household commands, a story of $story_tokens tokens" ;;
