@@ -67,6 +67,7 @@ $(BUILD)/libattend.so: $(LIBRARY)
 ##               EXAMPLE=textbook  self-attention step by step
 ##               MODEL= TOKENIZER=  a story by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
 ##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
+##               TARGET=rv32imafc or rv32imac  README's first program on an emulated RISC-V board: there is no C++ library for the others
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
@@ -75,7 +76,7 @@ RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTE
   $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
 # On a board: household commands, or a story where PROMPT= or STEPS= asks for one.
-BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,household)
+BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household)))
 BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
 ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(EXAMPLE)),)
 $(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=; MODEL=, TOKENIZER=, HEATMAP= and EXAMPLE= are of this machine)
@@ -141,7 +142,7 @@ build/doctest.ready:
 targets:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/checks/targets.sh $(BUILD)
 
-## size        flash, RAM, stack and instructions of each Cortex-M, as a table, held to limits; writes README.md's (TARGETS= some)
+## size        flash, RAM, stack and instructions of each Cortex-M and RISC-V board, as a table, held to limits; writes README.md's (TARGETS= some)
 .PHONY: size
 size:
 	@sh tests/firmware/size.sh

@@ -38,7 +38,7 @@ ATTEND_ALWAYS_INLINE void score_tile(ChainsOf<Number>& chains, const core::Probl
     chains.columns = at_most(end - chains.column, wide);
     if (!arrays || problem.key_panels) {  // a panel is whole, whatever `end` is
       chains.b += ((first + chains.column) & -panel_keys) * ptrdiff_t(problem.head_dim - 1);
-      chains.columns = wide;
+      chains.columns = Isa::panel_columns(chains.rows, chains.columns, wide);
     }
     for (int left = problem.head_dim; left > 0; left -= chain_dims) {
       chains.adds = left != problem.head_dim;

@@ -103,6 +103,7 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
   int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: there is none
   int (*columns)(int rows, bool apart) = &Isa::columns;  // and of floats
+  int (*panel_columns)(int rows, int columns, int most) = &Isa::panel_columns;  // of a panel, for so many that are seen
   // A few rows' and columns' sums of products, as chains.h defines them: any; where b's columns lie side by side; and such of
   // one row that go on from the sums that are there.
   void (*chains)(const ChainsOf<float>& c) = &Isa::chains;

@@ -16,6 +16,13 @@ namespace {
 using EmbeddedIsa = Vfp;
 }  // namespace
 }  // namespace attend
+#elif defined(__riscv_flen) && __riscv_xlen == 32
+#include "rvf.h"
+namespace attend {
+namespace {
+using EmbeddedIsa = Rvf;
+}  // namespace
+}  // namespace attend
 #else
 #include "scalar.h"
 namespace attend {

@@ -15,7 +15,7 @@ vendor=$top/vendor
 build=$top
 . tests/support/check.sh
 targets='cortex-m0plus cortex-m3 cortex-m4/soft cortex-m4/softfp cortex-m4 cortex-m7 cortex-m33/soft cortex-m33 cortex-m55/nomve
-  cortex-m55 armv7-a armv7-a/neon aarch64 rv32imac rv64gc rv64gc/linux'
+  cortex-m55 armv7-a armv7-a/neon aarch64 rv32imac rv32imafc rv64gc rv64gc/linux'
 
 # What a firmware of our own might say: no C or C++ library, no exceptions, every warning.
 strict='-fno-exceptions -fno-rtti -ffreestanding -nostdlib -Wall -Wextra -Werror'
@@ -37,6 +37,7 @@ describe() { # target
     armv7-a/neon) triplet=arm-linux-gnueabihf emulator=qemu-arm flags='-march=armv7-a -mfpu=neon-vfpv4' ;;
     aarch64) triplet=aarch64-linux-gnu emulator=qemu-aarch64 flags='' ;;
     rv32imac) triplet=riscv64-unknown-elf emulator=qemu-riscv32 flags='-march=rv32imac -mabi=ilp32' software=yes ;;
+    rv32imafc) triplet=riscv64-unknown-elf emulator=qemu-riscv32 flags='-march=rv32imafc -mabi=ilp32f' ;;
     rv64gc) triplet=riscv64-unknown-elf emulator=qemu-riscv64 flags='-march=rv64gc -mabi=lp64d' ;;
     rv64gc/linux) triplet=riscv64-linux-gnu emulator=qemu-riscv64 flags='-march=rv64gc -mabi=lp64d' ;;
   esac

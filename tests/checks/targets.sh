@@ -13,12 +13,12 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 board=tests/firmware/board.sh
 story_tokens=100
 kernels='unit conformance' # the rooms of tests without those of the surfaces
-# Those with a float unit run the application too.
+# Those with a float unit and a C++ library run the application too.
 application_boards='cortex-m4 cortex-m7 cortex-m33 cortex-m55'
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
-targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be rv32 wasm32 $boards"
+targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be wasm32 $boards"
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
 order="s390x armv7-a aarch64 rv64v vendor/gcc vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
@@ -45,11 +45,12 @@ what() {
     armv7-a) say "all tests but accuracy, the stack, user-mode emulation" ;;
     rv64) say "specials, digests, options, the stack, user-mode emulation" ;;
     s390x) say "all tests but accuracy, user-mode emulation" ;;
-    rv32 | aarch64_be) say "digests, options without a C library, emulation" ;;
+    aarch64_be) say "digests, options without a C library, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "unit tests of the library but 6 slow ones; digests of 256 bits" ;;
-    vendor/*) say "copied folders, 16 kinds of build, emulated" ;;
+    vendor/*) say "copied folders, 17 kinds of build, emulated" ;;
     cortex-m0plus | cortex-m3) say "chains, specials, digests, options, emulated board" ;;
+    rv32*) say "the same, README's first program" ;;
     *) say "the same, household commands, a story of $story_tokens tokens" ;;
   esac
 }
@@ -146,12 +147,6 @@ freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
   done
 }
 
-rv32() {
-  needs riscv64-unknown-elf-g++ gcc-riscv64-unknown-elf qemu-riscv32 qemu-user
-  link='-static -lgcc'
-  freestanding rv32 'riscv64-unknown-elf-g++ -march=rv32imac -mabi=ilp32 -Os' linux qemu-riscv32
-}
-
 # There is no C library for it: the libraries of the cross compiler are little-endian.
 aarch64_be() {
   needs aarch64-linux-gnu-g++ g++-aarch64-linux-gnu qemu-aarch64_be qemu-user "$clang" clang ld.lld lld
@@ -171,6 +166,7 @@ wasm32() {
 
 on_board() {  # board
   programs='chains specials digests options'
+  case $1 in rv32*) programs="$programs example" ;; esac
   case " $application_boards " in *" $1 "*)
     programs="$programs household household_floats"
     [ ! -s "$work/story.txt" ] || programs="$programs story"
@@ -185,7 +181,7 @@ on_board() {  # board
     status=$?
     cat "$work/$1.$program.txt"
     [ $status -eq 0 ] || return $status
-    case $program in household* | story) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
+    case $program in household* | story | example) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
   case $programs in
     *story*) say "actions, scores and text as on this machine" ;;
@@ -199,7 +195,7 @@ work_on() {  # target
     aarch64) unit aarch64-linux-gnu qemu-aarch64 '' "$accuracy_tests" "$kernels" ;;
     armv7-a) unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" "$kernels api c_api" ;;
     s390x) unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels api c_api" ;;
-    rv32 | rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
+    rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
     *) on_board "$1" ;;
   esac
@@ -242,7 +238,9 @@ for program in specials digests options; do
   $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
     -o "$work/$program" || exit 1
 done
-# What the application says on this machine.
+# What the first program of README and the application say on this machine.
+$cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/example_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
+  -o "$work/example" && "$work/example" >"$work/example.txt" || exit 1
 if [ -r "$models/stories260K.bin" ] && [ -r "$models/tok512.bin" ]; then
   "$build/run" --model "$models/stories260K.bin" --tokenizer "$models/tok512.bin" --steps $story_tokens \
     >"$work/story.txt" 2>/dev/null || exit 1

@@ -6,17 +6,17 @@
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
 #   tests/firmware/board.sh flags BOARD
+#   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# Programs: chains, specials, digests, options, count; of the application household, household_floats, tokens, tokens_floats, story.
+# Programs: chains, specials, digests, options, count, example; of the application household, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
-cxx=${ARM_CXX:-arm-none-eabi-g++}
 # Calls that size.sh measures beside the plain ones.
 kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring'
-boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55'
+boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imac rv32imafc'
 
 fail() { echo "board.sh: $*" >&2; exit 1; }
 
@@ -25,23 +25,36 @@ needs() {  # program package
 }
 
 # The emulator's machine, the flags that a vendor would compile with, and where memories lie. An M3 executes the code of an M0+.
-# The M33 and the M55 start in the secure state, where memories are seen 0x10000000 higher.
+# The M33 and the M55 start in the secure state, where memories are seen 0x10000000 higher. RISC-V processors are as small as the
+# flags say, so that an instruction that a board lacks is a fault; nobody brings a C library for them.
 describe() {  # board; cortex- may be left out
+  emulator=qemu-system-arm package=qemu-system-arm cxx=${ARM_CXX:-arm-none-eabi-g++} cxx_package=gcc-arm-none-eabi
+  platform="$here/start.cpp $here/semihosting.cpp" libraries='' memory=''
   vectors=0x00000000 code=0x00000400 code_size=0x3ffc00 ram=0x20000000 ram_size=0x400000
-  case cortex-${1#cortex-} in
-    cortex-m0plus) machine=mps2-an385 flags='-mcpu=cortex-m0plus' ;;
-    cortex-m3) machine=mps2-an385 flags='-mcpu=cortex-m3' ;;
-    cortex-m4) machine=mps2-an386 flags='-mcpu=cortex-m4 -mfloat-abi=hard' ;;
-    cortex-m7) machine=mps2-an500 flags='-mcpu=cortex-m7 -mfloat-abi=hard' ;;
-    cortex-m33)
+  case ${1#cortex-} in
+    m0plus) machine=mps2-an385 flags='-mcpu=cortex-m0plus' ;;
+    m3) machine=mps2-an385 flags='-mcpu=cortex-m3' ;;
+    m4) machine=mps2-an386 flags='-mcpu=cortex-m4 -mfloat-abi=hard' ;;
+    m7) machine=mps2-an500 flags='-mcpu=cortex-m7 -mfloat-abi=hard' ;;
+    m33)
       machine=mps2-an505 flags='-mcpu=cortex-m33 -mfloat-abi=hard'
       vectors=0x10000000 code=0x10000400 ram=0x38000000
       ;;
-    cortex-m55)
+    m55)
       machine=mps3-an547 flags='-mcpu=cortex-m55 -mfloat-abi=hard'
       vectors=0x10000000 code=0x11000000 code_size=0x200000 ram=0x31000000
       ;;
+    rv32imac) machine='virt -m 8M -cpu rv32,f=false,d=false,h=false' flags='-march=rv32imac -mabi=ilp32' ;;
+    rv32imafc) machine='virt -m 8M -cpu rv32,f=true,d=false,h=false' flags='-march=rv32imafc -mabi=ilp32f' ;;
     *) fail "expected one of $boards, found \"$1\"" ;;
+  esac
+  case $1 in
+    rv32*)
+      emulator=qemu-system-riscv32 package=qemu-system-misc cxx=${RISCV_CXX:-riscv64-unknown-elf-g++} cxx_package=gcc-riscv64-unknown-elf
+      flags="$flags -ffreestanding" machine="$machine -bios none"
+      platform="$here/start_riscv.cpp $here/semihosting.cpp" libraries='-nostdlib -lgcc' memory=$here/memory.cpp
+      vectors=0x80000000 code=0x80000400 code_size=0x3ffc00 ram=0x80400000
+      ;;
   esac
   flags=${FLAGS:-$flags}
 }
@@ -55,14 +68,15 @@ compile() {  # sources; objects end up in $objects
   done
 }
 
-library() {  # the C++ library's headers
+library() {  # the C++ library's headers, where there is one
+  [ -z "$memory" ] || return 0
   echo '#include <cstddef>' | $cxx -E -x c++ - >/dev/null 2>&1 ||
     { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
 }
 
 prepare() {  # board folder-for-objects
   describe "$1"
-  needs "$cxx" gcc-arm-none-eabi
+  needs "$cxx" $cxx_package
   work=$2 objects='' extra='' stack_size=0x4000
   rm -rf "$work"
   mkdir -p "$work" || exit 1
@@ -75,12 +89,13 @@ link() {  # image options
   $cxx $flags -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -T "$here/link.ld" \
     -Wl,--defsym=vectors_origin=$vectors,--defsym=code_origin=$code,--defsym=code_size=$code_size \
     -Wl,--defsym=ram_origin=$ram,--defsym=ram_size=$ram_size,--defsym=stack_size=$stack_size \
-    $objects "$@" -o "$image" || exit 1
+    $objects "$@" $libraries -o "$image" || exit 1
 }
 
 # The application's sources but those of one program.
 application() {
   [ -z "$app_objects" ] || return 0
+  [ -z "$memory" ] || fail "the application needs a C++ library, which $cxx does not have"
   objects='' extra='-Wall -Wextra -Wshadow'
   for part in checkpoint commands generate household input_file llama matrix sampler tokenizer words; do
     compile "bench/app/$part.cpp"
@@ -109,14 +124,14 @@ write_floats() {
 build_program() {  # program image
   objects=$common extra='-Wall -Wextra -Wshadow' stack_size=0x4000
   case $1 in
-    digests | options | count | chains | specials) compile "$here/$1_main.cpp" ;;
+    digests | options | count | chains | specials | example) compile "$here/$1_main.cpp" ;;
     household | tokens) application_program "$1" bench/app/model/household.bin '' ;;
     household_floats | tokens_floats) write_floats && application_program "${1%_floats}" "$work/floats.bin" '' ;;
     story)
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, household, household_floats, tokens, tokens_floats, story, count, chains or specials, found \"$1\"" ;;
+    *) fail "expected digests, options, household, household_floats, tokens, tokens_floats, story, count, chains, specials or example, found \"$1\"" ;;
   esac
   link "$2"
 }
@@ -127,7 +142,8 @@ build() {  # board folder program...
   library
   compile src/*.cpp
   extra='-Wall -Wextra -Wshadow'
-  compile "$here/start.cpp" "$here/semihosting.cpp"
+  # shellcheck disable=SC2086
+  compile $platform $memory
   common=$objects
   shift 2
   for program in "$@"; do build_program "$program" "$folder/$name.$program"; done
@@ -139,7 +155,8 @@ link_compiled() {  # board image object...
   result=$2
   shift 2
   extra='-ffreestanding -fno-exceptions -fno-rtti -Wall -Wextra -Wshadow'
-  compile "$here/start.cpp" "$here/semihosting.cpp" "$here/memory.cpp"
+  # shellcheck disable=SC2086
+  compile $platform "$here/memory.cpp"
   objects="$objects $*"
   # What is said about stacks holds for operating systems: parts of libgcc say nothing, Clang's objects do.
   link "$result" -nostdlib -lgcc -Wl,-z,noexecstack
@@ -152,12 +169,16 @@ size() {  # board folder
   library
   extra='-fno-exceptions -fcallgraph-info=su'
   compile src/*.cpp "$here/size_main.cpp"
+  alone=$objects
+  [ -z "$memory" ] || compile "$memory"
   stack_size=0
   for program in nothing prefill decode both options $kinds; do link "$work/$program" -Wl,-e,begin_$program; done
   # The same without the run-time helpers of compiler and C library, which tells how much of it they are.
+  library_objects=$objects objects=$alone
   link "$work/alone" -Wl,-e,begin_both -nodefaultlibs -Wl,--unresolved-symbols=ignore-all
-  stack_size=0x4000 extra='-fno-exceptions -Wall -Wextra -Wshadow'
-  compile "$here/start.cpp" "$here/semihosting.cpp"
+  objects=$library_objects stack_size=0x4000 extra='-fno-exceptions -Wall -Wextra -Wshadow'
+  # shellcheck disable=SC2086
+  compile $platform
   common=$objects
   for program in stack count; do
     objects=$common
@@ -170,12 +191,12 @@ run() {  # board image [argument...]; $clock: options for the emulator's clock
   describe "$1"
   image=$2
   shift 2
-  needs qemu-system-arm qemu-system-arm
+  needs $emulator $package
   arguments=arg=$(basename "$image")
   # The emulator takes a doubled comma for one.
   for argument in "$@"; do arguments=$arguments,arg=$(printf '%s' "$argument" | sed 's/,/,,/g'); done
   # shellcheck disable=SC2086
-  timeout "${SECONDS_TO_LIVE:-600}" qemu-system-arm -machine $machine -display none -serial none -monitor none \
+  timeout "${SECONDS_TO_LIVE:-600}" $emulator -machine $machine -display none -serial none -monitor none \
     -chardev stdio,id=console -semihosting-config "enable=on,target=native,chardev=console,$arguments" $clock -kernel "$image" </dev/null
 }
 
@@ -186,7 +207,8 @@ case ${1:-} in
   size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;
   count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
   flags) [ $# -eq 2 ] || fail 'expected flags BOARD'; describe "$2"; echo "$flags" ;;
+  compiler) [ $# -eq 2 ] || fail 'expected compiler BOARD'; describe "$2"; echo "$cxx" ;;
   boards) echo "$boards" ;;
   kinds) echo "$kinds" ;;
-  *) fail 'expected build, link, run, count, size, flags, boards or kinds' ;;
+  *) fail 'expected build, link, run, count, size, flags, compiler, boards or kinds' ;;
 esac

@@ -1,8 +1,6 @@
 // Compares the chains of this processor's instruction set, which are in assembly, with their definition in src/simd/chains.h:
 // random shapes, bit by bit, over floats and over numbers of other formats; and the widening of a run of numbers with that of
 // one. Whatever may not be read is NaN or lies beyond the end of memory, and whatever may not be written must stay.
-#include <initializer_list>
-
 #include "../../src/backends.h"
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"
@@ -16,6 +14,15 @@ namespace {
 
 constexpr int most_columns = 20, most_steps = 64, width = 64, a_floats = 4 * 80, b_floats = 80 * 80;
 float a[a_floats], b[b_floats], found[4][width], expected[4][width];
+
+template <int count>
+void print_numbers(const char* name, const int (&numbers)[count]) {
+  firmware::print(name);
+  for (const int number : numbers) {
+    firmware::print(" ");
+    firmware::print_number(uint64_t(number));
+  }
+}
 
 // a * b as it is rounded there, even where the compiler may fuse it with what follows.
 float product(float x, float y) {
@@ -75,11 +82,7 @@ bool check(attend_test::Random& random) {
   Isa::chains(c);
   if (__builtin_memcmp(found, expected, sizeof found) == 0) return true;
   const char* const names[] = {"panel", "columns side by side", "steps side by side"};
-  firmware::print(names[kind]);
-  for (const int number : {c.rows, c.columns, c.steps, int(c.b_step), int(c.b_stride), int(c.adds)}) {
-    firmware::print(" ");
-    firmware::print_number(uint64_t(number));
-  }
+  print_numbers(names[kind], {c.rows, c.columns, c.steps, int(c.b_step), int(c.b_stride), int(c.adds)});
   firmware::print(" (rows, columns, steps, b_step, b_stride, adds): other bits than chains.h defines\n");
   return false;
 }
@@ -111,7 +114,7 @@ bool check_alone(int rows) {
 
 // Boards with an Armv6-M or Armv7-M core read zeros behind RAM, unless they may not.
 void guard_end_of_memory() {
-#if __ARM_ARCH < 8
+#if defined(__ARM_ARCH) && __ARM_ARCH < 8
   volatile uint32_t* const region = reinterpret_cast<volatile uint32_t*>(0xe000ed98);  // number, base, attributes and size
   constexpr uint32_t no_access = 1u << 28, size_4_megabytes = 21u << 1, on = 1;
   const firmware::Memory memory = firmware::free_memory();
@@ -155,14 +158,6 @@ bool same(const float* x, const float* y, int count) {
     if (!both_nan && attend::bits_to<uint32_t>(x[i]) != attend::bits_to<uint32_t>(y[i])) return false;
   }
   return true;
-}
-
-void print_numbers(const char* name, std::initializer_list<int> numbers) {
-  firmware::print(name);
-  for (const int number : numbers) {
-    firmware::print(" ");
-    firmware::print_number(uint64_t(number));
-  }
 }
 
 template <class Number>
@@ -294,7 +289,8 @@ int firmware::run() {
   guard_end_of_memory();
   attend_test::Random random(1);
   int passed = 0, failed = 0;
-  for (const int rows : {1, Isa::tile_rows}) ++(check_alone(rows) ? passed : failed);
+  ++(check_alone(1) ? passed : failed);
+  ++(check_alone(Isa::tile_rows) ? passed : failed);
   while (passed + failed < 10000 && failed < 10) ++(check(random) ? passed : failed);
   for (int i = 0; i < 3000 && failed < 10; ++i) ++(check_continued(random) ? passed : failed);
   ++(check_all<attend::Half>("float16") ? passed : failed);

@@ -1,6 +1,6 @@
 // How many instructions a program on a board executes. For an emulator whose clock moves with the instructions, the same step
-// for each (board.sh count starts it that way). SysTick reads that clock; a loop of known length before tells how many
-// instructions one of its ticks is.
+// for each (board.sh count starts it that way). SysTick reads that clock, or on RISC-V the counter of instructions does; a loop
+// of known length before tells how many instructions one tick is.
 #pragma once
 
 #include "platform.h"
@@ -8,6 +8,27 @@
 namespace firmware {
 namespace counting {
 
+#if defined(__riscv)
+inline uint64_t ticks() {
+  uint32_t high, low, high_again;
+  do {
+    __asm__ volatile(
+        ".option push\n"
+        ".option arch, +zicsr\n"
+        "rdinstreth %0\n"
+        "rdinstret %1\n"
+        "rdinstreth %2\n"
+        ".option pop\n"
+        : "=r"(high), "=r"(low), "=r"(high_again));
+  } while (high != high_again);
+  return uint64_t(high) << 32 | low;
+}
+
+inline void start_ticks() {}
+
+// Two instructions a round.
+inline void spin(uint32_t rounds) { __asm__ volatile("1: addi %0, %0, -1\nbnez %0, 1b" : "+r"(rounds)); }
+#else
 inline volatile uint32_t tick_wraps;
 inline volatile uint32_t* const systick = reinterpret_cast<volatile uint32_t*>(0xe000e010);  // control, reload, current
 constexpr uint32_t ticks_in_wrap = 1u << 24;
@@ -35,6 +56,7 @@ inline void start_ticks() {
 inline void spin(uint32_t rounds) {
   __asm__ volatile(".syntax unified\n1:\tsubs %0, %0, #1\n\tbne 1b" : "+l"(rounds) : : "cc");
 }
+#endif
 
 constexpr uint32_t known_rounds = 1000000;
 
@@ -80,4 +102,6 @@ inline void print_per(uint64_t instructions, uint64_t operations) {
 
 }  // namespace firmware
 
+#if !defined(__riscv)
 extern "C" void on_tick() { firmware::counting::tick_wraps = firmware::counting::tick_wraps + 1; }
+#endif

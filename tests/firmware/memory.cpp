@@ -24,6 +24,15 @@ void* memmove(void* to, const void* from, size_t count) {
   return to;
 }
 
+int memcmp(const void* a, const void* b, size_t count) {
+  const volatile unsigned char* const x = static_cast<const volatile unsigned char*>(a);
+  const volatile unsigned char* const y = static_cast<const volatile unsigned char*>(b);
+  for (size_t i = 0; i < count; ++i) {
+    if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+  }
+  return 0;
+}
+
 // The same by the names of Arm's run-time ABI, which Clang calls.
 #if defined(__ARM_EABI__)
 void __aeabi_memset(void* to, size_t count, int byte) { memset(to, byte, count); }

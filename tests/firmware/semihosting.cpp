@@ -11,12 +11,32 @@ namespace {
 enum Request : uintptr_t { open_file = 0x01, write_file = 0x05, get_command_line = 0x15, exit_extended = 0x20 };
 constexpr uintptr_t application_exit = 0x20026;
 
+#if defined(__riscv)
+// The breakpoint is a request between these two instructions, which do nothing; all three lie in one page.
+uintptr_t ask(Request request, void* parameters) {
+  register uintptr_t a0 __asm__("a0") = request;
+  register void* a1 __asm__("a1") = parameters;
+  __asm__ volatile(
+      ".option push\n"
+      ".option norvc\n"
+      ".balign 16\n"
+      "slli x0, x0, 0x1f\n"
+      "ebreak\n"
+      "srai x0, x0, 7\n"
+      ".option pop\n"
+      : "+r"(a0)
+      : "r"(a1)
+      : "memory");
+  return a0;
+}
+#else
 uintptr_t ask(Request request, void* parameters) {
   register uintptr_t r0 __asm__("r0") = request;
   register void* r1 __asm__("r1") = parameters;
   __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
   return r0;
 }
+#endif
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 

@@ -13,7 +13,11 @@ constexpr uint32_t paint = 0xdecade01;
 // is until the function returns: bytes are counted from what the caller of `call` has.
 __attribute__((noinline)) uint32_t bytes_of_stack(void (*call)()) {
   volatile uint32_t* here;
+#if defined(__riscv)
+  __asm__ volatile("mv %0, sp" : "=r"(here));
+#else
   __asm__ volatile("mov %0, sp" : "=r"(here));
+#endif
   for (volatile uint32_t* word = stack_bottom; word != here; ++word) *word = paint;
   call();
   const volatile uint32_t* word = stack_bottom;

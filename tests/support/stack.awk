@@ -3,7 +3,7 @@
 #   awk -v roots="FUNCTION..." [-v known="FUNCTION=BYTES..."] [-v indirect=BYTES] -f tests/support/stack.awk FILE.ci... [DISASSEMBLY]
 #
 # FILE.ci is what GCC writes with -fcallgraph-info=su: frames, and who calls whom. DISASSEMBLY is objdump -d --no-show-raw-insn of
-# a linked Cortex-M image, which knows better who calls whom: run-time helpers too, and nothing that was optimised away or not
+# a linked image for Cortex-M or RISC-V, which knows better who calls whom: run-time helpers too, and nothing that was optimised away or not
 # linked. So where it is given, calls come from it and frames from the compiler. Functions without a frame there, the helpers
 # of the compiler's run-time and of the C library, count with all that their instructions push, on any path.
 #
@@ -13,7 +13,7 @@
 # known= are functions whose depth was found elsewhere.
 BEGIN {
   FS = "\""
-  branch = "^(b(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?|blx?|cbn?z)(\\.[nw])?$"
+  branch = "^((b(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?|blx?|cbn?z)(\\.[nw])?|b(eq|ne|le|ge|lt|gt)[zu]|j|jal)$"
 }
 
 function complain(text) {
@@ -68,17 +68,18 @@ image && /^ *[0-9a-f]+:\t/ {
   operation = part[2]
   operands = part[3]
   if (operation ~ /^(\.word|\.short|\.byte|nop)/ || part[2] part[3] == "movsr0, r0") next  # tables, padding, also by zeros
-  runs_on = operation !~ /^(b|b\.n|b\.w|bx|udf.*)$/ && !(operation ~ /^(pop|ldmia\.w|ldm.*|ldr|ldr\.w|mov)$/ && operands ~ /pc/)
+  runs_on = operation !~ /^(b|b\.n|b\.w|bx|udf.*|j|jr|ret|unimp)$/ && !(operation ~ /^(pop|ldmia\.w|ldm.*|ldr|ldr\.w|mov)$/ && operands ~ /pc/)
   # Armv6-M returns from functions that take a struct half in registers by the register that it has popped alone.
   if (operation == "pop" && operands ~ /^{r[0-9]}$/) popped = substr(operands, 2, 2)
   if (operation ~ /^bl?x/ && operands ~ /^(r[0-9]|ip|sl|fp)/ && !(operation == "bx" && operands == popped)) {
     add_call(at, "__indirect_call")
   }
+  if (operation ~ /^(jr|jalr)$/) add_call(at, "__indirect_call")
   if (operation != "pop" && operands !~ /^sp, #/) popped = ""
   if (operation ~ branch && match(operands, /<[^>]*>/)) {
     target = substr(operands, RSTART + 1, RLENGTH - 2)
     inside = sub(/\+0x[0-9a-f]+$/, "", target)
-    if (target != at || (operation ~ /^blx?$/ && !inside)) add_call(at, target)
+    if (target != at || (operation ~ /^(blx?|jal)$/ && !inside)) add_call(at, target)
     if (target == at && inside && operation == "bl") runs_on = 0  # how Armv6-M jumps far within a function
   }
   if (operation ~ /^v?(push|stmdb|stmfd)/ && (operation ~ /push/ || operands ~ /^sp!/)) {
@@ -86,6 +87,11 @@ image && /^ *[0-9a-f]+:\t/ {
   } else if (operands ~ /\[sp, #-[0-9]+\]!/) {
     match(operands, /#-[0-9]+\]!/)
     pushed[at] += substr(operands, RSTART + 2, RLENGTH - 4)
+  } else if (operands ~ /^sp,sp,-?[0-9]+$/) {  # RISC-V: down, or up again
+    match(operands, /,-?[0-9]+$/)
+    if (substr(operands, RSTART + 1) < 0) pushed[at] -= substr(operands, RSTART + 1)
+  } else if (operands ~ /^sp,/ && operation !~ /^f?s[bhwd]$/ && operands !~ /^sp, /) {
+    odd[at]
   } else if (operation ~ /^sub/ && operands ~ /^sp, (sp, )?#[0-9]+/) {
     match(operands, /#[0-9]+/)
     pushed[at] += substr(operands, RSTART + 1, RLENGTH - 1)

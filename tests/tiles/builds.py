@@ -65,6 +65,9 @@ def backends():
         # Without relaxation, because the linker, which would do it, also fills in the targets of branches.
         Backend("rvv", "rvv", machines.Riscv(), first_clang=19,
                 clang="--target=riscv64-linux-gnu -march=rv64gcv -mno-relax -ffreestanding"),
+        Backend("rvf", "scalar", machines.RiscvFloats(), gcc="riscv64-unknown-elf-g++ " + board_flags("rv32imafc"),
+                gcc_package="gcc-riscv64-unknown-elf",
+                clang="--target=riscv32-unknown-elf -mno-relax " + board_flags("rv32imafc")),
         board("cortex-m4", "scalar", r"\bs\d+"),
         board("cortex-m7", "scalar", r"\bs\d+", triple="thumbv7em-none-eabihf", models=["cortex-m7"],
               multiply_add="vfma.f32 s{}, s30, s31", registers=24),

@@ -210,6 +210,14 @@ class Riscv(Machine):
         return bool(self.move.fullmatch(instruction.mnemonic))
 
 
+class RiscvFloats(Riscv):
+    """The extension F without vectors, one float at a time."""
+
+    objdump_flags = ("--mattr=+m,+a,+f,+c",)
+    multiply_add = re.compile(r"fn?m(add|sub)\.s")
+    vector = re.compile(r"\bf[tas]\d+\b")
+
+
 def list_length(text):
     """Registers in a list like {d16-d19}, {s0, s1} or { v0.4s, v1.4s }; of a single register 1."""
     length = 0
