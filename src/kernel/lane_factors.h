@@ -25,6 +25,12 @@ ATTEND_ALWAYS_INLINE void for_each_lane(Call call) {
   }
 }
 
+// Whether a tile goes on by four steps at once, by lane or by a loop of the instruction set's own.
+template <class Isa>
+constexpr bool takes_four_steps(int rows, int vecs) {
+  return Isa::lane_factors == 4 || Isa::has_four_steps(rows, vecs);
+}
+
 // The factors of the next `steps` steps: the first lanes of a register.
 template <class Isa, int steps>
 ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {

@@ -67,7 +67,15 @@ ATTEND_ALWAYS_INLINE void weights_of_panels(float* scores, int key_count, const 
                                             float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = panel_keys / Isa::lanes;
-  const Vec shift = Isa::broadcast(whole_shift), bias = Isa::broadcast(row.bias), lowest = Isa::broadcast(row.lowest);
+  const Vec shift = Isa::broadcast(whole_shift), lowest = Isa::broadcast(row.lowest);
+  if constexpr (Isa::has_panel_weights) {
+    if (!begun) fill_row<Isa>(0.0f, panel_keys, lane_sums);
+    for (const float* const end = scores + key_count; scores < end; scores += panel_keys) {
+      Isa::panel_weights(scores, shift, lowest, row.bias, exp2_coefficients, lane_sums);
+    }
+    return;
+  }
+  const Vec bias = Isa::broadcast(row.bias);
   Vec sums[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = begun ? Isa::load(lane_sums + v * Isa::lanes) : Isa::zero();
@@ -97,7 +105,7 @@ template <class Isa, int rows, int vecs, int stride = config::score_keys>
 int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
-  if constexpr (Isa::keeps_coefficients && rows == 1 && vecs * Isa::lanes == panel_keys) {
+  if constexpr ((Isa::keeps_coefficients || Isa::has_panel_weights) && rows == 1 && vecs * Isa::lanes == panel_keys) {
     weights_of_panels<Isa>(scores + from, to - from, *scale, begun || from > 0, lane_sums);
     return to;
   }

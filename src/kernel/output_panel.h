@@ -58,13 +58,18 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
       ATTEND_UNROLL
       for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(c, i), i);
     }
-    multiply_by_lanes<Isa, decltype(count)::value, true>(
-        [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
-        [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }, sums);
+    if constexpr (Isa::has_four_steps(1, chains * vecs)) {
+      Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(0, 0), weights_of(chains - 1, 0)}, panel_keys, sums);
+    } else {
+      multiply_by_lanes<Isa, decltype(count)::value, true>(
+          [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
+          [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }, sums);
+    }
   };
   int left = steps;
+  if constexpr (Isa::has_four_steps(1, chains * vecs)) left = opaque(left);
   for (; left >= 4; left -= 4) {
-    if constexpr (Isa::lane_factors == 4) {
+    if constexpr (takes_four_steps<Isa>(1, chains * vecs)) {
       lane_steps(Constant<4>());
     } else {
       ATTEND_UNROLL

@@ -59,6 +59,9 @@ struct HostOperations : CommonOperations<Isa> {
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
   bool keeps_coefficients = Isa::keeps_coefficients;     // whether those of the exponential stay in registers in its loop
+  // Whether tiles of so many rows and vectors go on by four_steps, and whether panel_weights weighs the scores of a panel.
+  bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
+  bool has_panel_weights = Isa::has_panel_weights;
   int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
   int transposed = Isa::transposed;                      // how many rows and columns transpose takes
   int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
@@ -131,8 +134,26 @@ struct LaneOperations {
   void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
 };
 
+// And those that have loops of their own, for which compilers lack registers.
+template <class Isa, class Number>
+struct TileSteps {
+  using Vec = typename Isa::Vec;
+  static_assert(Isa::has_four_steps(1, 4) && Isa::has_four_steps(1, 8), "attend: has_four_steps: 2 x 4, 1 x 4 and 1 x 8, or none");
+  using Factors = const float* const (&)[2];
+  using Vectors = const Number* const (&)[2];
+  // sums[r][v] += factors[r][i] * the vector of 4 numbers at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded
+  // once. Of a single row with 8 vectors, the last 4 lie from vectors[1] on and take their factors from factors[1].
+  void (*two_rows)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[2][4]) = &Isa::four_steps;
+  void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
+  void (*few)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
+};
+
 template <class Isa>
 constexpr bool has_host_operations() {
+  if constexpr (Isa::has_four_steps(2, 4)) {
+    static_assert(TileSteps<Isa, float>().two_rows != nullptr && TileSteps<Isa, Half>().two_rows != nullptr &&
+                      TileSteps<Isa, Bfloat>().two_rows != nullptr && TileSteps<Isa, int8_t>().two_rows != nullptr, "");
+  }
   if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().count > 1, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");

@@ -13,7 +13,7 @@
 #endif
 
 // Whether single lanes are loaded and stored. Clang 14 compiles that wrongly for big-endian processors.
-#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ATTEND_NEON_LANES 1
 #else
 #define ATTEND_NEON_LANES 0
@@ -143,12 +143,20 @@ struct Neon : NeonTarget {
   // Four bytes in lanes 0 to 3, and once more in 4 to 7; no byte behind them is read. Lane 0 holds the lowest byte of the
   // integer, which is not the first one in memory where the processor is big-endian.
   static uint8x8_t four_bytes(const void* from) {
+#if !defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    // By one instruction: compilers take the way through another register, or through the stack.
+    using Bytes = const uint8_t[4];
+    uint8x8_t bytes;
+    __asm__("vld1.32 {%P0[]}, [%1]" : "=w"(bytes) : "r"(from), "m"(*static_cast<Bytes*>(from)));
+    return bytes;
+#else
     uint32_t four;
     __builtin_memcpy(&four, from, sizeof four);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     four = __builtin_bswap32(four);
 #endif
     return vreinterpret_u8_u32(vdup_n_u32(four));
+#endif
   }
 
   static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {

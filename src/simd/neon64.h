@@ -25,6 +25,8 @@ struct Neon64 {
   static constexpr bool keeps_coefficients = true;
 
   static constexpr int lane_factors = 4;
+  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
+  static constexpr bool has_panel_weights = false;
 
   // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and
   // spills sums of the largest tile. It keeps assembly where it is.

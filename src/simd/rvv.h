@@ -37,6 +37,8 @@ struct Rvv {
 
   static constexpr int prefetch_ahead = 0;  // of values, for one row
   static constexpr int lane_factors = 1;
+  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
+  static constexpr bool has_panel_weights = false;
   static constexpr bool keeps_coefficients = false;
 
   static Vec zero() { return Vec{}; }

@@ -8,6 +8,7 @@
 #include "../../src/numerics/bits.h"
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"
+#include "own_loops.h"
 
 namespace attend_test {
 
@@ -47,6 +48,12 @@ class Operations {
     if constexpr (Isa::lane_factors > 1) {
       if (!widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane";
+    }
+    if constexpr (Isa::has_four_steps(2, 4)) {
+      if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";
+    }
+    if constexpr (Isa::has_panel_weights) {
+      if (!OwnLoops<Isa>::weigh_panels()) return "panel_weights";
     }
     if (!transposes()) return "transpose, transpose_four";
     for (int i = 0; i < test_count; ++i) {
