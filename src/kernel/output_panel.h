@@ -68,7 +68,8 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
       }
     }
     if constexpr (Isa::has_four_steps(1, chains * vecs)) {
-      Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(0, 0), weights_of(chains - 1, 0)}, panel_keys, sums);
+      Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(0, 0), weights_of(chains - 1, 0)},
+                      panel_keys, sums);
     } else {
       multiply_by_lanes<Isa, decltype(count)::value, true>(
           [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },

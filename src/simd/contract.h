@@ -62,9 +62,9 @@ struct HostOperations : CommonOperations<Isa> {
   // Whether tiles of so many rows and vectors go on by four_steps, and whether panel_weights weighs the scores of a panel.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
   bool has_panel_weights = Isa::has_panel_weights;
-  int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
-  int transposed = Isa::transposed;                      // how many rows and columns transpose takes
-  int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
+  int lane_factors = Isa::lane_factors;        // how many factors of a row one register holds: 1, or LaneOperations
+  int transposed = Isa::transposed;            // how many rows and columns transpose takes
+  int columns_of_four = Isa::columns_of_four;  // how many columns transpose_four takes
 
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
@@ -134,26 +134,36 @@ struct LaneOperations {
   void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
 };
 
-// And those that have loops of their own, for which compilers lack registers.
+// And those that have loops of their own, where compilers would lack registers: has_four_steps is true for tiles of 2 x 4, 1 x
+// 4 and 1 x 8, or for none.
 template <class Isa, class Number>
 struct TileSteps {
   using Vec = typename Isa::Vec;
-  static_assert(Isa::has_four_steps(1, 4) && Isa::has_four_steps(1, 8), "attend: has_four_steps: 2 x 4, 1 x 4 and 1 x 8, or none");
   using Factors = const float* const (&)[2];
   using Vectors = const Number* const (&)[2];
-  // sums[r][v] += factors[r][i] * the vector of 4 numbers at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded
-  // once. Of a single row with 8 vectors, the last 4 lie from vectors[1] on and take their factors from factors[1].
+  static_assert(Isa::lanes == 4 && Isa::has_four_steps(2, 4) && Isa::has_four_steps(1, 4) && Isa::has_four_steps(1, 8));
+  // sums[r][v] += factors[r][i] * the vector at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded once. Of 1 x
+  // 8 the last 4 vectors lie from vectors[1] on, and take their factors from factors[1].
   void (*two_rows)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[2][4]) = &Isa::four_steps;
-  void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
   void (*few)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
+  void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
+};
+
+template <class Isa>
+struct PanelWeights {
+  using Vec = typename Isa::Vec;
+  // Replaces 16 scores by their weights: weights_of_panels with the coefficients of exp2_fraction; adds them to the sums.
+  void (*weigh)(float* scores, Vec shift, Vec lowest, float bias, const float* coefficients,
+                float* lane_sums) = &Isa::panel_weights;
 };
 
 template <class Isa>
 constexpr bool has_host_operations() {
   if constexpr (Isa::has_four_steps(2, 4)) {
-    static_assert(TileSteps<Isa, float>().two_rows != nullptr && TileSteps<Isa, Half>().two_rows != nullptr &&
-                      TileSteps<Isa, Bfloat>().two_rows != nullptr && TileSteps<Isa, int8_t>().two_rows != nullptr, "");
+    static_assert(TileSteps<Isa, float>().few != nullptr && TileSteps<Isa, Half>().few != nullptr &&
+                  TileSteps<Isa, Bfloat>().few != nullptr && TileSteps<Isa, int8_t>().few != nullptr);
   }
+  if constexpr (Isa::has_panel_weights) static_assert(PanelWeights<Isa>().weigh != nullptr);
   if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().count > 1, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");

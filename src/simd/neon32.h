@@ -9,26 +9,26 @@
 #include "../numerics/formats.h"
 
 // A macro of the assembler: two vectors of numbers as floats, in two neighbouring registers, which have four names d.
-#define ATTEND_NEON_LOAD_PAIR                                      \
-  ".macro load_pair low, high, d0, d2, d3, address:vararg\n"       \
-  ".if %c[format] == 0\n" /* float */                              \
-  "vld1.32 {\\d0-\\d3}, \\address\n"                               \
-  ".elseif %c[format] == 1\n" /* Half */                           \
-  "vld1.16 {\\d2-\\d3}, \\address\n"                               \
-  "vcvt.f32.f16 \\low, \\d2\n"                                     \
-  "vcvt.f32.f16 \\high, \\d3\n"                                    \
-  ".elseif %c[format] == 2\n" /* Bfloat */                         \
-  "vld1.16 {\\d2-\\d3}, \\address\n"                               \
-  "vshll.i16 \\low, \\d2, #16\n"                                   \
-  "vshll.i16 \\high, \\d3, #16\n"                                  \
-  ".else\n" /* int8_t */                                           \
-  "vld1.8 {\\d3}, \\address\n"                                     \
-  "vaddl.s8 \\high, \\d3, \\d3\n"                                 \
-  "vaddl.s16 \\low, \\d2, \\d2\n"                                 \
-  "vaddl.s16 \\high, \\d3, \\d3\n"                                \
-  "vcvt.f32.s32 \\low, \\low, #2\n"                                \
-  "vcvt.f32.s32 \\high, \\high, #2\n"                              \
-  ".endif\n"                                                       \
+#define ATTEND_NEON_LOAD_PAIR                                \
+  ".macro load_pair low, high, d0, d2, d3, address:vararg\n" \
+  ".if %c[format] == 0\n" /* float */                        \
+  "vld1.32 {\\d0-\\d3}, \\address\n"                         \
+  ".elseif %c[format] == 1\n" /* Half */                     \
+  "vld1.16 {\\d2-\\d3}, \\address\n"                         \
+  "vcvt.f32.f16 \\low, \\d2\n"                               \
+  "vcvt.f32.f16 \\high, \\d3\n"                              \
+  ".elseif %c[format] == 2\n" /* Bfloat */                   \
+  "vld1.16 {\\d2-\\d3}, \\address\n"                         \
+  "vshll.i16 \\low, \\d2, #16\n"                             \
+  "vshll.i16 \\high, \\d3, #16\n"                            \
+  ".else\n" /* int8_t */                                     \
+  "vld1.8 {\\d3}, \\address\n"                               \
+  "vaddl.s8 \\high, \\d3, \\d3\n"                            \
+  "vaddl.s16 \\low, \\d2, \\d2\n"                            \
+  "vaddl.s16 \\high, \\d3, \\d3\n"                           \
+  "vcvt.f32.s32 \\low, \\low, #2\n"                          \
+  "vcvt.f32.s32 \\high, \\high, #2\n"                        \
+  ".endif\n"                                                 \
   ".endm\n"
 
 namespace attend {
@@ -49,114 +49,120 @@ struct Neon32 {
   static constexpr int lane_factors = 1;
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int rows, int vecs) { return vecs >= 4 && rows * vecs <= 8; }
 
-  // No compiler keeps a tile and what it is multiplied by in 16 registers, and GCC 12 has no function that loads two
-  // neighbouring ones, so these are assembly. What the next step needs is loaded and repeated once its register is free, for
-  // processors that start instructions in their order.
+  // Compilers spill where a tile and what it is multiplied by take all 16 registers, and GCC 12 has no function that loads two
+  // neighbouring ones, so these are assembly. The compiler chooses registers for the 8 sums. The others hold:
+  //
+  //   q10, q15   four factors of each row, or of each half of a row; d20, d21 and d30, d31
+  //   q8, q9     this step's factor in all lanes
+  //   q11 to q14 four vectors
+  //
+  // The text between .irp and .endr stands there five times: each time a step's multiply-adds, and between them, as soon as a
+  // register is free, what the next step needs, because some processors start instructions in their order. The first time there
+  // is no step yet, the last time none follows. `next` is where the next step's factors lie: d2\next and d3\next.
   template <class Number>
   ATTEND_ALWAYS_INLINE static void four_steps(const float* const (&factors)[2], const Number* const (&vectors)[2],
                                               ptrdiff_t stride, Vec (&sums)[2][4]) {
     const Number* from = vectors[0];
-    __asm__ volatile(ATTEND_NEON_LOAD_PAIR
-                     "vld1.32 {d20-d21}, [%[first]]\n"
-                     "vld1.32 {d30-d31}, [%[second]]\n"
-                     ".irp next, 0[0], 0[1], 1[0], 1[1], none\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[a0], q11, q8; vfma.f32 %q[b0], q11, q9\n"
-                     "vfma.f32 %q[a1], q12, q8; vfma.f32 %q[b1], q12, q9\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "load_pair q11, q12, d22, d24, d25, [%[from]]!\n"
-                     ".endif\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[a2], q13, q8; vfma.f32 %q[a3], q14, q8\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "vdup.32 q8, d2\\next\n"
-                     ".endif\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[b2], q13, q9; vfma.f32 %q[b3], q14, q9\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "vdup.32 q9, d3\\next\n"
-                     "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
-                     ".endif\n"
-                     ".endr\n"
-                     ".purgem load_pair\n"
-                     : [from] "+r"(from), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]),
-                       [a3] "+w"(sums[0][3]), [b0] "+w"(sums[1][0]), [b1] "+w"(sums[1][1]), [b2] "+w"(sums[1][2]),
-                       [b3] "+w"(sums[1][3])
-                     : [first] "r"(factors[0]), [second] "r"(factors[1]), [stride] "r"(bytes_behind_pair<Number>(stride)),
-                       [format] "i"(format_of<Number>)
-                     : "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "memory");
+    __asm__ volatile(
+        ATTEND_NEON_LOAD_PAIR
+        "vld1.32 {d20-d21}, [%[first]]\n"
+        "vld1.32 {d30-d31}, [%[second]]\n"
+        ".irp next, 0[0], 0[1], 1[0], 1[1], none\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[a0], q11, q8; vfma.f32 %q[b0], q11, q9\n"
+        "vfma.f32 %q[a1], q12, q8; vfma.f32 %q[b1], q12, q9\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "load_pair q11, q12, d22, d24, d25, [%[from]]!\n"
+        ".endif\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[a2], q13, q8; vfma.f32 %q[a3], q14, q8\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "vdup.32 q8, d2\\next\n"
+        ".endif\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[b2], q13, q9; vfma.f32 %q[b3], q14, q9\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "vdup.32 q9, d3\\next\n"
+        "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
+        ".endif\n"
+        ".endr\n"
+        ".purgem load_pair\n"
+        : [from] "+r"(from), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]), [a3] "+w"(sums[0][3]),
+          [b0] "+w"(sums[1][0]), [b1] "+w"(sums[1][1]), [b2] "+w"(sums[1][2]), [b3] "+w"(sums[1][3])
+        : [first] "r"(factors[0]), [second] "r"(factors[1]), [stride] "r"(bytes_behind_pair<Number>(stride)),
+          [format] "i"(format_of<Number>)
+        : "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "memory");
   }
 
   template <class Number>
   ATTEND_ALWAYS_INLINE static void four_steps(const float* const (&factors)[2], const Number* const (&vectors)[2],
                                               ptrdiff_t stride, Vec (&sums)[1][8]) {
     const Number *from = vectors[0], *other = vectors[1];
-    __asm__ volatile(ATTEND_NEON_LOAD_PAIR
-                     "vld1.32 {d20-d21}, [%[first]]\n"
-                     "vld1.32 {d30-d31}, [%[second]]\n"
-                     ".irp next, 0[0], 0[1], 1[0], 1[1], none\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[a0], q11, q8; vfma.f32 %q[a1], q12, q8\n"
-                     "load_pair q11, q12, d22, d24, d25, [%[other]]!\n"
-                     "vfma.f32 %q[a2], q13, q8; vfma.f32 %q[a3], q14, q8\n"
-                     "load_pair q13, q14, d26, d28, d29, [%[other]], %[stride]\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "vdup.32 q8, d2\\next\n"
-                     ".endif\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[b0], q11, q9; vfma.f32 %q[b1], q12, q9\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "load_pair q11, q12, d22, d24, d25, [%[from]]!\n"
-                     ".endif\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[b2], q13, q9; vfma.f32 %q[b3], q14, q9\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "vdup.32 q9, d3\\next\n"
-                     "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
-                     ".endif\n"
-                     ".endr\n"
-                     ".purgem load_pair\n"
-                     : [from] "+r"(from), [other] "+r"(other), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]),
-                       [a2] "+w"(sums[0][2]), [a3] "+w"(sums[0][3]), [b0] "+w"(sums[0][4]), [b1] "+w"(sums[0][5]),
-                       [b2] "+w"(sums[0][6]), [b3] "+w"(sums[0][7])
-                     : [first] "r"(factors[0]), [second] "r"(factors[1]), [stride] "r"(bytes_behind_pair<Number>(stride)),
-                       [format] "i"(format_of<Number>)
-                     : "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "memory");
+    __asm__ volatile(
+        ATTEND_NEON_LOAD_PAIR
+        "vld1.32 {d20-d21}, [%[first]]\n"
+        "vld1.32 {d30-d31}, [%[second]]\n"
+        ".irp next, 0[0], 0[1], 1[0], 1[1], none\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[a0], q11, q8; vfma.f32 %q[a1], q12, q8\n"
+        "load_pair q11, q12, d22, d24, d25, [%[other]]!\n"
+        "vfma.f32 %q[a2], q13, q8; vfma.f32 %q[a3], q14, q8\n"
+        "load_pair q13, q14, d26, d28, d29, [%[other]], %[stride]\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "vdup.32 q8, d2\\next\n"
+        ".endif\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[b0], q11, q9; vfma.f32 %q[b1], q12, q9\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "load_pair q11, q12, d22, d24, d25, [%[from]]!\n"
+        ".endif\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[b2], q13, q9; vfma.f32 %q[b3], q14, q9\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "vdup.32 q9, d3\\next\n"
+        "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
+        ".endif\n"
+        ".endr\n"
+        ".purgem load_pair\n"
+        : [from] "+r"(from), [other] "+r"(other), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]),
+          [a3] "+w"(sums[0][3]), [b0] "+w"(sums[0][4]), [b1] "+w"(sums[0][5]), [b2] "+w"(sums[0][6]), [b3] "+w"(sums[0][7])
+        : [first] "r"(factors[0]), [second] "r"(factors[1]), [stride] "r"(bytes_behind_pair<Number>(stride)),
+          [format] "i"(format_of<Number>)
+        : "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "memory");
   }
 
   template <class Number>
   ATTEND_ALWAYS_INLINE static void four_steps(const float* const (&factors)[2], const Number* const (&vectors)[2],
                                               ptrdiff_t stride, Vec (&sums)[1][4]) {
     const Number* from = vectors[0];
-    __asm__ volatile(ATTEND_NEON_LOAD_PAIR
-                     "vld1.32 {d20-d21}, [%[factors]]\n"
-                     ".irp next, 0[0], 0[1], 1[0], 1[1], none\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[a0], q11, q8; vfma.f32 %q[a1], q12, q8\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "load_pair q11, q12, d22, d24, d25, [%[from]]!\n"
-                     ".endif\n"
-                     ".ifnc \\next, 0[0]\n"
-                     "vfma.f32 %q[a2], q13, q8; vfma.f32 %q[a3], q14, q8\n"
-                     ".endif\n"
-                     ".ifnc \\next, none\n"
-                     "vdup.32 q8, d2\\next\n"
-                     "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
-                     ".endif\n"
-                     ".endr\n"
-                     ".purgem load_pair\n"
-                     : [from] "+r"(from), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]),
-                       [a3] "+w"(sums[0][3])
-                     : [factors] "r"(factors[0]), [stride] "r"(bytes_behind_pair<Number>(stride)),
-                       [format] "i"(format_of<Number>)
-                     : "q8", "q10", "q11", "q12", "q13", "q14", "memory");
+    __asm__ volatile(
+        ATTEND_NEON_LOAD_PAIR
+        "vld1.32 {d20-d21}, [%[factors]]\n"
+        ".irp next, 0[0], 0[1], 1[0], 1[1], none\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[a0], q11, q8; vfma.f32 %q[a1], q12, q8\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "load_pair q11, q12, d22, d24, d25, [%[from]]!\n"
+        ".endif\n"
+        ".ifnc \\next, 0[0]\n"
+        "vfma.f32 %q[a2], q13, q8; vfma.f32 %q[a3], q14, q8\n"
+        ".endif\n"
+        ".ifnc \\next, none\n"
+        "vdup.32 q8, d2\\next\n"
+        "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
+        ".endif\n"
+        ".endr\n"
+        ".purgem load_pair\n"
+        : [from] "+r"(from), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]), [a3] "+w"(sums[0][3])
+        : [factors] "r"(factors[0]), [stride] "r"(bytes_behind_pair<Number>(stride)), [format] "i"(format_of<Number>)
+        : "q8", "q10", "q11", "q12", "q13", "q14", "memory");
   }
 
   // Replaces the 16 scores of a panel by their weights, as weights_of_panels defines them, and adds these to the partial sums.
@@ -223,6 +229,10 @@ struct Neon32 {
 
   // All bits of a lane where it holds. GCC takes the lanes of the intrinsic functions apart and compares them one by one,
   // because the vector instructions flush subnormal numbers.
+#if defined(__clang__)
+  static uint32x4_t above(Vec a, Vec b) { return vcgtq_f32(a, b); }
+  static uint32x4_t equal(Vec a, Vec b) { return vceqq_f32(a, b); }
+#else
   static uint32x4_t above(Vec a, Vec b) {
     uint32x4_t is;
     __asm__("vcgt.f32 %q0, %q1, %q2" : "=w"(is) : "w"(a), "w"(b));
@@ -233,6 +243,7 @@ struct Neon32 {
     __asm__("vceq.f32 %q0, %q1, %q2" : "=w"(is) : "w"(a), "w"(b));
     return is;
   }
+#endif
 
   static Vec higher(Vec a, Vec b) { return vbslq_f32(above(b, a), b, a); }
 

@@ -1,5 +1,5 @@
-// What loops of an instruction set's own do, against its operations one by one: four_steps and panel_weights. Compiled with that
-// instruction set, and so without std, as operations.h is.
+// What loops of an instruction set's own do, against its operations one by one: four_steps and panel_weights. Compiled with
+// that instruction set, and so without std, as operations.h is.
 #pragma once
 
 #include <stddef.h>
