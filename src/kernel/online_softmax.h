@@ -69,9 +69,11 @@ ATTEND_ALWAYS_INLINE void weights_of_panels(float* scores, int key_count, const 
   constexpr int vecs = panel_keys / Isa::lanes;
   const Vec shift = Isa::broadcast(whole_shift), lowest = Isa::broadcast(row.lowest);
   if constexpr (Isa::has_panel_weights) {
-    if (!begun) fill_row<Isa>(0.0f, panel_keys, lane_sums);
+    static constexpr float none[panel_keys] = {};
+    const float* sums = begun ? lane_sums : none;
     for (const float* const end = scores + key_count; scores < end; scores += panel_keys) {
-      Isa::panel_weights(scores, shift, lowest, row.bias, exp2_coefficients, lane_sums);
+      Isa::panel_weights(scores, shift, lowest, row.bias, sums, lane_sums);
+      sums = lane_sums;
     }
     return;
   }

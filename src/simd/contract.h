@@ -152,9 +152,8 @@ struct TileSteps {
 template <class Isa>
 struct PanelWeights {
   using Vec = typename Isa::Vec;
-  // Replaces 16 scores by their weights: weights_of_panels with the coefficients of exp2_fraction; adds them to the sums.
-  void (*weigh)(float* scores, Vec shift, Vec lowest, float bias, const float* coefficients,
-                float* lane_sums) = &Isa::panel_weights;
+  // Replaces 16 scores by their weights, as weights_of_panels does; lane_sums = sums + these. Scores and lane_sums may be one.
+  void (*weigh)(float* scores, Vec shift, Vec lowest, float bias, const float* sums, float* lane_sums) = &Isa::panel_weights;
 };
 
 template <class Isa>

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../numerics/exp2.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 
@@ -165,14 +166,15 @@ struct Neon32 {
         : "q8", "q10", "q11", "q12", "q13", "q14", "memory");
   }
 
-  // Replaces the 16 scores of a panel by their weights, as weights_of_panels defines them, and adds these to the partial sums.
+  // Replaces the 16 scores of a panel by their weights, as weights_of_panels defines them; lane_sums = sums + these. The scores
+  // may lie where the new sums will.
   //
   // Four vectors go through the polynomial side by side. A multiply-add overwrites what it adds to, so each takes a copy of its
   // coefficient, and the last one the register that it was loaded to.
   static constexpr bool has_panel_weights = true;
-  ATTEND_ALWAYS_INLINE static void panel_weights(float* scores, Vec shift, Vec lowest, float bias, const float* coefficients,
+  ATTEND_ALWAYS_INLINE static void panel_weights(float* scores, Vec shift, Vec lowest, float bias, const float* sums,
                                                  float* lane_sums) {
-    const float *from = scores, *sums = lane_sums;
+    const float *from = scores, *coefficient = exp2_coefficients;
     __asm__ volatile(
         ".macro polynomial_step g0, g1, g2, g3, free, c, c_low, c_high\n"
         "vld1.32 {\\c_low[], \\c_high[]}, [%[coefficient]]!\n"
@@ -215,7 +217,7 @@ struct Neon32 {
         "vst1.32 {d20-d23}, [%[lane_sums]]\n"
         ".purgem polynomial_step\n"
         : [scores] "+r"(scores), [from] "+r"(from), [lane_sums] "+r"(lane_sums), [sums] "+r"(sums),
-          [coefficient] "+r"(coefficients)
+          [coefficient] "+r"(coefficient)
         : [shift] "w"(shift), [lowest] "w"(lowest), [bias] "r"(bias)
         : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12", "q13", "memory");
   }
