@@ -67,17 +67,7 @@ ATTEND_ALWAYS_INLINE void weights_of_panels(float* scores, int key_count, const 
                                             float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int vecs = panel_keys / Isa::lanes;
-  const Vec shift = Isa::broadcast(whole_shift), lowest = Isa::broadcast(row.lowest);
-  if constexpr (Isa::has_panel_weights) {
-    static constexpr float none[panel_keys] = {};
-    const float* sums = begun ? lane_sums : none;
-    for (const float* const end = scores + key_count; scores < end; scores += panel_keys) {
-      Isa::panel_weights(scores, shift, lowest, row.bias, sums, lane_sums);
-      sums = lane_sums;
-    }
-    return;
-  }
-  const Vec bias = Isa::broadcast(row.bias);
+  const Vec shift = Isa::broadcast(whole_shift), bias = Isa::broadcast(row.bias), lowest = Isa::broadcast(row.lowest);
   Vec sums[vecs];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) sums[v] = begun ? Isa::load(lane_sums + v * Isa::lanes) : Isa::zero();
@@ -102,12 +92,29 @@ ATTEND_ALWAYS_INLINE void weights_of_panels(float* scores, int key_count, const 
   for (int v = 0; v < vecs; ++v) Isa::store(lane_sums + v * Isa::lanes, sums[v]);
 }
 
+// The same where the instruction set has a loop of its own for a panel.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void weights_by_panel(float* scores, int key_count, const SoftmaxState& row, bool begun,
+                                           float* lane_sums) {
+  static constexpr float none[panel_keys] = {};
+  const typename Isa::Vec shift = Isa::broadcast(whole_shift), lowest = Isa::broadcast(row.lowest);
+  const float* sums = begun ? lane_sums : none;
+  for (const float* const end = scores + key_count; scores < end; scores += panel_keys) {
+    Isa::panel_weights(scores, shift, lowest, row.bias, sums, lane_sums);
+    sums = lane_sums;
+  }
+}
+
 // Weights of a few rows and `vecs` vectors of each at a time, as many as fill the registers. Rows lie `stride` floats apart.
 template <class Isa, int rows, int vecs, int stride = config::score_keys>
 int weights_side_by_side(float* scores, int from, int to, const SoftmaxState* scale, bool begun, float* lane_sums) {
   using Vec = typename Isa::Vec;
   constexpr int count = rows * vecs;
-  if constexpr ((Isa::keeps_coefficients || Isa::has_panel_weights) && rows == 1 && vecs * Isa::lanes == panel_keys) {
+  if constexpr (Isa::has_panel_weights && rows == 1 && vecs * Isa::lanes == panel_keys) {
+    weights_by_panel<Isa>(scores + from, to - from, *scale, begun || from > 0, lane_sums);
+    return to;
+  }
+  if constexpr (Isa::keeps_coefficients && rows == 1 && vecs * Isa::lanes == panel_keys) {
     weights_of_panels<Isa>(scores + from, to - from, *scale, begun || from > 0, lane_sums);
     return to;
   }
