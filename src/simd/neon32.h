@@ -161,7 +161,7 @@ struct Neon32 {
         ".endif\n"
         ".endr\n"
         ".purgem load_pair\n"
-        : [from] "+r"(from), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]), [a3] "+w"(sums[0][3])
+        : [from] "+r"(from), [a0] "+x"(sums[0][0]), [a1] "+x"(sums[0][1]), [a2] "+x"(sums[0][2]), [a3] "+x"(sums[0][3])
         : [factors] "r"(factors[0]), [stride] "r"(bytes_behind_pair<Number>(stride)), [format] "i"(format_of<Number>)
         : "q8", "q10", "q11", "q12", "q13", "q14", "memory");
   }
