@@ -25,6 +25,12 @@ ATTEND_ALWAYS_INLINE void for_each_lane(Call call) {
   }
 }
 
+// Whether a tile goes on by four steps at once, by lane or by a loop of the instruction set's own.
+template <class Isa>
+constexpr bool takes_four_steps(int rows, int vecs) {
+  return Isa::lane_factors == 4 || Isa::has_four_steps(rows, vecs);
+}
+
 template <class Isa, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
   ATTEND_UNROLL

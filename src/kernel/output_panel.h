@@ -53,18 +53,33 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
     }
   };
   [[maybe_unused]] const auto lane_steps = [&](auto count) ATTEND_INLINE_LAMBDA {
-    ATTEND_UNROLL
-    for (int i = 0; i < count.value; ++i) {
+    if constexpr (!Isa::has_four_steps(1, chains * vecs)) {
       ATTEND_UNROLL
-      for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(c, i), i);
+      for (int i = 0; i < count.value; ++i) {
+        ATTEND_UNROLL
+        for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(c, i), i);
+      }
+    } else if constexpr (prefetch) {
+      ATTEND_UNROLL
+      for (int c = 0; c < chains; ++c) {  // by two registers, because instructions reach less than 4 KB
+        const Number* const near = opaque(weights_of(c, 0) + near_weights / int(sizeof(Number)));
+        prefetch_lines<4 * panel_keys* int(sizeof(Number))>(
+            near, opaque(near + (far_behind_tile - near_weights) / int(sizeof(Number))));
+      }
     }
-    multiply_by_lanes<Isa, decltype(count)::value, true>(
-        [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
-        [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }, sums);
+    if constexpr (Isa::has_four_steps(1, chains * vecs)) {
+      Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(0, 0), weights_of(chains - 1, 0)},
+                      panel_keys, sums);
+    } else {
+      multiply_by_lanes<Isa, decltype(count)::value, true>(
+          [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
+          [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }, sums);
+    }
   };
   int left = steps;
+  if constexpr (Isa::has_four_steps(1, chains * vecs)) left = opaque(left);
   for (; left >= 4; left -= 4) {
-    if constexpr (Isa::lane_factors == 4) {
+    if constexpr (takes_four_steps<Isa>(1, chains * vecs)) {
       lane_steps(Constant<4>());
     } else {
       ATTEND_UNROLL

@@ -21,6 +21,12 @@ T* opaque(T* pointer) {
   return pointer;
 }
 
+// The same of a number: a loop that runs so often is not unrolled.
+inline int opaque(int number) {
+  __asm__("" : "+r"(number));
+  return number;
+}
+
 // Prefetches lines twice: far ahead into the second-level cache, and nearer into the first.
 template <int bytes>
 ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {

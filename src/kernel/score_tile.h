@@ -63,11 +63,16 @@ ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_str
       prefetch_lines<bytes>(at.near, at.near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
     }
   }
-  multiply_by_lanes<Isa, steps, false, begins>(
-      [&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
-      [&](int d, int v)
-          ATTEND_INLINE_LAMBDA { return at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys; },
-      sums);
+  if constexpr (steps == 4 && Isa::has_four_steps(rows, vecs)) {
+    constexpr int last_panel = vecs * Isa::lanes / panel_keys - 1;
+    Isa::four_steps({at.query[0], at.query[0] + (rows - 1) * query_stride}, {at.panels[0], at.panels[last_panel]}, width, sums);
+  } else {
+    multiply_by_lanes<Isa, steps, false, begins>(
+        [&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
+        [&](int d, int v)
+            ATTEND_INLINE_LAMBDA { return at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys; },
+        sums);
+  }
 }
 
 // The operands of a score tile. Strides count numbers.
@@ -137,14 +142,11 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
   if constexpr (goes_by_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(of, at, go_on);
   for (int first = 0; first < of.dims; first += chain_dims) {
     Vec sums[rows][vecs];
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
-    }
+    set_to_zero<Isa>(sums);
     int left = at_most(of.dims - first, chain_dims);
+    if constexpr (Isa::has_four_steps(rows, vecs)) left = opaque(left);
     for (; left >= 4; left -= 4) {
-      if constexpr (Isa::lane_factors == 4) {
+      if constexpr (takes_four_steps<Isa>(rows, vecs)) {
         score_lane_steps<Isa, Number, 4, width>(at, of.query_stride, sums);
       } else {
         ATTEND_UNROLL

@@ -96,20 +96,43 @@ ATTEND_ALWAYS_INLINE const Number* value_lane_steps(const float* weights, const 
   return at[steps];
 }
 
+// The next four steps by a loop of the instruction set's own.
+template <class Isa, class Number, int rows, int vecs>
+ATTEND_ALWAYS_INLINE const Number* value_four_steps(const float* weights, const Number* value, const ValueDistances& by,
+                                                    typename Isa::Vec (&chain)[rows][vecs]) {
+  if constexpr (widens<Number>) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const Number* const at = value + i * by.stride;
+      prefetch_lines<vecs * Isa::lanes* int(sizeof(Number))>(at + by.near, at + by.far);
+    }
+  }
+  Isa::four_steps({weights, weights + (rows - 1) * config::score_keys}, {value, value + 4 * Isa::lanes}, by.stride, chain);
+  return opaque(value + 4 * by.stride);
+}
+
 // All steps of a chain of `keys` keys that all rows see, likewise.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {
-  constexpr int most = Isa::lane_factors;
-  if (goes_by_fours<Isa, Number>(vecs) && keys >= most) {
-    value = value_lane_steps<Isa, most, true>(weights, value, by, chain);
-    keys -= most;
-    weights += most;
+  if constexpr (Isa::lane_factors == 4) {
+    if (goes_by_fours<Isa, Number>(vecs) && keys >= 4) {
+      value = value_lane_steps<Isa, 4, true>(weights, value, by, chain);
+      keys -= 4;
+      weights += 4;
+    } else {
+      set_to_zero<Isa>(chain);
+    }
+    for (; keys >= 4; keys -= 4, weights += 4) value = value_lane_steps<Isa, 4>(weights, value, by, chain);
+    for (; keys > 0; --keys, ++weights) value = value_lane_steps<Isa, 1>(weights, value, by, chain);
   } else {
     set_to_zero<Isa>(chain);
+    for (; keys >= 4; keys -= 4, weights += 4) value = value_four_steps<Isa>(weights, value, by, chain);
+    for (; keys > 0; --keys, ++weights) {
+      value_step<Isa, Number, rows, vecs>(weights, value, vecs * Isa::lanes, 0, chain);
+      value = opaque(value + by.stride);
+    }
   }
-  for (; keys >= most; keys -= most, weights += most) value = value_lane_steps<Isa, most>(weights, value, by, chain);
-  for (; keys > 0; --keys, ++weights) value = value_lane_steps<Isa, 1>(weights, value, by, chain);
   return value;
 }
 
@@ -158,17 +181,11 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
   const int row_bytes = sums.value_dim * int(sizeof(Number));
   [[maybe_unused]] const ptrdiff_t near = near_values / row_bytes * values.stride, far = far_values / row_bytes * values.stride;
   const Number* value = values.data + column;
-  constexpr bool by_lane = Isa::lane_factors > 1 && vecs > 1;
+  constexpr bool by_lane = takes_four_steps<Isa>(rows, vecs) && vecs > 1;
   int left = visible[0], in_chain = at_most(left, values.first_chain);
   do {
     Vec chain[rows][vecs];
-    if constexpr (!by_lane) {
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        ATTEND_UNROLL
-        for (int v = 0; v < vecs; ++v) chain[r][v] = Isa::zero();
-      }
-    }
+    if constexpr (!by_lane) set_to_zero<Isa>(chain);
     [[maybe_unused]] const bool is_whole = in_chain == chain_keys;
     const auto step = [&](int k) ATTEND_INLINE_LAMBDA {
       if constexpr (widens<Number>) {

@@ -27,6 +27,7 @@ struct Avx2 : X86Lanes {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return left == 4 ? 2 : left < 3 ? left : 3; }
   static constexpr int prefetch_ahead = 512;  // of values, for one row; for some more, whether to ask ahead at all
   static constexpr int lane_factors = 1;
+  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
   static constexpr bool has_weights = false;
 
   static Vec zero() { return _mm256_setzero_ps(); }

@@ -58,10 +58,12 @@ struct HostOperations : CommonOperations<Isa> {
   int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
   int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
-  bool has_weights = Isa::has_weights;                   // whether weights of a row are this one's own: PanelWeights
-  int lane_factors = Isa::lane_factors;                  // how many factors of a row one register holds: 1, or LaneOperations
-  int transposed = Isa::transposed;                      // how many rows and columns transpose takes
-  int columns_of_four = Isa::columns_of_four;            // how many columns transpose_four takes
+  // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
+  bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
+  bool has_weights = Isa::has_weights;         // whether weights of a row are this one's own: PanelWeights
+  int lane_factors = Isa::lane_factors;        // how many factors of a row one register holds: 1, or LaneOperations
+  int transposed = Isa::transposed;            // how many rows and columns transpose takes
+  int columns_of_four = Isa::columns_of_four;  // how many columns transpose_four takes
 
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
@@ -140,13 +142,32 @@ template <class Isa>
 struct PanelWeights {
   // Scores, whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power that
   // scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the 16
-  // sums, which hold nothing before they have begun.
+  // sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
   void (*weights_of_panels)(float* scores, int count, const float& lowest, bool begun, float* sums) = &Isa::weights_of_panels;
   bool is_own = Isa::has_weights;
 };
 
+// And those that have loops of their own, where compilers would lack registers: has_four_steps is true for tiles of 2 x 4, 1 x
+// 4 and 1 x 8, or for none.
+template <class Isa, class Number>
+struct TileSteps {
+  using Vec = typename Isa::Vec;
+  using Factors = const float* const (&)[2];
+  using Vectors = const Number* const (&)[2];
+  static_assert(Isa::lanes == 4 && Isa::has_four_steps(2, 4) && Isa::has_four_steps(1, 4) && Isa::has_four_steps(1, 8));
+  // sums[r][v] += factors[r][i] * the vector at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded once. Of 1 x
+  // 8 the last 4 vectors lie from vectors[1] on, and take their factors from factors[1].
+  void (*two_rows)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[2][4]) = &Isa::four_steps;
+  void (*few)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
+  void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
+};
+
 template <class Isa>
 constexpr bool has_host_operations() {
+  if constexpr (Isa::has_four_steps(2, 4)) {
+    static_assert(TileSteps<Isa, float>().few != nullptr && TileSteps<Isa, Half>().few != nullptr &&
+                  TileSteps<Isa, Bfloat>().few != nullptr && TileSteps<Isa, int8_t>().few != nullptr);
+  }
   if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().count > 1, "");
   if constexpr (Isa::has_weights) static_assert(PanelWeights<Isa>().is_own, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),

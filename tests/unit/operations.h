@@ -9,6 +9,7 @@
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"
 #include "lane_operations.h"
+#include "own_loops.h"
 
 namespace attend_test {
 
@@ -35,6 +36,9 @@ class Operations {
       if (!widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
       if (!ends_chains<Isa>(end)) return "add_four, store_four";
+    }
+    if constexpr (Isa::has_four_steps(2, 4)) {
+      if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";
     }
     if (!transposes()) return "transpose, transpose_four";
     for (int i = 0; i < test_count; ++i) {
