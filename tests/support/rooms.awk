@@ -19,6 +19,7 @@ BEGIN {
   may["bench"] = api " bench bench/app bench/peers tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench"
   may["bench/app"] = api " bench/app"
+  may["tests/tiles"] = api
   tests = "unit conformance api c_api firmware fuzz support wrong_code"
   shared = may["src"] " tests/support tests/conformance bench/app"
   for (n = split(tests, name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
