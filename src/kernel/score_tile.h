@@ -153,6 +153,7 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
         for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
       }
       go_on(4);
+      if constexpr (Isa::lane_factors == 1) left = opaque(left);  // or GCC computes what is left of it in advance
     }
     for (; left > 0; --left) {
       if constexpr (Isa::lane_factors == 4) {
