@@ -29,14 +29,14 @@ function over_its_like(row, peer, best, backend) {
   return over_peer(row, peer, sub(/^[^-]*-/, "", backend) && (row, backend) in rate ? rate[row, backend] : best)
 }
 
-# The smallest of our best rate over a peer's, or "-".
+# The smallest of our rate over a peer's, or "-".
 function against_peers(row, best, i, ratio, smallest) {
   smallest = "-"
   for (i = 1; i <= peer_count; ++i) {
     if (!best || !((row, peers[i]) in rate)) continue
-    ratio = over_peer(row, peers[i], best)
+    ratio = over_its_like(row, peers[i], best)
     if (smallest == "-" || ratio < smallest) smallest = ratio
-    if (over_its_like(row, peers[i], best) < 1) ahead[++ahead_count] = sprintf("%s: %s, %.2f", row, peers[i], over_its_like(row, peers[i], best))
+    if (ratio < 1) ahead[++ahead_count] = sprintf("%s: %s, %.2f", row, peers[i], ratio)
   }
   return smallest == "-" ? smallest : sprintf("%.2f", smallest)
 }

@@ -62,17 +62,15 @@ struct DecodePlan {
   static constexpr size_t floats = core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
 };
 
-// The same for calls with ScoreOptions, and over caches that are not plain. Memory for many tokens serves one token, too.
+// The same for calls with ScoreOptions, and over caches that are not plain.
 template <class Shape, int queries>
 struct OptionPlan {
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_block = smaller(rows, config::option_row_block);
-  static constexpr int key_block = row_block == 1 ? config::decode_keys : config::key_block;
-  static constexpr size_t of_one_row = core::option_scratch_floats(1, config::decode_keys, Dims::head_dim, Dims::value_dim);
-  static constexpr size_t of_block = core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim);
-  static constexpr size_t floats = of_one_row > of_block ? of_one_row : of_block;
+  static constexpr int key_block = config::key_block;
+  static constexpr size_t floats = core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim);
 };
 
 }  // namespace detail

@@ -140,9 +140,9 @@ struct LaneOperations {
 // And those whose loop for the weights of a row is their own.
 template <class Isa>
 struct PanelWeights {
-  // Scores, whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power that
-  // scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the 16
-  // sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
+  // Scores, one or more whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power
+  // that scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the
+  // 16 sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
   void (*weights_of_panels)(float* scores, int count, const float& lowest, bool begun, float* sums) = &Isa::weights_of_panels;
   bool is_own = Isa::has_weights;
 };

@@ -16,7 +16,7 @@ namespace {
 using EmbeddedIsa = Vfp;
 }  // namespace
 }  // namespace attend
-#elif defined(__riscv_flen) && __riscv_xlen == 32
+#elif defined(__riscv_flen) && __riscv_xlen == 32 && !defined(__riscv_32e) && !defined(__riscv_e)  // 16 registers are too few
 #include "rvf.h"
 namespace attend {
 namespace {

@@ -143,7 +143,7 @@ struct Neon : NeonTarget {
   // Four bytes in lanes 0 to 3, and once more in 4 to 7; no byte behind them is read. Lane 0 holds the lowest byte of the
   // integer, which is not the first one in memory where the processor is big-endian.
   static uint8x8_t four_bytes(const void* from) {
-#if !defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if !defined(__aarch64__) && defined(__ARM_FEATURE_UNALIGNED) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     // By one instruction: compilers take the way through another register, or through the stack.
     using Bytes = const uint8_t[4];
     uint8x8_t bytes;

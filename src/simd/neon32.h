@@ -11,6 +11,13 @@
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 
+// Compilers take four bytes for each line of assembly as its length, by which they choose where constants lie near enough. What
+// macros and repetitions expand to is longer by less than 96 lines, so that many are added that do nothing.
+#define ATTEND_NEON_4_LINES ".p2align 0\n.p2align 0\n.p2align 0\n.p2align 0\n"
+#define ATTEND_NEON_16_LINES ATTEND_NEON_4_LINES ATTEND_NEON_4_LINES ATTEND_NEON_4_LINES ATTEND_NEON_4_LINES
+#define ATTEND_NEON_48_LINES ATTEND_NEON_16_LINES ATTEND_NEON_16_LINES ATTEND_NEON_16_LINES
+#define ATTEND_NEON_LENGTH ATTEND_NEON_48_LINES ATTEND_NEON_48_LINES
+
 // A macro of the assembler: two vectors of numbers as floats, in two neighbouring registers, which have four names d.
 #define ATTEND_NEON_LOAD_PAIR                                \
   ".macro load_pair low, high, d0, d2, d3, address:vararg\n" \
@@ -91,7 +98,7 @@ struct Neon32 {
         "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
         ".endif\n"
         ".endr\n"
-        ".purgem load_pair\n"
+        ".purgem load_pair\n" ATTEND_NEON_LENGTH
         : [from] "+r"(from), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]), [a3] "+w"(sums[0][3]),
           [b0] "+w"(sums[1][0]), [b1] "+w"(sums[1][1]), [b2] "+w"(sums[1][2]), [b3] "+w"(sums[1][3])
         : [first] "r"(factors[0]), [second] "r"(factors[1]), [stride] "r"(bytes_behind_pair<Number>(stride)),
@@ -131,7 +138,7 @@ struct Neon32 {
         "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
         ".endif\n"
         ".endr\n"
-        ".purgem load_pair\n"
+        ".purgem load_pair\n" ATTEND_NEON_LENGTH
         : [from] "+r"(from), [other] "+r"(other), [a0] "+w"(sums[0][0]), [a1] "+w"(sums[0][1]), [a2] "+w"(sums[0][2]),
           [a3] "+w"(sums[0][3]), [b0] "+w"(sums[0][4]), [b1] "+w"(sums[0][5]), [b2] "+w"(sums[0][6]), [b3] "+w"(sums[0][7])
         : [first] "r"(factors[0]), [second] "r"(factors[1]), [stride] "r"(bytes_behind_pair<Number>(stride)),
@@ -161,7 +168,7 @@ struct Neon32 {
         "load_pair q13, q14, d26, d28, d29, [%[from]], %[stride]\n"
         ".endif\n"
         ".endr\n"
-        ".purgem load_pair\n"
+        ".purgem load_pair\n" ATTEND_NEON_LENGTH
         : [from] "+r"(from), [a0] "+x"(sums[0][0]), [a1] "+x"(sums[0][1]), [a2] "+x"(sums[0][2]), [a3] "+x"(sums[0][3])
         : [factors] "r"(factors[0]), [stride] "r"(bytes_behind_pair<Number>(stride)), [format] "i"(format_of<Number>)
         : "q8", "q10", "q11", "q12", "q13", "q14", "memory");
@@ -232,7 +239,7 @@ struct Neon32 {
         "vst1.32 {d12-d15}, [%[scores]]\n"
         "vst1.32 {d16-d19}, [%[lane_sums]]!\n"
         "vst1.32 {d20-d23}, [%[lane_sums]]\n"
-        ".purgem polynomial_step\n"
+        ".purgem polynomial_step\n" ATTEND_NEON_LENGTH
         : [scores] "+r"(scores), [from] "+r"(from), [lane_sums] "+r"(lane_sums), [sums] "+r"(sums),
           [coefficient] "+r"(coefficient)
         : [shift] "w"(shift), [lowest] "w"(lowest), [bias] "r"(bias)
@@ -288,4 +295,8 @@ constexpr int Neon32::format_of<int8_t> = 3;
 }  // namespace
 }  // namespace attend
 
+#undef ATTEND_NEON_LENGTH
+#undef ATTEND_NEON_48_LINES
+#undef ATTEND_NEON_16_LINES
+#undef ATTEND_NEON_4_LINES
 #undef ATTEND_NEON_LOAD_PAIR

@@ -27,6 +27,7 @@ struct NeonWeights {
   // The power of two that a fraction is multiplied by is half of what it should be, and the polynomial twice: so its exponent
   // bits are 0 where the weight is 0, and a shift that turns negative numbers to 0 does without a comparison. Scores far below
   // that come from above `floor`, because the fraction of minus infinity is NaN; a score that is NaN stays.
+  //   count   at least one panel
   //   lowest  the lowest score with a weight, as row_softmax.h keeps it
   //   begun   whether the sums hold anything
   ATTEND_ALWAYS_INLINE static void weights_of_panels(float* scores, int count, const float& lowest, bool begun,
@@ -79,7 +80,7 @@ struct NeonWeights {
         "cmp %[to], %[end]\n"
         "b.ne 1b\n"
         "st1 {v28.4s-v31.4s}, [%[sums]]\n"
-        : [from] "+r"(from), [to] "+r"(scores)
+        : [from] "+&r"(from), [to] "+&r"(scores)
         : [end] "r"(end), [sums] "r"(lane_sums), [begun] "r"(int(begun)), [c1] "r"(coefficients[1]), [c2] "r"(coefficients[2]),
           [c3] "r"(coefficients[3]), [c4] "r"(coefficients[4]), [c5] "r"(coefficients[5]), [c6] "r"(coefficients[6]),
           [shift] "w"(vdupq_n_f32(whole_shift)), [floor] "w"(vdupq_n_f32(-2.0f * near_max)),

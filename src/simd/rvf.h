@@ -106,7 +106,7 @@ struct Rvf : RvfRows {
         "8: fmv.w.x ft6, zero; mv %[power2], %[lowest]; j 7b\n"
         "10: fmv.w.x ft7, zero; mv %[power3], %[lowest]; j 9b\n"
         "11:\n"
-        : [scores] "+r"(scores), [lane] "+r"(lane_sums), [end] "+r"(end), [power0] "=&r"(power0), [power1] "=&r"(power1),
+        : [scores] "+&r"(scores), [lane] "+&r"(lane_sums), [end] "+&r"(end), [power0] "=&r"(power0), [power1] "=&r"(power1),
           [power2] "=&r"(power2), [power3] "=&r"(power3)
         : [lanes_end] "r"(lanes_end), [next] "r"(next), [lowest] "r"(lowest), [bias] "r"(uint32_t(127 - whole_max) << 23),
           [shift] "f"(shift), [c0] "f"(coefficients[0]), [c1] "f"(coefficients[1]), [c2] "f"(coefficients[2]),
