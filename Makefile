@@ -14,7 +14,7 @@ FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD
 
 LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
-BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
+BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/integer.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
 APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 # Inline functions lie in several objects, and the linker keeps the first copy: tests that are compiled with optimisation come first.
@@ -59,24 +59,44 @@ lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
 $(BUILD)/src/%.o: src/%.cpp
 	$(call compile,-fPIC -fvisibility=hidden)
 
+# A program that was linked with it finds at run time what has its major version.
 $(BUILD)/libattend.so: $(LIBRARY)
-	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so)
+	$(call link,-shared -nostdlib -Wl$(comma)-soname$(comma)libattend.so.$(MAJOR))
+	@ln -sf libattend.so $@.$(MAJOR)
+
+MAJOR = $(firstword $(subst ., ,$(VERSION)))
+VERSION := $(shell sed -nE 's/^.define ATTEND_VERSION_(MAJOR|MINOR|PATCH) //p' include/attend/version.h | paste -sd.)
+
+## install     headers, both libraries, attend.pc and files for CMake, below PREFIX= (/usr/local), or staged below DESTDIR=
+## uninstall   removes what install has written, told the same folders
+PREFIX ?= /usr/local
+includedir ?= $(PREFIX)/include
+libdir ?= $(PREFIX)/lib
+.PHONY: install uninstall
+install: lib
+	@sh src/install.sh install "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
+uninstall:
+	@sh src/install.sh uninstall "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
 
 ## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
 ##               EXAMPLE=textbook  self-attention step by step
 ##               MODEL= TOKENIZER=  a story by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
 ##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
+##               QUANTISED=1  computes attention and projections in integers of 8 bits
+##               TARGET=cortex-m0plus  the same in integers on an emulated board without floats, with the instructions it took
 ##               TARGET=rv32imafc or rv32imac  README's first program on an emulated RISC-V board: there is no C++ library for the others
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
-RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(HEATMAP),--heatmap build) \
+RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(HEATMAP),--heatmap build) $(if $(QUANTISED),--arithmetic int8) \
   $(if $(EXAMPLE),--example "$(EXAMPLE)") $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") \
   $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
 # On a board: household commands, or a story where PROMPT= or STEPS= asks for one.
-BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household)))
+# In integers where QUANTISED=1 asks for it, and on the smallest board.
+BOARD_COUNTS = $(if $(PROMPT)$(STEPS),,$(QUANTISED)$(filter cortex-m0plus m0plus,$(TARGET)))
+BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(BOARD_COUNTS),household_count,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household))))
 BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
 ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(EXAMPLE)),)
 $(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=; MODEL=, TOKENIZER=, HEATMAP= and EXAMPLE= are of this machine)
@@ -89,11 +109,16 @@ else
 run:
 	@mkdir -p build
 	@MODELS="$(MODELS)" sh tests/firmware/board.sh build "$(TARGET)" build $(BOARD_PROGRAM)
-	@sh tests/firmware/board.sh run "$(TARGET)" build/$(TARGET).$(BOARD_PROGRAM) $(BOARD_ARGUMENTS)
+	@sh tests/firmware/board.sh $(if $(BOARD_COUNTS),count,run) "$(TARGET)" build/$(TARGET).$(BOARD_PROGRAM) $(BOARD_ARGUMENTS)
 endif
 
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
+
+## quantise    give the model of household commands the scales of its activations, for the model in integers, and tell what it then understands
+.PHONY: quantise
+quantise: $(BUILD)/run
+	@$(BUILD)/run --quantise bench/app/model/calibration.txt
 
 ## train       train the model of household commands anew and test it on sentences that it has not seen; writes bench/app/model (needs python3-torch)
 .PHONY: train
@@ -103,7 +128,7 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test, some three minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, who includes whom, README
+## test        every test, some three minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, who includes whom, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -147,17 +172,19 @@ targets:
 size:
 	@sh tests/firmware/size.sh
 
-## accuracy    errors against float64 and against numpy, and of caches in other formats, as tables (needs python3-numpy)
+## accuracy    errors against float64 and numpy, of caches in other formats, and of integers beside three calls of 8 bits, as tables (needs python3-numpy)
 .PHONY: accuracy
-accuracy: $(BUILD)/accuracy
+accuracy: $(BUILD)/accuracy $(BUILD)/integer_accuracy
 	@$(BUILD)/accuracy --formats
 	@$(BUILD)/accuracy --dump $(BUILD)/accuracy.data
 	@python="$(PYTHON)"; for candidate in python3 /usr/bin/python3; do \
 	  [ -n "$$python" ] || { "$$candidate" -c 'import numpy' 2>/dev/null && python=$$candidate; }; done; \
-	  "$${python:-python3}" tests/conformance/accuracy.py $(BUILD)/accuracy.data --table $(BUILD)/accuracy.txt
-	@echo "the full table is in $(BUILD)/accuracy.txt"
+	  "$${python:-python3}" tests/conformance/accuracy.py $(BUILD)/accuracy.data --table $(BUILD)/accuracy.txt && \
+	  $(BUILD)/integer_accuracy $(BUILD)/integer_accuracy.data && \
+	  "$${python:-python3}" tests/conformance/integer_accuracy.py $(BUILD)/integer_accuracy.data
+	@echo "the full table of floats is in $(BUILD)/accuracy.txt"
 
-$(BUILD)/accuracy: $(BUILD)/tests/conformance/accuracy.o $(BUILD)/libattend.a
+$(BUILD)/accuracy $(BUILD)/integer_accuracy: $(BUILD)/%: $(BUILD)/tests/conformance/%.o $(BUILD)/libattend.a
 	$(call link)
 
 ## bound       look for inputs whose errors pass the bound, for SECONDS= (5); the worst that was found beside the bound, as a table
@@ -207,6 +234,11 @@ sweep: $(BUILD)/sweep
 costs: $(BUILD)/options
 	@$(BUILD)/options build/costs.tsv | tee build/costs.txt
 
+## integer     attention in integers beside the same call in float32, and its decode beside reading as many bytes; a table
+.PHONY: integer
+integer: $(BUILD)/integer
+	@$(BUILD)/integer | tee build/integer.txt
+
 ## tokens      tokens in a second of the application's models, beside the read bandwidth
 .PHONY: tokens
 tokens: $(BUILD)/tokens
@@ -218,6 +250,9 @@ linear: $(BUILD)/linear
 	@$(BUILD)/linear build/linear.tsv | tee build/linear.txt
 
 $(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
+	$(call link)
+
+$(BUILD)/integer: $(BUILD)/bench/integer.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
 	$(call link)
 
 ## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot; TO= another folder)
@@ -281,10 +316,10 @@ tiles:
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/tiles/tiles.py --compilers "$(COMPILERS)" --backends "$(BACKENDS)" \
 	  $(if $(filter all,$(LOOPS)),--all) $(if $(filter write,$(LIMITS)),--write) $(if $(JOBS),--jobs $(JOBS))
 
-## digests     print the table of digests as this build computes it, for tests/conformance/digests.inc
+## digests     print the table of digests as this build computes it, for tests/conformance/digests.inc and integer_digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit
-	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* ((OPTION_)?DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
+	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* ((OPTION_|INTEGER_)?DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
 ## format      lay out the sources with clang-format
 .PHONY: format
@@ -304,4 +339,4 @@ help:
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
 -include $(patsubst %.o,%.d,$(LIBRARY) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
-  $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)
+  $(BUILD)/tests/conformance/integer_accuracy.o $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)

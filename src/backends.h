@@ -4,6 +4,7 @@
 #include "numerics/float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too
 
 #include "../include/attend/core.h"
+#include "../include/attend/core_integer.h"
 #include "../include/attend/core_linear.h"
 #include "../include/attend/core_options.h"
 
@@ -101,6 +102,19 @@ bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
   }
 }
 
+// Kernels of integer attention have instructions beyond those of float32 that only some processors have: where they are chosen,
+// the backend `Float` could be too, and CPUID's leaf 7 has bits of its own for them (ECX, and EAX of its part 1).
+struct Avx512VnniBackend {
+  static constexpr const char* name = "avx512vnni";
+  using Float = Avx512Backend;
+  static constexpr unsigned leaf_7_c = 1u << 11, leaf_7_1_a = 0;
+};
+struct AvxVnniBackend {
+  static constexpr const char* name = "avxvnni";
+  using Float = Avx2Backend;
+  static constexpr unsigned leaf_7_c = 0, leaf_7_1_a = 1u << 4;
+};
+
 template <class... Backend>
 struct BackendList {};
 
@@ -117,11 +131,31 @@ using Backends = BackendList<Avx512Backend, Avx2Backend, ScalarBackend>;
 using Backends = BackendList<ScalarBackend>;
 #endif
 
+// The entry points of a backend of integer attention; backend_<isa>_integer.cpp defines the first,
+// backend_<isa>_integer_options.cpp the second.
+template <class Backend>
+struct IntegerEntry {
+  static void run(const IntegerProblem& problem);
+  static void run_options(const IntegerProblem& problem, const IntegerOptions& options);
+};
+
+// The kernels of integer attention of this target, fastest first; dispatch.cpp chooses.
+#if ATTEND_X86
+using IntegerBackends = BackendList<Avx512VnniBackend, AvxVnniBackend, Avx2Backend, ScalarBackend>;
+#elif ATTEND_NEON
+using IntegerBackends = BackendList<NeonBackend>;
+#else
+using IntegerBackends = BackendList<ScalarBackend>;
+#endif
+
 // With the active backend; core.h has the others.
 void sum_segment(const Problem& problem);
 
 // Which backend is active: its place in the list.
 int active_index();
+
+// Which kernels of integer attention go with it, on x86: their place in the list of those.
+int active_integer_index();
 
 // Calls choose(Backend()) of the active backend. Where there is one backend only, nothing is chosen, and a program does not
 // link the dispatcher.

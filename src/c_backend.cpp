@@ -5,6 +5,10 @@
 
 extern "C" {
 
+int attend_version(void) { return ATTEND_VERSION; }
+
+int attend_bits_version(void) { return ATTEND_BITS_VERSION; }
+
 int attend_backend_count(void) { return attend::backend_count(); }
 
 const char* attend_backend_name(int index) {

@@ -50,11 +50,7 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
   call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - origin;
   const ptrdiff_t* const lengths = problem.key_lengths;
   if (lengths == nullptr) return;
-  call.memory.read(check, check.array(lengths, call.batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
-  const ptrdiff_t longest = problem.states != nullptr ? ATTEND_MAX_TOKENS : keys;
-  for (ptrdiff_t row = 0; !check.failed() && row < call.batch; ++row) {
-    check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
-  }
+  check_key_lengths(check, call.memory, lengths, call.batch, problem.states != nullptr ? ATTEND_MAX_TOKENS : keys);
   call.key_lengths = lengths;
 }
 
@@ -62,15 +58,11 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
 void check_position(Check& check, const attend_problem& problem, Call& call) {
   const bool matters = is_positioned(problem), given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
-  check.require(matters || !given, ATTEND_NO_EFFECT, ATTEND_ARG_OFFSET);
-  check.require(matters || !call.queries_last, ATTEND_NO_EFFECT, ATTEND_ARG_OPTIONS);
-  check.require(!given || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OFFSET);
-  check.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
-  if (given) check.within(problem.offset, -ATTEND_MAX_TOKENS, ATTEND_MAX_TOKENS, ATTEND_ARG_OFFSET);
   const attend_cache* const cache = problem.cache;
   const bool clear = cache != nullptr ? problem.queries <= cache->tokens : problem.queries == call.first.keys;
   const bool nobody = call.batch == 0 || problem.queries == 0;
-  check.require(!matters || given || call.queries_last || clear || nobody, ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET);
+  check_offset(check, problem, matters, clear || nobody);
+  check.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
   if (check.failed()) return;
   call.first.offset = int(given ? problem.offset : cache != nullptr ? cache->tokens - problem.queries : 0);
 }
@@ -143,18 +135,6 @@ bool is_positioned(const attend_problem& problem) {
          problem.window_right != ATTEND_NO_LIMIT || problem.alibi_slopes != nullptr || problem.relative_bias.data != nullptr;
 }
 
-void check_heads(Check& check, const attend_problem& problem) {
-  check.within(problem.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
-  check.within(problem.head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
-  if (check.failed()) return;
-  const unsigned query_heads = unsigned(problem.query_heads),
-                 kv_heads = unsigned(problem.kv_heads);  // short division is faster
-  const unsigned group = query_heads / kv_heads;
-  check.require(group * kv_heads == query_heads, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
-  const bool fits = uint64_t(problem.queries) * group <= ATTEND_MAX_ROWS;
-  check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
-}
-
 // Blocks as the typed surface takes them, by the keys that there can be, so that memory for a cache serves as it fills up.
 void plan(Call& call, int most_keys) {
   core::Problem& problem = call.first;
@@ -222,7 +202,7 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
   const attend_problem& problem = *given;
   core::Problem& first = call.first;
   check_numbers(check, problem);
-  check_heads(check, problem);
+  check_heads(check, problem, ATTEND_MAX_WIDTH);
   if (!check.failed()) check_keys(check, problem, call);
   if (!check.failed()) check_pages(check, problem, call);
   if (!check.failed()) check_position(check, problem, call);

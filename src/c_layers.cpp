@@ -60,7 +60,7 @@ void check_extents(Check& check, const attend_problem* problem, LayerUse& use) {
   check.whole_struct(&use.layer, alignof(attend_layer), sizeof use.layer, ATTEND_ARG_LAYER);
   if (check.failed()) return;
   check_left_out(check, *problem);
-  check_heads(check, *problem);
+  check_heads(check, *problem, ATTEND_MAX_WIDTH);
   const attend_cache* const cache = use.layer.cache;
   if (cache != nullptr) check_cache(check, cache);
   if (check.failed()) return;

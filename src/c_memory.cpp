@@ -156,5 +156,25 @@ void Check::new_struct(void* address, size_t alignment, size_t known, size_t siz
   if (!failed()) __builtin_memset(address, 0, size);
 }
 
+Range check_workspace(Check& check, const void* workspace, size_t size, size_t needed) {
+  check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
+  check.require(aligned(workspace, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE);
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
+  check.require(size >= needed && needed <= UINTPTR_MAX - begin, ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE);
+  return check.failed() ? Range{} : Range{begin, begin + needed};
+}
+
+void check_parts(Check& check, const Parts& parts, ptrdiff_t queries, ptrdiff_t keys) {
+  check.within(parts.parts, 1, ATTEND_MAX_PARTS, ATTEND_ARG_PARTS);
+  check.within(parts.part, 0, parts.parts > 0 ? parts.parts - 1 : 0, ATTEND_ARG_PART);
+  const uint64_t work = uint64_t(queries) * (uint64_t(keys) + 16);
+  check.require(parts.parts == 1 || work >> 47 == 0, ATTEND_TOO_LARGE, ATTEND_ARG_PARTS);
+}
+
+void check_key_lengths(Check& check, Memory& memory, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest) {
+  memory.read(check, check.array(lengths, batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
+  for (ptrdiff_t row = 0; !check.failed() && row < batch; ++row) check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
+}
+
 }  // namespace c_surface
 }  // namespace attend

@@ -5,62 +5,16 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-void check_windows(Check& check, const attend_problem& problem, core::Options& options) {
-  check.within(problem.window_left, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_LEFT);
-  check.within(problem.window_right, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_RIGHT);
-  check.within(problem.sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
-  const bool windowed = problem.window_left != ATTEND_NO_LIMIT;
-  check.require(windowed || problem.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
-  // No position is so large that a wider window would show more.
-  constexpr ptrdiff_t widest = 2 * ptrdiff_t(ATTEND_MAX_TOKENS);
-  options.left = int(problem.window_left < widest ? problem.window_left : widest);
-  options.right = int(problem.window_right < widest ? problem.window_right : widest);
-  options.sink_tokens = int(problem.sink_tokens);
-}
-
-// An attend_mask, attend_bias or attend_scores: columns that are not given are the problem's keys, which with states are not
-// known.
-template <class Matrix>
-bool is_default(const Matrix& matrix) {
-  return matrix.batch_stride == ATTEND_DENSE && matrix.head_stride == ATTEND_DENSE && matrix.query_stride == ATTEND_DENSE &&
-         matrix.keys == ATTEND_ALL_KEYS;
-}
-template <class Matrix>
-Extent matrix_extent(Check& check, const Matrix& matrix, const CallOptions& options, ptrdiff_t least, attend_argument keys) {
-  const bool all = matrix.keys == ATTEND_ALL_KEYS;
-  check.require(!all || options.first.states.data == nullptr, ATTEND_AMBIGUOUS, keys);
-  const ptrdiff_t columns = all ? options.call.first.keys : matrix.keys;
-  check.within(columns, least, ATTEND_MAX_TOKENS, keys);
-  return extent_of({options.call.batch, options.call.first.queries, options.call.first.query_heads, columns},
-                   {matrix.batch_stride, matrix.query_stride, matrix.head_stride}, Axes::matrix);
-}
-
-core::Mask core_mask(const void* data, const Extent& extent) {
-  return {data, 0, extent.strides.token, extent.strides.head, int(extent.counts.width)};
-}
-
-void check_mask(Check& check, const attend_problem& problem, CallOptions& options) {
-  const attend_mask& mask = problem.mask;
-  const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;
-  if (mask.data == nullptr) {
-    check.require(none, ATTEND_MISSING, ATTEND_ARG_MASK);
-    return check.require(is_default(mask), ATTEND_NO_EFFECT, ATTEND_ARG_MASK);
-  }
-  check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KIND);
-  check.require(bits || none || mask.kind == ATTEND_MASK_BYTES, ATTEND_UNKNOWN, ATTEND_ARG_MASK_KIND);
-  const Extent extent = matrix_extent(check, mask, options, 0, ATTEND_ARG_MASK_KEYS);
-  const auto& [batch, token, head] = extent.strides;
-  check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
-  options.call.memory.read(check, check.place(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK).range);
-  options.first.visible = core_mask(mask.data, extent);
-  options.first.visible_bits = bits;
-  options.mask_step = batch;
+// Of masks, biases and scores; with states it is not known how many columns they have.
+Extent::Counts matrix_counts(const CallOptions& options) {
+  const core::Problem& first = options.call.first;
+  return {options.call.batch, first.queries, first.query_heads, options.first.states.data != nullptr ? -1 : first.keys};
 }
 
 void check_bias(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_bias& bias = problem.bias;
-  if (bias.data == nullptr) return check.require(is_default(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
-  const Extent extent = matrix_extent(check, bias, options, 0, ATTEND_ARG_BIAS_KEYS);
+  if (bias.data == nullptr) return check.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
+  const Extent extent = matrix_extent(check, bias, matrix_counts(options), 0, ATTEND_ARG_BIAS_KEYS);
   options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_BIAS).range);
   options.first.bias = core_mask(bias.data, extent);
   options.bias_step = extent.strides.batch;
@@ -95,7 +49,7 @@ void check_scores(Check& check, const attend_problem& problem, CallOptions& opti
   const bool none = scores.stage == ATTEND_SCORES_NONE;
   if (scores.data == nullptr) {
     check.require(none, ATTEND_MISSING, ATTEND_ARG_SCORES);
-    return check.require(is_default(scores), ATTEND_NO_EFFECT, ATTEND_ARG_SCORES);
+    return check.require(is_default_matrix(scores), ATTEND_NO_EFFECT, ATTEND_ARG_SCORES);
   }
   check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE);
   const bool known = scores.stage >= ATTEND_SCORES_NONE && scores.stage <= ATTEND_SCORES_WEIGHTS;
@@ -103,7 +57,7 @@ void check_scores(Check& check, const attend_problem& problem, CallOptions& opti
   // What weights are divided by is not known before the last key.
   const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
   check.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
-  const Extent extent = matrix_extent(check, scores, options, options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
+  const Extent extent = matrix_extent(check, scores, matrix_counts(options), options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
   const Place found = check.place_apart(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
   options.call.memory.write(check, found.range, ATTEND_ARG_SCORES);
   if (check.failed()) return;
@@ -146,7 +100,7 @@ void check_options(Check& check, const attend_problem& problem, CallOptions& opt
   check.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
   first.first_key = check.failed() ? 0 : int(problem.first_key);
   check_windows(check, problem, first);
-  check_mask(check, problem, options);
+  options.mask_step = check_mask(check, options.call.memory, problem.mask, matrix_counts(options), first);
   check_bias(check, problem, options);
   check_relative_bias(check, problem, options);
   first.alibi_slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);

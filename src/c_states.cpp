@@ -125,7 +125,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   check_options(check, problem, call_options);
   // Calls with a batch row, or a part of it.
   const auto each = [&](auto run) {
-    each_row(call, part, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
+    each_row(call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
       core::Problem of_row = problem_of_row(call, row);
       const core::Options options = options_of_row(call_options, row);
       if (call.queries_last) of_row.offset = of_row.keys - of_row.queries;
@@ -201,7 +201,8 @@ attend_status attend_finish(const attend_problem* problem) {
   check_all_taken(check, *problem, call);
   if (check.failed()) return check.status();
   set_states(problem->states, options);
-  each_row(call, 0, 1, [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(options, row)); });
+  each_row(call, {0, 1},
+           [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(options, row)); });
   return ATTEND_OK;
 }
 

@@ -79,6 +79,19 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
      "give it the outputs and inputs that attend_layers.h says, by the heads and widths of the problem and its other weights"},
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
+    {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
+    {ATTEND_MISMATCH, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_KEY_SCALE,
+     "set smaller scales: scale * query_scale * key_scale must be below 0.69, or one step of a score is a factor of two or "
+     "more"},
+    {ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE, ATTEND_ARG_OUTPUT_SCALE,
+     "set it to value_scale or a number near it: value_scale / output_scale must be within 2^-10 ... 2^18; with head_constants "
+     "and outputs of floats, to the same for all heads"},
+    {ATTEND_MISMATCH, ATTEND_ARG_QUERY_ZERO_POINT, ATTEND_ARG_QUERY_ZERO_POINT,
+     "give the queries of all heads the same zero point"},
+    {ATTEND_CONFLICT, ATTEND_ARG_KEY_ZERO_POINT, ATTEND_ARG_VALUE_ZERO_POINT,
+     "quantise symmetrically, with the zero point 0, where single tokens have scales of their own; or give none"},
 };
 
 const char* text_of(int error, int argument) {
@@ -101,14 +114,16 @@ constexpr char names[] =
     "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
     "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0format\0scales\0"
     "converted\0rotary\0turns\0rotary_dim\0"
-    "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm";
+    "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm\0"
+    "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
+    "constants\0head_constants\0ring";
 
 constexpr int count_names() {
   int count = 0;
   for (const char letter : names) count += letter == '\0';
   return count;
 }
-constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_KEY_NORM + 1;
+constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_RING + 1;
 static_assert(sizeof texts / sizeof *texts == errors && count_names() == arguments, "one is missing");
 
 const char* name_of(int argument) {

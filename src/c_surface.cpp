@@ -2,26 +2,9 @@
 #include "c_api/surface.h"
 
 #include "numerics/bits.h"
-#include "numerics/float_rules.h"
-#include "simd/scalar.h"
 
 namespace attend {
 namespace c_surface {
-
-// Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
-// from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
-// all).
-float usual_scale(int head_dim) {
-  const float n = float(head_dim), half = 0.5f * n;
-  float y = bits_to<float>(0x5f375a86u - bits_to<uint32_t>(n) / 2);
-  for (int step = 0; step < 3; ++step) {
-    const float square = Scalar::mul(y, y);
-    y = Scalar::mul(y, Scalar::fma(-half, square, 1.5f));
-  }
-  const float product = Scalar::mul(n, y), lost = Scalar::fma(n, y, -product);
-  const float remainder = Scalar::sub(Scalar::fma(-product, y, 1.0f), Scalar::mul(lost, y));
-  return Scalar::fma(0.5f * y, remainder, y);
-}
 
 namespace {
 
@@ -55,27 +38,12 @@ void check_whole(Check& check, const attend_problem* problem, Call& call) {
   if (!check.failed() && !call.plain) check_options(check, *problem, call);
 }
 
-void check_parts(Check& check, const core::Problem& problem, ptrdiff_t part, ptrdiff_t parts) {
-  check.within(parts, 1, ATTEND_MAX_PARTS, ATTEND_ARG_PARTS);
-  check.within(part, 0, parts > 0 ? parts - 1 : 0, ATTEND_ARG_PART);
-  const uint64_t work = uint64_t(problem.queries) * (uint64_t(problem.keys) + 16);
-  check.require(parts == 1 || work >> 47 == 0, ATTEND_TOO_LARGE, ATTEND_ARG_PARTS);
-}
-
 }  // namespace
 
 float scale_of(const attend_problem& problem) {
   constexpr float usual = ATTEND_DEFAULT_SCALE;
   const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
   return given ? problem.scale : usual_scale(int(problem.head_dim));
-}
-
-Range check_workspace(Check& check, const void* workspace, size_t size, size_t needed) {
-  check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
-  check.require(aligned(workspace, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE);
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
-  check.require(size >= needed && needed <= UINTPTR_MAX - begin, ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE);
-  return check.failed() ? Range{} : Range{begin, begin + needed};
 }
 
 // Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
@@ -135,10 +103,6 @@ attend_status attend_problem_init(attend_problem* problem, size_t size) {
   return ATTEND_OK;
 }
 
-float attend_default_scale(ptrdiff_t head_dim) {
-  return head_dim >= 1 && head_dim <= ATTEND_MAX_WIDTH ? usual_scale(int(head_dim)) : 0.0f;
-}
-
 attend_status attend_check(const attend_problem* problem) {
   Check check;
   Call call;
@@ -159,7 +123,7 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   Check check;
   Call call;
   check_call(check, problem, call);
-  if (!check.failed()) check_parts(check, call.first, part, parts);
+  if (!check.failed()) check_parts(check, {part, parts}, problem->queries, call.first.keys);
   if (!check.failed()) {
     const Range work = check_workspace(check, workspace, workspace_size, call.workspace_bytes);
     call.memory.write(check, work, ATTEND_ARG_WORKSPACE);
@@ -168,7 +132,7 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   call.first.scratch = static_cast<float*>(workspace);
   call.first.scale = scale_of(*problem);
   if (!call.plain) return run_options(*problem, call, int(part), int(parts));
-  each_row(call, int(part), int(parts), [&](ptrdiff_t row, int row_part, int row_parts) {
+  each_row(call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
     const core::Problem of_row = problem_of_row(call, row);
     if (row_parts == 1) {
       core::run(of_row);

@@ -26,9 +26,9 @@ struct Registers {
   uint32_t a, b, c, d;
 };
 
-Registers cpuid(uint32_t leaf) {
+Registers cpuid(uint32_t leaf, uint32_t part = 0) {
   Registers r{};
-  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, 0, r.a, r.b, r.c, r.d);
+  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, part, r.a, r.b, r.c, r.d);
   return r;
 }
 
@@ -70,21 +70,59 @@ bool same_text(const char* a, const char* b) {
 
 #if ATTEND_X86
 
-// Null until the first call, because asking the processor is slow and a static initialiser is not wanted. Racing first calls
-// store the same answer.
-const Backend* chosen = nullptr;
+// A backend's place in a list.
+template <class Wanted, class List>
+struct PlaceIn;
+template <class Wanted, class... Others>
+struct PlaceIn<Wanted, core::BackendList<Wanted, Others...>> {
+  static constexpr int value = 0;
+};
+template <class Wanted, class First, class... Others>
+struct PlaceIn<Wanted, core::BackendList<First, Others...>> {
+  static constexpr int value = 1 + PlaceIn<Wanted, core::BackendList<Others...>>::value;
+};
 
-const Backend& active() {
-  const Backend* backend = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-  if (backend == nullptr) {
-    backend = backends;
-    while (!backend->available()) ++backend;
-    __atomic_store_n(&chosen, backend, __ATOMIC_RELAXED);
-  }
-  return *backend;
+// Whether kernels of integer attention may be chosen while a backend is active.
+template <class Isa>
+auto goes_with(int backend) -> decltype(Isa::leaf_7_c, true) {
+  return backend <= PlaceIn<typename Isa::Float, core::Backends>::value && (cpuid(7).c & Isa::leaf_7_c) == Isa::leaf_7_c &&
+         (Isa::leaf_7_1_a == 0 || (cpuid(7).a >= 1 && (cpuid(7, 1).a & Isa::leaf_7_1_a) == Isa::leaf_7_1_a));
+}
+template <class Isa>
+auto goes_with(int backend) -> decltype(Isa::instructions, true) {
+  return backend <= PlaceIn<Isa, core::Backends>::value;
 }
 
-void choose(const Backend& backend) { __atomic_store_n(&chosen, &backend, __ATOMIC_RELAXED); }
+template <class... Isa>
+int integer_kernels(core::BackendList<Isa...>, int backend) {
+  bool (*const go_with[])(int) = {goes_with<Isa>...};
+  int index = 0;
+  while (!go_with[index](backend)) ++index;
+  return index;
+}
+
+// What is chosen: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
+// asking the processor is slow and a static initialiser is not wanted. Racing first calls store the same answer.
+unsigned chosen = 0;
+
+unsigned choice_of(int backend) {
+  return 1 + unsigned(backend) + 16 * unsigned(integer_kernels(core::IntegerBackends(), backend));
+}
+
+unsigned choice() {
+  unsigned number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (number == 0) {
+    int backend = 0;
+    while (!backends[backend].available()) ++backend;
+    number = choice_of(backend);
+    __atomic_store_n(&chosen, number, __ATOMIC_RELAXED);
+  }
+  return number - 1;
+}
+
+const Backend& active() { return backends[choice() % 16]; }
+
+void choose(const Backend& backend) { __atomic_store_n(&chosen, choice_of(int(&backend - backends)), __ATOMIC_RELAXED); }
 
 #else
 
@@ -114,6 +152,9 @@ bool use_backend(const char* name) {
 }
 
 int core::active_index() { return int(&active() - backends); }
+#if ATTEND_X86
+int core::active_integer_index() { return int(choice() / 16); }
+#endif
 void core::run(const Problem& problem) { active().run(problem); }
 void core::sum_segment(const Problem& problem) { active().sum_segment(problem); }
 void core::add_key_parts(const Problem& problem, const float* partials) { active().combine(problem, partials); }

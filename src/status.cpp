@@ -40,7 +40,7 @@ const char* attend::status_text(Status status) {
       return "a State begins at 0 or at a multiple of segment_keys (512)";
     case Status::bad_up_to:
       return "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
-             "append them first";
+             "append them first; an Int8State takes multiples of 32 keys until the last";
     case Status::bad_state:
       return "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
              "than there are; one to merge must begin where the other stops";
@@ -76,6 +76,12 @@ const char* attend::status_text(Status status) {
       return "rotary positions need init first, with a base within 2 and 1e12 and a scaling within 1 and 65536";
     case Status::bad_position:
       return "rotary positions must not be negative, and all tokens must lie within the table, if there is one";
+    case Status::bad_quantisation:
+      return "scales of an attend::Quantisation must be finite and above 0, log2(e) * scale * query scale * key scale within 0 "
+             "and "
+             "1, and value scale / output scale within 2^-10 and 2^18";
+    case Status::bad_zero_point:
+      return "zero points of 8-bit numbers lie within -128 and 127";
   }
   return "unknown status";
 }

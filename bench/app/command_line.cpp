@@ -40,9 +40,11 @@ struct Known {
 };
 
 constexpr Known known_options[] = {
-    {"--sentence", Use::household}, {"--household", Use::household}, {"--heatmap", Use::household}, {"--example", Use::any},
-    {"--model", Use::story},        {"--tokenizer", Use::story},     {"--prompt", Use::story},      {"--steps", Use::story},
-    {"--temperature", Use::story},  {"--top-p", Use::story},         {"--seed", Use::story},
+    {"--sentence", Use::household},   {"--household", Use::household}, {"--heatmap", Use::household},
+    {"--arithmetic", Use::household}, {"--quantise", Use::household},  {"--example", Use::any},
+    {"--model", Use::story},          {"--tokenizer", Use::story},     {"--prompt", Use::story},
+    {"--steps", Use::story},          {"--temperature", Use::story},   {"--top-p", Use::story},
+    {"--seed", Use::story},
 };
 
 Use use_of(std::string_view option) {
@@ -73,12 +75,16 @@ void set(CommandLine& line, std::string_view option, const std::string& text) {
                             : option == "--tokenizer" ? &line.tokenizer
                             : option == "--household" ? &line.household
                             : option == "--heatmap"   ? &line.heatmap
+                            : option == "--quantise"  ? &line.quantise
                                                       : nullptr;
   if (path != nullptr) {
     if (text.empty()) refuse(option, "a path", text);
     *path = text;
   } else if (option == "--sentence") {
     line.sentence = text;
+  } else if (option == "--arithmetic") {
+    if (text != "int8" && text != "float32") refuse(option, "\"int8\" or \"float32\"", text);
+    line.int8 = text == "int8";
   } else if (option == "--prompt") {
     line.prompt = text;
   } else if (option == "--example") {
@@ -113,21 +119,28 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (!household_option.empty() && (story || line.textbook)) {
     throw UsageError(std::string(household_option) + ": expected neither --model nor --example beside it, found one");
   }
+  if (line.int8 && !line.heatmap.empty()) {
+    throw UsageError("--heatmap: expected no --arithmetic int8 beside it, whose attention has no weights to show, found it");
+  }
   if (story) line.ignored.clear();
   return line;
 }
 
 const char* usage_text() {
-  return "usage: run [--sentence TEXT] [--heatmap FOLDER] [--household PATH]\n"
+  return "usage: run [--sentence TEXT] [--heatmap FOLDER] [--household PATH] [--arithmetic int8]\n"
+         "       run --quantise PATH [--household PATH]\n"
          "       run --example textbook\n"
          "       run --model PATH --tokenizer PATH [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
          "\n"
-         "The first writes the action that a household command asks for; the second shows self-attention on one sentence,\n"
-         "step by step; the third tells a story.\n"
+         "The first writes the action that a household command asks for; the second writes scales for 8-bit arithmetic into "
+         "its\n"
+         "model; the third shows self-attention on one sentence, step by step; the fourth tells a story.\n"
          "\n"
          "  --sentence TEXT   the command; without it, those that are typed at a terminal, or else three examples\n"
          "  --heatmap FOLDER  shows what each attention head looked at, here and in FOLDER/heatmap-1.svg …\n"
          "  --household PATH  the model of household commands; bench/app/model/household.bin\n"
+         "  --arithmetic int8 computes attention and projections in integers; float32: in floats, as without it\n"
+         "  --quantise PATH   sentences of the training, whose activations the scales shall fit\n"
          "  --model PATH      checkpoint in the version 0 format of llama2.c\n"
          "  --tokenizer PATH  its vocabulary, in the tokenizer format of llama2.c\n"
          "  --prompt TEXT     how the story begins; nothing\n"

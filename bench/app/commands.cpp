@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "attend/core_options.h"
+#include "integer_llama.h"
 
 namespace app {
 namespace {
@@ -65,12 +66,20 @@ class Recorder {
 
 }  // namespace
 
-Commands::Commands(const Household& household)
-    : household_(household), llama_(household.checkpoint, static_cast<int>(longest_tokens) + longest_action) {}
+Commands::Commands(const Household& household, Arithmetic arithmetic) : household_(household) {
+  constexpr int capacity = static_cast<int>(longest_tokens) + longest_action;
+  if (arithmetic == Arithmetic::int8) {
+    model_ = std::make_unique<IntegerLlama>(household.checkpoint, household.scales, capacity);
+  } else {
+    auto llama = std::make_unique<Llama>(household.checkpoint, capacity);
+    floats_ = llama.get();
+    model_ = std::move(llama);
+  }
+}
 
 // Among the pieces of actions and the end, which is the only mark among the answers of the training.
 int Commands::likeliest_piece() {
-  const std::vector<float>& logits = llama_.logits();
+  const std::vector<float>& logits = model_->logits();
   const auto best = std::max_element(logits.begin() + end_action, logits.begin() + household_.words.first_letter());
   return static_cast<int>(best - logits.begin());
 }
@@ -80,10 +89,15 @@ Answer Commands::answer(std::string_view text, AttentionMap* map) {
   const auto start = Clock::now();
   const Sentence sentence = household_.words.encode(text);
   Recorder recorder(sentence, household_.checkpoint.config);
-  llama_.restart();
-  llama_.attend_with(map == nullptr ? LayerAttention()
-                                    : [&](int layer, const attend::core::Problem& problem) { recorder.run(layer, problem); });
-  for (const int token : sentence.tokens) llama_.advance(token);
+  model_->restart();
+  if (floats_ == nullptr) {
+    map = nullptr;
+  } else {
+    floats_->attend_with(map == nullptr ? LayerAttention() : [&](int layer, const attend::core::Problem& problem) {
+      recorder.run(layer, problem);
+    });
+  }
+  for (const int token : sentence.tokens) model_->advance(token);
   std::vector<std::string> pieces;
   std::string action;
   for (int i = 0; i < longest_action; ++i) {
@@ -91,9 +105,9 @@ Answer Commands::answer(std::string_view text, AttentionMap* map) {
     if (token == end_action) break;
     pieces.push_back(household_.words.piece(token));
     action += pieces.back();
-    llama_.advance(token);
+    model_->advance(token);
   }
-  const int tokens = llama_.length();
+  const int tokens = model_->length();
   if (map != nullptr) recorder.finish(*map, std::move(pieces));
   return {action, tokens, std::chrono::duration<double>(Clock::now() - start).count()};
 }

@@ -1,6 +1,7 @@
 // Reads a sentence and writes the action that it asks for, such as "light.dim room=bedroom level=30", or "unknown".
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,10 +40,13 @@ struct AttentionMap {
   }
 };
 
+enum class Arithmetic { float32, int8 };
+
 class Commands {
  public:
   // The household must outlive this.
-  explicit Commands(const Household& household);
+  // int8: with IntegerLlama, for a household with scales that is not packed; it draws no map.
+  explicit Commands(const Household& household, Arithmetic arithmetic = Arithmetic::float32);
 
   // Throws Failure for what is no sentence (Words::encode). map: filled, where there is one.
   Answer answer(std::string_view text, AttentionMap* map = nullptr);
@@ -51,7 +55,8 @@ class Commands {
   int likeliest_piece();
 
   const Household& household_;
-  Llama llama_;
+  std::unique_ptr<LanguageModel> model_;
+  Llama* floats_ = nullptr;  // the model, where it is one of floats
 };
 
 }  // namespace app

@@ -59,6 +59,13 @@ Header read_header(InputFile& file) {
   return header;
 }
 
+// Scales of the model in integers for each layer.
+int scale_count(const Config& config) { return 2 + config.heads + 2 * config.kv_heads; }
+
+std::uint64_t scale_bytes(const Config& config) {
+  return std::uint64_t(config.layers) * padded(std::uint64_t(scale_count(config)) * sizeof(float));
+}
+
 // The parts of the file one after the other; each begins at a multiple of 16 bytes.
 class Reader {
  public:
@@ -94,6 +101,20 @@ class Reader {
     }
     weights.final_norm = floats(std::uint64_t(c.dim));
     return weights;
+  }
+
+  IntegerScales scales() {
+    const auto heads = std::size_t(header_.config.heads), kv_heads = std::size_t(header_.config.kv_heads);
+    IntegerScales scales;
+    for (int i = 0; i < header_.config.layers; ++i) {
+      const float* const from = floats(std::uint64_t(scale_count(header_.config)));
+      const float *const query = from + 2, *const key = query + heads, *const value = key + kv_heads;
+      if (!std::all_of(from, value + kv_heads, [](float scale) { return scale > 1e-6f && scale < 1e6f; })) {
+        file_.fail("scales within 1e-6 to 1e6", "others");
+      }
+      scales.push_back({from[0], from[1], {query, key}, {key, value}, {value, value + kv_heads}});
+    }
+    return scales;
   }
 
  private:
@@ -141,10 +162,33 @@ Household load_household(const std::string& path) {
   InputFile file(path, "a model of household commands");
   const Header header = read_header(file);
   const std::uint64_t bytes = count_bytes(header);
-  if (bytes != file.size()) file.fail(std::to_string(bytes) + " bytes, as its header says", std::to_string(file.size()));
+  const bool has_scales = file.size() == bytes + scale_bytes(header.config);
+  if (bytes != file.size() && !has_scales)
+    file.fail(std::to_string(bytes) + " bytes, as its header says", std::to_string(file.size()));
   Reader reader(file, header);
   Words words(read_pieces(file, reader, header), header.first_letter);
-  return {std::move(words), {header.config, reader.weights(), {file.storage()}}};
+  const Weights weights = reader.weights();
+  return {std::move(words), {header.config, weights, {file.storage()}}, has_scales ? reader.scales() : IntegerScales()};
+}
+
+std::string with_scales(const std::string& path, const IntegerScales& scales) {
+  InputFile file(path, "a model of household commands");
+  const std::uint64_t bytes = count_bytes(read_header(file));
+  const FileBytes whole = file_bytes(path, "a model of household commands");
+  std::string result(whole.begin, whole.begin + bytes);
+  const auto put = [&result](float scale) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &scale, sizeof bits);
+    for (int i = 0; i < 4; ++i) result += static_cast<char>(bits >> 8 * i & 0xFF);
+  };
+  for (const LayerScales& layer : scales) {
+    put(layer.input), put(layer.attended);
+    for (const std::vector<float>* const heads : {&layer.query, &layer.key, &layer.value}) {
+      for (const float scale : *heads) put(scale);
+    }
+    result.resize(static_cast<std::size_t>(padded(result.size())));
+  }
+  return result;
 }
 
 }  // namespace app

@@ -8,9 +8,6 @@
 namespace app {
 namespace {
 
-constexpr float norm_epsilon = 1e-5f;
-constexpr float rotation_base = 10000.0f;
-
 std::size_t extent(int number) { return static_cast<std::size_t>(number); }
 
 }  // namespace
@@ -107,6 +104,7 @@ void Llama::attend_layer(int index) {
     attend::core::run(problem);
   }
 
+  if (observer_) observer_(index, {normed_.get(), query_.get(), key_.get(), value_.get(), attended_.get()});
   project(layer.output, attended_.get(), update_.get());
   attend::core::add(update_.get(), 1.0f, config_.dim, stream_.get());
 }

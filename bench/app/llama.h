@@ -7,32 +7,42 @@
 
 #include "attend/core.h"
 #include "checkpoint.h"
+#include "language_model.h"
 
 namespace app {
 
 // Computes the attention of one token in one layer.
 using LayerAttention = std::function<void(int layer, const attend::core::Problem& problem)>;
 
-class Llama {
+// What the attention of one token in one layer is computed from, and its result.
+struct LayerActivations {
+  const float* input;        // [dim], the normalised stream
+  const float* query;        // [heads][head_dim], rotated
+  const float *key, *value;  // [kv_heads][head_dim], keys rotated
+  const float* attended;     // [heads][head_dim]
+};
+using LayerObserver = std::function<void(int layer, const LayerActivations& activations)>;
+
+constexpr float norm_epsilon = 1e-5f;
+constexpr float rotation_base = 10000.0f;
+
+class Llama : public LanguageModel {
  public:
   // Room for capacity tokens, 1 … seq_len. The checkpoint must outlive this.
   Llama(const Checkpoint& checkpoint, int capacity);
 
-  // Tokens taken so far.
-  int length() const { return length_; }
+  int length() const override { return length_; }
   int capacity() const { return capacity_; }
 
   // From here on calls this in the place of the library's plain attention. The problem's scratch memory is enough for options.
   void attend_with(LayerAttention attention);
 
-  // Forgets the tokens taken so far.
-  void restart() { length_ = 0; }
+  // From here on calls this for every token and layer.
+  void observe_with(LayerObserver observer) { observer_ = std::move(observer); }
 
-  // Takes the next token, 0 … vocab_size - 1. Requires length() < capacity().
-  void advance(int token);
-
-  // One score for each token of the vocabulary, to come after those taken so far, at least one. Valid until the next call.
-  const std::vector<float>& logits();
+  void restart() override { length_ = 0; }
+  void advance(int token) override;
+  const std::vector<float>& logits() override;
 
  private:
   struct LayerCache {
@@ -49,6 +59,7 @@ class Llama {
   const Weights weights_;
   const int capacity_;
   LayerAttention attention_;
+  LayerObserver observer_;
   int length_ = 0;
   int row_block_;  // query rows and keys that one pass of the library takes
   int key_block_;

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "attend/backend.h"
+#include "calibrate.h"
 #include "checkpoint.h"
 #include "command_line.h"
 #include "conversation.h"
@@ -102,6 +103,8 @@ int run(int count, const char* const* arguments) {
   if (!line.ignored.empty()) std::fprintf(stderr, "note: %s means nothing without --model\n", line.ignored.c_str());
   if (!line.model.empty()) {
     tell_story(line);
+  } else if (!line.quantise.empty()) {
+    write(quantise_household(line.household, line.quantise, line.held_out));
   } else if (line.textbook) {
     show_textbook();
   } else {

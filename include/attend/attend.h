@@ -5,6 +5,8 @@
 #include "additive.h"
 #include "attention.h"
 #include "backend.h"
+#include "integer.h"
+#include "integer_states.h"
 #include "key_parts.h"
 #include "kv_cache.h"
 #include "layer_steps.h"
@@ -15,3 +17,4 @@
 #include "score_options.h"
 #include "shape.h"
 #include "states.h"
+#include "version.h"

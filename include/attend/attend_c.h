@@ -31,6 +31,7 @@
  * where pointers, extents and strides say it does, and that numbers are where they are said to be.
  *
  * attend_layers.h has what stands around attention: projections, normalisation, rotary positions, whole layers.
+ * attend_integer.h has attention in integers of 8 bits, without floats.
  *
  * Lengths are ptrdiff_t. On a target of 32 bits, a caller whose own lengths have 64 bits must check that they fit before it
  * narrows them: the library sees only what is left.
@@ -39,6 +40,7 @@
 #define ATTEND_C_H
 
 #include "attend_problem.h" /* attend_problem, and with it attend_status.h */
+#include "version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -189,6 +191,12 @@ ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t to
 /* Tokens held, and room for tokens in all; -1 if cache is null or corrupt. */
 ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache);
 ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
+
+/* ---- Versions ---- */
+
+/* ATTEND_VERSION and ATTEND_BITS_VERSION of the library that was linked or loaded; its headers' are the macros. */
+ATTEND_API int attend_version(void);
+ATTEND_API int attend_bits_version(void);
 
 /* ---- Which code computes: it matters for speed only ---- */
 

@@ -50,10 +50,10 @@ struct OptionCall {
 };
 
 // First elements of the arrays that are appended, [token][kv_head][width].
-template <class Shape>
+template <class Shape, class Number = float>
 struct NewTokens {
   using Dims = Checked<Shape>;
-  core::Tensor<const float> key, value;
+  core::Tensor<const Number> key, value;
 
   template <class KeyArray, class ValueArray>
   NewTokens(const KeyArray& key_array, const ValueArray& value_array)

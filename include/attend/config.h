@@ -85,6 +85,9 @@ namespace config {
 #if !ATTEND_EMBEDDED
 inline constexpr int row_block = 384;               // query rows that share one pass over the keys
 inline constexpr int option_row_block = row_block;  // the same of calls with options
+inline constexpr int integer_row_block = 192;       // the same of calls in integers
+inline constexpr int integer_key_block = 256;       // keys that these pack at a time, a multiple of integer_chunk
+inline constexpr int integer_tile_rows = 8;         // rows of their largest tile
 inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
@@ -122,6 +125,9 @@ inline constexpr int tile_rows = 4;
 #endif
 inline constexpr int row_block = tile_rows;
 inline constexpr int option_row_block = 16;
+inline constexpr int integer_tile_rows = 2;
+inline constexpr int integer_row_block = integer_tile_rows;
+inline constexpr int integer_key_block = segment_keys;
 inline constexpr int key_block = chain_keys;
 inline constexpr int score_keys = chain_keys;
 inline constexpr int decode_keys = chain_keys;
@@ -140,6 +146,13 @@ inline constexpr size_t call_stack_bytes = 224;
 inline constexpr size_t linear_stack_bytes = sizeof(void*) == 8 ? 960 : 704;
 #else
 inline constexpr size_t linear_stack_bytes = 7168;
+#endif
+#if ATTEND_EMBEDDED
+inline constexpr size_t integer_stack_bytes = sizeof(void*) == 8 ? 1408 : 1024;
+inline constexpr size_t integer_option_stack_bytes = sizeof(void*) == 8 ? 1664 : 1024;
+#else
+inline constexpr size_t integer_stack_bytes = 3072;
+inline constexpr size_t integer_option_stack_bytes = 3072;
 #endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;

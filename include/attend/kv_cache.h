@@ -15,8 +15,18 @@ struct CacheAccess {
   }
 };
 
+// The arrays that a cache of floats takes, whatever it keeps them as.
+struct FloatArrays {
+  template <class Shape, int tokens>
+  using Keys = Key<Shape, tokens>;
+  template <class Shape, int tokens>
+  using Values = Value<Shape, tokens>;
+  template <class Shape>
+  using New = NewTokens<Shape>;
+};
+
 // What all caches have: tokens are appended and counted.
-template <class Shape, class Rows, int capacity, int tokens_at_once>
+template <class Shape, class Rows, int capacity, int tokens_at_once, class Arrays = FloatArrays>
 class CacheTokens {
  public:
   constexpr CacheTokens() : rows_(), length_(0) {}
@@ -27,15 +37,20 @@ class CacheTokens {
   template <class KeyArray, class ValueArray>
   Status append(const KeyArray& key, const ValueArray& value, int count = Traits<KeyArray>::tokens) {
     constexpr int tokens = Traits<KeyArray>::tokens;
-    constexpr bool is_key = Same<KeyArray, Key<Shape, tokens>>::value, is_value = Same<ValueArray, Value<Shape, tokens>>::value;
-    static_assert(is_key, "attend: append takes an attend::Key of the cache's own shape first");
-    static_assert(is_value || !is_key,
-                  "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
+    constexpr bool is_key = Same<KeyArray, typename Arrays::template Keys<Shape, tokens>>::value;
+    constexpr bool is_value = Same<ValueArray, typename Arrays::template Values<Shape, tokens>>::value;
+    static_assert(is_key,
+                  "attend: append takes an attend::Key of the cache's own shape first; of an Int8KvCache or Int8RingCache an "
+                  "attend::Int8Key");
+    static_assert(
+        is_value || !is_key,
+        "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second; of an "
+        "Int8KvCache or Int8RingCache an attend::Int8Value");
     static_assert(tokens <= tokens_at_once || !is_key,
                   "attend: a RingCache takes at most as many tokens at once as its tokens_at_once says");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
-    if constexpr (is_key && is_value) rows_.store(length_, count, NewTokens<Shape>(key, value));
+    if constexpr (is_key && is_value) rows_.store(length_, count, typename Arrays::template New<Shape>(key, value));
     length_ += count;
     return Status::ok;
   }

@@ -46,6 +46,10 @@ enum class Status {
   bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
   bad_rotary,    // before init; init: base not within 2 … 1e12, or a scaling not within 1 … 65536
   bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
+
+  // Of calls in integers.
+  bad_quantisation,  // a scale is out of range: what Quantisation says of it
+  bad_zero_point,    // not within -128 … 127
 };
 
 // One English sentence for a status; never null.

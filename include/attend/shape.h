@@ -76,10 +76,10 @@ struct Checked {
 };
 
 // Plain storage, [token][head][width], tokens outermost as a projection writes them.
-template <int tokens, int heads, int width>
+template <int tokens, int heads, int width, class Number = float>
 struct Rows {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
-  float data[size_t(at_least_one(tokens))][size_t(heads)][size_t(width)];
+  Number data[size_t(at_least_one(tokens))][size_t(heads)][size_t(width)];
 
   constexpr auto& operator[](int token) { return data[token]; }
   constexpr const auto& operator[](int token) const { return data[token]; }

@@ -15,7 +15,7 @@ ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
                                      !problem.key_panels, problem.keys > segment_keys},
                                     false);
   PlainWalk<Isa, Backend> walk(problem, memory);
-  for_each_block(problem, [&](const Rows& rows) { walk.run(rows, divides); });
+  for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows, divides); });
 }
 
 // Two functions, so that a call takes the stack of only one.
@@ -30,7 +30,7 @@ void run_with_options(const core::Problem& problem, const core::Options& options
   const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true, true},
                                     true);
   FeatureWalk<Isa, Backend> walk(problem, options, memory);
-  for_each_block(problem, [&](const Rows& rows) { walk.run(rows); });
+  for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });
 }
 
 }  // namespace

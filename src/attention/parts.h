@@ -36,8 +36,8 @@ inline core::KeyUnits units_of_part(int units, int part, int parts) {
 
 // Where the work of all tokens before it reaches the part's share, at a whole number of tiles if there are many tokens.
 // token_work(token): its work, in keys.
-template <class Work>
-Cut cut_before(const core::Problem& problem, int part, int parts, Work token_work) {
+template <class Problem, class Work>
+Cut cut_before(const Problem& problem, int part, int parts, Work token_work) {
   const Share share = share_of(problem.kv_heads, part, parts);
   if (share.rest == 0) return {share.whole, 0};
   int64_t left = 0;
@@ -62,12 +62,13 @@ struct Piece {
 };
 
 // One token of many query heads over few key/value heads goes by query heads.
-inline bool goes_by_query_heads(const core::Problem& problem, int parts) {
+template <class Problem>
+bool goes_by_query_heads(const Problem& problem, int parts) {
   return problem.queries == 1 && problem.kv_heads % parts != 0;
 }
 
-template <class Call>
-void for_each_piece_of_heads(const core::Problem& problem, int part, int parts, Call call) {
+template <class Problem, class Call>
+void for_each_piece_of_heads(const Problem& problem, int part, int parts, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
   const int end = share_of(problem.query_heads, part + 1, parts).whole;
   for (int first = share_of(problem.query_heads, part, parts).whole; first < end;) {
@@ -79,8 +80,8 @@ void for_each_piece_of_heads(const core::Problem& problem, int part, int parts, 
 }
 
 // Calls with each piece of a part.
-template <class Work, class Call>
-void for_each_piece(const core::Problem& problem, int part, int parts, Work token_work, Call call) {
+template <class Problem, class Work, class Call>
+void for_each_piece(const Problem& problem, int part, int parts, Work token_work, Call call) {
   if (goes_by_query_heads(problem, parts)) return for_each_piece_of_heads(problem, part, parts, call);
   const int group = problem.query_heads / problem.kv_heads;
   const auto piece = [&](int head, int heads, int token, int token_end) {

@@ -22,9 +22,8 @@ struct Rows {
 
 // The row so many rows further on.
 inline Row row_after(Row at, int rows, int group) {
-  if (group == 1) return {at.token + rows, 0};
-  const int head = at.head + rows;
-  return head < group ? Row{at.token, head} : Row{at.token + head / group, head % group};
+  for (at.head += rows; at.head >= group; at.head -= group) ++at.token;  // small parts have no division
+  return at;
 }
 
 // Calls with each row, and its token and query head.
@@ -40,16 +39,23 @@ ATTEND_ALWAYS_INLINE void for_each_row(const Rows& rows, int group, Call call) {
   }
 }
 
-// Calls with the rows of each block of a problem.
-template <class Call>
-ATTEND_ALWAYS_INLINE void for_each_block(const core::Problem& problem, Call call) {
-  const int group = problem.query_heads / problem.kv_heads;
+// Query heads that share a key/value head. Counted: the smallest parts divide in software.
+template <class Problem>
+int group_of(const Problem& problem) {
+  int group = 0;
+  for (int heads = 0; heads < problem.query_heads; heads += problem.kv_heads) ++group;
+  return group;
+}
+
+// Calls with the rows of each block of a problem, at most row_block of them.
+template <class Problem, class Call>
+ATTEND_ALWAYS_INLINE void for_each_block(const Problem& problem, int group, int row_block, Call call) {
   Rows rows{};
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
     rows.first = {0, 0};
     for (int first = 0; first < group * problem.queries; first += rows.count) {
-      if (first > 0) rows.first = {first / group, first % group};
-      rows.count = at_most(group * problem.queries - first, problem.row_block);
+      if (first > 0) rows.first = row_after(rows.first, rows.count, group);
+      rows.count = at_most(group * problem.queries - first, row_block);
       call(rows);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "../../include/attend/core_integer.h"
 #include "../../include/attend/core_options.h"
 #include "../kernel/pack.h"
 #include "../numerics/bits.h"
@@ -12,13 +13,15 @@ namespace attend {
 namespace {
 
 // Where the keys end that a token of a causal call sees by position; below 0 or past all keys, it sees none or all.
-inline int causal_end(const core::Problem& problem, int token) {
+template <class Problem>
+inline int causal_end(const Problem& problem, int token) {
   // The same keys are seen with an offset beyond these, and the sum cannot overflow.
   return (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
 }
 
 // How many keys a token sees where there are no options: they are 0 … visible_keys - 1.
-inline int visible_keys(const core::Problem& problem, int token) {
+template <class Problem>
+inline int visible_keys(const Problem& problem, int token) {
   if (!problem.causal) return problem.keys;
   const int seen = causal_end(problem, token);
   if (seen > problem.keys) return problem.keys;
@@ -29,7 +32,10 @@ inline int visible_keys(const core::Problem& problem, int token) {
 constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_keys + 1 : 1; }
 
 // Segments of which any token sees something; the first, if none does.
-inline int seen_segments(const core::Problem& problem) { return segments_with(visible_keys(problem, problem.queries - 1)); }
+template <class Problem>
+inline int seen_segments(const Problem& problem) {
+  return segments_with(visible_keys(problem, problem.queries - 1));
+}
 
 // The sums of one row and segment, in the order in which they lie: value_dim of them, denominator, maximum.
 constexpr int partial_row_floats(int value_dim) { return value_dim + 2; }
@@ -72,7 +78,10 @@ inline bool has_states(const core::Options& options) { return options.states.dat
 inline bool takes_some_keys(const core::Options& options) { return has_states(options) || options.partial; }
 
 // The first key that a call goes over. Where it takes all of them, options.first_key is 0.
-inline int first_key(const core::Options& options) { return at_least(options.first_key, options.origin); }
+template <class Options>
+inline int first_key(const Options& options) {
+  return at_least(options.first_key, options.origin);
+}
 
 // Whether scores of masked keys are a result too.
 inline bool shows_hidden(const core::Options& options) {
@@ -80,7 +89,8 @@ inline bool shows_hidden(const core::Options& options) {
          (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
 }
 
-inline Visibility visibility_of(const core::Problem& problem, const core::Options& options, int token) {
+template <class Problem, class Options>
+inline Visibility visibility_of(const Problem& problem, const Options& options, int token) {
   const int64_t at = int64_t(problem.offset) + token;
   const auto within = [](int64_t a, int low, int high) { return a < low ? low : a > high ? high : int(a); };
   int end = visible_keys(problem, token);
@@ -100,9 +110,13 @@ struct SeenSegments {
   int segment(int n) const { return n < sinks ? n : n - sinks + first; }
 };
 
+inline bool has_scores(const core::Options& options) { return options.scores.data != nullptr; }
+inline bool has_scores(const core::IntegerOptions&) { return false; }
+
 // With scores all segments are seen, because each has columns of them.
-inline SeenSegments seen_segments(const core::Problem& problem, const core::Options& options) {
-  if (options.scores.data != nullptr) return {0, 0, segments_with(problem.keys)};
+template <class Problem, class Options>
+inline SeenSegments seen_segments(const Problem& problem, const Options& options) {
+  if (has_scores(options)) return {0, 0, segments_with(problem.keys)};
   const Visibility latest = visibility_of(problem, options, problem.queries - 1);
   const int end = segments_with(latest.end);
   const int first = at_most(visibility_of(problem, options, 0).first / segment_keys, end - 1);

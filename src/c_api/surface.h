@@ -2,7 +2,7 @@
 // the public ones only.
 #pragma once
 
-#include "check.h"
+#include "checks.h"
 
 // In memory: a head, then keys and values as core::Cache or core::TypedCache has them, and scales. No pointers, so that it can
 // be moved.
@@ -95,12 +95,10 @@ inline ptrdiff_t origin_of(const attend_problem& problem) {
 void check_rows(Check& check, const attend_problem* problem, Call& call);
 // Everything that attend_run needs, but options, parts, work memory and where states stand; then options.
 void check_call(Check& check, const attend_problem* problem, Call& call);
-// Parts of it: extents of heads; whether anything depends on where queries stand; blocks and the size of work memory, for as
+// Parts of it: whether anything depends on where queries stand; blocks and the size of work memory, for as
 // many keys as there can be; work memory itself; a cache.
-void check_heads(Check& check, const attend_problem& problem);
 bool is_positioned(const attend_problem& problem);
 void plan(Call& call, int most_keys);
-Range check_workspace(Check& check, const void* workspace, size_t size, size_t needed);
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
 // How many keys there are, over a cache that was checked.
 ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
@@ -127,22 +125,6 @@ attend_status run_options(const attend_problem& problem, Call& call, int part, i
 // A batch row, with the keys that it has.
 core::Problem problem_of_row(const Call& call, ptrdiff_t row);
 
-// Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;
-// the others are cut.
-template <class Row>
-void each_row(const Call& call, int part, int parts, Row run) {
-  if (call.first.queries == 0) return;
-  const ptrdiff_t whole = call.key_lengths == nullptr ? call.batch - call.batch % parts : 0;
-  for (ptrdiff_t row = part; row < whole; row += parts) run(row, 0, 1);
-  for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
-}
-
-// Goes on by so many bytes.
-template <class Data>
-void move(Data*& data, ptrdiff_t bytes) {
-  data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
-}
-
 void check_cache(Check& check, const attend_cache* cache);
 Range cache_range(const attend_cache& cache);
 
@@ -156,8 +138,6 @@ void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core
 
 // A problem's scale, for calls that compute: checks do not need it.
 float scale_of(const attend_problem& problem);
-// 1 / sqrt(head_dim), the same as default_scale, which is meant for constants.
-float usual_scale(int head_dim);
 
 }  // namespace c_surface
 }  // namespace attend

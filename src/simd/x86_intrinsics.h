@@ -25,4 +25,8 @@
 
 #include <avx512vlbwintrin.h>
 #include <avx512vldqintrin.h>
+#include <avx512vlvnniintrin.h>
+#include <avx512vnniintrin.h>
+
+#include <avxvnniintrin.h>
 #endif

@@ -1,4 +1,4 @@
-// Ends what avx2_on.h or avx512_on.h began. All headers that make code must lie between the two.
+// Ends what avx2_on.h, avx512_on.h, avxvnni_on.h or avx512vnni_on.h began. All headers that make code must lie between the two.
 #pragma once
 
 #if defined(__clang__)

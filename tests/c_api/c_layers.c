@@ -2,26 +2,9 @@
  * that takes them one by one, an attention to an encoder's memory, and additive attention. tests/checks/check_c.sh compiles it
  * with a C compiler and links it with both libraries. */
 #include <attend/attend_layers.h>
-#include <stdio.h>
 #include <string.h>
 
-static int passed, failed;
-
-static void check(int right, const char* what, int line) {
-  if (right) {
-    ++passed;
-  } else {
-    ++failed;
-    printf("FAIL line %d: %s\n", line, what);
-  }
-}
-#define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
-#define IS(status, call) CHECK((call) == (status))
-#define SAYS(error, argument, call) CHECK(says(error, argument, call))
-
-static int says(int error, int argument, attend_status status) {
-  return attend_status_error(status) == error && attend_status_argument(status) == argument;
-}
+#include "c_checks.h"
 
 enum { tokens = 5, width = 12, heads = 2, head_dim = 6, hidden = 20, room = 16 };
 

@@ -4,26 +4,9 @@
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-static int passed, failed;
-
-static void check(int right, const char* what, int line) {
-  if (right) {
-    ++passed;
-  } else {
-    ++failed;
-    printf("FAIL line %d: %s\n", line, what);
-  }
-}
-#define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
-#define IS(status, call) CHECK((call) == (status))
-#define SAYS(error, argument, call) CHECK(says(error, argument, call))
-
-static int says(int error, int argument, attend_status status) {
-  return attend_status_error(status) == error && attend_status_argument(status) == argument;
-}
+#include "c_checks.h"
 
 enum { batch = 2, tokens = 6, query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 3, room = 40 };
 
@@ -201,6 +184,7 @@ static void backends(void) {
   CHECK(attend_backend_name(attend_backend_count()) == NULL);
   attend_problem p = problem();
   p.output.data = again[0][0][0];
+  CHECK(attend_version() == ATTEND_VERSION && attend_bits_version() == ATTEND_BITS_VERSION);
   for (int i = 0; i < attend_backend_count(); ++i) {
     const char* name = attend_backend_name(i);
     if (attend_status_error(attend_backend_use(name)) == ATTEND_UNAVAILABLE) continue;

@@ -150,12 +150,83 @@ def over_cache(p, key, value, output):
     check(bytes(again) == bytes(output), "bits over a cache")
 
 
+class IntegerScales(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t)] + [
+        (name, ctypes.c_double) for name in ("query_scale", "key_scale", "value_scale", "output_scale", "scale")] + [
+        (name + "_zero_point", ctypes.c_int32) for name in ("query", "key", "value", "output")]
+
+
+class IntegerProblem(ctypes.Structure):
+    """What comes after the windows is only passed on, as it was initialised."""
+    _fields_ = [("size", ctypes.c_size_t), ("options", ctypes.c_uint32), ("layout", ctypes.c_int),
+                ("output_format", ctypes.c_int)] + [
+        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
+    ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [(name, Tensor) for name in ("query", "key", "value", "output")] + [
+        ("constants", pointer), ("head_constants", pointer), ("window_left", ptrdiff), ("window_right", ptrdiff),
+        ("sink_tokens", ptrdiff), ("more", ptrdiff * 100)]
+
+
+attend.attend_integer_problem_init.argtypes = attend.attend_integer_scales_init.argtypes = [pointer, ctypes.c_size_t]
+attend.attend_integer_prepare.argtypes = [pointer, ptrdiff, pointer]
+attend.attend_integer_workspace_size.argtypes = [pointer]
+attend.attend_integer_workspace_size.restype = ctypes.c_size_t
+attend.attend_integer_attention.argtypes = [pointer, pointer, ctypes.c_size_t]
+
+
+def integers(count):
+    return (ctypes.c_int8 * count)(*(max(-128, min(127, round(random.gauss(0, 40)))) for _ in range(count)))
+
+
+def integer_case():
+    """Errors of integer attention, in steps of the output, against float64."""
+    scales, constants, p = IntegerScales(), (ctypes.c_int32 * 16)(), IntegerProblem()
+    check(attend.attend_integer_scales_init(ctypes.byref(scales), ctypes.sizeof(scales)) == OK, "size of attend_integer_scales")
+    check(attend.attend_integer_problem_init(ctypes.byref(p), ctypes.sizeof(p)) == OK, "size of attend_integer_problem")
+    scales.query_scale, scales.key_scale = random.uniform(0.01, 0.03), random.uniform(0.01, 0.03)
+    scales.value_scale, scales.output_scale = random.uniform(0.01, 0.03), random.uniform(0.01, 0.03)
+    for name in ("query", "key", "value", "output"):
+        setattr(scales, name + "_zero_point", random.randint(-20, 20))
+    p.kv_heads = random.randint(1, 2)
+    p.query_heads = p.kv_heads * random.randint(1, 3)
+    p.head_dim, p.value_dim = random.randint(1, 40), random.randint(1, 20)
+    p.queries, p.keys = random.randint(1, 9), random.randint(1, 90)
+    p.options, p.offset, p.window_left = CAUSAL, random.randint(0, 60), random.choice((-1, 5, 30))
+    query, key = integers(p.queries * p.query_heads * p.head_dim), integers(p.keys * p.kv_heads * p.head_dim)
+    value, output = integers(p.keys * p.kv_heads * p.value_dim), integers(p.queries * p.query_heads * p.value_dim)
+    for tensor, array in ((p.query, query), (p.key, key), (p.value, value), (p.output, output)):
+        tensor.data = ctypes.cast(array, ctypes.POINTER(ctypes.c_float))
+    p.constants = ctypes.addressof(constants)
+    check(attend.attend_integer_prepare(ctypes.byref(scales), p.head_dim, constants) == OK, "attend_integer_prepare")
+    size = attend.attend_integer_workspace_size(ctypes.byref(p))
+    memory, address = aligned(size)
+    status = attend.attend_integer_attention(ctypes.byref(p), address, size)
+    check(status == OK and size > 0, "attend_integer_attention: " + attend.attend_error_text(status).decode())
+    real = lambda array, name: [getattr(scales, name + "_scale") * (x - getattr(scales, name + "_zero_point")) for x in array]
+    query, key, value, worst = real(query, "query"), real(key, "key"), real(value, "value"), 0
+    for i in range(p.queries):
+        at = p.offset + i
+        seen = range(max(0, at - p.window_left) if p.window_left >= 0 else 0, min(p.keys, at + 1))
+        for h in range(p.query_heads):
+            kv, q = h // (p.query_heads // p.kv_heads), (i * p.query_heads + h) * p.head_dim
+            place = [j * p.kv_heads + kv for j in seen]
+            scores = [sum(query[q + d] * key[k * p.head_dim + d] for d in range(p.head_dim)) / math.sqrt(p.head_dim) for k in place]
+            weights = [math.exp(score - max(scores)) for score in scores]
+            total = sum(weights) or 1
+            for c in range(p.value_dim):
+                exact = sum(w * value[k * p.value_dim + c] for w, k in zip(weights, place)) / total
+                exact = exact / scales.output_scale + scales.output_zero_point
+                worst = max(worst, abs(output[(i * p.query_heads + h) * p.value_dim + c] - max(-128, min(127, exact))))
+    return worst
+
+
 random.seed(1)
 names = [attend.attend_backend_name(i) for i in range(attend.attend_backend_count())]
 worst = 0
 for name in names:
     if attend.attend_backend_use(name) == OK:
         worst = max([worst] + [one_case() for _ in range(60)])
+steps = max(integer_case() for _ in range(100))
+check(steps < 0.65, "error of integer attention: %g steps" % steps)
 check(abs(attend.attend_default_scale(64) - 0.125) == 0, "attend_default_scale")
 bad = Problem()
 status = attend.attend_run(ctypes.byref(bad), None, 0)
@@ -170,5 +241,6 @@ for number, name in enumerate(listed["argument"][1:], 1):
     check("ATTEND_ARG_" + short.upper() == name, "the name of " + name + ": " + said)
 texts = {attend.attend_error_text(256 | number) for number in range(1, len(listed["error"]))}
 check(len(texts | {attend.attend_error_text(0), attend.attend_error_text(-1)}) == len(listed["error"]) + 1, "texts of errors")
-print("%d checks, %d failed; largest error against float64 %.1e" % (passed + failed, failed, worst))
+print("%d checks, %d failed; largest error against float64 %.1e, of integer attention %.2f steps of the output" % (
+    passed + failed, failed, worst, steps))
 sys.exit(failed > 0 or passed < 300)

@@ -1,6 +1,6 @@
 /* Programs as a user writes them, for tests/c_api/leave_out.py: it leaves out one line after another. What is left must be
  * refused or compute the same, but for lines with a comment that begins with "else": that says which other program it is. */
-#include <attend/attend_c.h>
+#include <attend/attend_integer.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static float fused[batch * tokens * 3 * query_heads * dim];
 static float past_key[batch * past * kv_heads * dim], past_value[batch * past * kv_heads * dim];
 static float new_key[batch * added * kv_heads * dim], new_value[batch * added * kv_heads * dim];
 static uint16_t half[4][batch * tokens * query_heads * dim];
-static int8_t bytes[2][batch * tokens * kv_heads * dim];
+static int8_t bytes[3][batch * tokens * query_heads * dim], ring_bytes[2][96 * kv_heads * dim];
 static float pool[2][4 * page * kv_heads * dim];
 static float states[4][16 + batch * tokens * query_heads * (20 + 3 * dim)];
 static float long_key[1024 * kv_heads * dim], long_value[1024 * kv_heads * dim];
@@ -311,8 +311,69 @@ static void pages(void) {
   run(&p); /* else nothing is written */
 }
 
-static void (*const programs[])(void) = {arrays, masks, head_mask, fused_array, heads_first, everything, halves,
-                                         int8,   cache, slices,    two_arrays,  one_struct,  threads,    pages};
+static void integers(void) {
+  static attend_integer_constants constants;
+  attend_integer_scales scales;
+  attend_integer_problem p;
+  must(attend_integer_scales_init(&scales, sizeof scales));
+  scales.query_scale = 0.02;
+  scales.key_scale = 0.03;
+  scales.value_scale = 0.01;
+  scales.output_scale = 0.02;
+  scales.scale = 0.25;           /* else 1 / sqrt(head_dim) */
+  scales.query_zero_point = 5;   /* else 0 */
+  scales.value_zero_point = -3;  /* else 0 */
+  scales.output_zero_point = 10; /* else 0 */
+  must(attend_integer_prepare(&scales, dim, &constants));
+  must(attend_integer_problem_init(&p, sizeof p));
+  p.options = ATTEND_CAUSAL; /* else every key is seen */
+  p.batch = batch;           /* else the first batch row alone */
+  p.query_heads = query_heads;
+  p.kv_heads = kv_heads;
+  p.head_dim = dim;
+  p.value_dim = dim;
+  p.queries = tokens;
+  p.keys = tokens;
+  p.query.data = bytes[2];
+  p.key.data = bytes[0];
+  p.value.data = bytes[1];
+  p.output.data = output;
+  p.output_format = ATTEND_INT16; /* else int8 */
+  p.constants = &constants;
+  p.mask.data = mask; /* [batch][key] */
+  p.mask.kind = ATTEND_MASK_BYTES;
+  p.mask.batch_stride = tokens;
+  p.mask.head_stride = 0;
+  p.mask.query_stride = 0;
+  must(attend_integer_attention(&p, work, sizeof work)); /* else nothing is written */
+}
+
+static void integer_ring(void) {
+  static attend_integer_constants constants[query_heads];
+  static const attend_integer_ring ring = {20, 4};
+  attend_integer_scales scales;
+  attend_integer_problem p;
+  must(attend_integer_scales_init(&scales, sizeof scales));
+  scales.query_scale = scales.key_scale = scales.value_scale = scales.output_scale = 0.02;
+  for (int head = 0; head < query_heads; ++head) {
+    scales.key_scale = 0.01 + 0.01 * head; /* else all heads have the same */
+    must(attend_integer_prepare(&scales, dim, &constants[head]));
+  }
+  must(attend_integer_problem_init(&p, sizeof p));
+  p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = p.value_dim = dim;
+  p.query.data = bytes[2], p.key.data = ring_bytes[0], p.value.data = ring_bytes[1], p.output.data = output;
+  p.options = ATTEND_CAUSAL | ATTEND_QUERIES_LAST; /* else keys after the last query, and the first tokens */
+  p.queries = 2;
+  p.keys = 1000, p.ring = ring;
+  p.head_constants = constants;
+  p.window_left = 18;
+  p.sink_tokens = 4;                                     /* else none is seen */
+  must(attend_integer_attention(&p, work, sizeof work)); /* else nothing is written */
+}
+
+static void (*const programs[])(void) = {arrays,  masks, head_mask, fused_array, heads_first, everything,
+                                         halves,  int8,  cache,     slices,      two_arrays,  one_struct,
+                                         threads, pages, integers,  integer_ring};
 
 /* The sum of what was written. */
 static uint64_t results(void) {
@@ -333,7 +394,8 @@ int main(int count, char** names) {
   FILL(new_key, 8), FILL(new_value, 9), FILL(pool[0], 10), FILL(pool[1], 11), FILL(long_key, 12), FILL(long_value, 13);
   for (size_t i = 0; i < sizeof mask; ++i) mask[i] = i % 3 != 0;
   for (size_t i = 0; i < sizeof half[0] / 2; ++i) half[0][i] = half[1][i] = half[2][i] = (uint16_t)(0x3000 + i * 37 % 2048);
-  for (size_t i = 0; i < sizeof bytes[0]; ++i) bytes[0][i] = bytes[1][i] = (int8_t)(i * 29 % 251);
+  for (size_t i = 0; i < sizeof bytes[0]; ++i) bytes[0][i] = bytes[1][i] = bytes[2][i] = (int8_t)(i * 29 % 251);
+  for (size_t i = 0; i < sizeof ring_bytes[0]; ++i) ring_bytes[0][i] = ring_bytes[1][i] = (int8_t)(i * 31 % 253);
   memset(output, 0x7f, sizeof output), memset(half[3], 0x7f, sizeof half[3]), memset(states, 0xff, sizeof states);
   programs[number]();
   printf("%016llx\n", (unsigned long long)results());

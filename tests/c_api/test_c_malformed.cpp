@@ -178,7 +178,7 @@ TEST_CASE("malformed calls of the C surface: each is told what is wrong with whi
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_UNAVAILABLE + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_KEY_NORM + 2);
+  CHECK(names.size() == ATTEND_ARG_RING + 2);
   if (rounds(12) < 12) return;  // too few calls for the rare ones
   for (int error = 0; error <= ATTEND_UNAVAILABLE; ++error) CHECK_MESSAGE(errors.count(error) == 1, error);
   for (int argument = 0; argument <= ATTEND_ARG_NAME; ++argument) {  // those of layers: test_c_layer_refusals.cpp

@@ -25,14 +25,14 @@ for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
   # shellcheck disable=SC2086
   succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
 done
-for header in attend_problem attend_status attend_layers; do
+for header in attend_problem attend_status attend_layers attend_integer; do
   printf '#include <attend/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
   # shellcheck disable=SC2086
   succeeds "$header.h by itself" $cxx -x c -std=c99 $strict -c "$build/header.c" -o "$build/header.o"
 done
 
 # As a C program is built: the C compiler, and no C++ library.
-for program in c_surface:c11 c_layers:c99; do
+for program in c_surface:c11 c_layers:c99 c_integer:c99; do
   name=${program%:*}
   # shellcheck disable=SC2086
   succeeds "tests/c_api/$name.c: -std=${program#*:} without a warning" \
@@ -47,6 +47,9 @@ done
 # Who calls nothing of layers holds nothing of them.
 nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(layer|project|rotat|pack|convert|additive|activate|add|rms)|rotary|core.*(activate|rms_norm|run_linear|convert_weights)')" \
   "a program without layers holds none of their code"
+nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline')" "a program without integer attention holds none of its code"
+nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(run|check|problem|cache|layer|project)')" \
+  "a program with integer attention alone holds none of the code of calls in floats"
 
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
@@ -54,8 +57,8 @@ nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
 sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
-nm "$build/c_surface.o" "$build/c_layers.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
-nothing_in "$(comm -23 "$build/declared" "$build/called")" "the two programs in C call every function"
+nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"
+nothing_in "$(comm -23 "$build/declared" "$build/called")" "the three programs in C call every function"
 nothing_in "$(nm -D --undefined-only "$libraries/libattend.so" | sed 's/.* //; s/@.*//' |
   grep -vE '^(mem(cpy|set|move)|_ITM_.*|__.*)$')" \
   "libattend.so asks for nothing but memcpy, memset, memmove"

@@ -16,6 +16,9 @@ build=$top
 . tests/support/check.sh
 targets='cortex-m0plus cortex-m3 cortex-m4/soft cortex-m4/softfp cortex-m4 cortex-m7 cortex-m33/soft cortex-m33 cortex-m55/nomve
   cortex-m55 armv7-a armv7-a/neon aarch64 rv32imac rv32imafc rv64gc rv64gc/linux'
+# Clang's: one for each set of loops that the library has. What differs between the others is the C library and the way floats
+# are passed, in which it uses the same headers as GCC.
+[ "$family" = gcc ] || targets='cortex-m0plus cortex-m4 cortex-m33/soft cortex-m55 armv7-a/neon aarch64 rv32imafc rv64gc/linux'
 
 # What a firmware of our own might say: no C or C++ library, no exceptions, every warning.
 strict='-fno-exceptions -fno-rtti -ffreestanding -nostdlib -Wall -Wextra -Werror'
@@ -76,6 +79,7 @@ no_software_floats() { # what object...
   whose=$1
   shift
   nothing_in "$(for object in "$@"; do
+    case $object in */c_integer_scales.o) continue ;; esac # scales are doubles: constants are made of them once, or beforehand
     readelf -sW "$object" | awk -v object="$(basename "$object")" '$7 == "UND" && $8 ~ \
       /^(__aeabi_(c?[fd](add|r?sub|mul|div|neg|r?cmp.*|2.*)|u?[il]2[fd])|__[a-z]+[sdt]f[a-z0-9]*)$/ { print object ": " $8 }'
   done)" "$whose: no float is computed in software"

@@ -66,6 +66,7 @@ program() {
 program cpp 1 "-x c++ -std=c++17"
 program cpp 2 "-x c++ -std=c++17"
 program cpp 3 "-x c++ -std=c++17"
+program cpp 4 "-x c++ -std=c++17"
 program c 1 "-x c -std=c11"
 
 finish

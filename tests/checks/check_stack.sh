@@ -7,7 +7,7 @@ build=$2/check_stack
 . tests/support/check.sh
 rm -rf "$build" && mkdir -p "$build" || exit 1
 tab=$(printf '\t')
-notes='-fcallgraph-info=su -fstack-usage'
+notes='-fcallgraph-info=su -fstack-usage -fno-ipa-icf'
 
 # shellcheck disable=SC2086
 if ! $cxx $notes -E -x c++ /dev/null >"$build/log" 2>&1; then
@@ -56,6 +56,9 @@ c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.
 c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_layers.h)
 c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/attend_layers.h)
 
+c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_integer.h)
+c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/attend_integer.h)
+
 # What stands around attention.
 layer_calls='normalisation activations rotary'
 
@@ -74,7 +77,7 @@ for level in -Os -O2; do
 
   # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
   # Calls with options come after the plain ones, whose tiles they call.
-  known=$outside most=0 option_most=0 linear_most=0 layer_most=0
+  known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0
   for graph in "$objects"/backend_*.ci "$objects"/combine_*.ci; do
     name=$(basename "$graph" .ci)
     entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[0-9]*[A-Z][^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
@@ -84,6 +87,7 @@ for level in -Os -O2; do
     depth=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most }' "$build/log")
     printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
     case $name in
+      *_integer | *_integer_options) [ "$depth" -le "$integer_most" ] || integer_most=$depth ;;
       *_options | *_cache) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
       *_linear) [ "$depth" -le "$linear_most" ] || linear_most=$depth ;;
       *_layer) [ "$depth" -le "$layer_most" ] || layer_most=$depth ;;
@@ -149,6 +153,13 @@ for level in -Os -O2; do
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
+  # shellcheck disable=SC2086
+  succeeds "$level: integer attention from C has a bound" awk -v known="$known" -v indirect="$integer_most" \
+    -v roots="$(echo $c_integer_calls)" -f tests/support/stack.awk $c_files "$objects/integer.ci" "$objects/integer_options.ci" \
+    "$objects/integer_parts.ci" || continue
+  c_integer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
+  nothing_in "$(awk -v promised="${c_integer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
+    "$level: it keeps to ATTEND_INTEGER_STACK_BYTES, ${c_integer_promised:-?}: the deepest takes $c_integer_needed"
   # shellcheck disable=SC2086
   succeeds "$level: the calls have a bound" awk -v known="$known $(echo $c_options)" -v indirect="$most" \
     -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish $c_calls" \

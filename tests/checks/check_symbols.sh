@@ -41,9 +41,9 @@ for level in $levels; do
 
   for object in "$objects"/backend_*.o; do
     name=$(basename "$object" .o)
-    isa=${name#*_} isa=${isa%_options} isa=${isa%_cache} isa=${isa%_linear} isa=${isa%_layer}
+    isa=${name#*_} isa=${isa%_options} isa=${isa%_cache} isa=${isa%_linear} isa=${isa%_layer} isa=${isa%_integer}
     nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' |
-      grep -viE " attend::core::(Entry|Tiles|Projections|Layer)<attend::core::${isa}Backend>::")" \
+      grep -viE " attend::core::(Entry|IntegerEntry|Tiles|Projections|Layer)<attend::core::${isa}Backend>::")" \
       "$level: $name exports its own entry points only"
     # The linker keeps one copy of a weak function: it could be one with instructions that not every processor has.
     [ "$isa" = scalar ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite with Clang, and half a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on
+# A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on
 # older processors; that benchmarks run; hot loops within their limits; every emulated target; flash, stack and instructions on boards;
 # the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
@@ -51,7 +51,7 @@ work_on() { # part
   case $1 in
     # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
     clang)
-      ATTEND_QUICK=1 FUZZ_SECONDS=30 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows' JOBS=1 \
+      ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows' JOBS=1 \
         make -j1 test CXX="$clang" TEST_OPT=-O0 BUILD="$work/clang" &&
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;

@@ -48,8 +48,10 @@ what() {
     aarch64_be) say "digests, options without a C library, emulation" ;;
     wasm32) say "digests, options in Node.js, without and with SIMD" ;;
     rv64v) say "unit tests of the library but 6 slow ones; digests of 256 bits" ;;
-    vendor/*) say "copied folders, 17 kinds of build, emulated" ;;
-    cortex-m0plus | cortex-m3) say "chains, specials, digests, options, emulated board" ;;
+    vendor/gcc) say "copied folders, 17 kinds of build, emulated" ;;
+    vendor/clang) say "copied folders, 8 kinds of build, emulated" ;;
+    cortex-m0plus) say "chains, specials, digests, options; commands in int8" ;;
+    cortex-m3) say "chains, specials, digests, options, emulated board" ;;
     rv32*) say "the same, README's first program" ;;
     *) say "the same, household commands, a story of $story_tokens tokens" ;;
   esac
@@ -176,9 +178,12 @@ wasm32() {
 
 on_board() {  # board
   programs='chains specials digests options'
-  case $1 in rv32*) programs="$programs example" ;; esac
+  case $1 in
+    rv32*) programs="$programs example" ;;
+    cortex-m0plus) programs="$programs household_int8" ;;
+  esac
   case " $application_boards " in *" $1 "*)
-    programs="$programs household household_floats"
+    programs="$programs household household_int8 household_floats"
     [ ! -s "$work/story.txt" ] || programs="$programs story"
     ;;
   esac
@@ -195,7 +200,8 @@ on_board() {  # board
   done
   case $programs in
     *story*) say "actions, scores and text as on this machine" ;;
-    *household*) say "actions and scores as on this machine; no model in $models for a story" ;;
+    *household_floats*) say "actions and scores as on this machine; no model in $models for a story" ;;
+    *household*) say "actions and scores as on this machine" ;;
   esac
 }
 
@@ -260,6 +266,9 @@ $cxx -std=c++17 -O2 -Iinclude tests/firmware/household_main.cpp tests/firmware/h
 command -v python3 >/dev/null || { echo "targets: python3 was not found: apt-get install python3" >&2; exit 1; }
 python3 bench/app/train/float_weights.py bench/app/model/household.bin "$work/floats.bin" || exit 1
 ATTEND_MODEL=bench/app/model/household.bin "$work/household" >"$work/household.txt" || exit 1
+$cxx -std=c++17 -O2 -Iinclude tests/firmware/household_int8_main.cpp tests/firmware/hosted.cpp \
+  $(ls "$build"/bench/app/*.o | grep -v '/run\.o$') "$build/libattend.a" -o "$work/household_int8" || exit 1
+ATTEND_MODEL=bench/app/model/household.bin "$work/household_int8" >"$work/household_int8.txt" || exit 1
 ATTEND_MODEL=$work/floats.bin "$work/household" >"$work/household_floats.txt" || exit 1
 
 begin=$(date +%s)

@@ -2,20 +2,20 @@
 # Builds images for emulated boards and runs them. From the project's top folder:
 #   tests/firmware/board.sh build BOARD FOLDER PROGRAM...   (images FOLDER/BOARD.PROGRAM; the library is compiled once)
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
-#   tests/firmware/board.sh count BOARD IMAGE     (runs an image of the program count or tokens)
+#   tests/firmware/board.sh count BOARD IMAGE [ARGUMENT...]   (runs an image of the program count, tokens or household_count)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
 #   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
 #   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
 #   tests/firmware/board.sh kinds
-# Programs: chains, specials, digests, options, count, example; of the application household, household_floats, tokens, tokens_floats, story.
+# Programs: chains, specials, digests, options, count, example; of the application household, household_int8, household_count, household_floats, tokens, tokens_floats, story.
 # OPT= chooses the optimisation level (-Os), FLAGS= replaces the board's own (flags prints them), MODELS= is the folder of the story's model and
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 # Calls that size.sh measures beside the plain ones.
-kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring'
+kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring integer integer_ring'
 boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imac rv32imafc'
 
 fail() { echo "board.sh: $*" >&2; exit 1; }
@@ -97,7 +97,7 @@ application() {
   [ -z "$app_objects" ] || return 0
   [ -z "$memory" ] || fail "the application needs a C++ library, which $cxx does not have"
   objects='' extra='-Wall -Wextra -Wshadow'
-  for part in checkpoint commands generate household input_file llama matrix sampler tokenizer words; do
+  for part in checkpoint commands generate household input_file integer_llama llama matrix sampler tokenizer words; do
     compile "bench/app/$part.cpp"
   done
   compile "$here/newlib.cpp"
@@ -111,7 +111,7 @@ application_program() {  # main model tokenizer-or-none
   objects="$common $app_objects"
   extra="-DMODEL_PATH=\"$2\" ${3:+-DTOKENIZER_PATH=\"$3\"}" stack_size=0x10000
   compile "$here/embed.S"
-  extra='-Wall -Wextra -Wshadow'
+  extra="-Wall -Wextra -Wshadow $counts"
   compile "$here/$1_main.cpp"
 }
 
@@ -122,16 +122,17 @@ write_floats() {
 }
 
 build_program() {  # program image
-  objects=$common extra='-Wall -Wextra -Wshadow' stack_size=0x4000
+  objects=$common extra='-Wall -Wextra -Wshadow' counts='' stack_size=0x4000
   case $1 in
     digests | options | count | chains | specials | example) compile "$here/$1_main.cpp" ;;
-    household | tokens) application_program "$1" bench/app/model/household.bin '' ;;
+    household | household_int8 | tokens) application_program "$1" bench/app/model/household.bin '' ;;
+    household_count) counts=-DATTEND_COUNT && application_program household_int8 bench/app/model/household.bin '' ;;
     household_floats | tokens_floats) write_floats && application_program "${1%_floats}" "$work/floats.bin" '' ;;
     story)
       models=${MODELS:-../shared/models}
       application_program story "$models/stories260K.bin" "$models/tok512.bin"
       ;;
-    *) fail "expected digests, options, household, household_floats, tokens, tokens_floats, story, count, chains, specials or example, found \"$1\"" ;;
+    *) fail "expected digests, options, household, household_int8, household_count, household_floats, tokens, tokens_floats, story, count, chains, specials or example, found \"$1\"" ;;
   esac
   link "$2"
 }
@@ -205,7 +206,7 @@ case ${1:-} in
   link) [ $# -ge 4 ] || fail 'expected link BOARD IMAGE OBJECT...'; shift; link_compiled "$@" ;;
   run) [ $# -ge 3 ] || fail 'expected run BOARD IMAGE [ARGUMENT...]'; clock=''; shift; run "$@" ;;
   size) [ $# -eq 3 ] || fail 'expected size BOARD FOLDER'; size "$2" "$3" ;;
-  count) [ $# -eq 3 ] || fail 'expected count BOARD IMAGE'; clock='-icount shift=0'; run "$2" "$3" ;;
+  count) [ $# -ge 3 ] || fail 'expected count BOARD IMAGE [ARGUMENT...]'; clock='-icount shift=0'; shift; run "$@" ;;
   flags) [ $# -eq 2 ] || fail 'expected flags BOARD'; describe "$2"; echo "$flags" ;;
   compiler) [ $# -eq 2 ] || fail 'expected compiler BOARD'; describe "$2"; echo "$cxx" ;;
   boards) echo "$boards" ;;

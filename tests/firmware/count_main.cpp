@@ -7,6 +7,7 @@
 #include "../conformance/cache_call.h"
 #include "../support/random.h"
 #include "attend/attend.h"
+#include "attend/core_integer.h"
 #include "attend/core_linear.h"
 #include "attend/core_options.h"
 #include "instructions.h"
@@ -79,6 +80,74 @@ void count(int tokens, int head_dim, bool cache) {
   firmware::print_number(uint64_t(head_dim));
   firmware::print(cache ? " cache  " : " arrays ");
   report(instructions, 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim));
+}
+
+// The same in integers: one head, every token sees every token.
+struct IntegerCount {
+  int queries;
+  int keys;
+  int head_dim;
+  bool causal;
+  int times;
+};
+uint64_t count_integers(const IntegerCount& call, uint64_t seed) {
+  using namespace attend;
+  Memory memory;
+  const int head_dim = call.head_dim;
+  const size_t numbers = size_t(call.keys) * size_t(head_dim);
+  int8_t* arrays[4];
+  for (int8_t*& array : arrays) array = reinterpret_cast<int8_t*>(memory.take(numbers / sizeof(float) + 1));
+  attend_test::Random random(seed);
+  for (int i = 0; i < 3; ++i) {
+    for (size_t k = 0; k < numbers; ++k) arrays[i][k] = int8_t(random.between(-128, 127));
+  }
+  const core::ScoreScale score_scale = core::score_scale(0x1p-12);
+  const core::OutputScale output_scale = core::output_scale(4);
+  core::IntegerProblem problem{};
+  problem.query = {arrays[0], head_dim, 0};
+  problem.key = {arrays[1], head_dim, 0};
+  problem.value = {arrays[2], head_dim, 0};
+  problem.output = {arrays[3], head_dim, 0};
+  problem.query_heads = problem.kv_heads = 1;
+  problem.head_dim = problem.value_dim = head_dim;
+  problem.queries = call.queries;
+  problem.keys = call.keys;
+  problem.offset = call.keys - call.queries;
+  problem.causal = call.causal;
+  problem.score_scales = &score_scale;
+  problem.output_scales = &output_scale;
+  problem.row_block = smaller(call.queries, config::integer_row_block);
+  problem.key_block = config::integer_key_block;
+  problem.scratch = memory.take(0);
+  return firmware::count_instructions([&] {
+    for (int i = 0; i < call.times; ++i) core::run(problem);
+  });
+}
+
+void count_integers(int tokens, int head_dim) {
+  firmware::print_number(uint64_t(tokens));
+  firmware::print("x");
+  firmware::print_number(uint64_t(head_dim));
+  firmware::print(" integer ");
+  report(count_integers({tokens, tokens, head_dim, false, 1}, 1), 2 * uint64_t(tokens) * uint64_t(tokens) * uint64_t(head_dim));
+}
+
+// How many of 100 inputs, half of them causal, take another number of instructions than the first of their kind. Each is
+// computed so often that one instruction more is longer than the clock's steps, some 40 instructions.
+void count_different_integers() {
+  constexpr int times = 160;
+  int different = 0;
+  for (int causal = 0; causal < 2; ++causal) {
+    const IntegerCount call = {3, 37, 9, causal != 0, times};
+    const uint64_t first = count_integers(call, 1);
+    for (uint64_t seed = 2; seed <= 50; ++seed) {
+      const uint64_t count = count_integers(call, seed);
+      different += (count > first ? count - first : first - count) > times / 2;
+    }
+  }
+  firmware::print("integer differences ");
+  firmware::print_number(uint64_t(different));
+  firmware::print("\n");
 }
 
 // A call over a cache of 256 tokens with 32 dimensions.
@@ -269,6 +338,9 @@ int firmware::run() {
   count(64, 32, true);
   count(128, 64, false);
   count(128, 64, true);
+  count_integers(64, 32);
+  count_integers(128, 64);
+  count_different_integers();
   for (const Call& call : calls) count_call(call, 1);
   for (const Call& call : calls) count_call(call, 64);
   for (const LinearCall& call : linear_calls) count_linear(call);

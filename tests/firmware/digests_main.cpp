@@ -1,5 +1,6 @@
 // Computes the committed digests, those of attention as far as memory holds them, with one backend.
 #include "../conformance/digest.h"
+#include "../conformance/integer_digest.h"
 #include "../conformance/layer_digest.h"
 #include "../conformance/linear_digest.h"
 #include "platform.h"
@@ -61,6 +62,16 @@ bool check_linear(int index, const firmware::Memory& memory) {
   return floats <= memory.count;
 }
 
+// The same of integer attention, in memory of which every byte is 0x5a before.
+bool check(const attend_test::IntegerDigest& of, void* memory) {
+  const size_t bytes = attend_test::integer_digest_bytes(of.c);
+  for (size_t i = 0; i < bytes; ++i) static_cast<char*>(memory)[i] = 0x5a;
+  const uint64_t digest = attend_test::compute_integer_digest(of.c, memory);
+  if (digest == of.digest) return true;
+  print_difference(of.text, of.digest, digest);
+  return false;
+}
+
 }  // namespace
 
 int firmware::run() {
@@ -80,6 +91,13 @@ int firmware::run() {
       ++passed;
     } else {
       ++failed;
+    }
+  }
+  for (const attend_test::IntegerDigest& of : attend_test::integer_digests) {
+    if (attend_test::integer_digest_bytes(of.c) > memory.count * sizeof(float)) {
+      ++left_out;
+    } else {
+      ++(check(of, memory.floats) ? passed : failed);
     }
   }
   for (const attend_test::LayerDigest& layer : attend_test::layer_digests) ++(check(layer, memory.floats) ? passed : failed);

@@ -46,6 +46,21 @@ cortex-m7     -O2  per_mac_project_rows 1.5
 cortex-m7     -O2  per_mac_project_int8 4.5
 cortex-m7     -O2  per_mac_project_int8_rows 4.5
 cortex-m55    -O2  per_mac_project_packed 1.0
+cortex-m0plus -Os  flash_integer      3584
+cortex-m4     -Os  flash_integer      4864
+cortex-m0plus -O2  per_mac_64x32_integer 7
+cortex-m0plus -O2  per_mac_128x64_integer 6
+cortex-m3     -O2  per_mac_64x32_integer 3.6
+cortex-m3     -O2  per_mac_128x64_integer 3.1
+cortex-m4     -O2  per_mac_64x32_integer 1.97
+cortex-m4     -O2  per_mac_128x64_integer 1.6
+cortex-m7     -O2  per_mac_64x32_integer 1.97
+cortex-m7     -O2  per_mac_128x64_integer 1.6
+cortex-m33    -O2  per_mac_64x32_integer 1.97
+cortex-m33    -O2  per_mac_128x64_integer 1.6
+cortex-m55    -O2  per_mac_64x32_integer 0.7
+cortex-m55    -O2  per_mac_128x64_integer 0.55
+*             *    per_mac_integer_differences 0
 rv32imac      -Os  flash_both         4864
 rv32imac      -O2  per_mac_64x32_cache 152
 rv32imafc     -Os  flash_both         6784
@@ -99,7 +114,7 @@ measure() {  # board level
     sed -n 's/^stack _ZN6attend4core3run[^ ]* /stack_core /p; s/^stack call_//p' "$folder/stack.text" |
       awk '{ print ($1 ~ /^stack_/ ? "" : "stack_") $1, $2; if ($1 !~ /core/ && $2 > most) most = $2 } END { print "stack", most }'
     sed -n 's/^stack call_\([a-z0-9_]* [0-9]*\) .*/stack_\1/p' "$folder/option_stack.text"
-    for call in core prefill decode options linear multi_head multi_head_option; do
+    for call in core prefill decode options linear multi_head multi_head_option integer integer_option; do
       echo "promised_$call $(symbols "$folder/tests_firmware_size_main.cpp.o" . "^${call}_stack\$")"
     done
     sed 's/^/painted_/' "$folder/painted.text"
@@ -178,6 +193,8 @@ check_stack() {
   done
   nothing_in "$(violations "f[\"stack_layer\"] == 0 || f[\"stack_layer\"] > f[\"promised_multi_head\"] || f[\"stack_layer_ring\"] > f[\"promised_multi_head_option\"]" \
     "f[\"stack_layer\"] \" and \" f[\"stack_layer_ring\"] \" bytes, promised \" f[\"promised_multi_head\"] \" and \" f[\"promised_multi_head_option\"]")" "layers: the stack keeps to the headers' promise"
+  nothing_in "$(violations "f[\"stack_integer\"] == 0 || f[\"stack_integer\"] > f[\"promised_integer\"] || f[\"stack_integer_ring\"] > f[\"promised_integer_option\"]" \
+    "f[\"stack_integer\"] \" and \" f[\"stack_integer_ring\"] \" bytes, promised \" f[\"promised_integer\"] \" and \" f[\"promised_integer_option\"]")" "integers: the stack keeps to the headers' promise"
   for call in core prefill decode options; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \
       "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"

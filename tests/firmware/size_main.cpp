@@ -89,6 +89,28 @@ __attribute__((noinline)) void call_layer_ring() {
   attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_ring, vectors, layer_ring_work);
 }
 
+// Attention in integers over arrays, one token over a cache, and over a ring.
+constexpr attend::Quantisation<Shape> quantisation(0.03, 0.03, 0.02, 0.02);
+attend::Int8Query<Shape, prompt_tokens> integer_query;
+attend::Int8Key<Shape, prompt_tokens> integer_key;
+attend::Int8Value<Shape, prompt_tokens> integer_value;
+attend::Int8Output<Shape, prompt_tokens> integer_output;
+attend::Int8Query<Shape> integer_token;
+attend::Int8Output<Shape> integer_token_output;
+attend::Int8RingCache<Shape, LastTokens> integer_ring;
+attend::Int8Workspace<Shape, prompt_tokens, prompt_tokens> integer_work;
+attend::Int8Workspace<Shape> integer_ring_work;
+struct Wide {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 64;
+};
+static_assert(!ATTEND_EMBEDDED || sizeof(attend::Int8Workspace<Wide, 64, 64>) <= 1024, "README says how much it takes");
+__attribute__((noinline)) void call_integer() {
+  attend::attention(integer_query, integer_key, integer_value, integer_output, integer_work, quantisation);
+}
+__attribute__((noinline)) void call_integer_ring() {
+  attend::decode(integer_token, integer_ring, integer_token_output, integer_ring_work, quantisation);
+}
+
 // A problem over the prompt's arrays, with options that only the program running knows.
 __attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
 
@@ -145,6 +167,13 @@ void begin_prefill_int8() {
   call_prefill_int8();
 }
 
+void begin_integer() { call_integer(); }
+void begin_integer_ring() {
+  attend::Int8Key<Shape> key;
+  attend::Int8Value<Shape> value;
+  integer_ring.append(key, value);
+  call_integer_ring();
+}
 void begin_layer() { call_layer(); }
 void begin_layer_ring() { call_layer_ring(); }
 void begin_project() { call_project(); }
@@ -163,6 +192,10 @@ extern const char options_stack[attend::config::option_stack_bytes];
 extern const char options_part_stack[attend::config::option_stack_bytes + attend::config::option_part_stack_bytes];
 const char options_stack[sizeof options_stack] = {};
 const char options_part_stack[sizeof options_part_stack] = {};
+extern const char integer_stack[attend::config::integer_stack_bytes];
+extern const char integer_option_stack[attend::config::integer_option_stack_bytes];
+const char integer_stack[sizeof integer_stack] = {};
+const char integer_option_stack[sizeof integer_option_stack] = {};
 extern const char linear_stack[attend::config::linear_stack_bytes];
 const char linear_stack[sizeof linear_stack] = {};
 extern const char multi_head_stack[attend::multi_head_stack_bytes];

@@ -59,6 +59,21 @@ function projections_row(    format) {
     list("-Os", "stack_", "project project_rows project_int8 project_int8_rows")
 }
 
+function integers() {
+  if (kind == "markdown") {
+    print "\n| target | integers, instructions per multiply-accumulate: 64 × 32 / 128 × 64 | flash -Os: arrays / ring | stack -Os of the same |"
+    print "| --- | --- | --- | --- |"
+  } else {
+    print "\nintegers, instructions per multiply-accumulate at -O2: 64x32 / 128x64; flash at -Os: arrays / ring; stack of the same"
+  }
+  for (i = 1; i <= count; ++i) {
+    board = boards[i]
+    printf kind == "markdown" ? "| %s | %s | %s | %s |\n" : "%-14s %s; %s; %s\n", board,
+      list("-O2", "per_mac_", "64x32_integer 128x64_integer"), list("-Os", "flash_", "integer integer_ring"),
+      list("-Os", "stack_", "integer integer_ring")
+  }
+}
+
 function layers() {
   if (kind == "markdown") {
     print "\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same | instructions over a cache, per weight and token: of a prompt of 64 / the token after it |"
@@ -137,4 +152,5 @@ END {
     projections_row()
   }
   layers()
+  integers()
 }

@@ -1,0 +1,126 @@
+// Integer attention beside the same call in float32, in turns, in one run, on one thread; and decode beside reading as many
+// bytes. A table on standard output.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../tests/support/random.h"
+#include "attend/attend.h"
+#include "attend/core_integer.h"
+#include "machine.h"
+#include "timing.h"
+
+namespace {
+
+using attend::core::IntegerProblem;
+using attend::core::Problem;
+using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns;
+namespace core = attend::core;
+namespace config = attend::config;
+
+const core::ScoreScale score_scale = core::score_scale(1.0 / 4096);
+const core::OutputScale output_scale = core::output_scale(1.0);
+
+Memory<std::int8_t> random_bytes(std::size_t count, std::uint64_t seed) {
+  Memory<std::int8_t> memory(count);
+  attend_test::Random random(seed);
+  for (std::size_t i = 0; i < count; ++i) memory.get()[i] = std::int8_t(random.between(-128, 127));
+  return memory;
+}
+
+void time_prefill(const std::string& backend, int tokens, int dims) {
+  const std::size_t numbers = std::size_t(tokens) * std::size_t(dims);
+  const auto query = random_floats(numbers, 1), key = random_floats(numbers, 2), value = random_floats(numbers, 3);
+  Memory<float> output(numbers);
+  Problem f{};
+  f.query = {query.get(), dims, dims};
+  f.key = {key.get(), dims, dims};
+  f.value = {value.get(), dims, dims};
+  f.output = {output.get(), dims, dims};
+  f.query_heads = f.kv_heads = 1;
+  f.head_dim = f.value_dim = dims;
+  f.queries = f.keys = tokens;
+  f.scale = attend::default_scale(dims);
+  f.row_block = std::min(tokens, config::row_block);
+  f.key_block = std::min(core::whole_chains(tokens), config::key_block);
+  Memory<float> float_scratch(core::scratch_floats(f.row_block, f.key_block, dims, dims, tokens, false));
+  f.scratch = float_scratch.get();
+
+  const auto query_8 = random_bytes(numbers, 4), key_8 = random_bytes(numbers, 5), value_8 = random_bytes(numbers, 6);
+  Memory<std::int8_t> output_8(numbers);
+  IntegerProblem i{};
+  i.query = {query_8.get(), dims, dims};
+  i.key = {key_8.get(), dims, dims};
+  i.value = {value_8.get(), dims, dims};
+  i.output = {output_8.get(), dims, dims};
+  i.query_heads = i.kv_heads = 1;
+  i.head_dim = i.value_dim = dims;
+  i.queries = i.keys = tokens;
+  i.score_scales = &score_scale;
+  i.output_scales = &output_scale;
+  i.row_block = std::min(tokens, config::integer_row_block);
+  i.key_block = config::integer_key_block;
+  Memory<char> scratch(core::integer_scratch_bytes(i.row_block, i.key_block, dims, dims, tokens));
+  i.scratch = scratch.get();
+
+  Problem causal_f = f;
+  IntegerProblem causal_i = i;
+  causal_f.causal = causal_i.causal = true;
+  std::vector<Timed> calls = {{"float32", [&] { core::run(f); }},
+                              {"integers", [&] { core::run(i); }},
+                              {"causal, float32", [&] { core::run(causal_f); }},
+                              {"causal, integers", [&] { core::run(causal_i); }}};
+  time_in_turns(calls, 25, 0.005);
+  std::printf("\nprefill, %s, %d x %d, head_dim %d, one head\n", backend.c_str(), tokens, tokens, dims);
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    const double work = 4.0 * tokens * double(numbers) / (c < 2 ? 1 : 2);
+    std::printf("  %-18s %9.1f us  %7.1f G operations/s  %5.2f times float32\n", calls[c].name.c_str(), 1e6 * calls[c].least(),
+                1e-9 * work / calls[c].least(), calls[c & ~std::size_t(1)].least() / calls[c].least());
+  }
+}
+
+void time_decode(const std::string& backend, int tokens, int heads, int dims) {
+  const std::size_t width = std::size_t(heads) * std::size_t(dims), bytes = 2 * width * std::size_t(tokens);
+  const auto query = random_bytes(width, 7), cache = random_bytes(bytes, 8);
+  Memory<std::int8_t> output(width);
+  IntegerProblem p{};
+  p.query = {query.get(), 0, dims};
+  p.key = {cache.get(), dims, std::ptrdiff_t(tokens) * dims};
+  p.value = {cache.get() + bytes / 2, dims, std::ptrdiff_t(tokens) * dims};
+  p.output = {output.get(), 0, dims};
+  p.query_heads = p.kv_heads = heads;
+  p.head_dim = p.value_dim = dims;
+  p.queries = 1;
+  p.keys = tokens;
+  p.score_scales = &score_scale;
+  p.output_scales = &output_scale;
+  p.row_block = 1;
+  p.key_block = config::integer_key_block;
+  Memory<char> scratch(core::integer_scratch_bytes(1, p.key_block, dims, dims, tokens));
+  p.scratch = scratch.get();
+  const auto read = [&] {
+    return bench::read_bandwidth(backend.c_str(), reinterpret_cast<const float*>(cache.get()), bytes / sizeof(float), 0.02);
+  };
+  std::vector<Timed> calls = {{"decode", [&] { core::run(p); }}};
+  double limit = 0;
+  for (int round = 0; round < 10; ++round) {
+    limit = std::max(limit, read());
+    time_in_turns(calls, 1, 0.02);
+  }
+  const double rate = double(bytes) / calls[0].least();
+  std::printf("decode, %d heads x %d keys, head_dim %d, %.0f MB: %.1f us, %.1f GB/s, %.0f %% of reading (%.1f GB/s)\n", heads,
+              tokens, dims, double(bytes) / (1 << 20), 1e6 * calls[0].least(), 1e-9 * rate, 100 * rate / limit, 1e-9 * limit);
+}
+
+}  // namespace
+
+int main() {
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    const std::string backend = attend::backend_name(i);
+    if (!attend::use_backend(backend.c_str()) || (backend == "scalar" && i > 0)) continue;
+    time_prefill(backend, 1024, 64);
+    for (const int tokens : {512, 8192, 65535}) time_decode(backend, tokens, 8, 64);
+  }
+}

@@ -1,0 +1,121 @@
+// Attention of 8-bit numbers in integers: attention, prefill and decode without one float instruction, for parts that have no
+// floats and models that are int8 already; on hosts faster than floats.
+//
+//   constexpr attend::Quantisation<Wake> quantisation(query_scale, key_scale, value_scale, output_scale);
+//   static attend::Int8KvCache<Wake> cache;
+//   static attend::Int8Workspace<Wake, 1, Wake::max_tokens> work;
+//   cache.append(key, value);
+//   attend::decode(query, cache, output, work, quantisation);
+//
+// The results are the same bits on every target, in any cutting into parts, blocks and calls. The number of instructions of a
+// call depends on its shape and its masks alone, not on its numbers. Errors: README.md.
+#pragma once
+
+#include "integer_calls.h"
+
+namespace attend {
+
+// As attention() of attention.h.
+//   query Int8Query<Shape, queries>     key Int8Key<Shape, keys>     value Int8Value<Shape, keys>
+//   output Int8Output<Shape, queries> or Int16Output     work Int8Workspace<Shape, queries, keys>
+//   quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>, then a Part
+template <class Shape, int queries, class KeyArray, class ValueArray, class OutputArray, class Work, class Meaning,
+          class... More>
+Status attention(const Int8Query<Shape, queries>& query, const KeyArray& key, const ValueArray& value, OutputArray& output,
+                 Work& work, const Meaning& quantisation, const More&... more) {
+  using namespace detail;
+  constexpr int keys = Traits<KeyArray>::tokens;
+  constexpr bool is_key = Same<KeyArray, Int8Key<Shape, keys>>::value;
+  constexpr bool is_value = is_key && Same<ValueArray, Int8Value<Shape, keys>>::value;
+  using Out = IntegerOutput<OutputArray, Shape, queries>;
+  constexpr bool is_output = is_value && Out::value;
+  constexpr bool is_meaning = is_output && Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
+  static_assert(is_key, "attend: attention of an attend::Int8Query takes an attend::Int8Key of its shape second");
+  static_assert(is_value || !is_key, "attend: attention takes an attend::Int8Value, with as many tokens as the key, third");
+  static_assert(is_output || !is_value,
+                "attend: attention takes an attend::Int8Output or Int16Output, with as many tokens as the query, fourth");
+  static_assert(is_meaning || !is_output, "attend: attention takes an attend::Quantisation of the query's shape sixth");
+  if constexpr (!is_meaning) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    using Rest = GivenIntegers<Shape, More...>;
+    using Plan = IntegerPlan<Shape, queries, keys>;
+    static_assert(keys <= integer_keys, "attend: integer attention takes at most 65535 keys");
+    static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
+                  "attend: attention needs an attend::Int8Workspace<Shape, query tokens, key tokens> fifth");
+    if (quantisation.status() != Status::ok) return quantisation.status();
+    IntegerCall call;
+    const NewTokens<Shape, int8_t> tokens(key, value);
+    set_integer_query<Shape, Plan>(call.problem, query, work.data);
+    set_integer_output<Shape>(call.problem, output);
+    set_quantisation(call.problem, quantisation);
+    call.problem.key = tokens.key;
+    call.problem.value = tokens.value;
+    call.problem.keys = keys;
+    return run_integers < Rest::options || !Out::plain, NoInt8Ring,
+           Out::format > (call, pick<Kind::options>(no_options, more...), false, false, pick<Kind::part>(whole, more...));
+  }
+}
+
+namespace detail {
+
+template <class Shape, int tokens, class Cache, class OutputArray, class Work, class Meaning, class... More>
+Status run_over_int8_cache(const Int8Query<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
+                           const Meaning& quantisation, const More&... more) {
+  using Traits = Int8CacheTraits<Cache>;
+  using Ring = typename Traits::Ring;
+  using Out = IntegerOutput<OutputArray, Shape, tokens>;
+  constexpr bool is_cache = Same<typename Traits::ShapeType, Shape>::value, is_output = is_cache && Out::value;
+  constexpr bool is_meaning = is_output && Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
+  static_assert(is_cache, "attend: an attend::Int8Query goes with an attend::Int8KvCache or Int8RingCache of its shape");
+  static_assert(
+      is_output || !is_cache,
+      "attend: third comes an attend::Int8Output or Int16Output of the cache's shape, with as many tokens as the query");
+  static_assert(is_meaning || !is_output, "attend: fifth comes an attend::Quantisation of the cache's shape");
+  if constexpr (!is_meaning) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    using Rest = GivenIntegers<Shape, More...>;
+    using Plan = IntegerPlan<Shape, tokens, in_steps>;
+    static_assert(tokens <= Ring::tokens_at_once,
+                  "attend: an Int8RingCache serves at most as many query tokens at once as its tokens_at_once says");
+    static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
+                  "attend: a call over an integer cache needs an attend::Int8Workspace<Shape, query tokens> fourth");
+    const auto& options = pick<Kind::options>(no_options, more...);
+    const bool causal = tokens > 1;
+    if (quantisation.status() != Status::ok) return quantisation.status();
+    if (causal && !are_held(options, Ring::window > 0 || are_positioned(options, true), tokens, cache.length()))
+      return Status::bad_query_length;
+    IntegerCall call;
+    set_integer_query<Shape, Plan>(call.problem, query, work.data);
+    set_integer_output<Shape>(call.problem, output);
+    set_quantisation(call.problem, quantisation);
+    set_integer_keys(call.problem, cache);
+    return run_integers < Rest::options || !Out::plain || (Ring::window > 0), Ring,
+           Out::format > (call, options, causal, true, pick<Kind::part>(whole, more...));
+  }
+}
+
+}  // namespace detail
+
+// As prefill() of attention.h: the query tokens are the last tokens of the cache, and causal, unless options say otherwise.
+//   query Int8Query<Shape, tokens>     cache Int8KvCache or Int8RingCache     output Int8Output<Shape, tokens> or Int16Output
+//   work Int8Workspace<Shape, tokens>     quantisation Quantisation<Shape>     then options, then a Part
+template <class Shape, int tokens, class Cache, class OutputArray, class Work, class Meaning, class... More>
+Status prefill(const Int8Query<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
+               const Meaning& quantisation, const More&... more) {
+  return detail::run_over_int8_cache(query, cache, output, work, quantisation, more...);
+}
+
+// As decode() of attention.h: one token over everything in the cache. The same arguments, with one token.
+template <class Shape, class Cache, class OutputArray, class Work, class... More>
+Status decode(const Int8Query<Shape>& query, const Cache& cache, OutputArray& output, Work& work, More&&... more) {
+  static_assert(sizeof...(More) > 0, "attend: decode of an attend::Int8Query takes an attend::Quantisation fifth");
+  if constexpr (sizeof...(More) == 0) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    return detail::run_over_int8_cache(query, cache, output, work, more...);
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,121 @@
+// Key/value caches of integer attention: 8-bit numbers, as they are appended.
+#pragma once
+
+#include "integer_arrays.h"
+#include "kv_cache.h"
+
+namespace attend {
+namespace detail {
+
+struct Int8Arrays {
+  template <class Shape, int tokens>
+  using Keys = Int8Key<Shape, tokens>;
+  template <class Shape, int tokens>
+  using Values = Int8Value<Shape, tokens>;
+  template <class Shape>
+  using New = NewTokens<Shape, int8_t>;
+};
+
+constexpr int chunks_of(int tokens) { return (tokens + integer_chunk - 1) / integer_chunk; }
+
+// The constants of an integer ring: it is cut into chunks.
+template <class Sizes>
+struct Int8RingSizes : RingSizes<Sizes> {
+  using Base = RingSizes<Sizes>;
+  static_assert(Base::window + Base::sink_tokens <= integer_keys,
+                "attend: a query of an Int8RingCache sees at most 65535 tokens: make its window or its sink_tokens smaller");
+  static constexpr int ring_chunks = chunks_of(Base::window + Base::tokens_at_once - 2) + 1;
+  static constexpr int sink_chunks = chunks_of(Base::sink_tokens);
+  static constexpr int places = (ring_chunks + sink_chunks) * integer_chunk;
+};
+
+struct NoInt8Ring {
+  static constexpr int window = 0, sink_tokens = 0, ring_chunks = 0, sink_chunks = 0, tokens_at_once = any_number;
+};
+
+// Tokens one after another, [kv_head][place][width].
+template <class Shape, int places, class Ring>
+class Int8Rows {
+  using Dims = Checked<Shape>;
+  static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
+
+ public:
+  constexpr Int8Rows() : keys_{}, values_{} {}
+
+  void store(int position, int count, const NewTokens<Shape, int8_t>& tokens) {
+    for (int i = 0; i < count; ++i) {
+      const int chunk = (position + i) / integer_chunk, within = (position + i) % integer_chunk;
+      if constexpr (Ring::ring_chunks > 0) {
+        if (chunk < Ring::sink_chunks) store_token(chunk * integer_chunk + within, i, tokens);
+        store_token((Ring::sink_chunks + chunk % Ring::ring_chunks) * integer_chunk + within, i, tokens);
+      } else {
+        store_token(position + i, i, tokens);
+      }
+    }
+  }
+
+  core::Tensor<const int8_t> keys() const { return {keys_, Dims::head_dim, ptrdiff_t(places) * Dims::head_dim}; }
+  core::Tensor<const int8_t> values() const { return {values_, Dims::value_dim, ptrdiff_t(places) * Dims::value_dim}; }
+
+ private:
+  void store_token(int place, int token, const NewTokens<Shape, int8_t>& tokens) {
+    for (int head = 0; head < Dims::kv_heads; ++head) {
+      const ptrdiff_t row = ptrdiff_t(head) * places + place;
+      const int8_t* const key = tokens.key.data + token * tokens.key.token_stride + head * tokens.key.head_stride;
+      const int8_t* const value = tokens.value.data + token * tokens.value.token_stride + head * tokens.value.head_stride;
+      __builtin_memcpy(keys_ + row * Dims::head_dim, key, size_t(Dims::head_dim));
+      __builtin_memcpy(values_ + row * Dims::value_dim, value, size_t(Dims::value_dim));
+    }
+  }
+
+  alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(places) * size_t(Dims::head_dim)];
+  alignas(config::alignment) int8_t values_[size_t(Dims::kv_heads) * size_t(places) * size_t(Dims::value_dim)];
+};
+
+}  // namespace detail
+
+// A KvCache of integer attention: Shape::max_tokens tokens of 8-bit keys and values.
+template <class Shape>
+class Int8KvCache
+    : public detail::CacheTokens<Shape, detail::Int8Rows<Shape, detail::Capacity<Shape>::value, detail::NoInt8Ring>,
+                                 detail::Capacity<Shape>::value, detail::any_number, detail::Int8Arrays> {
+ public:
+  static constexpr int max_tokens = detail::Capacity<Shape>::value;
+  static_assert(max_tokens <= integer_keys, "attend: an Int8KvCache has at most 65535 tokens; an Int8RingCache has no end");
+
+  // Keeps the first length tokens. bad_length, and no change, when length is negative or more than are held.
+  constexpr Status truncate(int length) {
+    if (length < 0 || length > this->length_) return Status::bad_length;
+    this->length_ = length;
+    return Status::ok;
+  }
+};
+
+// A RingCache of integer attention, with the same sizes: window, sink_tokens, tokens_at_once.
+template <class Shape, class Sizes>
+class Int8RingCache
+    : public detail::CacheTokens<Shape,
+                                 detail::Int8Rows<Shape, detail::Int8RingSizes<Sizes>::places, detail::Int8RingSizes<Sizes>>,
+                                 detail::most_tokens, detail::Int8RingSizes<Sizes>::tokens_at_once, detail::Int8Arrays> {};
+
+namespace detail {
+
+// What integer calls ask of the type of a cache; of other types the shape is void.
+template <class Type>
+struct Int8CacheTraits {
+  using ShapeType = void;
+  using Ring = NoInt8Ring;
+};
+template <class Shape>
+struct Int8CacheTraits<Int8KvCache<Shape>> {
+  using ShapeType = Shape;
+  using Ring = NoInt8Ring;
+};
+template <class Shape, class Sizes>
+struct Int8CacheTraits<Int8RingCache<Shape, Sizes>> {
+  using ShapeType = Shape;
+  using Ring = Int8RingSizes<Sizes>;
+};
+
+}  // namespace detail
+}  // namespace attend

@@ -1,0 +1,300 @@
+// Integer attention in steps and with its keys in parts, as states.h and key_parts.h of floats: the bits are those of one call.
+//
+//   static attend::Int8State<Shape> state;
+//   while (state.next() < cache.length()) attend::accumulate(query, cache, state, state.next() + 256, work, quantisation);
+//   attend::finish(state, output, quantisation);
+//
+//   static attend::Int8Partials<Shape> partials;                                                            // common to all
+//   attend::accumulate(query, cache, partials, work, quantisation, options, attend::Part{index, count});    // in each thread
+//   attend::finish(cache, partials, output, quantisation, options);                                         // in one
+#pragma once
+
+#include "call_settings.h"
+#include "integer.h"
+#include "key_parts.h"
+
+namespace attend {
+
+namespace detail {
+struct Int8StateAccess;
+
+// How many segments the tokens of a call can see, as SeenSegments.
+template <class Shape, class Sizes>
+struct Int8Segments {
+  using Ring = Int8RingSizes<Sizes>;
+  static constexpr int count = (Ring::places + segment_keys - 2) / segment_keys + 1 +
+                               (Ring::sink_tokens > 0 ? core::segment_count(Ring::sink_tokens) : 0);
+};
+template <class Shape>
+struct Int8Segments<Shape, NoRing> {
+  static constexpr int count = core::segment_count(Capacity<Shape>::value);
+};
+
+}  // namespace detail
+
+// The partial attention of some queries, while keys are still to come: for each token and head 4 + 2 * value_dim numbers of 32
+// bits, and value_dim once. It may be copied, saved and restored as bytes, also on another machine of the same byte order.
+template <class Shape, int tokens = 1>
+class Int8State {
+  static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
+  using Dims = detail::Checked<Shape>;
+
+ public:
+  constexpr Int8State() : data_{}, sums_{}, first_(0), end_(0), queries_(0), begun_(false), finished_(false), settings_(0) {}
+
+  // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
+  constexpr Status begin(int key = 0) {
+    if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
+    first_ = end_ = key;
+    begun_ = finished_ = false;
+    return Status::ok;
+  }
+
+  // The key that is taken next.
+  constexpr int next() const { return end_; }
+
+ private:
+  friend detail::Int8StateAccess;
+  int32_t data_[size_t(tokens)][size_t(Dims::query_heads)][core::integer_state_numbers(Dims::value_dim)];
+  int32_t sums_[size_t(Dims::value_dim)];  // of the row that is being finished
+  int first_;                              // key that it began at
+  int end_;                                // key before which it stopped
+  int queries_;                            // query tokens that it is of
+  bool begun_;                             // whether anything, be it no keys, was taken since begin()
+  bool finished_;                          // whether nothing was taken since finish()
+  uint32_t settings_;                      // a hash of what it was taken with
+};
+
+// What parts leave for finish: the sums of each segment of 512 keys, for each token and query head. For an Int8RingCache, the
+// sizes of the ring come third.
+template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
+class Int8Partials {
+  static_assert(tokens >= 1, "attend: partials need at least 1 query token");
+  friend detail::Int8StateAccess;
+  using Dims = detail::Checked<Shape>;
+  static constexpr int segments = detail::Int8Segments<Shape, Sizes>::count;
+  int32_t data_[size_t(Dims::query_heads) * size_t(tokens) * size_t(segments) * (size_t(Dims::value_dim) + 2)];
+  int32_t sums_[size_t(Dims::value_dim)];
+  uint32_t marks_[size_t(Dims::kv_heads) * size_t(segments)];
+};
+
+namespace detail {
+
+// Of all but the queries.
+inline uint32_t integer_settings_of(const IntegerCall& call) {
+  const core::IntegerProblem& problem = call.problem;
+  const core::IntegerOptions& more = call.options;
+  const bool positioned = problem.causal || more.left >= 0 || more.right >= 0;
+  uint32_t hash = hash_with(positioned ? uint32_t(problem.offset) : 0u, problem.causal ? 1u : 0u);
+  const int32_t words[] = {more.left, more.right, more.sink_tokens, more.query_zero, more.visible.data != nullptr ? 1 : 0};
+  for (const int32_t word : words) hash = hash_with(hash, uint32_t(word));
+  for (int head = 0; head < problem.query_heads; ++head) {
+    const core::ScoreScale& scale = problem.score_scales[head * problem.score_scale_stride];
+    hash = hash_with(hash_with(hash, scale.factor), uint32_t(scale.right));
+  }
+  return hash;
+}
+
+inline uint32_t with_queries(uint32_t hash, const core::IntegerProblem& problem) {
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int i = 0; i < problem.query_heads * problem.head_dim; ++i) {
+      hash = hash_with(hash, uint32_t(problem.query.data[token * problem.query.token_stride + i]));
+    }
+  }
+  return hash;
+}
+
+struct Int8StateAccess {
+  // Which arrays a state of a call needs, and how they lie.
+  template <class Shape, int tokens>
+  static core::Tensor<int32_t> tensor(Int8State<Shape, tokens>& state) {
+    constexpr ptrdiff_t row = core::integer_state_numbers(Checked<Shape>::value_dim);
+    return {state.data_[0][0], row * Checked<Shape>::query_heads, row};
+  }
+
+  // The rest of accumulate: the call is prepared.
+  template <class Shape, int tokens>
+  static Status take(IntegerCall& call, Int8State<Shape, tokens>& state, int up_to) {
+    core::IntegerProblem& problem = call.problem;
+    if (up_to < state.end_ || (state.begun_ && up_to > state.end_ && state.end_ == problem.keys)) return Status::bad_up_to;
+    if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
+    const int end = smaller(up_to, problem.keys);
+    if (state.end_ % integer_chunk != 0 || (end % integer_chunk != 0 && end != problem.keys)) return Status::bad_up_to;
+    const uint32_t settings = with_queries(integer_settings_of(call), problem);
+    if (state.begun_ && settings != state.settings_) return Status::other_options;
+    call.options.states = tensor(state);
+    call.options.first_key = state.end_;
+    call.options.begins = !state.begun_;
+    problem.keys = end;
+    core::run(problem, call.options);
+    state.end_ = end;
+    state.queries_ = problem.queries;
+    state.begun_ = true;
+    state.finished_ = false;
+    state.settings_ = settings;
+    return Status::ok;
+  }
+
+  template <class Shape, int tokens, class OutputArray, class Meaning>
+  static Status finish(Int8State<Shape, tokens>& state, OutputArray& output, const Meaning& quantisation) {
+    if (quantisation.status() != Status::ok) return quantisation.status();
+    if (!state.begun_ || state.finished_) return Status::bad_state;
+    IntegerCall call;
+    set_integer_shape<Shape>(call.problem, state.queries_);
+    set_integer_output<Shape>(call.problem, output);
+    set_quantisation(call.problem, quantisation);
+    call.problem.scratch = state.sums_;
+    call.options.states = tensor(state);
+    call.options.output_format = IntegerOutput<OutputArray, Shape, tokens>::format;
+    core::finish(call.problem, call.options);
+    state.finished_ = true;
+    return Status::ok;
+  }
+
+  template <class Shape, int tokens>
+  static Status merge(Int8State<Shape, tokens>& state, const Int8State<Shape, tokens>& later) {
+    if (!state.begun_ || !later.begun_ || later.first_ != state.end_ || later.queries_ != state.queries_)
+      return Status::bad_state;
+    if (state.settings_ != later.settings_) return Status::other_options;
+    core::merge(state.data_[0][0], later.data_[0][0], state.queries_ * Checked<Shape>::query_heads, Checked<Shape>::value_dim);
+    state.end_ = later.end_;
+    state.finished_ = false;
+    return Status::ok;
+  }
+
+  static uint32_t mark_of(const IntegerCall& call) {
+    const uint32_t hash = hash_with(uint32_t(call.problem.queries), uint32_t(call.problem.keys));
+    return hash_with(hash, integer_settings_of(call)) | 1u;  // not that of memory that is zero
+  }
+
+  template <class Any>
+  static Status run_part(const IntegerCall& call, Any& partials, const Part& part) {
+    core::run_key_part(call.problem, call.options, part.index, part.count, partials.data_);
+    write_marks(partials.marks_, core::key_units(call.problem, call.options, part.index, part.count), mark_of(call));
+    return Status::ok;
+  }
+  template <class Any>
+  static Status add_parts(IntegerCall& call, Any& partials) {
+    const core::KeyUnits units = core::key_units(call.problem, call.options, 0, 1);
+    if (!all_marked(partials.marks_, units, mark_of(call))) return Status::bad_partials;
+    call.problem.scratch = partials.sums_;
+    core::add_key_parts(call.problem, call.options, partials.data_);
+    write_marks(partials.marks_, units, 0);  // which is no call's
+    return Status::ok;
+  }
+};
+
+// What accumulate and finish have in common: everything but queries, work memory and outputs.
+template <class Shape, int tokens, class Cache, class Meaning, class AnyOptions>
+Status prepare_over_cache(IntegerCall& call, const Cache& cache, const Meaning& quantisation, const AnyOptions& options) {
+  using Ring = typename Int8CacheTraits<Cache>::Ring;
+  constexpr bool causal = tokens > 1;
+  if (quantisation.status() != Status::ok) return quantisation.status();
+  if (causal && !are_held(options, Ring::window > 0 || are_positioned(options, true), tokens, cache.length()))
+    return Status::bad_query_length;
+  set_quantisation(call.problem, quantisation);
+  set_integer_keys(call.problem, cache);
+  return prepare_integer_call<Ring>(call, options, causal, true);
+}
+
+template <class Cache, class Shape, class Meaning>
+constexpr bool is_integer_cache() {
+  constexpr bool is_cache = Same<typename Int8CacheTraits<Cache>::ShapeType, Shape>::value;
+  constexpr bool is_meaning = Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
+  static_assert(is_cache, "attend: second comes an attend::Int8KvCache or Int8RingCache of the query's shape");
+  static_assert(is_meaning || !is_cache, "attend: after the work memory comes an attend::Quantisation of the query's shape");
+  return is_cache && is_meaning;
+}
+
+}  // namespace detail
+
+// As accumulate of states.h. up_to: a multiple of 32, or as many keys as there are; after that a state takes no more.
+//   query Int8Query<Shape, tokens>     cache Int8KvCache or Int8RingCache     state Int8State<Shape, tokens>
+//   work Int8Workspace<Shape, tokens>     quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>
+template <class Shape, int tokens, class Cache, class Work, class Meaning, class... More>
+Status accumulate(const Int8Query<Shape, tokens>& query, const Cache& cache, Int8State<Shape, tokens>& state, int up_to,
+                  Work& work, const Meaning& quantisation, const More&... more) {
+  using namespace detail;
+  using Plan = IntegerPlan<Shape, tokens, in_steps>;
+  static_assert(work_bytes(null_of<Work>()) >= Plan::bytes, "attend: accumulate needs an attend::Int8Workspace<Shape, tokens>");
+  static_assert(GivenIntegers<Shape, More...>::in_order && Given<Shape, More...>::only_options,
+                "attend: after its attend::Quantisation accumulate takes options only");
+  if constexpr (!is_integer_cache<Cache, Shape, Meaning>()) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    IntegerCall call;
+    set_integer_query<Shape, Plan>(call.problem, query, work.data);
+    const Status status =
+        prepare_over_cache<Shape, tokens>(call, cache, quantisation, pick<Kind::options>(no_options, more...));
+    return status == Status::ok ? Int8StateAccess::take(call, state, up_to) : status;
+  }
+}
+
+// As finish of states.h.     output Int8Output<Shape, tokens> or Int16Output
+template <class Shape, int tokens, class OutputArray, class Meaning>
+Status finish(Int8State<Shape, tokens>& state, OutputArray& output, const Meaning& quantisation) {
+  using namespace detail;
+  constexpr bool is_output = IntegerOutput<OutputArray, Shape, tokens>::value;
+  constexpr bool is_meaning = is_output && Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
+  static_assert(is_output, "attend: finish takes an attend::Int8Output or Int16Output of the state's shape and tokens second");
+  static_assert(is_meaning || !is_output, "attend: finish takes an attend::Quantisation of the state's shape third");
+  if constexpr (!is_meaning) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    return Int8StateAccess::finish(state, output, quantisation);
+  }
+}
+
+// As merge of states.h.
+template <class Shape, int tokens>
+Status merge(Int8State<Shape, tokens>& state, const Int8State<Shape, tokens>& later) {
+  return detail::Int8StateAccess::merge(state, later);
+}
+
+// As accumulate of key_parts.h.
+//   query Int8Query<Shape, tokens>     cache Int8KvCache or Int8RingCache     partials Int8Partials<Shape, tokens>, of a ring
+//   with its sizes     work Int8Workspace<Shape, tokens>, one for each thread     quantisation     then options, then the Part
+template <class Shape, int tokens, class Cache, class Sizes, class Work, class Meaning, class... More>
+Status accumulate(const Int8Query<Shape, tokens>& query, const Cache& cache, Int8Partials<Shape, tokens, Sizes>& partials,
+                  Work& work, const Meaning& quantisation, const More&... more) {
+  using namespace detail;
+  using Plan = IntegerPlan<Shape, tokens, in_steps>;
+  static_assert(work_bytes(null_of<Work>()) >= Plan::bytes, "attend: accumulate needs an attend::Int8Workspace<Shape, tokens>");
+  static_assert(GivenIntegers<Shape, More...>::in_order);
+  if constexpr (!is_integer_cache<Cache, Shape, Meaning>()) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    const Part& part = pick<Kind::part>(whole_part, more...);
+    if (!is_part(part)) return Status::bad_part;
+    IntegerCall call;
+    set_integer_query<Shape, Plan>(call.problem, query, work.data);
+    const Status status =
+        prepare_over_cache<Shape, tokens>(call, cache, quantisation, pick<Kind::options>(no_options, more...));
+    return status == Status::ok ? Int8StateAccess::run_part(call, partials, part) : status;
+  }
+}
+
+// As finish of key_parts.h: cache, quantisation and options must be what they were for the parts.
+template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class Meaning, class... More>
+Status finish(const Cache& cache, Int8Partials<Shape, tokens, Sizes>& partials, OutputArray& output,
+              const Meaning& quantisation, const More&... more) {
+  using namespace detail;
+  using Out = IntegerOutput<OutputArray, Shape, tokens>;
+  static_assert(Out::value,
+                "attend: finish takes an attend::Int8Output or Int16Output of the partials' shape and tokens third");
+  static_assert(GivenIntegers<Shape, More...>::in_order && Given<Shape, More...>::only_options,
+                "attend: after its attend::Quantisation finish takes options only");
+  if constexpr (!is_integer_cache<Cache, Shape, Meaning>() || !Out::value) {
+    return Status::ok;  // the compiler has said what is wrong
+  } else {
+    IntegerCall call;
+    set_integer_shape<Shape>(call.problem, tokens);
+    set_integer_output<Shape>(call.problem, output);
+    call.options.output_format = Out::format;
+    const Status status =
+        prepare_over_cache<Shape, tokens>(call, cache, quantisation, pick<Kind::options>(no_options, more...));
+    return status == Status::ok ? Int8StateAccess::add_parts(call, partials) : status;
+  }
+}
+
+}  // namespace attend

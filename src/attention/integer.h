@@ -1,0 +1,314 @@
+// Integer attention: the algorithm, for all targets.
+//
+//   for each block of query rows of a key/value head:
+//     for each segment of keys, and each block of them:          hosts: keys and values packed, once for all rows of the block
+//       for each tile of rows, and each chunk of 32 keys that any of its rows sees:
+//         scores -> weights relative to the chunk's largest score -> weighted sums of values, added at a common exponent
+//     at the end of a segment: its sums are added to those of the segments before it
+//   rows end: one reciprocal each, outputs rounded and clamped
+//
+// Small parts have blocks of one tile, and read keys and values where they lie.
+#pragma once
+
+#include "../simd/integer_query.h"
+#include "integer_keys.h"
+#include "integer_rows.h"
+#include "rows.h"
+#include "visibility.h"
+
+namespace attend {
+namespace {
+
+// Where keys are packed: the first key of the block, and which chunks of it are.
+template <bool packs>
+struct PackedBlock {};
+template <>
+struct PackedBlock<true> {
+  int block = 0;
+  uint32_t chunks = 0;
+};
+
+template <class Isa, class Options>
+class IntegerPipeline : PackedBlock<Isa::packs> {
+  using Keys = IntegerKeys<Options>;
+  static constexpr bool has_options = Keys::has_options;
+  using Tile = int32_t (*)[integer_chunk];
+  using Query = typename Isa::Query;
+
+ public:
+  IntegerPipeline(const core::IntegerProblem& problem, const Options& options)
+      : problem_(problem),
+        options_(options),
+        keys_(problem, options),
+        group_(group_of(problem)),
+        many_segments_((problem.keys > segment_keys && !keys_.is_partial()) || keys_.has_states()),
+        at_(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, many_segments_) {}
+
+  void run() {
+    for_each_block(problem_, group_, at_.rows, [this](const Rows& rows) { go(rows); });
+  }
+
+ private:
+  // A row of a tile: its token and its query head.
+  struct TileRow {
+    int token;
+    int head;
+  };
+
+  ATTEND_NOINLINE void go(const Rows& rows) {
+    rows_ = &rows;
+    IntegerState few[2 * config::integer_tile_rows];
+    states_ = config::embedded ? few : at_memory<IntegerState>(at_.states);
+    begin(sums(0), states_);
+    if (many_segments_) begin(totals(), states_ + rows.count);
+    if (keys_.has_states()) load_states();
+    if constexpr (Isa::packs) prepare_queries();
+    const Row last = row_after(rows.first, rows.count - 1, group_);
+    const int end = keys_.end(last.token);
+    int key = keys_.begin(rows.first.token);
+    while (key < end) {
+      const int segment_end = at_most((key / segment_keys + 1) * segment_keys, end);
+      go_over(key, segment_end);
+      key = segment_end;
+      if (many_segments_ && !(keys_.has_states() && key % segment_keys != 0)) end_segment();
+    }
+    if (keys_.has_states()) return store_states();
+    many_segments_ ? end_rows(states_ + rows.count, totals()) : end_rows(states_, sums(0));
+  }
+
+  void begin(int32_t* sums, IntegerState* states) const {
+    for (int r = 0; r < rows_->count; ++r) states[r] = {lowest_exponent, 0};
+    const int count = rows_->count * problem_.value_dim;
+    for (int i = 0; i < count; ++i) sums[i] = 0;
+  }
+
+  // Keys of one segment, a block at a time.
+  void go_over(int key, int end) {
+    for (; key < end;) {
+      const int block_end = at_most((key & -integer_chunk) + problem_.key_block, end);
+      if constexpr (Isa::packs) {
+        this->block = key & -integer_chunk;
+        this->chunks = 0;
+      }
+      Row first = rows_->first;
+      for (int r = 0, taken = 0; r < rows_->count; r += taken, first = row_after(first, taken, group_)) {
+        taken = at_most(rows_->count - r, Isa::tile_rows);
+        if constexpr (Isa::packs) {
+          with_rows<Isa::tile_rows>(taken, [&](auto rows) { tile(rows, r, first, key, block_end); });
+        } else {
+          tile(taken, r, first, key, block_end);
+        }
+      }
+      key = block_end;
+    }
+  }
+
+  // How many rows a tile has: a constant on hosts, whose code is made for each number; elsewhere only kernels are.
+  template <int number>
+  struct Constant {
+    constexpr operator int() const { return number; }
+  };
+  template <int most, class Call>
+  ATTEND_ALWAYS_INLINE static void with_rows(int rows, Call call) {
+    if constexpr (most > 1) {
+      if (rows < most) return with_rows<most - 1>(rows, call);
+    }
+    call(Constant<most>());
+  }
+  template <int most, int rows, class Call>
+  ATTEND_ALWAYS_INLINE static void with_rows(Constant<rows> constant, Call call) {
+    call(constant);
+  }
+
+  template <class RowCount>
+  ATTEND_NOINLINE void tile(RowCount rows, int r, Row first, int key, int end) {
+    const Query* query[Isa::tile_rows];
+    TileRow at[Isa::tile_rows];
+    [[maybe_unused]] const int bytes = core::integer_query_bytes(problem_.head_dim);
+    Row row = first;
+    for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) {
+      at[i] = {row.token, rows_->head * group_ + row.head};
+      if constexpr (Isa::packs) {
+        query[i] = static_cast<const Query*>(query_memory(r + i));
+      } else {
+        query[i] = Isa::prepare(
+            element(problem_.query, row.token, at[i].head), problem_.head_dim,
+            IntegerQueryMemory{at_memory<void>(at_.query + r * bytes), at_memory<void>(at_.query + (r + i) * bytes), i, rows});
+      }
+    }
+    for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
+      go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
+    }
+  }
+
+  template <class RowCount>
+  ATTEND_ALWAYS_INLINE void go_over_chunk(RowCount rows, const Query* const* query, const TileRow* at, int r, int chunk,
+                                          int count) {
+    const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
+    uint32_t seen[Isa::tile_rows];
+    uint32_t any = 0, all = ~0u;
+    for (int i = 0; i < rows; ++i) {
+      seen[i] = keys_.seen(at[i].token, at[i].head, chunk, count);
+      any |= seen[i];
+      all &= seen[i];
+    }
+    if (any == 0) return;
+    const int8_t* const keys = keys_.first(problem_.key, rows_->head, chunk);
+    const int8_t* const values = keys_.first(problem_.value, rows_->head, chunk);
+    [[maybe_unused]] const bool in_place = rows == 1 && rows_->count == 1;
+    with_rows<Isa::tile_rows>(rows, [&](auto n) {
+      if constexpr (!Isa::packs) {
+        Isa::template scores<int(n)>(query, keys, problem_.key.token_stride, count, problem_.head_dim, tile);
+      } else if (in_place) {
+        Isa::scores_in_place(query[0], keys, problem_.key.token_stride, count, problem_.head_dim, tile[0]);
+      } else {
+        pack(keys, values, chunk, count);
+        Isa::template scores<int(n)>(query, packed_keys(chunk), problem_.head_dim, tile);
+      }
+    });
+    if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
+    Merge merges[Isa::tile_rows];
+    for (int i = 0; i < rows; ++i) {
+      if (all != ~0u) Keys::mask(tile[i], seen[i]);
+      const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.score_scale_stride];
+      const int32_t largest = Isa::largest(tile[i]);
+      const Reference reference = reference_of(largest, scale);
+      const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
+      if constexpr (Isa::packs) {
+        merges[i] = seen[i] == 0 ? adds_nothing : merge_inlined<8>(states_[r + i], reference.exponent, sum);
+      } else {
+        merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states_[r + i], reference.exponent, sum);
+      }
+      if constexpr (has_options) scale_weights(tile, i, keys_.value_scales(rows_->head, chunk), count);
+    }
+    with_rows<Isa::tile_rows>(rows, [&](auto n) {
+      if constexpr (!Isa::packs) {
+        Isa::template values<int(n)>(tile, values, problem_.value.token_stride, count, problem_.value_dim, merges, sums(r));
+      } else if (in_place) {
+        Isa::values_in_place(tile[0], values, problem_.value.token_stride, count, problem_.value_dim, merges[0], sums(r));
+      } else {
+        Isa::template values<int(n)>(tile, packed_values(chunk), problem_.value_dim, merges, sums(r));
+      }
+    });
+  }
+
+  // Queries of a block, in the order in which the kernels read them.
+  ATTEND_NOINLINE void prepare_queries() const {
+    for_each_row(*rows_, group_, [this](int r, int token, int head) {
+      Isa::prepare(element(problem_.query, token, head), problem_.head_dim, query_memory(r));
+    });
+  }
+  void* query_memory(int r) const {
+    return at_memory<void>(at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim));
+  }
+
+  // Packs a chunk when the first tile of rows comes to it: of chunks that no row sees nothing may be read. A block has at most
+  // segment_keys / integer_chunk of them.
+  ATTEND_ALWAYS_INLINE void pack(const int8_t* keys, const int8_t* values, int chunk, int count) {
+    const uint32_t bit = 1u << ((chunk - this->block) / integer_chunk);
+    if ((this->chunks & bit) != 0) return;
+    this->chunks |= bit;
+    pack_chunk(keys, values, chunk, count);
+  }
+  ATTEND_NOINLINE void pack_chunk(const int8_t* keys, const int8_t* values, int chunk, int count) const {
+    Isa::pack_keys(keys, problem_.key.token_stride, count, problem_.head_dim, packed_keys(chunk));
+    Isa::pack_values(values, problem_.value.token_stride, count, problem_.value_dim, packed_values(chunk));
+  }
+  int8_t* packed_keys(int chunk) const {
+    return at_memory<int8_t>(at_.keys + ptrdiff_t(chunk - this->block) * ((problem_.head_dim + 3) / 4 * 4));
+  }
+  int16_t* packed_values(int chunk) const {
+    return at_memory<int16_t>(at_.values + ptrdiff_t(chunk - this->block) * ((problem_.value_dim + 15) / 16 * 32));
+  }
+
+  static ATTEND_NOINLINE void scale_weights(Tile tile, int row, const uint16_t* scales, int count) {
+    if (scales == nullptr) return;
+    for (int k = 0; k < count; ++k) {
+      int16_t* const at = Isa::weight(tile, row, k);
+      int16_t weight;
+      __builtin_memcpy(&weight, at, sizeof weight);
+      weight = int16_t((uint32_t(weight) * scales[k] + 0x4000u) >> 15);
+      __builtin_memcpy(at, &weight, sizeof weight);
+    }
+  }
+
+  // Adds the sums of a segment to those before.
+  ATTEND_NOINLINE void end_segment() {
+    const int value_dim = problem_.value_dim;
+    for (int r = 0; r < rows_->count; ++r) {
+      add_segment_sums(states_[rows_->count + r], totals() + ptrdiff_t(r) * value_dim, states_[r], sums(r), value_dim);
+    }
+    begin(sums(0), states_);
+  }
+
+  ATTEND_NOINLINE void end_rows(const IntegerState* states, const int32_t* sums) const {
+    for_each_row(*rows_, group_, [&](int r, int token, int head) {
+      end_row(states[r], sums + ptrdiff_t(r) * problem_.value_dim, token, head);
+    });
+  }
+
+  void end_row(const IntegerState& state, const int32_t* sums, int token, int head) const {
+    const ptrdiff_t place = token * problem_.output.token_stride + head * problem_.output.head_stride;
+    if constexpr (!has_options) {
+      const RowEnd end = row_end(state, problem_.output_scales[head * problem_.output_scale_stride]);
+      store_integers<Isa>(sums, end, problem_.value_dim, problem_.output.data + place, 0);
+    } else if (options_.partial) {
+      int32_t* const output = reinterpret_cast<int32_t*>(problem_.output.data) + place;
+      copy(sums, output);
+      output[problem_.value_dim] = state.exponent;
+      output[problem_.value_dim + 1] = int32_t(state.denominator);
+    } else {
+      store_integer_row<Isa>(problem_, options_, state, sums, token, head);
+    }
+  }
+
+  // Calls with what a state keeps of each row.
+  template <class Call>
+  void for_each_state([[maybe_unused]] Call call) {
+    if constexpr (has_options) {
+      for_each_row(*rows_, group_, [&](int r, int token, int head) {
+        call(r, IntegerRowState(element(options_.states, token, head), problem_.value_dim));
+      });
+    }
+  }
+  ATTEND_NOINLINE void load_states() {
+    if constexpr (has_options) {
+      if (options_.begins) return;
+    }
+    for_each_state([this](int r, const IntegerRowState& row) {
+      copy(row.segment(), sums(r));
+      copy(row.total(), totals() + ptrdiff_t(r) * problem_.value_dim);
+      states_[r] = row.segment_state();
+      states_[rows_->count + r] = row.total_state();
+    });
+  }
+  ATTEND_NOINLINE void store_states() {
+    for_each_state([this](int r, const IntegerRowState& row) {
+      copy(sums(r), row.segment());
+      copy(totals() + ptrdiff_t(r) * problem_.value_dim, row.total());
+      row.set(states_[r], states_[rows_->count + r]);
+    });
+  }
+  void copy(const int32_t* from, int32_t* to) const {
+    for (int c = 0; c < problem_.value_dim; ++c) to[c] = from[c];
+  }
+
+  template <class Type>
+  Type* at_memory(ptrdiff_t offset) const {
+    return reinterpret_cast<Type*>(static_cast<char*>(problem_.scratch) + offset);
+  }
+  int32_t* totals() const { return at_memory<int32_t>(at_.totals); }
+  int32_t* sums(int r) const { return at_memory<int32_t>(at_.sums) + ptrdiff_t(r) * problem_.value_dim; }
+
+  const core::IntegerProblem& problem_;
+  const Options& options_;
+  const Keys keys_;
+  const int group_;
+  const bool many_segments_;
+  const core::IntegerMemory at_;
+  const Rows* rows_ = nullptr;
+  IntegerState* states_ = nullptr;
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,137 @@
+// The keys of a call of integer attention: where they lie, which a row sees, and what options do to their scores.
+#pragma once
+
+#include "../../include/attend/core_integer.h"
+#include "../kernel/pack.h"
+#include "../numerics/integer_softmax.h"
+#include "visibility.h"
+
+namespace attend {
+namespace {
+
+// The options of a call that has none.
+struct NoIntegerOptions {};
+
+template <class Options>
+class IntegerKeys {
+ public:
+  static constexpr bool has_options = sizeof(Options) > sizeof(NoIntegerOptions);
+
+  IntegerKeys(const core::IntegerProblem& problem, const Options& options) : problem_(problem), options_(options) {}
+
+  bool has_states() const {
+    if constexpr (has_options) return options_.states.data != nullptr;
+    return false;
+  }
+  bool is_partial() const {
+    if constexpr (has_options) return options_.partial;
+    return false;
+  }
+
+  // The keys that a block goes over, from the first that its first row sees to the last that its last one does. A call into
+  // states goes over all of its own: the open segment of a state must end where segments do, whatever is seen then.
+  int begin(int token) const {
+    if (has_states()) return first_key_of_states();
+    if constexpr (has_options) {
+      const Visibility by = visibility_of(problem_, options_, token);
+      return by.sink_tokens > by.begin ? by.begin : at_least(by.first, by.begin);
+    }
+    return 0;
+  }
+  int end(int token) const {
+    if (has_states()) return problem_.keys;
+    if constexpr (has_options) return visibility_of(problem_, options_, token).end;
+    return visible_keys(problem_, token);
+  }
+
+  // The first key or value of a chunk of a key/value head.
+  const int8_t* first(const core::Tensor<const int8_t>& tensor, int kv_head, int chunk) const {
+    return tensor.data + kv_head * tensor.head_stride + slot(chunk) * tensor.token_stride;
+  }
+
+  // Bit k: whether a row sees key chunk + k.
+  uint32_t seen(int token, int head, int chunk, int count) const {
+    const auto first_bits = [](int bits) { return bits >= 32 ? ~0u : bits <= 0 ? 0u : (1u << bits) - 1; };
+    if constexpr (!has_options) {
+      return first_bits(at_most(visible_keys(problem_, token) - chunk, count));
+    } else {
+      const Visibility by = visibility_of(problem_, options_, token);
+      uint32_t bits = first_bits(at_most(by.end - chunk, count)) &
+                      (~first_bits(by.first - chunk) | first_bits(by.sink_tokens - chunk)) & ~first_bits(by.begin - chunk);
+      if (options_.visible.data != nullptr && bits != 0) {
+        const ptrdiff_t mask = mask_row(options_.visible, token, head) + chunk;
+        const uint8_t* bytes = static_cast<const uint8_t*>(options_.visible.data);
+        bits &= first_bits(options_.visible.keys - chunk);
+        for (int k = 0; k < integer_chunk; ++k) {
+          if ((bits >> k & 1) == 0) continue;
+          if (options_.visible_bits ? !bit_of(bytes, mask + k) : bytes[mask + k] == 0) bits &= ~(1u << k);
+        }
+      }
+      return bits;
+    }
+  }
+
+  // Scores of the others.
+  static void mask(int32_t* scores, uint32_t seen) {
+    for (int k = 0; k < integer_chunk; ++k) {
+      const int32_t keeps = -int32_t(seen >> k & 1);
+      scores[k] = (scores[k] & keeps) | (masked_score & ~keeps);
+    }
+  }
+
+  // What zero points of queries and scales of single keys do to scores.
+  ATTEND_NOINLINE void modify(int rows, int32_t (*tile)[integer_chunk], int kv_head, int chunk, int count) const {
+    const int8_t* const keys = first(problem_.key, kv_head, chunk);
+    if (options_.query_zero != 0) {
+      for (int k = 0; k < count; ++k) {
+        const int8_t* const key = keys + k * problem_.key.token_stride;
+        int32_t sum = 0;
+        for (int d = 0; d < problem_.head_dim; ++d) sum += key[d];
+        for (int i = 0; i < rows; ++i) tile[i][k] -= options_.query_zero * sum;
+      }
+    }
+    if (options_.key_scales != nullptr) {
+      const uint16_t* const scales = options_.key_scales + kv_head * options_.key_scale_stride + slot(chunk);
+      for (int k = 0; k < count; ++k) {
+        for (int i = 0; i < rows; ++i) tile[i][k] = scaled(tile[i][k], scales[k]);
+      }
+    }
+  }
+
+  // The scales of a chunk's values; null: none.
+  const uint16_t* value_scales(int kv_head, int chunk) const {
+    if (options_.value_scales == nullptr) return nullptr;
+    return options_.value_scales + kv_head * options_.value_scale_stride + slot(chunk);
+  }
+
+ private:
+  // (score * scale) >> 15, |score| <= 2^27 and scale <= 2^15.
+  static int32_t scaled(int32_t score, uint16_t scale) {
+    return (score >> 15) * scale + int32_t((uint32_t(score) & 0x7fffu) * scale >> 15);
+  }
+
+  int first_key_of_states() const {
+    if constexpr (has_options) return first_key(options_);
+    return 0;
+  }
+  // Where a chunk of keys lies.
+  int slot(int chunk) const {
+    if constexpr (has_options) {
+      if (options_.ring_chunks > 0) {
+        const int taken = options_.ring_tokens > 0 ? options_.ring_tokens : problem_.keys;
+        const int number = chunk / integer_chunk;
+        if (number >= (taken - 1) / integer_chunk - options_.ring_chunks + 1) {
+          return (options_.sink_chunks + number % options_.ring_chunks) * integer_chunk;
+        }
+      }
+      return chunk - options_.origin;
+    }
+    return chunk;
+  }
+
+  const core::IntegerProblem& problem_;
+  const Options& options_;
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,100 @@
+// Rows of integer attention: how sums of segments are added up, how they become outputs, and how they are kept in a state.
+#pragma once
+
+#include "../kernel/pack.h"
+#include "../numerics/arithmetic.h"
+#include "../numerics/integer_softmax.h"
+
+namespace attend {
+namespace {
+
+// Adds the sums of a segment to those before it.
+inline void add_segment_sums(IntegerState& to, int32_t* total, const IntegerState& from, const int32_t* sums, int value_dim) {
+  if (from.denominator == 0) return;
+  const Merge merges = merge<0>(to, from.exponent, from.denominator);
+  int c = 0;
+  if constexpr (!config::embedded) {
+    // Loops of a known length, with results that lie elsewhere: compilers make them vectors.
+    constexpr int columns = 16;
+    for (; c + columns <= value_dim; c += columns) {
+      int32_t added[columns];
+      for (int i = 0; i < columns; ++i) {
+        added[i] = (total[c + i] >> merges.total) + ((sums[c + i] + merges.half) >> merges.chunk);
+      }
+      for (int i = 0; i < columns; ++i) total[c + i] = added[i];
+    }
+  }
+  for (; c < value_dim; ++c) total[c] = (total[c] >> merges.total) + ((sums[c] + merges.half) >> merges.chunk);
+}
+
+inline void store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output) {
+  for (int c = 0; c < value_dim; ++c) output[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
+}
+
+// The same by an instruction set that has a kernel for it. Called with 0, which is an int first.
+template <class Isa>
+auto store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output, int)
+    -> decltype(Isa::outputs(sums, end, value_dim, output)) {
+  Isa::outputs(sums, end, value_dim, output);
+}
+template <class Isa>
+void store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output, long) {
+  store_integers(sums, end, value_dim, output);
+}
+
+// A function of its own: where it is inlined, compilers load its constants into registers of floats before it is known whether
+// outputs are floats at all, and other calls are to do without these.
+inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end, int value_dim, const float& scale,
+                                         float* output) {
+  for (int c = 0; c < value_dim; ++c) output[c] = FloatArithmetic::mul(unrounded_output_of(sums[c], end), scale);
+}
+
+// For what no instruction set is chosen for.
+struct PortableOutputs {};
+
+// A row's output, in the format that the options say.
+template <class Isa>
+void store_integer_row(const core::IntegerProblem& problem, const core::IntegerOptions& options, const IntegerState& state,
+                       const int32_t* sums, int token, int head) {
+  const ptrdiff_t place = token * problem.output.token_stride + head * problem.output.head_stride;
+  const RowEnd end = row_end(state, problem.output_scales[head * problem.output_scale_stride]);
+  if (options.output_format == core::IntegerFormat::int8) {
+    return store_integers<Isa>(sums, end, problem.value_dim, problem.output.data + place, 0);
+  }
+  if (options.output_format == core::IntegerFormat::float32) {
+    return store_floats(sums, end, problem.value_dim, options.float_scale,
+                        reinterpret_cast<float*>(problem.output.data) + place);
+  }
+  int16_t* const output = reinterpret_cast<int16_t*>(problem.output.data) + place;
+  for (int c = 0; c < problem.value_dim; ++c) output[c] = int16_t(clamped(output_of(sums[c], end), -32768, 32767));
+}
+
+// A row of a state: the sums of its open segment and of those before, then what both are relative to.
+class IntegerRowState {
+ public:
+  IntegerRowState(int32_t* numbers, int value_dim) : numbers_(numbers), value_dim_(value_dim) {}
+
+  int32_t* segment() const { return numbers_; }
+  int32_t* total() const { return numbers_ + value_dim_; }
+  IntegerState segment_state() const { return state(0); }
+  IntegerState total_state() const { return state(2); }
+  void set(const IntegerState& segment, const IntegerState& total) const {
+    int32_t* const to = numbers_ + 2 * value_dim_;
+    to[0] = segment.exponent;
+    to[1] = int32_t(segment.denominator);
+    to[2] = total.exponent;
+    to[3] = int32_t(total.denominator);
+  }
+
+ private:
+  IntegerState state(int at) const {
+    const int32_t* const from = numbers_ + 2 * value_dim_ + at;
+    return {from[0], uint32_t(from[1])};
+  }
+
+  int32_t* const numbers_;
+  const int value_dim_;
+};
+
+}  // namespace
+}  // namespace attend

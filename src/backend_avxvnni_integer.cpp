@@ -1,0 +1,15 @@
+// Integer attention on x86 with AVX2 and AVX-VNNI. Compiles to nothing elsewhere.
+#include "backend/alone.h"
+
+#if ATTEND_X86
+
+#include "simd/avxvnni_on.h"  // first: all code below is for it
+
+#include "simd/integer_avxvnni.h"
+using Isa = attend::IntegerAvx2<attend::DotProduct>;
+using Backend = attend::core::AvxVnniBackend;
+#include "backend/integer.h"
+
+#include "simd/x86_off.h"
+
+#endif

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Installs the headers, both libraries and the files by which pkg-config and CMake find them, or removes them again:
+# src/install.sh install|uninstall VERSION BUILD_DIR DESTDIR INCLUDEDIR LIBDIR, from the project's top folder. `make install` calls it.
+#
+# Both go over one list, so that uninstall forgets nothing.
+action=$1 version=$2 build=$3 destination=$4 include=$5 lib=$6
+major=${version%%.*}
+
+each() { # what-to-do: called with a file that is installed, and its mode and source or, of a link, where it points to
+  for header in include/attend/*.h; do $1 "$include/attend/${header##*/}" 644 "$header"; done
+  $1 "$lib/libattend.a" 644 "$build/libattend.a"
+  $1 "$lib/libattend.so.$version" 755 "$build/libattend.so"
+  $1 "$lib/libattend.so.$major" link "libattend.so.$version"
+  $1 "$lib/libattend.so" link "libattend.so.$major"
+  $1 "$lib/pkgconfig/attend.pc" 644 "$build/attend.pc"
+  $1 "$lib/cmake/attend/attend-config.cmake" 644 "$build/attend-config.cmake"
+  $1 "$lib/cmake/attend/attend-config-version.cmake" 644 "$build/attend-config-version.cmake"
+}
+
+put() {
+  mkdir -p "$destination${1%/*}" || exit 1
+  if [ "$2" = link ]; then
+    ln -sf "$3" "$destination$1" || exit 1
+  else
+    cp "$3" "$destination$1" && chmod "$2" "$destination$1" || exit 1
+  fi
+}
+
+# Folders go too, where nothing else is in them.
+remove() {
+  rm -f "$destination$1"
+  folder=$destination${1%/*}
+  while [ "$folder" != "$destination" ] && rmdir "$folder" 2>/dev/null; do folder=${folder%/*}; done
+}
+
+describe() {
+  cat >"$build/attend.pc" <<END
+includedir=$include
+libdir=$lib
+
+Name: attend
+Description: transformer attention without allocation or dependencies, with the same bits on every processor
+Version: $version
+Libs: -L\${libdir} -lattend
+Cflags: -I\${includedir}
+END
+  cat >"$build/attend-config.cmake" <<END
+# Below the folder of the install, wherever that was moved to.
+get_filename_component(attend_root "\${CMAKE_CURRENT_LIST_DIR}/$(climb "$lib/cmake/attend")" ABSOLUTE)
+if(NOT TARGET attend::attend)
+  add_library(attend::attend STATIC IMPORTED)
+  set_target_properties(attend::attend PROPERTIES
+    IMPORTED_LOCATION "\${attend_root}$lib/libattend.a"
+    INTERFACE_INCLUDE_DIRECTORIES "\${attend_root}$include")
+endif()
+END
+  cat >"$build/attend-config-version.cmake" <<END
+set(PACKAGE_VERSION "$version")
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+if(PACKAGE_FIND_VERSION_MAJOR STREQUAL "$major" AND NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+END
+}
+
+# From a folder up to the root of what is installed.
+climb() { echo "$1" | sed 's|/[^/]*|../|g; s|/$||'; }
+
+case $action in
+  install) describe && each put ;;
+  uninstall) each remove ;;
+  *) echo "usage: src/install.sh install|uninstall VERSION BUILD_DIR DESTDIR INCLUDEDIR LIBDIR" >&2 && exit 2 ;;
+esac

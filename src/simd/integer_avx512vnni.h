@@ -1,0 +1,168 @@
+// The kernels of integer attention in vectors of 512 bits, with AVX-512 VNNI. A chunk of keys lies as
+//
+//   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
+//
+// because the instruction that multiplies quads of bytes takes one side without a sign. Sums of scores begin at -128 times the
+// sum of the query.
+#pragma once
+
+#include "integer_x86.h"
+
+namespace attend {
+namespace {
+
+struct IntegerAvx512Vnni : IntegerX86 {
+  static constexpr int tile_rows = 6;
+
+  // What the scores of a row begin at, then its query from byte `query_at` on.
+  using Query = int8_t;
+  static constexpr int query_at = 64;
+  static void prepare(const int8_t* query, int head_dim, void* memory) {
+    int8_t* const to = static_cast<int8_t*>(memory) + query_at;
+    __m128i sums = _mm_setzero_si128();
+    for (int d = 0; d < head_dim; d += 16) {
+      const __m128i numbers = load_bytes(query + d, head_dim - d);
+      _mm_store_si128(reinterpret_cast<__m128i*>(to + d), numbers);
+      sums = _mm_dpbusd_epi32(sums, _mm_set1_epi8(1), numbers);
+    }
+    *static_cast<int32_t*>(memory) = -128 * int32_t(sum_of_four(sums));
+  }
+
+  static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {
+    const __m128i sign = _mm_set1_epi8(-128);
+    for (int k = 0; k < integer_chunk; k += 4) {
+      for (int d = 0; d < head_dim; d += 16) {
+        __m128i four[4];
+        load_four_keys(keys, stride, k, count, d, head_dim, four);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          if (d + 4 * i >= head_dim) continue;
+          __m128i* const at = reinterpret_cast<__m128i*>(to + (d + 4 * i) * integer_chunk + k * 4);
+          _mm_store_si128(at, _mm_xor_si128(four[i], sign));
+        }
+      }
+    }
+  }
+
+  template <int rows>
+  static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
+    __m512i sums[rows][2];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm512_set1_epi32(load_number(query[r]));
+    for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
+      const __m512i low = load(keys), high = load(keys + 64);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const __m512i quad = _mm512_set1_epi32(load_number(query[r] + query_at + d));
+        sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], low, quad);
+        sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], high, quad);
+      }
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      store(scores[r], sums[r][0]);
+      store(scores[r] + 16, sums[r][1]);
+    }
+  }
+
+  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
+                              int32_t* scores) {
+    const auto sixteen = [query](int d) {
+      return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(query + query_at + d)));
+    };
+    scores_of_row(sixteen, keys, stride, count, head_dim, scores);
+  }
+
+  static int32_t largest(const int32_t* scores) {
+    const __m512i most = _mm512_max_epi32(load(scores), load(scores + 16));
+    const __m256i half = _mm256_max_epi32(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
+    return largest_of_four(_mm_max_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+  }
+
+  // weight_of of 32 keys.
+  static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
+                          uint32_t fraction) {
+    const __m512i packed =
+        _mm512_packus_epi32(distances(load(tile[row]), largest, scale), distances(load(tile[row] + 16), largest, scale));
+    const __m512i distance = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
+    const __m512i steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scale.left));
+    const __m512i t = _mm512_add_epi16(_mm512_mulhi_epu16(steps, number(scale.factor >> scale.left)), number(fraction));
+    // x * 2^5, so that a product's upper half is (x * c) >> 11.
+    const __m512i x = _mm512_slli_epi16(t, 16 - weight_octave_bits);
+    __m512i power = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x, number(exp2_c3)));
+    power = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x, power));
+    power = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x, power));
+    const __m512i shifted = _mm512_srlv_epi16(power, _mm512_srli_epi16(t, weight_octave_bits));
+    const __mmask32 counts = _mm512_cmplt_epu16_mask(distance, number(scale.end));
+    const __m512i weight = _mm512_maskz_avg_epu16(counts, shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
+    store(tile[row], weight);
+    const __m512i sums = _mm512_madd_epi16(weight, number(1));
+    const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
+    return sum_of_four(_mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+  }
+
+  // Not inlined: there GCC would keep sums in memory.
+  template <int rows>
+  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const Merge* merges,
+                                     int32_t* sums) {
+    int c = 0;
+    for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
+    for (; width - c > 16; c += 32) columns<rows, 2>(weights, values + c * integer_chunk, width, c, merges, sums);
+    if (c < width) columns<rows, 1>(weights, values + c * integer_chunk, width, c, merges, sums);
+  }
+
+ private:
+  static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+  static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }
+  static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
+
+  static ATTEND_ALWAYS_INLINE __m512i distances(__m512i scores, int32_t largest, const core::ScoreScale& scale) {
+    const __m512i below = _mm512_sub_epi32(_mm512_set1_epi32(largest), scores);
+    return _mm512_min_epu32(_mm512_srl_epi32(below, _mm_cvtsi32_si128(scale.right)), _mm512_set1_epi32(int32_t(scale.end)));
+  }
+
+  // `vectors` times 16 columns from c on; there may be fewer in the last vector.
+  template <int rows, int vectors>
+  static ATTEND_ALWAYS_INLINE void columns(int32_t (*weights)[integer_chunk], const int16_t* values, int width, int c,
+                                           const Merge* merges, int32_t* sums) {
+    __m512i added[rows][vectors];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) added[r][v] = _mm512_set1_epi32(merges[r].half);
+    }
+    const int pairs = pairs_of_keys();
+    for (int pair = 0; pair < pairs; ++pair, values += 32) {
+      __m512i two[vectors];
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) two[v] = load(values + v * 16 * integer_chunk);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const __m512i both = _mm512_set1_epi32(load_number(weights[r] + pair));
+        ATTEND_UNROLL
+        for (int v = 0; v < vectors; ++v) add_products(added[r][v], two[v], both);
+      }
+    }
+    const int last = width - c - 16 * (vectors - 1);
+    const __mmask16 all = 0xffff, some = last >= 16 ? all : __mmask16((1u << last) - 1);
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      int32_t* const at = sums + r * ptrdiff_t(width) + c;
+      const Shifts shifts = shifts_of(merges[r]);
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) merge_columns(added[r][v], shifts, at + 16 * v, v == vectors - 1 ? some : all);
+    }
+  }
+  // In assembly, because GCC copies what the intrinsic adds to.
+  static ATTEND_ALWAYS_INLINE void add_products(__m512i& sum, __m512i values, __m512i weights) {
+    __asm__("vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(values), "v"(weights));
+  }
+  static ATTEND_ALWAYS_INLINE void merge_columns(__m512i added, const Shifts& shifts, int32_t* sums, __mmask16 lanes) {
+    const __m512i before = _mm512_maskz_loadu_epi32(lanes, sums);
+    const __m512i after = _mm512_add_epi32(_mm512_sra_epi32(before, shifts.total), _mm512_sra_epi32(added, shifts.chunk));
+    _mm512_mask_storeu_epi32(sums, lanes, after);
+  }
+};
+
+}  // namespace
+}  // namespace attend

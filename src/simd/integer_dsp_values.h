@@ -1,0 +1,201 @@
+// Sums of values for Cortex-M4, M7 and M33. Weights lie [key / 2][2 rows][2] of 16 bits at the beginning of the scores.
+#pragma once
+
+#include "integer_dsp_softmax.h"
+
+namespace attend {
+namespace {
+
+struct IntegerDspValues : IntegerDspSoftmax {
+  static int16_t* weight(Tile tile, int row, int key) {
+    return reinterpret_cast<int16_t*>(tile[0]) + key / 2 * 4 + row * 2 + key % 2;
+  }
+
+  template <int rows>
+  static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, int width, const Merge* merges,
+                     int32_t* sums) {
+    const int whole = width & -4;
+    if (rows == 1) {
+      for (int c = 0; c < whole; c += 4) values_of_row(weights, values + c, stride, count, *merges, sums + c);
+    } else if (whole > 0) {
+      const int pairs = (count + 1) / 2;
+      Values of_rows = {values,
+                        whole,
+                        {sums, sums + width},
+                        {{merges[0].total, 1 << (32 - merges[0].chunk)}, {merges[1].total, 1 << (32 - merges[1].chunk)}},
+                        stride,
+                        count % 2 != 0 ? 0 : 2 * stride,
+                        weights[0] + 2 * pairs,
+                        pairs - 4,
+                        -pairs & 3};
+      // Behind the weights, where the scores of the second row were, assembly finds it when all registers are taken.
+      weights[1][0] = int32_t(reinterpret_cast<intptr_t>(&of_rows));
+      values_of_rows(of_rows);
+    }
+    for (int r = 0; r < rows; ++r) {
+      for (int c = whole; c < width; ++c) {
+        add_column(weight(weights, r, 0), values + c, stride, count, merges[r], sums + r * width + c);
+      }
+    }
+  }
+
+ private:
+  static int32_t load_half(const int16_t* from) {
+    int16_t half;
+    __builtin_memcpy(&half, from, sizeof half);
+    return half;
+  }
+
+  // 1 row, 4 columns, 2 keys at a time; a last single key is taken twice, with a weight of 0.
+  ATTEND_HOT ATTEND_NOINLINE static void values_of_row(Tile weights, const int8_t* values, ptrdiff_t stride, int count,
+                                                       const Merge& merge, int32_t* sums) {
+    int32_t added[] = {merge.half, merge.half, merge.half, merge.half};
+    const int16_t* weight_pair = weight(weights, 0, 0);
+    for (int left = count; left > 0; left -= 2, weight_pair += 4, values += 2 * stride) {
+      const uint32_t a = load(values), b = load(values + (left > 1 ? stride : 0)), pair = load(weight_pair);
+      uint32_t low, high;
+      __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(low) : "r"(a), "r"(b));
+      __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(high) : "r"(b), "r"(a));
+      added[0] = multiply_add(pair, even(low), added[0]);
+      added[1] = multiply_add(pair, odd(low), added[1]);
+      added[2] = multiply_add(pair, even(high), added[2]);
+      added[3] = multiply_add(pair, odd(high), added[3]);
+    }
+    for (int c = 0; c < 4; ++c) sums[c] = (sums[c] >> merge.total) + (added[c] >> merge.chunk);
+  }
+
+  // A column of a row. (weights: those of the row.)
+  ATTEND_NOINLINE static void add_column(const int16_t* weights, const int8_t* values, ptrdiff_t stride, int count,
+                                         const Merge& merge, int32_t* sum) {
+    int32_t added = merge.half;
+    for (int k = 0; k < count; ++k) added += load_half(weights + k / 2 * 4 + k % 2) * values[k * stride];
+    *sum = (*sum >> merge.total) + (added >> merge.chunk);
+  }
+
+  // In the order in which assembly reads it.
+  struct Values {
+    const int8_t* values;
+    int columns;  // left
+    int32_t* sums[2];
+    struct {
+      int32_t total, factor;  // 2^32 / 2^chunk: SMMLAR shifts by multiplying, rounds and adds
+    } merges[2];
+    ptrdiff_t stride;
+    ptrdiff_t last_step;  // twice the distance of the two keys of the last pair
+    const int32_t* weights_end;
+    int fours;    // pairs of keys, less 4
+    int missing;  // pairs of keys to a multiple of 4
+  };
+
+  // 2 rows, 4 columns, 2 keys at a time: 17 instructions for 16 products. One address would be too many for the registers. So
+  // weights are pushed to the stack, last ones first, each pair of keys with the distance of its values, and popped: three
+  // words of one instruction. Of each fourth pair the distance is doubled, and its last bit says whether another follows.
+  //   r0-r3 r4-r7 sums of both rows   r8 r9 r10 values   r10 their distance   r11 r12 weights   lr address of values
+  ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& values) {
+    register Values* call __asm__("r0") = &values;
+    __asm__ volatile(
+        "push {r0, r7}\n"
+        "1:\n"
+        "ldr r12, [sp]\n"
+        "ldrd r0, r9, [r12, #32]\n"
+        "ldrd r12, lr, [r12, #40]\n"
+        "mov r3, r0\n"
+        "mov r6, r0\n"
+        "cmp lr, #0\n"
+        "blt 3f\n"
+        "2:\n"
+        "ldmdb r12!, {r1, r2, r4, r5, r7, r8, r10, r11}\n"
+        "push {r0-r11}\n"
+        "adc r9, r0, r0\n"  // the carry is set where another four follow
+        "subs lr, lr, #4\n"
+        "bge 2b\n"
+        "3:\n"
+        "adds lr, lr, #4\n"
+        "beq 5f\n"
+        "mov r0, r9\n"
+        "4:\n"
+        "ldrd r1, r2, [r12, #-8]!\n"
+        "push {r0, r1, r2}\n"
+        "mov r0, r3\n"
+        "subs lr, lr, #1\n"
+        "bne 4b\n"
+        "5:\n"
+        "ldr lr, [r12, %[row]]\n"
+        "ldr r8, [lr, #48]\n"
+        "ldr lr, [lr]\n"
+        ".irpc i, 01234567\n"
+        "mov r\\i, #0\n"
+        ".endr\n"
+        "tbb [pc, r8]\n"
+        "6:\n"
+        ".byte (10f - 6b) / 2, (11f - 6b) / 2, (12f - 6b) / 2, (13f - 6b) / 2\n"
+        ".macro attend_pair fourth\n"
+        "pop {r10, r11, r12}\n"
+        ".if \\fourth\n"
+        "asrs r10, r10, #1\n"
+        ".endif\n"
+        "ldr.w r8, [lr]\n"
+        "ldr.w r9, [lr, r10]\n"
+        "add lr, lr, r10, lsl #1\n"
+        "pkhbt r10, r8, r9, lsl #16\n"
+        "pkhtb r8, r9, r8, asr #16\n"
+        "sxtb16 r9, r10\n"
+        "sxtb16 r10, r10, ror #8\n"
+        "smlad r0, r9, r11, r0\n"
+        "smlad r4, r9, r12, r4\n"
+        "smlad r1, r10, r11, r1\n"
+        "smlad r5, r10, r12, r5\n"
+        "sxtb16 r9, r8\n"
+        "sxtb16 r8, r8, ror #8\n"
+        "smlad r2, r9, r11, r2\n"
+        "smlad r6, r9, r12, r6\n"
+        "smlad r3, r8, r11, r3\n"
+        "smlad r7, r8, r12, r7\n"
+        ".endm\n"
+        "10: attend_pair 0\n"
+        "11: attend_pair 0\n"
+        "12: attend_pair 0\n"
+        "13: attend_pair 1\n"
+        "bcs 10b\n"
+        ".purgem attend_pair\n"
+        "ldr lr, [sp]\n"
+        "ldrd r10, r11, [lr, #16]\n"
+        "ldr r12, [lr, #8]\n"
+        ".irp pair, 0, 2\n"
+        "ldrd r8, r9, [r12]\n"
+        "asr r8, r8, r10\n"
+        "asr r9, r9, r10\n"
+        "smmlar r8, r\\pair, r11, r8\n"
+        ".if \\pair\n"
+        "smmlar r9, r3, r11, r9\n"
+        ".else\n"
+        "smmlar r9, r1, r11, r9\n"
+        ".endif\n"
+        "strd r8, r9, [r12], #8\n"
+        ".endr\n"
+        "ldrd r10, r11, [lr, #24]\n"
+        "mov r9, r12\n"
+        "ldr r12, [lr, #12]\n"
+        "ldm r12, {r0, r1, r2, r3}\n"
+        ".irpc i, 0123\n"
+        "asr r\\i, r\\i, r10\n"
+        ".endr\n"
+        "smmlar r0, r4, r11, r0\n"
+        "smmlar r1, r5, r11, r1\n"
+        "smmlar r2, r6, r11, r2\n"
+        "smmlar r3, r7, r11, r3\n"
+        "stm r12!, {r0, r1, r2, r3}\n"
+        "ldrd r7, r8, [lr]\n"
+        "add r7, r7, #4\n"
+        "subs r8, r8, #4\n"
+        "stm lr, {r7, r8, r9, r12}\n"
+        "bne 1b\n"
+        "pop {r0, r7}\n"
+        : "+r"(call)
+        : [row] "i"(4 * integer_chunk)
+        : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+  }
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,26 @@
+// The kernels of integer attention of a small part, as the compiler's flags say.
+#pragma once
+
+#if defined(__ARM_FEATURE_MVE)
+#include "integer_helium.h"
+namespace attend {
+namespace {
+using SmallInteger = IntegerHelium;
+}  // namespace
+}  // namespace attend
+#elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
+    defined(__ARM_FEATURE_UNALIGNED)
+#include "integer_dsp.h"
+namespace attend {
+namespace {
+using SmallInteger = IntegerDsp;
+}  // namespace
+}  // namespace attend
+#else
+#include "integer_scalar.h"
+namespace attend {
+namespace {
+using SmallInteger = IntegerScalar;
+}  // namespace
+}  // namespace attend
+#endif

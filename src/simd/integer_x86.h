@@ -1,0 +1,178 @@
+// How integer attention packs keys and values on x86, for vectors of 256 and of 512 bits. A chunk of values lies as
+//
+//   [blocks of 16 columns][16 pairs of keys][16 columns][2 keys] of 16 bits
+//
+// so that an instruction which multiplies and adds pairs takes two keys at once.
+#pragma once
+
+#include "integer_scalar.h"
+
+namespace attend {
+namespace {
+
+// How many pairs of keys a chunk has, as a number that the compiler does not know: GCC would store sums in each turn of a loop
+// of which it knows how often it runs.
+ATTEND_ALWAYS_INLINE int pairs_of_keys() {
+  int pairs = integer_chunk / 2;
+  __asm__("" : "+r"(pairs));
+  return pairs;
+}
+
+// The first `count` bytes, and zeros; no byte after them is read.
+ATTEND_ALWAYS_INLINE __m128i load_bytes(const int8_t* from, int count) {
+  if (count >= 16) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  alignas(16) int8_t bytes[16] = {};
+  for (int i = 0; i < count; ++i) bytes[i] = from[i];
+  return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes));
+}
+
+// 16 dimensions of keys k … k + 3 from dimension d on: keys[i] has dimensions d + 4 i … d + 4 i + 3 of the four. Keys from
+// `count` on are zeros.
+ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int d, int head_dim,
+                                         __m128i (&four)[4]) {
+  __m128i key[4];
+  ATTEND_UNROLL
+  for (int i = 0; i < 4; ++i) key[i] = load_bytes(keys + (k + i) * stride + d, k + i < count ? head_dim - d : 0);
+  const __m128i low_01 = _mm_unpacklo_epi32(key[0], key[1]), high_01 = _mm_unpackhi_epi32(key[0], key[1]);
+  const __m128i low_23 = _mm_unpacklo_epi32(key[2], key[3]), high_23 = _mm_unpackhi_epi32(key[2], key[3]);
+  four[0] = _mm_unpacklo_epi64(low_01, low_23);
+  four[1] = _mm_unpackhi_epi64(low_01, low_23);
+  four[2] = _mm_unpacklo_epi64(high_01, high_23);
+  four[3] = _mm_unpackhi_epi64(high_01, high_23);
+}
+
+// 16 columns of two keys side by side, widened: columns 0-7, then 8-15.
+ATTEND_ALWAYS_INLINE void pack_pair(__m128i even, __m128i odd, int16_t* to) {
+  const __m256i low = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd));
+  const __m256i high = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), low);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to + 16), high);
+}
+
+struct IntegerX86 {
+  static constexpr bool packs = true;
+
+  static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
+    for (int c = 0; c < width; c += 16) {
+      for (int k = 0; k < integer_chunk; k += 2, to += 32) {
+        const int8_t* const from = values + k * stride + c;
+        pack_pair(load_bytes(from, k < count ? width - c : 0), load_bytes(from + stride, k + 1 < count ? width - c : 0), to);
+      }
+    }
+  }
+
+  // As values, of one row and where the values lie.
+  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int count, int width,
+                              const Merge& merge, int32_t* sums) {
+    for (int c = 0; c < width; c += 16) {
+      __m256i low = _mm256_set1_epi32(merge.half), high = low;
+      const bool whole = count == integer_chunk && width - c >= 16;
+      for (int k = 0; k < integer_chunk; k += 2) {
+        const int8_t* const from = values + k * stride + c;
+        const __m128i even = load_bytes(from, whole ? 16 : k < count ? width - c : 0);
+        const __m128i odd = load_bytes(from + stride, whole ? 16 : k + 1 < count ? width - c : 0);
+        const __m256i both = _mm256_set1_epi32(load_number(weights + k / 2));
+        low = add_products(low, _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd)), both);
+        high = add_products(high, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd)), both);
+      }
+      merge_columns(low, shifts_of(merge), sums + c, width - c);
+      merge_columns(high, shifts_of(merge), sums + c + 8, width - c - 8);
+    }
+  }
+
+  // output_of and clamped, of 8 columns at a time.
+  static void outputs(const int32_t* sums, const RowEnd& end, int count, int8_t* to) {
+    const __m256i zero = _mm256_set1_epi32(end.zero), factor = _mm256_set1_epi32(end.factor);
+    const __m256i half = _mm256_set1_epi32((1 << end.shift) >> 1), offset = _mm256_set1_epi32(end.offset);
+    int c = 0;
+    for (; c + 8 <= count; c += 8) {
+      const __m256i shifted = _mm256_sll_epi32(load(sums + c), _mm_cvtsi32_si128(end.left));
+      const __m256i aligned = _mm256_sub_epi32(_mm256_srai_epi32(shifted, 1), zero);
+      // Upper halves of products of 64 bits, of which one instruction makes every other one.
+      const __m256i even = _mm256_srli_epi64(_mm256_mul_epi32(aligned, factor), 32);
+      const __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(aligned, 32), factor);
+      const __m256i number = _mm256_add_epi32(_mm256_blend_epi32(even, odd, 0xaa), half);
+      const __m256i output = _mm256_add_epi32(_mm256_sra_epi32(number, _mm_cvtsi32_si128(end.shift)), offset);
+      const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(output), _mm256_extracti128_si256(output, 1));
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(to + c), _mm_packs_epi16(words, words));
+    }
+    for (; c < count; ++c) to[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
+  }
+
+  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
+    return reinterpret_cast<int16_t*>(tile[row]) + key;
+  }
+
+ protected:
+  static ATTEND_ALWAYS_INLINE __m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
+  static ATTEND_ALWAYS_INLINE void store(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
+
+  // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows.
+  struct Shifts {
+    __m128i total;
+    __m128i chunk;
+  };
+  static ATTEND_ALWAYS_INLINE Shifts shifts_of(const Merge& merge) {
+    return {_mm_cvtsi32_si128(merge.total), _mm_cvtsi32_si128(merge.chunk)};
+  }
+
+  // sums = (sums >> total) + (added >> chunk), of `count` columns of eight, if any.
+  static ATTEND_ALWAYS_INLINE void merge_columns(__m256i added, const Shifts& shifts, int32_t* sums, int count) {
+    const __m256i shifted = _mm256_sra_epi32(added, shifts.chunk);
+    if (count >= 8) {
+      store(sums, _mm256_add_epi32(_mm256_sra_epi32(load(sums), shifts.total), shifted));
+    } else if (count > 0) {
+      const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+      const __m256i first = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
+      const __m256i before = _mm256_maskload_epi32(sums, first);
+      _mm256_maskstore_epi32(sums, first, _mm256_add_epi32(_mm256_sra_epi32(before, shifts.total), shifted));
+    }
+  }
+
+  static ATTEND_ALWAYS_INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+  }
+
+  // Scores of one row with keys where they lie, eight keys at a time. query(d): 16 numbers of 16 bits, zeros after head_dim.
+  template <class Query>
+  static ATTEND_ALWAYS_INLINE void scores_of_row(Query query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
+                                                 int32_t* scores) {
+    for (int k = 0; k < integer_chunk; k += 8, keys += 8 * stride) {
+      __m256i sums[8];
+      ATTEND_UNROLL
+      for (int i = 0; i < 8; ++i) sums[i] = _mm256_setzero_si256();
+      const bool whole = k + 8 <= count;
+      for (int d = 0; d < head_dim; d += 16) {
+        const __m256i numbers = query(d);
+        const int dims = head_dim - d;
+        ATTEND_UNROLL
+        for (int i = 0; i < 8; ++i) {
+          const __m128i key = load_bytes(keys + i * stride + d, whole || k + i < count ? dims : 0);
+          sums[i] = add_products(sums[i], _mm256_cvtepi8_epi16(key), numbers);
+        }
+      }
+      const __m256i first = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
+      const __m256i second = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[4], sums[5]), _mm256_hadd_epi32(sums[6], sums[7]));
+      store(scores + k,
+            _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20), _mm256_permute2x128_si256(first, second, 0x31)));
+    }
+  }
+
+  static int32_t load_number(const void* from) {
+    int32_t number;
+    __builtin_memcpy(&number, from, sizeof number);
+    return number;
+  }
+  static int32_t largest_of_four(__m128i a) {
+    a = _mm_max_epi32(a, _mm_shuffle_epi32(a, 0x4e));
+    return _mm_cvtsi128_si32(_mm_max_epi32(a, _mm_shuffle_epi32(a, 0xb1)));
+  }
+  static uint32_t sum_of_four(__m128i a) {
+    a = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4e));
+    return uint32_t(_mm_cvtsi128_si32(_mm_add_epi32(a, _mm_shuffle_epi32(a, 0xb1))));
+  }
+};
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,264 @@
+// Integer attention through its typed surface: every way to make a call gives the same bits, and what is refused changes
+// nothing.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "../support/random.h"
+#include "attend/attend.h"
+
+namespace {
+
+using attend::Status;
+
+struct Talk {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 24, max_tokens = 1100;
+};
+constexpr int short_tokens = 70;
+struct Short : Talk {
+  static constexpr int max_tokens = short_tokens;
+};
+struct LastWords {
+  static constexpr int window = 70, sink_tokens = 5, tokens_at_once = 3;
+};
+
+constexpr attend::Quantisation<Talk> quantisation(0.03, 0.03, 0.02, {0.01, -3});
+static_assert(quantisation.status() == Status::ok);
+
+template <class Array>
+void fill(Array& array, std::uint64_t seed) {
+  attend_test::Random random(seed);
+  auto* bytes = reinterpret_cast<std::int8_t*>(&array);
+  for (std::size_t i = 0; i < sizeof array; ++i) bytes[i] = static_cast<std::int8_t>(random.bits() >> 24);
+}
+
+template <class Array>
+bool same(const Array& a, const Array& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+// A cache and a ring of the same tokens, and everything that calls take.
+struct World {
+  attend::Int8KvCache<Talk> cache;
+  attend::Int8RingCache<Talk, LastWords> ring;
+  attend::Int8Workspace<Talk, 1> work;
+  attend::Int8Workspace<Talk, 3> work_of_three;
+  attend::Int8Query<Talk> query;
+  attend::Int8Output<Talk> output, expected;
+
+  void append(int tokens, std::uint64_t seed) {
+    for (int i = 0; i < tokens; ++i) {
+      attend::Int8Key<Talk> key;
+      attend::Int8Value<Talk> value;
+      fill(key, seed + std::uint64_t(2 * i));
+      fill(value, seed + std::uint64_t(2 * i + 1));
+      REQUIRE(cache.append(key, value) == Status::ok);
+      REQUIRE(ring.append(key, value) == Status::ok);
+    }
+    fill(query, seed + 9999);
+  }
+};
+
+std::unique_ptr<World> world(int tokens) {
+  auto made = std::make_unique<World>();
+  made->append(tokens, 1);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("integers: a ring is a cache with a window") {
+  auto w = world(0);
+  attend::IntegerOptions<Talk> window;
+  window.window_left = LastWords::window - 1;
+  window.sink_tokens = LastWords::sink_tokens;
+  for (int token = 0; token < 300; ++token) {
+    w->append(1, std::uint64_t(100 * token));
+    REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation, window) == Status::ok);
+    REQUIRE(attend::decode(w->query, w->ring, w->output, w->work, quantisation) == Status::ok);
+    REQUIRE(same(w->output, w->expected));
+  }
+  attend::Int8Query<Talk, 3> queries;
+  fill(queries, 7);
+  attend::Int8Output<Talk, 3> expected, output;
+  REQUIRE(attend::prefill(queries, w->cache, expected, w->work_of_three, quantisation, window) == Status::ok);
+  REQUIRE(attend::prefill(queries, w->ring, output, w->work_of_three, quantisation) == Status::ok);
+  CHECK(same(output, expected));
+}
+
+TEST_CASE("integers: arrays, caches and single tokens give the same bits") {
+  constexpr attend::Quantisation<Short> scales(0.03, 0.03, 0.02, 0.01);
+  auto queries = std::make_unique<attend::Int8Query<Short, short_tokens>>();
+  auto keys = std::make_unique<attend::Int8Key<Short, short_tokens>>();
+  auto values = std::make_unique<attend::Int8Value<Short, short_tokens>>();
+  auto output = std::make_unique<attend::Int8Output<Short, short_tokens>>(),
+       again = std::make_unique<attend::Int8Output<Short, short_tokens>>();
+  auto work = std::make_unique<attend::Int8Workspace<Short, short_tokens, short_tokens>>();
+  auto cache = std::make_unique<attend::Int8KvCache<Short>>();
+  auto over_cache = std::make_unique<attend::Int8Workspace<Short, short_tokens>>();
+  fill(*queries, 1);
+  fill(*keys, 2);
+  fill(*values, 3);
+  REQUIRE(attend::attention(*queries, *keys, *values, *output, *work, scales, attend::causal()) == Status::ok);
+  REQUIRE(cache->append(*keys, *values) == Status::ok);
+  REQUIRE(attend::prefill(*queries, *cache, *again, *over_cache, scales) == Status::ok);
+  CHECK(same(*again, *output));
+  std::memset(again.get(), 0, sizeof *again);
+  for (int part = 0; part < 3; ++part) {
+    REQUIRE(attend::prefill(*queries, *cache, *again, *over_cache, scales, attend::Part{part, 3}) == Status::ok);
+  }
+  CHECK(same(*again, *output));
+  for (int token = short_tokens - 1; token >= 0; --token) {
+    attend::Int8Query<Short> query;
+    attend::Int8Output<Short> row;
+    std::memcpy(&query, (*queries)[token], sizeof query);
+    REQUIRE(attend::decode(query, *cache, row, *over_cache, scales) == Status::ok);
+    REQUIRE(std::memcmp(&row, (*output)[token], sizeof row) == 0);
+    REQUIRE(cache->truncate(token) == Status::ok);
+  }
+}
+
+TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
+  auto w = world(100);
+  attend::Quantisation<Talk, Talk::query_heads> of_heads(0.03, 0.03, 0.02, {0.01, -3});
+  REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation) == Status::ok);
+  REQUIRE(attend::decode(w->query, w->cache, w->output, w->work, of_heads) == Status::ok);
+  CHECK(same(w->output, w->expected));
+  of_heads.set_head(2, 0.09, 0.03, 0.02, {0.01, -3});
+  REQUIRE(attend::decode(w->query, w->cache, w->output, w->work, of_heads) == Status::ok);
+  CHECK(std::memcmp(w->output[0], w->expected[0], 2 * sizeof w->output[0][0]) == 0);
+  CHECK(std::memcmp(w->output[0][2], w->expected[0][2], sizeof w->output[0][2]) != 0);
+
+  // A mask of what a key length says.
+  attend::IntegerOptions<Talk> masked;
+  attend::BitMask<1, 1, 100> mask{};
+  for (int key = 0; key < 61; ++key) mask.set(0, 0, key, true);
+  masked.mask = mask;
+  attend::Options shorter;
+  shorter.key_length = 61;
+  REQUIRE(attend::decode(w->query, w->cache, w->output, w->work, quantisation, masked) == Status::ok);
+  REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation, shorter) == Status::ok);
+  CHECK(same(w->output, w->expected));
+
+  // A step of 16 bits that is as long as one of 8 gives the same numbers.
+  attend::Int16Output<Talk> wide;
+  REQUIRE(attend::decode(w->query, w->cache, wide, w->work, quantisation, shorter) == Status::ok);
+  for (int head = 0; head < Talk::query_heads; ++head) {
+    for (int c = 0; c < Talk::value_dim; ++c) {
+      const int number = wide[0][head][c];
+      CHECK((number < -128 ? -128 : number > 127 ? 127 : number) == w->output[0][head][c]);
+    }
+  }
+
+  // Queries with a zero point: the same as queries that are less by it.
+  attend::Int8Query<Talk> moved = w->query;
+  for (auto& head : moved[0]) {
+    for (auto& number : head) number = static_cast<std::int8_t>(number / 2 + 20);
+  }
+  attend::Int8Query<Talk> lessened = moved;
+  for (auto& head : lessened[0]) {
+    for (auto& number : head) number = static_cast<std::int8_t>(number - 20);
+  }
+  attend::IntegerOptions<Talk> zero;
+  zero.query_zero_point = 20;
+  REQUIRE(attend::decode(moved, w->cache, w->output, w->work, quantisation, zero) == Status::ok);
+  REQUIRE(attend::decode(lessened, w->cache, w->expected, w->work, quantisation) == Status::ok);
+  CHECK(same(w->output, w->expected));
+}
+
+TEST_CASE("integers: in steps, merged, and with keys in parts") {
+  auto w = world(1100);
+  REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation) == Status::ok);
+  auto state = std::make_unique<attend::Int8State<Talk>>(), later = std::make_unique<attend::Int8State<Talk>>();
+  for (const int step : {32, 96, 512, 2000}) {
+    CAPTURE(step);
+    REQUIRE(state->begin() == Status::ok);
+    while (state->next() < w->cache.length()) {
+      REQUIRE(attend::accumulate(w->query, w->cache, *state, state->next() + step, w->work, quantisation) == Status::ok);
+    }
+    std::memset(&w->output, 0, sizeof w->output);
+    REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
+    CHECK(same(w->output, w->expected));
+  }
+  REQUIRE(state->begin() == Status::ok);
+  REQUIRE(attend::accumulate(w->query, w->cache, *state, 512, w->work, quantisation) == Status::ok);
+  for (const int begin : {512, 1024}) {
+    REQUIRE(later->begin(begin) == Status::ok);
+    REQUIRE(attend::accumulate(w->query, w->cache, *later, begin + 512, w->work, quantisation) == Status::ok);
+    REQUIRE(attend::merge(*state, *later) == Status::ok);
+  }
+  REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
+  CHECK(same(w->output, w->expected));
+
+  auto partials = std::make_unique<attend::Int8Partials<Talk>>();
+  for (const int parts : {1, 2, 6, 7}) {
+    for (int part = parts - 1; part >= 0; --part) {
+      REQUIRE(attend::accumulate(w->query, w->cache, *partials, w->work, quantisation, attend::Part{part, parts}) ==
+              Status::ok);
+    }
+    std::memset(&w->output, 0, sizeof w->output);
+    REQUIRE(attend::finish(w->cache, *partials, w->output, quantisation) == Status::ok);
+    CHECK(same(w->output, w->expected));
+    CHECK(attend::finish(w->cache, *partials, w->output, quantisation) == Status::bad_partials);
+  }
+  auto of_ring = std::make_unique<attend::Int8Partials<Talk, 1, LastWords>>();
+  REQUIRE(attend::decode(w->query, w->ring, w->expected, w->work, quantisation) == Status::ok);
+  for (int part = 0; part < 2; ++part) {
+    REQUIRE(attend::accumulate(w->query, w->ring, *of_ring, w->work, quantisation, attend::Part{part, 2}) == Status::ok);
+  }
+  REQUIRE(attend::finish(w->ring, *of_ring, w->output, quantisation) == Status::ok);
+  CHECK(same(w->output, w->expected));
+}
+
+TEST_CASE("integers: what is out of range is refused, and changes nothing") {
+  auto w = world(100);
+  fill(w->output, 5);
+  w->expected = w->output;
+  const auto refused = [&](Status expected, const auto& meaning, const auto& options) {
+    CAPTURE(attend::status_text(expected));
+    CHECK(attend::decode(w->query, w->cache, w->output, w->work, meaning, options) == expected);
+    CHECK(same(w->output, w->expected));
+    CHECK(std::string(attend::status_text(expected)).size() > 20);
+  };
+  using Scales = attend::Quantisation<Talk>;
+  const attend::Options none;
+  const double nan = 0.0 / static_cast<double>(w->cache.length() - 100);
+  refused(Status::bad_quantisation, Scales(3, 3, 0.02, 0.01), none);
+  refused(Status::bad_quantisation, Scales(nan, 0.03, 0.02, 0.01), none);
+  refused(Status::bad_quantisation, Scales(0.03, -0.03, 0.02, 0.01), none);
+  refused(Status::bad_quantisation, Scales(0.03, 0.03, 0, 0.01), none);
+  refused(Status::bad_quantisation, Scales(0.03, 0.03, 1e9, 0.01), none);
+  refused(Status::bad_quantisation, Scales(0.03, 0.03, 0.02, 0.01, -0.1), none);
+  refused(Status::bad_zero_point, Scales(0.03, 0.03, {0.02, 128}, 0.01), none);
+  refused(Status::bad_zero_point, Scales(0.03, 0.03, 0.02, {0.01, -129}), none);
+  const auto with = [](auto set) {
+    attend::IntegerOptions<Talk> options;
+    set(options);
+    return options;
+  };
+  refused(Status::no_effect, quantisation, with([](auto& o) { o.scale = 0.5f; }));
+  refused(Status::bad_key_length, quantisation, with([](auto& o) { o.key_length = 101; }));
+  refused(Status::bad_query_length, quantisation, with([](auto& o) { o.query_length = 2; }));
+  refused(Status::bad_window, quantisation, with([](auto& o) { o.window_left = -1; }));
+  refused(Status::no_effect, quantisation, with([](auto& o) { o.sink_tokens = 1; }));
+  refused(Status::no_effect, quantisation, with([](auto& o) { o.offset = 1; }));
+  refused(Status::bad_zero_point, quantisation, with([](auto& o) { o.query_zero_point = 128; }));
+  attend::Mask<1, 1, 99> mask{};
+  refused(Status::bad_mask, quantisation, with([&](auto& o) { o.mask = mask; }));
+  CHECK(attend::decode(w->query, w->cache, w->output, w->work, quantisation, attend::Part{2, 2}) == Status::bad_part);
+  CHECK(attend::decode(w->query, w->ring, w->output, w->work, quantisation, with([](auto& o) { o.window_left = 70; })) ==
+        Status::bad_window);
+  CHECK(attend::decode(w->query, attend::Int8KvCache<Talk>(), w->output, w->work, quantisation) == Status::empty_cache);
+
+  attend::Int8State<Talk> state;
+  attend::Int8Output<Talk, 1> output;
+  CHECK(attend::finish(state, output, quantisation) == Status::bad_state);
+  CHECK(state.begin(32) == Status::bad_begin);
+  CHECK(attend::accumulate(w->query, w->cache, state, 33, w->work, quantisation) == Status::bad_up_to);
+  CHECK(attend::accumulate(w->query, w->cache, state, 32, w->work, quantisation) == Status::ok);
+  w->query.data[0][0][0] ^= 1;
+  CHECK(attend::accumulate(w->query, w->cache, state, 64, w->work, quantisation) == Status::other_options);
+  CHECK(same(w->output, w->expected));
+}

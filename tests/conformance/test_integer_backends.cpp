@@ -1,0 +1,118 @@
+// Every backend's kernels of integer attention give the bits of the scalar ones: packed or where keys lie, few rows and many,
+// widths that are no multiple of a vector, numbers at the ends of their range, weights from all to none.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../src/backends.h"
+#include "../support/random.h"
+#include "attend/attend.h"
+#include "attend/core_integer.h"
+
+namespace {
+
+namespace core = attend::core;
+using Bytes = std::vector<std::int8_t>;
+
+Bytes random_bytes(attend_test::Random& random, int numbers) {
+  Bytes bytes(static_cast<std::size_t>(numbers));
+  const int kind = random.between(0, 5);
+  for (std::int8_t& byte : bytes) {
+    const int any = random.between(-128, 127);
+    byte = std::int8_t(kind == 0 ? -128 : kind == 1 ? 127 : kind == 2 ? (any < 0 ? -128 : 127) : any);
+  }
+  return bytes;
+}
+
+struct Call {
+  explicit Call(attend_test::Random& random) {
+    const int group = random.between(1, 3), kv_heads = random.between(1, 2), heads = kv_heads * group;
+    p.head_dim = random.between(1, 130);
+    p.value_dim = random.between(1, 130);
+    p.keys = random.between(1, 700);
+    p.queries = random.between(0, 3) == 0 ? 1 : random.between(1, 20);
+    p.query_heads = heads;
+    p.kv_heads = kv_heads;
+    p.causal = random.between(0, 1) == 1;
+    p.offset = random.between(-3, p.keys);
+    p.row_block = random.between(0, 2) == 0 ? 1 : 192;
+    p.key_block = attend::integer_chunk * random.between(1, 9);
+    query = random_bytes(random, p.queries * heads * p.head_dim);
+    key = random_bytes(random, p.keys * kv_heads * p.head_dim);
+    value = random_bytes(random, p.keys * kv_heads * p.value_dim);
+    p.query = {query.data(), heads * p.head_dim, p.head_dim};
+    p.key = {key.data(), kv_heads * p.head_dim, p.head_dim};
+    p.value = {value.data(), kv_heads * p.value_dim, p.value_dim};
+    double step = 0.99;
+    for (int halvings = random.between(0, 30); halvings > 0; --halvings) step *= 0.5;
+    score_scale = core::score_scale(step);
+    output_scale = core::output_scale(random.between(1, 300) * 0.01, random.between(-128, 127), random.between(-128, 127));
+    p.score_scales = &score_scale;
+    p.output_scales = &output_scale;
+    const std::size_t bytes = core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, p.keys);
+    scratch = std::make_unique<Line[]>(bytes / sizeof(Line) + 1);
+    p.scratch = scratch.get();
+    options.query_zero = random.between(-1, 1) * random.between(0, 127);
+    if (random.between(0, 1) == 1) options.left = random.between(0, p.keys);
+    scales.resize(std::size_t(kv_heads * p.keys));
+    for (std::uint16_t& scale : scales) scale = std::uint16_t(random.between(0, 32768));
+    if (random.between(0, 1) == 1) options.key_scales = scales.data(), options.key_scale_stride = p.keys;
+    if (random.between(0, 1) == 1) options.value_scales = scales.data(), options.value_scale_stride = p.keys;
+  }
+
+  // By the kernels of a backend, or by those that are chosen.
+  template <class Backend>
+  Bytes output_of(bool with_options) {
+    using Entry = core::IntegerEntry<Backend>;
+    return output([&] { with_options ? Entry::run_options(p, options) : Entry::run(p); });
+  }
+  Bytes chosen_output(bool with_options) {
+    return output([&] { with_options ? core::run(p, options) : core::run(p); });
+  }
+
+  template <class Run>
+  Bytes output(Run run) {
+    Bytes result(std::size_t(p.queries * p.query_heads * p.value_dim), 99);
+    p.output = {result.data(), p.query_heads * p.value_dim, p.value_dim};
+    run();
+    return result;
+  }
+
+  struct alignas(attend::config::alignment) Line {
+    char bytes[attend::config::alignment];
+  };
+  core::IntegerProblem p{};
+  core::IntegerOptions options;
+  core::ScoreScale score_scale{};
+  core::OutputScale output_scale{};
+  Bytes query, key, value;
+  std::vector<std::uint16_t> scales;
+  std::unique_ptr<Line[]> scratch;
+};
+
+}  // namespace
+
+TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
+  const std::string before = attend::active_backend();
+  attend_test::Random random(24);
+  for (int round = 0; round < 400; ++round) {
+    Call call(random);
+    for (const bool with_options : {false, true}) {
+      const Bytes expected = call.output_of<core::ScalarBackend>(with_options);
+      for (int i = 0; i < attend::backend_count(); ++i) {
+        if (!attend::use_backend(attend::backend_name(i))) continue;
+        INFO("round ", round, ", options ", with_options, ", ", attend::backend_name(i));
+        CHECK(call.chosen_output(with_options) == expected);
+#if ATTEND_X86
+        // AVX-VNNI takes its place where the processor has both.
+        if (attend::backend_name(i) == std::string("avx2")) CHECK(call.output_of<core::Avx2Backend>(with_options) == expected);
+#endif
+      }
+    }
+  }
+  attend::use_backend(before.c_str());
+}

@@ -1,0 +1,54 @@
+// What programs of household commands have in common, on a board or on the host: three sentences, or the one that is the
+// argument, and a digest of all scores that a model computes for one, which are the same everywhere.
+#pragma once
+
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "../../bench/app/commands.h"
+#include "../../bench/app/household.h"
+#include "../conformance/layer_digest.h"
+#include "platform.h"
+
+namespace firmware {
+
+// Of the scores of what may come next after each token of the sentence.
+template <class Llama>
+uint64_t digest_of(Llama& llama, const app::Household& household, const std::string& sentence) {
+  uint64_t hash = 0;
+  for (const int token : household.words.encode(sentence).tokens) {
+    llama.advance(token);
+    const std::vector<float>& logits = llama.logits();
+    hash = attend_test::hash_of(logits.data(), logits.size(), hash);
+  }
+  return hash;
+}
+
+inline void print_answer(const std::string& sentence, const std::string& action, uint64_t digest) {
+  print((sentence + "\n  " + action + "\n  scores ").c_str());
+  print_number(digest, 16, 16);
+}
+
+// Calls answer(household, sentence) for each; the program's exit status.
+template <class Answer>
+int run_household(Answer answer) {
+  try {
+    static char sentence[2048];
+    if (!read_arguments(sentence, sizeof sentence)) throw app::Failure("the sentence is too long for a board's command line");
+    const char* const model = std::getenv("ATTEND_MODEL");  // of a host
+    const app::Household household = app::load_household(model == nullptr ? "model" : model);
+    if (sentence[0] != '\0') {
+      answer(household, sentence);
+    } else {
+      for (const char* const example : app::example_sentences) answer(household, example);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    print(error.what());
+    print("\n");
+    return 1;
+  }
+}
+
+}  // namespace firmware
