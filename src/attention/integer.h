@@ -179,7 +179,7 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
       } else {
         merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states_[r + i], reference.exponent, sum);
       }
-      if constexpr (has_options) scale_weights(tile, i, keys_.value_scales(rows_->head, chunk), count);
+      if constexpr (has_options) scale_chunk(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
     with_rows<Isa::tile_rows>(rows, [&](auto n) {
       if constexpr (!Isa::packs) {
@@ -221,7 +221,7 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     return at_memory<int16_t>(at_.values + ptrdiff_t(chunk - this->block) * ((problem_.value_dim + 15) / 16 * 32));
   }
 
-  static ATTEND_NOINLINE void scale_weights(Tile tile, int row, const uint16_t* scales, int count) {
+  static ATTEND_NOINLINE void scale_chunk(Tile tile, int row, const uint16_t* scales, int count) {
     if (scales == nullptr) return;
     for (int k = 0; k < count; ++k) {
       int16_t* const at = Isa::weight(tile, row, k);
