@@ -123,7 +123,7 @@ struct IntegerMemory {
   int rows;          // of a block
   ptrdiff_t keys;    // [key_block][head_dim rounded up to 4] packed; hosts only
   ptrdiff_t values;  // [key_block][value_dim rounded up to 16] of 16 bits
-  ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights
+  ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; on hosts of the largest tile
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
@@ -135,7 +135,8 @@ struct IntegerMemory {
         keys(0),
         values(keys + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((head_dim + 3) / 4 * 4)))),
         scores(values + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((value_dim + 15) / 16 * 32)))),
-        query(scores + ptrdiff_t(smaller(rows, config::integer_tile_rows)) * integer_chunk * 4),
+        query(scores + ptrdiff_t(config::embedded ? smaller(rows, config::integer_tile_rows) : config::integer_tile_rows) *
+                           integer_chunk * 4),
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
         sums(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16))),
         totals(sums + ptrdiff_t(rows) * value_dim * 4),

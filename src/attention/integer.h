@@ -136,9 +136,59 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
             IntegerQueryMemory{at_memory<void>(at_.query + r * bytes), at_memory<void>(at_.query + (r + i) * bytes), i, rows});
       }
     }
-    for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
+    int chunk = key & -integer_chunk;
+    if constexpr (Isa::packs) {
+      if (rows == 1 && rows_->count == 1) chunk = go_over_in_place(query[0], at[0], chunk, end);
+    }
+    for (; chunk < end; chunk += integer_chunk) {
       go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
     }
+  }
+
+  // Scores of a row become weights. How what they weigh is added to the row's sums.
+  ATTEND_ALWAYS_INLINE Merge weigh(Tile tile, int i, int head, uint32_t seen, IntegerState& state, int chunk, int count) const {
+    const core::ScoreScale& scale = problem_.score_scales[head * problem_.score_scale_stride];
+    const int32_t largest = Isa::largest(tile[i]);
+    const Reference reference = reference_of(largest, scale);
+    const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
+    if constexpr (has_options) scale_chunk(tile, i, keys_.value_scales(rows_->head, chunk), count);
+    if (seen == 0) return adds_nothing;
+    if constexpr (Isa::packs) {
+      return merge_inlined<8>(state, reference.exponent, sum);
+    } else {
+      return merge<8>(state, reference.exponent, sum);
+    }
+  }
+
+  // The whole chunks of a row that is alone, whose keys and values are read where they lie. Several of them go through each step
+  // together, so that none waits for another's. The first chunk that is left over.
+  ATTEND_NOINLINE int go_over_in_place(const Query* query, const TileRow& at, int chunk, int end) {
+    const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
+    while (chunk + integer_chunk <= end) {
+      int first_keys[config::integer_tile_rows];
+      uint32_t seen[config::integer_tile_rows];
+      int count = 0;
+      for (; count < config::integer_tile_rows && chunk + integer_chunk <= end; chunk += integer_chunk) {
+        seen[count] = keys_.seen(at.token, at.head, chunk, integer_chunk);
+        first_keys[count] = chunk;
+        count += seen[count] != 0;
+      }
+      for (int i = 0; i < count; ++i) {
+        const int8_t* const keys = keys_.first(problem_.key, rows_->head, first_keys[i]);
+        Isa::scores_in_place(query, keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
+        if constexpr (has_options) keys_.modify(1, tile + i, rows_->head, first_keys[i], integer_chunk);
+      }
+      Merge merges[config::integer_tile_rows];
+      for (int i = 0; i < count; ++i) {
+        if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
+        merges[i] = weigh(tile, i, at.head, seen[i], states_[0], first_keys[i], integer_chunk);
+      }
+      for (int i = 0; i < count; ++i) {
+        const int8_t* const values = keys_.first(problem_.value, rows_->head, first_keys[i]);
+        Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merges[i], sums(0));
+      }
+    }
+    return chunk;
   }
 
   template <class RowCount>
@@ -155,12 +205,9 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     if (any == 0) return;
     const int8_t* const keys = keys_.first(problem_.key, rows_->head, chunk);
     const int8_t* const values = keys_.first(problem_.value, rows_->head, chunk);
-    [[maybe_unused]] const bool in_place = rows == 1 && rows_->count == 1;
     with_rows<Isa::tile_rows>(rows, [&](auto n) {
       if constexpr (!Isa::packs) {
         Isa::template scores<int(n)>(query, keys, problem_.key.token_stride, count, problem_.head_dim, tile);
-      } else if (in_place) {
-        Isa::scores_in_place(query[0], keys, problem_.key.token_stride, count, problem_.head_dim, tile[0]);
       } else {
         pack(keys, values, chunk, count);
         Isa::template scores<int(n)>(query, packed_keys(chunk), problem_.head_dim, tile);
@@ -170,22 +217,11 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     Merge merges[Isa::tile_rows];
     for (int i = 0; i < rows; ++i) {
       if (all != ~0u) Keys::mask(tile[i], seen[i]);
-      const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.score_scale_stride];
-      const int32_t largest = Isa::largest(tile[i]);
-      const Reference reference = reference_of(largest, scale);
-      const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
-      if constexpr (Isa::packs) {
-        merges[i] = seen[i] == 0 ? adds_nothing : merge_inlined<8>(states_[r + i], reference.exponent, sum);
-      } else {
-        merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states_[r + i], reference.exponent, sum);
-      }
-      if constexpr (has_options) scale_chunk(tile, i, keys_.value_scales(rows_->head, chunk), count);
+      merges[i] = weigh(tile, i, at[i].head, seen[i], states_[r + i], chunk, count);
     }
     with_rows<Isa::tile_rows>(rows, [&](auto n) {
       if constexpr (!Isa::packs) {
         Isa::template values<int(n)>(tile, values, problem_.value.token_stride, count, problem_.value_dim, merges, sums(r));
-      } else if (in_place) {
-        Isa::values_in_place(tile[0], values, problem_.value.token_stride, count, problem_.value_dim, merges[0], sums(r));
       } else {
         Isa::template values<int(n)>(tile, packed_values(chunk), problem_.value_dim, merges, sums(r));
       }

@@ -13,18 +13,13 @@ constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
 constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
 
-// The same pointer, of which the compiler knows nothing: what is read through it is read where it is used, and what was added
-// to it is not computed in advance. Otherwise GCC fills the stack with constants and addresses of unrolled loops.
+// The same pointer or number, of which the compiler knows nothing: what is read through it is read where it is used, what was
+// added to it is not computed in advance, and a loop that runs so often is not unrolled. Otherwise GCC fills the stack with
+// constants and addresses of unrolled loops.
 template <class T>
-T* opaque(T* pointer) {
-  __asm__("" : "+r"(pointer));
-  return pointer;
-}
-
-// The same of a number: a loop that runs so often is not unrolled.
-inline int opaque(int number) {
-  __asm__("" : "+r"(number));
-  return number;
+T opaque(T value) {
+  __asm__("" : "+r"(value));
+  return value;
 }
 
 // Prefetches lines twice: far ahead into the second-level cache, and nearer into the first.

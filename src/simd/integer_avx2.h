@@ -77,9 +77,8 @@ struct IntegerAvx2 : IntegerX86 {
     }
   }
 
-  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
-                              int32_t* scores) {
-    scores_of_row([query](int d) { return load(query + d); }, keys, stride, count, head_dim, scores);
+  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+    scores_of_row([query](int d) { return load(query + d); }, keys, stride, head_dim, scores);
   }
 
   static int32_t largest(const int32_t* scores) {

@@ -57,17 +57,17 @@ struct IntegerNeon : IntegerNeonProducts {
   }
 
   // As values, of one row and where the values lie.
-  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int count, int width,
-                              const Merge& merge, int32_t* sums) {
+  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
+                              int32_t* sums) {
     for (int c = 0; c < width; c += 16) {
       int32x4_t added[4];
       for (int i = 0; i < 4; ++i) added[i] = vdupq_n_s32(0);
-      for (int k = 0; k < count; k += 4) {
+      for (int k = 0; k < integer_chunk; k += 4) {
         const int16x4_t four = load<int16x4_t>(weights + k / 2);
         int16x8_t low[4], high[4];
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int8x16_t value = load_bytes(values + (k + i) * stride + c, k + i < count ? width - c : 0);
+          const int8x16_t value = load_bytes(values + (k + i) * stride + c, width - c);
           low[i] = vmovl_s8(vget_low_s8(value));
           high[i] = vmovl_s8(vget_high_s8(value));
         }

@@ -45,7 +45,7 @@ struct IntegerNeonProducts {
       for (int k = 0; k < integer_chunk; k += 4) {
         int8x16_t key[4];
         ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) key[i] = load_bytes(values + (k + i) * stride + c, k + i < count ? width - c : 0);
+        for (int i = 0; i < 4; ++i) key[i] = load_bytes(values + (k + i) * stride + c, width - c);
         const int8x16x2_t first = vzipq_s8(key[0], key[1]), last = vzipq_s8(key[2], key[3]);
         ATTEND_UNROLL
         for (int i = 0; i < 2; ++i) {
@@ -82,9 +82,8 @@ struct IntegerNeonProducts {
     }
   }
 
-  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
-                              int32_t* scores) {
-    for (int k = 0; k < count; k += 4) {
+  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+    for (int k = 0; k < integer_chunk; k += 4) {
       int32x4_t sums[4];
       ATTEND_UNROLL
       for (int i = 0; i < 4; ++i) sums[i] = vdupq_n_s32(0);
@@ -92,7 +91,7 @@ struct IntegerNeonProducts {
         const int8x16_t numbers = load<int8x16_t>(query + d);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int8x16_t key = load_bytes(keys + (k + i) * stride + d, k + i < count ? head_dim - d : 0);
+          const int8x16_t key = load_bytes(keys + (k + i) * stride + d, head_dim - d);
           sums[i] = vdotq_s32(sums[i], key, numbers);
         }
       }

@@ -72,9 +72,8 @@ struct IntegerNeonProducts {
     }
   }
 
-  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
-                              int32_t* scores) {
-    for (int k = 0; k < count; k += 4) {
+  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+    for (int k = 0; k < integer_chunk; k += 4) {
       int32x4_t sums[4];
       ATTEND_UNROLL
       for (int i = 0; i < 4; ++i) sums[i] = vdupq_n_s32(0);
@@ -82,7 +81,7 @@ struct IntegerNeonProducts {
         const int16x8_t low = load<int16x8_t>(query + d), high = load<int16x8_t>(query + d + 8);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int8x16_t key = load_bytes(keys + (k + i) * stride + d, k + i < count ? head_dim - d : 0);
+          const int8x16_t key = load_bytes(keys + (k + i) * stride + d, head_dim - d);
           const int16x8_t first = vmovl_s8(vget_low_s8(key)), last = vmovl_s8(vget_high_s8(key));
           sums[i] = vmlal_s16(sums[i], vget_low_s16(first), vget_low_s16(low));
           sums[i] = vmlal_s16(sums[i], vget_high_s16(first), vget_high_s16(low));

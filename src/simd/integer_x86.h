@@ -5,6 +5,7 @@
 // so that an instruction which multiplies and adds pairs takes two keys at once.
 #pragma once
 
+#include "../kernel/pack.h"
 #include "integer_scalar.h"
 
 namespace attend {
@@ -62,15 +63,13 @@ struct IntegerX86 {
   }
 
   // As values, of one row and where the values lie.
-  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int count, int width,
-                              const Merge& merge, int32_t* sums) {
+  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
+                              int32_t* sums) {
     for (int c = 0; c < width; c += 16) {
       __m256i low = _mm256_set1_epi32(merge.half), high = low;
-      const bool whole = count == integer_chunk && width - c >= 16;
       for (int k = 0; k < integer_chunk; k += 2) {
         const int8_t* const from = values + k * stride + c;
-        const __m128i even = load_bytes(from, whole ? 16 : k < count ? width - c : 0);
-        const __m128i odd = load_bytes(from + stride, whole ? 16 : k + 1 < count ? width - c : 0);
+        const __m128i even = load_bytes(from, width - c), odd = load_bytes(from + stride, width - c);
         const __m256i both = _mm256_set1_epi32(load_number(weights + k / 2));
         low = add_products(low, _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd)), both);
         high = add_products(high, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd)), both);
@@ -136,19 +135,18 @@ struct IntegerX86 {
 
   // Scores of one row with keys where they lie, eight keys at a time. query(d): 16 numbers of 16 bits, zeros after head_dim.
   template <class Query>
-  static ATTEND_ALWAYS_INLINE void scores_of_row(Query query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
+  static ATTEND_ALWAYS_INLINE void scores_of_row(Query query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                                  int32_t* scores) {
     for (int k = 0; k < integer_chunk; k += 8, keys += 8 * stride) {
       __m256i sums[8];
       ATTEND_UNROLL
       for (int i = 0; i < 8; ++i) sums[i] = _mm256_setzero_si256();
-      const bool whole = k + 8 <= count;
       for (int d = 0; d < head_dim; d += 16) {
         const __m256i numbers = query(d);
         const int dims = head_dim - d;
         ATTEND_UNROLL
         for (int i = 0; i < 8; ++i) {
-          const __m128i key = load_bytes(keys + i * stride + d, whole || k + i < count ? dims : 0);
+          const __m128i key = load_bytes(keys + i * stride + d, dims);
           sums[i] = add_products(sums[i], _mm256_cvtepi8_epi16(key), numbers);
         }
       }
