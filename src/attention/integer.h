@@ -11,6 +11,7 @@
 #pragma once
 
 #include "../simd/integer_query.h"
+#include "../simd/integer_tile.h"
 #include "integer_keys.h"
 #include "integer_rows.h"
 #include "rows.h"
@@ -21,9 +22,12 @@ namespace {
 
 // Where keys are packed: the first key of the block, and which chunks of it are.
 template <bool packs>
-struct PackedBlock {};
+struct PackedBlock {
+  using Scales = ScalesInPlace;
+};
 template <>
 struct PackedBlock<true> {
+  using Scales = RowScales;
   int block = 0;
   uint32_t chunks = 0;
 };
@@ -34,6 +38,7 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
   static constexpr bool has_options = Keys::has_options;
   using Tile = int32_t (*)[integer_chunk];
   using Query = typename Isa::Query;
+  using Scales = typename PackedBlock<Isa::packs>::Scales;
 
  public:
   IntegerPipeline(const core::IntegerProblem& problem, const Options& options)
@@ -140,29 +145,20 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     if constexpr (Isa::packs) {
       if (rows == 1 && rows_->count == 1) chunk = go_over_in_place(query[0], at[0], chunk, end);
     }
+    Scales scales;
+    for (int i = 0; i < rows; ++i) scales.set(i, score_scale(at[i].head));
     for (; chunk < end; chunk += integer_chunk) {
-      go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
+      go_over_chunk(rows, query, at, scales, r, chunk, at_most(end - chunk, integer_chunk));
     }
   }
 
-  // Scores of a row become weights. How what they weigh is added to the row's sums.
-  ATTEND_ALWAYS_INLINE Merge weigh(Tile tile, int i, int head, uint32_t seen, IntegerState& state, int chunk, int count) const {
-    const core::ScoreScale& scale = problem_.score_scales[head * problem_.score_scale_stride];
-    const int32_t largest = Isa::largest(tile[i]);
-    const Reference reference = reference_of(largest, scale);
-    const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
-    if constexpr (has_options) scale_chunk(tile, i, keys_.value_scales(rows_->head, chunk), count);
-    if (seen == 0) return adds_nothing;
-    if constexpr (Isa::packs) {
-      return merge_inlined<8>(state, reference.exponent, sum);
-    } else {
-      return merge<8>(state, reference.exponent, sum);
-    }
-  }
+  const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
 
   // The whole chunks of a row that is alone, whose keys and values are read where they lie. Several of them go through each step
   // together, so that none waits for another's. The first chunk that is left over.
   ATTEND_NOINLINE int go_over_in_place(const Query* query, const TileRow& at, int chunk, int end) {
+    RowScales scales;
+    for (int i = 0; i < config::integer_tile_rows; ++i) scales.set(i, score_scale(at.head));
     const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
     while (chunk + integer_chunk <= end) {
       int first_keys[config::integer_tile_rows];
@@ -177,23 +173,43 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
         const int8_t* const keys = keys_.first(problem_.key, rows_->head, first_keys[i]);
         Isa::scores_in_place(query, keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
         if constexpr (has_options) keys_.modify(1, tile + i, rows_->head, first_keys[i], integer_chunk);
-      }
-      Merge merges[config::integer_tile_rows];
-      for (int i = 0; i < count; ++i) {
         if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
-        merges[i] = weigh(tile, i, at.head, seen[i], states_[0], first_keys[i], integer_chunk);
       }
+      RowWeights weights;
+      Isa::template softmax<config::integer_tile_rows>(tile, scales, weights);
       for (int i = 0; i < count; ++i) {
         const int8_t* const values = keys_.first(problem_.value, rows_->head, first_keys[i]);
-        Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merges[i], sums(0));
+        const Merge merge = merge_inlined<8>(states_[0], weights.exponent[i], weights.sum[i]);
+        if constexpr (has_options) scale_chunk(tile, i, keys_.value_scales(rows_->head, first_keys[i]), integer_chunk);
+        Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merge, sums(0));
       }
     }
     return chunk;
   }
 
+  // Scores become weights. How what these weigh is added to the sums of each row.
   template <class RowCount>
-  ATTEND_ALWAYS_INLINE void go_over_chunk(RowCount rows, const Query* const* query, const TileRow* at, int r, int chunk,
-                                          int count) {
+  ATTEND_ALWAYS_INLINE static void softmax(RowCount rows, Tile tile, const Scales& scales, const uint32_t* seen,
+                                           IntegerState* states, Merge* merges) {
+    if constexpr (Isa::packs) {
+      RowWeights weights;
+      Isa::template softmax<int(rows)>(tile, scales, weights);
+      for (int i = 0; i < rows; ++i) {
+        merges[i] = seen[i] == 0 ? adds_nothing : merge_inlined<8>(states[i], weights.exponent[i], weights.sum[i]);
+      }
+    } else {
+      for (int i = 0; i < rows; ++i) {
+        const int32_t largest = Isa::largest(tile[i]);
+        const Reference reference = reference_of(largest, scales[i]);
+        const uint32_t sum = Isa::weights(tile, i, largest, scales[i], reference.fraction);
+        merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states[i], reference.exponent, sum);
+      }
+    }
+  }
+
+  template <class RowCount>
+  ATTEND_ALWAYS_INLINE void go_over_chunk(RowCount rows, const Query* const* query, const TileRow* at, const Scales& scales,
+                                          int r, int chunk, int count) {
     const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
     uint32_t seen[Isa::tile_rows];
     uint32_t any = 0, all = ~0u;
@@ -215,9 +231,12 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     });
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
-    for (int i = 0; i < rows; ++i) {
-      if (all != ~0u) Keys::mask(tile[i], seen[i]);
-      merges[i] = weigh(tile, i, at[i].head, seen[i], states_[r + i], chunk, count);
+    if (all != ~0u) {
+      for (int i = 0; i < rows; ++i) Keys::mask(tile[i], seen[i]);
+    }
+    softmax(rows, tile, scales, seen, states_ + r, merges);
+    if constexpr (has_options) {
+      for (int i = 0; i < rows; ++i) scale_chunk(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
     with_rows<Isa::tile_rows>(rows, [&](auto n) {
       if constexpr (!Isa::packs) {

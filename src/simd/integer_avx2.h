@@ -87,6 +87,11 @@ struct IntegerAvx2 : IntegerX86 {
     return largest_of_four(_mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1)));
   }
 
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void softmax(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    softmax_by_rows<IntegerAvx2, rows>(tile, scales, to);
+  }
+
   // Inlined, so that its constants are loaded once for all rows of a tile.
   static ATTEND_ALWAYS_INLINE uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest,
                                                const core::ScoreScale& scale, uint32_t fraction) {

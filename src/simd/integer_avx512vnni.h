@@ -114,32 +114,20 @@ struct IntegerAvx512Vnni : IntegerX86 {
     store(scores + 16, sums[1]);
   }
 
-  static int32_t largest(const int32_t* scores) {
-    const __m512i most = _mm512_max_epi32(load(scores), load(scores + 16));
-    const __m256i half = _mm256_max_epi32(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
-    return largest_of_four(_mm_max_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
-  }
-
-  // weight_of of 32 keys.
-  static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
-                          uint32_t fraction) {
-    const __m512i packed =
-        _mm512_packus_epi32(distances(load(tile[row]), largest, scale), distances(load(tile[row] + 16), largest, scale));
-    const __m512i distance = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
-    const __m512i steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scale.left));
-    const __m512i t = _mm512_add_epi16(_mm512_mulhi_epu16(steps, number(scale.factor >> scale.left)), number(fraction));
-    // x * 2^5, so that a product's upper half is (x * c) >> 11.
-    const __m512i x = _mm512_slli_epi16(t, 16 - weight_octave_bits);
-    __m512i power = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x, number(exp2_c3)));
-    power = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x, power));
-    power = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x, power));
-    const __m512i shifted = _mm512_srlv_epi16(power, _mm512_srli_epi16(t, weight_octave_bits));
-    const __mmask32 counts = _mm512_cmplt_epu16_mask(distance, number(scale.end));
-    const __m512i weight = _mm512_maskz_avg_epu16(counts, shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
-    store(tile[row], weight);
-    const __m512i sums = _mm512_madd_epi16(weight, number(1));
-    const __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
-    return sum_of_four(_mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+  // Scores of rows become weights: weight_of of 32 keys each.
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void softmax(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    __m512i of_rows[8];
+    ATTEND_UNROLL
+    for (int r = 0; r < 8; ++r) {
+      of_rows[r] = r < rows ? _mm512_max_epi32(load(tile[r]), load(tile[r] + 16)) : of_rows[0];
+    }
+    references_of(of_eight<Largest>(of_rows), scales, to);
+    ATTEND_UNROLL
+    for (int r = 0; r < 8; ++r) {
+      of_rows[r] = r < rows ? _mm512_madd_epi16(weights(tile[r], scales, to, r), number(1)) : of_rows[0];
+    }
+    IntegerX86::store(to.sum, of_eight<Sum>(of_rows));
   }
 
   // As values, of one row with 32 keys where they lie, 64 columns at a time. Bytes of four keys are brought side by side, and
@@ -201,9 +189,50 @@ struct IntegerAvx512Vnni : IntegerX86 {
   static ATTEND_ALWAYS_INLINE __mmask64 first_bytes(int count) { return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1; }
   static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
 
-  static ATTEND_ALWAYS_INLINE __m512i distances(__m512i scores, int32_t largest, const core::ScoreScale& scale) {
-    const __m512i below = _mm512_sub_epi32(_mm512_set1_epi32(largest), scores);
-    return _mm512_min_epu32(_mm512_srl_epi32(below, _mm_cvtsi32_si128(scale.right)), _mm512_set1_epi32(int32_t(scale.end)));
+  // What combines all lanes of a row, in the lane of the row.
+  struct Largest {
+    static ATTEND_ALWAYS_INLINE __m512i of(__m512i a, __m512i b) { return _mm512_max_epi32(a, b); }
+  };
+  struct Sum {
+    static ATTEND_ALWAYS_INLINE __m512i of(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
+  };
+  template <class Combined>
+  static ATTEND_ALWAYS_INLINE __m256i of_eight(const __m512i (&rows)[8]) {
+    __m256i halves[2];
+    ATTEND_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const __m512i *four = rows + 4 * i;
+      const __m512i a = Combined::of(_mm512_unpacklo_epi32(four[0], four[1]), _mm512_unpackhi_epi32(four[0], four[1]));
+      const __m512i b = Combined::of(_mm512_unpacklo_epi32(four[2], four[3]), _mm512_unpackhi_epi32(four[2], four[3]));
+      const __m512i all = Combined::of(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+      halves[i] = _mm512_castsi512_si256(Combined::of(all, _mm512_shuffle_i32x4(all, all, 0x4e)));
+    }
+    const __m256i low = _mm256_permute2x128_si256(halves[0], halves[1], 0x20);
+    const __m256i high = _mm256_permute2x128_si256(halves[0], halves[1], 0x31);
+    return _mm512_castsi512_si256(Combined::of(_mm512_castsi256_si512(low), _mm512_castsi256_si512(high)));
+  }
+
+  static ATTEND_ALWAYS_INLINE __m512i distances(__m512i scores, __m512i largest, __m128i right, __m512i end) {
+    return _mm512_min_epu32(_mm512_srl_epi32(_mm512_sub_epi32(largest, scores), right), end);
+  }
+  static ATTEND_ALWAYS_INLINE __m512i weights(int32_t* row, const RowScales& scales, const RowWeights& by, int r) {
+    const __m512i end = _mm512_set1_epi32(scales.end[r]), largest = _mm512_set1_epi32(by.largest[r]);
+    const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
+    const __m512i packed = _mm512_packus_epi32(distances(load(row), largest, right, end), distances(load(row + 16), largest, right, end));
+    const __m512i distance = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
+    const __m512i steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
+    const __m512i t =
+        _mm512_add_epi16(_mm512_mulhi_epu16(steps, number(uint32_t(scales.factor[r]))), number(uint32_t(by.fraction[r])));
+    // x * 2^5, so that a product's upper half is (x * c) >> 11.
+    const __m512i x = _mm512_slli_epi16(t, 16 - weight_octave_bits);
+    __m512i power = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x, number(exp2_c3)));
+    power = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x, power));
+    power = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x, power));
+    const __m512i shifted = _mm512_srlv_epi16(power, _mm512_srli_epi16(t, weight_octave_bits));
+    const __mmask32 counts = _mm512_cmplt_epu16_mask(distance, number(uint32_t(scales.end[r])));
+    const __m512i weight = _mm512_maskz_avg_epu16(counts, shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
+    store(row, weight);
+    return weight;
   }
 
   // `vectors` times 16 columns from c on; there may be fewer in the last vector.

@@ -56,6 +56,11 @@ struct IntegerNeon : IntegerNeonProducts {
     return vget_lane_u32(vpadd_u32(two, two), 0);
   }
 
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void softmax(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    softmax_by_rows<IntegerNeon, rows>(tile, scales, to);
+  }
+
   // As values, of one row and where the values lie.
   static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
                               int32_t* sums) {

@@ -7,6 +7,7 @@
 
 #include "../kernel/pack.h"
 #include "integer_scalar.h"
+#include "integer_tile.h"
 
 namespace attend {
 namespace {
@@ -155,6 +156,20 @@ struct IntegerX86 {
       store(scores + k,
             _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20), _mm256_permute2x128_si256(first, second, 0x31)));
     }
+  }
+
+  // reference_of, of eight rows.
+  static ATTEND_ALWAYS_INLINE void references_of(__m256i largest, const RowScales& scales, RowWeights& to) {
+    const __m256i factor = load(scales.factor), left = load(scales.left), low_bits = _mm256_set1_epi32(0xffff);
+    const __m256i low = _mm256_mullo_epi32(_mm256_and_si256(largest, low_bits), factor);
+    const __m256i high = _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srai_epi32(largest, 16), factor), _mm256_srli_epi32(low, 16));
+    const __m256i shifted = _mm256_srav_epi32(high, load(scales.right));
+    const __m256i rest = _mm256_srlv_epi32(_mm256_and_si256(low, low_bits), _mm256_sub_epi32(_mm256_set1_epi32(16), left));
+    const __m256i parts = _mm256_or_si256(_mm256_sllv_epi32(shifted, left), rest);
+    const __m256i octaves = _mm256_srav_epi32(shifted, _mm256_sub_epi32(_mm256_set1_epi32(weight_octave_bits), left));
+    store(to.largest, largest);
+    store(to.exponent, _mm256_add_epi32(octaves, _mm256_set1_epi32(1)));
+    store(to.fraction, _mm256_sub_epi32(_mm256_set1_epi32(2048), _mm256_and_si256(parts, _mm256_set1_epi32(2047))));
   }
 
   static int32_t load_number(const void* from) {
