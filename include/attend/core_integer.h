@@ -123,7 +123,7 @@ struct IntegerMemory {
   int rows;          // of a block
   ptrdiff_t keys;    // [key_block][head_dim rounded up to 4] packed; hosts only
   ptrdiff_t values;  // [key_block][value_dim rounded up to 16] of 16 bits
-  ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; on hosts of the largest tile
+  ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
@@ -135,8 +135,7 @@ struct IntegerMemory {
         keys(0),
         values(keys + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((head_dim + 3) / 4 * 4)))),
         scores(values + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((value_dim + 15) / 16 * 32)))),
-        query(scores + ptrdiff_t(config::embedded ? smaller(rows, config::integer_tile_rows) : config::integer_tile_rows) *
-                           integer_chunk * 4),
+        query(scores + score_rows(rows) * integer_chunk * 4),
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
         sums(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16))),
         totals(sums + ptrdiff_t(rows) * value_dim * 4),
@@ -144,7 +143,9 @@ struct IntegerMemory {
 
  private:
   [[gnu::always_inline]] static constexpr ptrdiff_t aligned(ptrdiff_t bytes) { return (bytes + 63) / 64 * 64; }
-  [[gnu::always_inline]] static constexpr int smaller(int a, int b) { return a < b ? a : b; }
+  [[gnu::always_inline]] static constexpr ptrdiff_t score_rows(int rows) {
+    return !config::embedded ? 2 * config::integer_tile_rows : rows < config::integer_tile_rows ? rows : config::integer_tile_rows;
+  }
 };
 
 constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim, int keys) {

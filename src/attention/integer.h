@@ -11,7 +11,7 @@
 #pragma once
 
 #include "../simd/integer_query.h"
-#include "../simd/integer_tile.h"
+#include "integer_host.h"
 #include "integer_keys.h"
 #include "integer_rows.h"
 #include "rows.h"
@@ -20,25 +20,22 @@
 namespace attend {
 namespace {
 
-// Where keys are packed: the first key of the block, and which chunks of it are.
-template <bool packs>
-struct PackedBlock {
-  using Scales = ScalesInPlace;
+// What only hosts have.
+template <bool packs, class Isa, class Keys>
+struct IntegerTiles {
+  IntegerTiles(const core::IntegerProblem&, const Keys&, const core::IntegerMemory&) {}
 };
-template <>
-struct PackedBlock<true> {
-  using Scales = RowScales;
-  int block = 0;
-  uint32_t chunks = 0;
+template <class Isa, class Keys>
+struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
+  using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
 template <class Isa, class Options>
-class IntegerPipeline : PackedBlock<Isa::packs> {
+class IntegerPipeline {
   using Keys = IntegerKeys<Options>;
   static constexpr bool has_options = Keys::has_options;
   using Tile = int32_t (*)[integer_chunk];
   using Query = typename Isa::Query;
-  using Scales = typename PackedBlock<Isa::packs>::Scales;
 
  public:
   IntegerPipeline(const core::IntegerProblem& problem, const Options& options)
@@ -47,19 +44,14 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
         keys_(problem, options),
         group_(group_of(problem)),
         many_segments_((problem.keys > segment_keys && !keys_.is_partial()) || keys_.has_states()),
-        at_(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, many_segments_) {}
+        at_(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, many_segments_),
+        tiles_(problem, keys_, at_) {}
 
   void run() {
     for_each_block(problem_, group_, at_.rows, [this](const Rows& rows) { go(rows); });
   }
 
  private:
-  // A row of a tile: its token and its query head.
-  struct TileRow {
-    int token;
-    int head;
-  };
-
   ATTEND_NOINLINE void go(const Rows& rows) {
     rows_ = &rows;
     IntegerState few[2 * config::integer_tile_rows];
@@ -67,7 +59,7 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     begin(sums(0), states_);
     if (many_segments_) begin(totals(), states_ + rows.count);
     if (keys_.has_states()) load_states();
-    if constexpr (Isa::packs) prepare_queries();
+    if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
     const Row last = row_after(rows.first, rows.count - 1, group_);
     const int end = keys_.end(last.token);
     int key = keys_.begin(rows.first.token);
@@ -91,15 +83,12 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
   void go_over(int key, int end) {
     for (; key < end;) {
       const int block_end = at_most((key & -integer_chunk) + problem_.key_block, end);
-      if constexpr (Isa::packs) {
-        this->block = key & -integer_chunk;
-        this->chunks = 0;
-      }
+      if constexpr (Isa::packs) tiles_.begin_block(key);
       Row first = rows_->first;
       for (int r = 0, taken = 0; r < rows_->count; r += taken, first = row_after(first, taken, group_)) {
         taken = at_most(rows_->count - r, Isa::tile_rows);
         if constexpr (Isa::packs) {
-          with_rows<Isa::tile_rows>(taken, [&](auto rows) { tile(rows, r, first, key, block_end); });
+          host_tile(taken, r, first, key, block_end);
         } else {
           tile(taken, r, first, key, block_end);
         }
@@ -108,7 +97,7 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     }
   }
 
-  // How many rows a tile has: a constant on hosts, whose code is made for each number; elsewhere only kernels are.
+  // Calls with the number of rows as a constant.
   template <int number>
   struct Constant {
     constexpr operator int() const { return number; }
@@ -120,96 +109,35 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     }
     call(Constant<most>());
   }
-  template <int most, int rows, class Call>
-  ATTEND_ALWAYS_INLINE static void with_rows(Constant<rows> constant, Call call) {
-    call(constant);
+
+  // Rows of a tile on hosts, whose code is made for each number of them.
+  ATTEND_NOINLINE void host_tile(int rows, int r, Row first, int key, int end) {
+    IntegerTileRow at[Isa::tile_rows];
+    Row row = first;
+    for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
+    if (rows_->count == 1) return tiles_.go_over_alone(at[0], key, end, states_[0], sums(0));
+    with_rows<Isa::tile_rows>(rows, [&](auto n) { tiles_.template go_over<int(n)>(at, r, key, end, states_ + r, sums(r)); });
   }
 
-  template <class RowCount>
-  ATTEND_NOINLINE void tile(RowCount rows, int r, Row first, int key, int end) {
+  // The same on small parts, where only kernels are.
+  ATTEND_NOINLINE void tile(int rows, int r, Row first, int key, int end) {
     const Query* query[Isa::tile_rows];
-    TileRow at[Isa::tile_rows];
-    [[maybe_unused]] const int bytes = core::integer_query_bytes(problem_.head_dim);
+    IntegerTileRow at[Isa::tile_rows];
+    const int bytes = core::integer_query_bytes(problem_.head_dim);
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) {
       at[i] = {row.token, rows_->head * group_ + row.head};
-      if constexpr (Isa::packs) {
-        query[i] = static_cast<const Query*>(query_memory(r + i));
-      } else {
-        query[i] = Isa::prepare(
-            element(problem_.query, row.token, at[i].head), problem_.head_dim,
-            IntegerQueryMemory{at_memory<void>(at_.query + r * bytes), at_memory<void>(at_.query + (r + i) * bytes), i, rows});
-      }
+      query[i] = Isa::prepare(
+          element(problem_.query, row.token, at[i].head), problem_.head_dim,
+          IntegerQueryMemory{at_memory<void>(at_.query + r * bytes), at_memory<void>(at_.query + (r + i) * bytes), i, rows});
     }
-    int chunk = key & -integer_chunk;
-    if constexpr (Isa::packs) {
-      if (rows == 1 && rows_->count == 1) chunk = go_over_in_place(query[0], at[0], chunk, end);
-    }
-    Scales scales;
-    for (int i = 0; i < rows; ++i) scales.set(i, score_scale(at[i].head));
-    for (; chunk < end; chunk += integer_chunk) {
-      go_over_chunk(rows, query, at, scales, r, chunk, at_most(end - chunk, integer_chunk));
+    for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
+      go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
     }
   }
 
-  const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
-
-  // The whole chunks of a row that is alone, whose keys and values are read where they lie. Several of them go through each step
-  // together, so that none waits for another's. The first chunk that is left over.
-  ATTEND_NOINLINE int go_over_in_place(const Query* query, const TileRow& at, int chunk, int end) {
-    RowScales scales;
-    for (int i = 0; i < config::integer_tile_rows; ++i) scales.set(i, score_scale(at.head));
-    const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
-    while (chunk + integer_chunk <= end) {
-      int first_keys[config::integer_tile_rows];
-      uint32_t seen[config::integer_tile_rows];
-      int count = 0;
-      for (; count < config::integer_tile_rows && chunk + integer_chunk <= end; chunk += integer_chunk) {
-        seen[count] = keys_.seen(at.token, at.head, chunk, integer_chunk);
-        first_keys[count] = chunk;
-        count += seen[count] != 0;
-      }
-      for (int i = 0; i < count; ++i) {
-        const int8_t* const keys = keys_.first(problem_.key, rows_->head, first_keys[i]);
-        Isa::scores_in_place(query, keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
-        if constexpr (has_options) keys_.modify(1, tile + i, rows_->head, first_keys[i], integer_chunk);
-        if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
-      }
-      RowWeights weights;
-      Isa::template softmax<config::integer_tile_rows>(tile, scales, weights);
-      for (int i = 0; i < count; ++i) {
-        const int8_t* const values = keys_.first(problem_.value, rows_->head, first_keys[i]);
-        const Merge merge = merge_inlined<8>(states_[0], weights.exponent[i], weights.sum[i]);
-        if constexpr (has_options) scale_chunk(tile, i, keys_.value_scales(rows_->head, first_keys[i]), integer_chunk);
-        Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merge, sums(0));
-      }
-    }
-    return chunk;
-  }
-
-  // Scores become weights. How what these weigh is added to the sums of each row.
-  template <class RowCount>
-  ATTEND_ALWAYS_INLINE static void softmax(RowCount rows, Tile tile, const Scales& scales, const uint32_t* seen,
-                                           IntegerState* states, Merge* merges) {
-    if constexpr (Isa::packs) {
-      RowWeights weights;
-      Isa::template softmax<int(rows)>(tile, scales, weights);
-      for (int i = 0; i < rows; ++i) {
-        merges[i] = seen[i] == 0 ? adds_nothing : merge_inlined<8>(states[i], weights.exponent[i], weights.sum[i]);
-      }
-    } else {
-      for (int i = 0; i < rows; ++i) {
-        const int32_t largest = Isa::largest(tile[i]);
-        const Reference reference = reference_of(largest, scales[i]);
-        const uint32_t sum = Isa::weights(tile, i, largest, scales[i], reference.fraction);
-        merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states[i], reference.exponent, sum);
-      }
-    }
-  }
-
-  template <class RowCount>
-  ATTEND_ALWAYS_INLINE void go_over_chunk(RowCount rows, const Query* const* query, const TileRow* at, const Scales& scales,
-                                          int r, int chunk, int count) {
+  ATTEND_ALWAYS_INLINE void go_over_chunk(int rows, const Query* const* query, const IntegerTileRow* at, int r, int chunk,
+                                          int count) {
     const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
     uint32_t seen[Isa::tile_rows];
     uint32_t any = 0, all = ~0u;
@@ -222,69 +150,22 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
     const int8_t* const keys = keys_.first(problem_.key, rows_->head, chunk);
     const int8_t* const values = keys_.first(problem_.value, rows_->head, chunk);
     with_rows<Isa::tile_rows>(rows, [&](auto n) {
-      if constexpr (!Isa::packs) {
-        Isa::template scores<int(n)>(query, keys, problem_.key.token_stride, count, problem_.head_dim, tile);
-      } else {
-        pack(keys, values, chunk, count);
-        Isa::template scores<int(n)>(query, packed_keys(chunk), problem_.head_dim, tile);
-      }
+      Isa::template scores<int(n)>(query, keys, problem_.key.token_stride, count, problem_.head_dim, tile);
     });
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
-    if (all != ~0u) {
-      for (int i = 0; i < rows; ++i) Keys::mask(tile[i], seen[i]);
-    }
-    softmax(rows, tile, scales, seen, states_ + r, merges);
-    if constexpr (has_options) {
-      for (int i = 0; i < rows; ++i) scale_chunk(tile, i, keys_.value_scales(rows_->head, chunk), count);
+    for (int i = 0; i < rows; ++i) {
+      if (all != ~0u) Keys::mask(tile[i], seen[i]);
+      const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.score_scale_stride];
+      const int32_t largest = Isa::largest(tile[i]);
+      const Reference reference = reference_of(largest, scale);
+      const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
+      merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states_[r + i], reference.exponent, sum);
+      if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
     with_rows<Isa::tile_rows>(rows, [&](auto n) {
-      if constexpr (!Isa::packs) {
-        Isa::template values<int(n)>(tile, values, problem_.value.token_stride, count, problem_.value_dim, merges, sums(r));
-      } else {
-        Isa::template values<int(n)>(tile, packed_values(chunk), problem_.value_dim, merges, sums(r));
-      }
+      Isa::template values<int(n)>(tile, values, problem_.value.token_stride, count, problem_.value_dim, merges, sums(r));
     });
-  }
-
-  // Queries of a block, in the order in which the kernels read them.
-  ATTEND_NOINLINE void prepare_queries() const {
-    for_each_row(*rows_, group_, [this](int r, int token, int head) {
-      Isa::prepare(element(problem_.query, token, head), problem_.head_dim, query_memory(r));
-    });
-  }
-  void* query_memory(int r) const {
-    return at_memory<void>(at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim));
-  }
-
-  // Packs a chunk when the first tile of rows comes to it: of chunks that no row sees nothing may be read. A block has at most
-  // segment_keys / integer_chunk of them.
-  ATTEND_ALWAYS_INLINE void pack(const int8_t* keys, const int8_t* values, int chunk, int count) {
-    const uint32_t bit = 1u << ((chunk - this->block) / integer_chunk);
-    if ((this->chunks & bit) != 0) return;
-    this->chunks |= bit;
-    pack_chunk(keys, values, chunk, count);
-  }
-  ATTEND_NOINLINE void pack_chunk(const int8_t* keys, const int8_t* values, int chunk, int count) const {
-    Isa::pack_keys(keys, problem_.key.token_stride, count, problem_.head_dim, packed_keys(chunk));
-    Isa::pack_values(values, problem_.value.token_stride, count, problem_.value_dim, packed_values(chunk));
-  }
-  int8_t* packed_keys(int chunk) const {
-    return at_memory<int8_t>(at_.keys + ptrdiff_t(chunk - this->block) * ((problem_.head_dim + 3) / 4 * 4));
-  }
-  int16_t* packed_values(int chunk) const {
-    return at_memory<int16_t>(at_.values + ptrdiff_t(chunk - this->block) * ((problem_.value_dim + 15) / 16 * 32));
-  }
-
-  static ATTEND_NOINLINE void scale_chunk(Tile tile, int row, const uint16_t* scales, int count) {
-    if (scales == nullptr) return;
-    for (int k = 0; k < count; ++k) {
-      int16_t* const at = Isa::weight(tile, row, k);
-      int16_t weight;
-      __builtin_memcpy(&weight, at, sizeof weight);
-      weight = int16_t((uint32_t(weight) * scales[k] + 0x4000u) >> 15);
-      __builtin_memcpy(at, &weight, sizeof weight);
-    }
   }
 
   // Adds the sums of a segment to those before.
@@ -361,6 +242,7 @@ class IntegerPipeline : PackedBlock<Isa::packs> {
   const int group_;
   const bool many_segments_;
   const core::IntegerMemory at_;
+  IntegerTiles<Isa::packs, Isa, Keys> tiles_;
   const Rows* rows_ = nullptr;
   IntegerState* states_ = nullptr;
 };

@@ -88,8 +88,12 @@ struct IntegerAvx2 : IntegerX86 {
   }
 
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void softmax(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-    softmax_by_rows<IntegerAvx2, rows>(tile, scales, to);
+  static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    references_by_rows<IntegerAvx2, rows>(tile, scales, to);
+  }
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+    weights_by_rows<IntegerAvx2, rows>(tile, scales, by);
   }
 
   // Inlined, so that its constants are loaded once for all rows of a tile.

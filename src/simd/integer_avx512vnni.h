@@ -114,20 +114,21 @@ struct IntegerAvx512Vnni : IntegerX86 {
     store(scores + 16, sums[1]);
   }
 
-  // Scores of rows become weights: weight_of of 32 keys each.
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void softmax(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-    __m512i of_rows[8];
+  static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    __m512i largest[8];
     ATTEND_UNROLL
-    for (int r = 0; r < 8; ++r) {
-      of_rows[r] = r < rows ? _mm512_max_epi32(load(tile[r]), load(tile[r] + 16)) : of_rows[0];
-    }
-    references_of(of_eight<Largest>(of_rows), scales, to);
+    for (int r = 0; r < 8; ++r) largest[r] = r < rows ? _mm512_max_epi32(load(tile[r]), load(tile[r] + 16)) : largest[0];
+    references_of(of_eight<Largest>(largest), scales, to);
+  }
+
+  // weight_of of 32 keys of each row.
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+    __m512i sums[8];
     ATTEND_UNROLL
-    for (int r = 0; r < 8; ++r) {
-      of_rows[r] = r < rows ? _mm512_madd_epi16(weights(tile[r], scales, to, r), number(1)) : of_rows[0];
-    }
-    IntegerX86::store(to.sum, of_eight<Sum>(of_rows));
+    for (int r = 0; r < 8; ++r) sums[r] = r < rows ? _mm512_madd_epi16(weights(tile[r], scales, by, r), number(1)) : sums[0];
+    IntegerX86::store(by.sum, of_eight<Sum>(sums));
   }
 
   // As values, of one row with 32 keys where they lie, 64 columns at a time. Bytes of four keys are brought side by side, and

@@ -57,8 +57,12 @@ struct IntegerNeon : IntegerNeonProducts {
   }
 
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void softmax(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-    softmax_by_rows<IntegerNeon, rows>(tile, scales, to);
+  static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    references_by_rows<IntegerNeon, rows>(tile, scales, to);
+  }
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+    weights_by_rows<IntegerNeon, rows>(tile, scales, by);
   }
 
   // As values, of one row and where the values lie.

@@ -7,13 +7,6 @@
 namespace attend {
 namespace {
 
-// The score scales of rows, where they lie.
-struct ScalesInPlace {
-  const core::ScoreScale* scale[config::integer_tile_rows];
-  void set(int row, const core::ScoreScale& of) { scale[row] = &of; }
-  const core::ScoreScale& operator[](int row) const { return *scale[row]; }
-};
-
 // The score scales of up to eight rows, side by side.
 struct RowScales {
   alignas(32) int32_t factor[8];  // shifted right by `left`, as it is used
@@ -40,16 +33,19 @@ struct RowWeights {
   alignas(32) uint32_t sum[8];
 };
 
-// Scores of rows become weights, one row after the other.
+// What the weights of rows are relative to, and their weights, one row after the other.
 template <class Isa, int rows>
-ATTEND_ALWAYS_INLINE void softmax_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+ATTEND_ALWAYS_INLINE void references_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
   for (int r = 0; r < rows; ++r) {
-    const core::ScoreScale scale = scales[r];
-    const int32_t largest = Isa::largest(tile[r]);
-    const Reference reference = reference_of(largest, scale);
+    to.largest[r] = Isa::largest(tile[r]);
+    const Reference reference = reference_of(to.largest[r], scales[r]);
     to.exponent[r] = reference.exponent;
-    to.sum[r] = Isa::weights(tile, r, largest, scale, reference.fraction);
+    to.fraction[r] = int32_t(reference.fraction);
   }
+}
+template <class Isa, int rows>
+ATTEND_ALWAYS_INLINE void weights_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+  for (int r = 0; r < rows; ++r) by.sum[r] = Isa::weights(tile, r, by.largest[r], scales[r], uint32_t(by.fraction[r]));
 }
 
 }  // namespace

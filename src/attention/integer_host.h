@@ -1,0 +1,190 @@
+// Integer attention on hosts: chunks of keys and values are packed once for the rows of a block, and go through tiles of rows.
+#pragma once
+
+#include "../simd/integer_tile.h"
+#include "integer_keys.h"
+#include "rows.h"
+
+namespace attend {
+namespace {
+
+// A row of a tile: its token and its query head.
+struct IntegerTileRow {
+  int token;
+  int head;
+};
+
+// Scales of single values, as factors of their weights.
+template <class Isa>
+ATTEND_NOINLINE void scale_chunk(int32_t (*tile)[integer_chunk], int row, const uint16_t* scales, int count) {
+  if (scales == nullptr) return;
+  for (int k = 0; k < count; ++k) {
+    int16_t* const at = Isa::weight(tile, row, k);
+    int16_t weight;
+    __builtin_memcpy(&weight, at, sizeof weight);
+    weight = int16_t((uint32_t(weight) * scales[k] + 0x4000u) >> 15);
+    __builtin_memcpy(at, &weight, sizeof weight);
+  }
+}
+
+// The tiles of a block of keys. A block has at most segment_keys / integer_chunk chunks.
+template <class Isa, class Keys>
+class IntegerHostTiles {
+  using Tile = int32_t (*)[integer_chunk];
+  using Query = typename Isa::Query;
+
+ public:
+  IntegerHostTiles(const core::IntegerProblem& problem, const Keys& keys, const core::IntegerMemory& at)
+      : problem_(problem), keys_(keys), at_(at) {}
+
+  // Queries of a block of rows, in the order in which the kernels read them.
+  ATTEND_NOINLINE void prepare_queries(const Rows& rows, int group) {
+    kv_head_ = rows.head;
+    for_each_row(rows, group, [this](int r, int token, int head) {
+      Isa::prepare(element(problem_.query, token, head), problem_.head_dim, query(r));
+    });
+  }
+
+  void begin_block(int key) {
+    block_ = key & -integer_chunk;
+    packed_ = 0;
+  }
+
+  // The keys from `key` to `end` of this block for the rows from r on; `states` and `sums` are those of these rows.
+  //
+  // The values of a chunk are added after the scores of the next one are computed: a processor that runs instructions out of
+  // their order finds products to compute while the largest scores, on which all weights depend, are looked for.
+  template <int rows>
+  ATTEND_NOINLINE void go_over(const IntegerTileRow* at, int r, int key, int end, IntegerState* states, int32_t* sums) {
+    const Query* queries[rows];
+    RowScales scales;
+    for (int i = 0; i < rows; ++i) {
+      queries[i] = static_cast<const Query*>(query(r + i));
+      scales.set(i, score_scale(at[i].head));
+    }
+    Tile tile = scores(), waiting = nullptr;
+    int waiting_chunk = 0;
+    Merge merges[rows];
+    for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
+      const int count = at_most(end - chunk, integer_chunk);
+      uint32_t seen[rows];
+      const bool all = see<rows>(at, chunk, count, seen);
+      uint32_t any = 0;
+      for (int i = 0; i < rows; ++i) any |= seen[i];
+      if (any == 0) continue;
+      pack(chunk, count);
+      Isa::template scores<rows>(queries, packed_keys(chunk), problem_.head_dim, tile);
+      if constexpr (Keys::has_options) keys_.modify(rows, tile, kv_head_, chunk, count);
+      if (!all) {
+        for (int i = 0; i < rows; ++i) Keys::mask(tile[i], seen[i]);
+      }
+      RowWeights weights;
+      Isa::template references<rows>(tile, scales, weights);
+      if (waiting != nullptr) {
+        Isa::template values<rows>(waiting, packed_values(waiting_chunk), problem_.value_dim, merges, sums);
+      }
+      Isa::template weights<rows>(tile, scales, weights);
+      for (int i = 0; i < rows; ++i) {
+        merges[i] = seen[i] == 0 ? adds_nothing : merge_inlined<8>(states[i], weights.exponent[i], weights.sum[i]);
+        if constexpr (Keys::has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, chunk), count);
+      }
+      waiting = tile;
+      waiting_chunk = chunk;
+      tile = tile == scores() ? scores() + config::integer_tile_rows : scores();
+    }
+    if (waiting != nullptr) {
+      Isa::template values<rows>(waiting, packed_values(waiting_chunk), problem_.value_dim, merges, sums);
+    }
+  }
+
+  // The same of a row that is alone: whole chunks are read where they lie, several in each step, so that none waits for
+  // another's.
+  ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int key, int end, IntegerState& state, int32_t* sums) {
+    constexpr int most = config::integer_tile_rows;
+    RowScales scales;
+    for (int i = 0; i < most; ++i) scales.set(i, score_scale(at.head));
+    const Tile tile = scores();
+    int chunk = key & -integer_chunk;
+    while (chunk + integer_chunk <= end) {
+      int first_keys[most];
+      uint32_t seen[most];
+      int count = 0;
+      for (; count < most && chunk + integer_chunk <= end; chunk += integer_chunk) {
+        seen[count] = keys_.seen(at.token, at.head, chunk, integer_chunk);
+        first_keys[count] = chunk;
+        count += seen[count] != 0;
+      }
+      for (int i = 0; i < count; ++i) {
+        const int8_t* const keys = keys_.first(problem_.key, kv_head_, first_keys[i]);
+        Isa::scores_in_place(static_cast<const Query*>(query(0)), keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
+        if constexpr (Keys::has_options) keys_.modify(1, tile + i, kv_head_, first_keys[i], integer_chunk);
+        if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
+      }
+      RowWeights weights;
+      Isa::template references<most>(tile, scales, weights);
+      Isa::template weights<most>(tile, scales, weights);
+      for (int i = 0; i < count; ++i) {
+        const int8_t* const values = keys_.first(problem_.value, kv_head_, first_keys[i]);
+        const Merge merge = merge_inlined<8>(state, weights.exponent[i], weights.sum[i]);
+        if constexpr (Keys::has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, first_keys[i]), integer_chunk);
+        Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merge, sums);
+      }
+    }
+    if (chunk < end) go_over<1>(&at, 0, at_least(key, chunk), end, &state, sums);
+  }
+
+ private:
+  // What rows see of a chunk; whether that is all of it.
+  template <int rows>
+  ATTEND_ALWAYS_INLINE bool see(const IntegerTileRow* at, int chunk, int count, uint32_t* seen) const {
+    uint32_t all = ~0u;
+    for (int i = 0; i < rows; ++i) {
+      seen[i] = keys_.seen(at[i].token, at[i].head, chunk, count);
+      all &= seen[i];
+      // Without options, later rows see no less than the first.
+      if (!Keys::has_options && all == ~0u) {
+        for (int j = 1; j < rows; ++j) seen[j] = ~0u;
+        return true;
+      }
+    }
+    return all == ~0u;
+  }
+
+  // Packs a chunk when the first tile of rows comes to it: of chunks that no row sees nothing may be read.
+  ATTEND_ALWAYS_INLINE void pack(int chunk, int count) {
+    const uint32_t bit = 1u << ((chunk - block_) / integer_chunk);
+    if ((packed_ & bit) != 0) return;
+    packed_ |= bit;
+    pack_chunk(chunk, count);
+  }
+  ATTEND_NOINLINE void pack_chunk(int chunk, int count) const {
+    const int8_t* const keys = keys_.first(problem_.key, kv_head_, chunk);
+    const int8_t* const values = keys_.first(problem_.value, kv_head_, chunk);
+    Isa::pack_keys(keys, problem_.key.token_stride, count, problem_.head_dim, packed_keys(chunk));
+    Isa::pack_values(values, problem_.value.token_stride, count, problem_.value_dim, packed_values(chunk));
+  }
+
+  const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
+  template <class Type>
+  Type* at_memory(ptrdiff_t offset) const {
+    return reinterpret_cast<Type*>(static_cast<char*>(problem_.scratch) + offset);
+  }
+  Tile scores() const { return at_memory<int32_t[integer_chunk]>(at_.scores); }
+  void* query(int r) const { return at_memory<void>(at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim)); }
+  int8_t* packed_keys(int chunk) const {
+    return at_memory<int8_t>(at_.keys + ptrdiff_t(chunk - block_) * ((problem_.head_dim + 3) / 4 * 4));
+  }
+  int16_t* packed_values(int chunk) const {
+    return at_memory<int16_t>(at_.values + ptrdiff_t(chunk - block_) * ((problem_.value_dim + 15) / 16 * 32));
+  }
+
+  const core::IntegerProblem& problem_;
+  const Keys& keys_;
+  const core::IntegerMemory& at_;
+  int kv_head_ = 0;
+  int block_ = 0;
+  uint32_t packed_ = 0;
+};
+
+}  // namespace
+}  // namespace attend
