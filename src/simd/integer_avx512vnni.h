@@ -188,6 +188,7 @@ struct IntegerAvx512Vnni : IntegerX86 {
   static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }
   static ATTEND_ALWAYS_INLINE __mmask16 first_lanes(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
   static ATTEND_ALWAYS_INLINE __mmask64 first_bytes(int count) { return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1; }
+  static ATTEND_ALWAYS_INLINE __m512i both(uint32_t pair) { return _mm512_set1_epi32(int32_t(pair)); }
   static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
 
   // What combines all lanes of a row, in the lane of the row.
@@ -213,24 +214,24 @@ struct IntegerAvx512Vnni : IntegerX86 {
     return _mm512_castsi512_si256(Combined::of(_mm512_castsi256_si512(low), _mm512_castsi256_si512(high)));
   }
 
-  static ATTEND_ALWAYS_INLINE __m512i distances(__m512i scores, __m512i largest, __m128i right, __m512i end) {
-    return _mm512_min_epu32(_mm512_srl_epi32(_mm512_sub_epi32(largest, scores), right), end);
-  }
+  // weight_of, of 32 keys.
   static ATTEND_ALWAYS_INLINE __m512i weights(int32_t* row, const RowScales& scales, const RowWeights& by, int r) {
-    const __m512i end = _mm512_set1_epi32(scales.end[r]), largest = _mm512_set1_epi32(by.largest[r]);
+    const __m512i largest = _mm512_set1_epi32(by.largest[r]);
     const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
-    const __m512i packed = _mm512_packus_epi32(distances(load(row), largest, right, end), distances(load(row + 16), largest, right, end));
-    const __m512i distance = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
+    const __m512i low = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(row)), right);
+    const __m512i high = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(row + 16)), right);
+    // Distances from the largest score. What has more than 16 bits is past the end anyway.
+    const __m512i distance =
+        _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), _mm512_packus_epi32(low, high));
     const __m512i steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
-    const __m512i t =
-        _mm512_add_epi16(_mm512_mulhi_epu16(steps, number(uint32_t(scales.factor[r]))), number(uint32_t(by.fraction[r])));
+    const __m512i t = _mm512_add_epi16(_mm512_mulhi_epu16(steps, both(scales.factors[r])), both(by.fractions[r]));
     // x * 2^5, so that a product's upper half is (x * c) >> 11.
     const __m512i x = _mm512_slli_epi16(t, 16 - weight_octave_bits);
     __m512i power = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x, number(exp2_c3)));
     power = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x, power));
     power = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x, power));
     const __m512i shifted = _mm512_srlv_epi16(power, _mm512_srli_epi16(t, weight_octave_bits));
-    const __mmask32 counts = _mm512_cmplt_epu16_mask(distance, number(uint32_t(scales.end[r])));
+    const __mmask32 counts = _mm512_cmplt_epu16_mask(distance, both(scales.ends[r]));
     const __m512i weight = _mm512_maskz_avg_epu16(counts, shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
     store(row, weight);
     return weight;

@@ -7,21 +7,26 @@
 namespace attend {
 namespace {
 
+// A number of 16 bits twice, side by side: all vector instruction sets load 32 bits into each lane at once, and few do 16.
+constexpr uint32_t twice(uint32_t number) { return number * 0x10001u; }
+
 // The score scales of up to eight rows, side by side.
 struct RowScales {
   alignas(32) int32_t factor[8];  // shifted right by `left`, as it is used
   alignas(32) int32_t right[8];
   alignas(32) int32_t left[8];
-  int32_t end[8];
+  uint32_t factors[8];  // of 16 bits, twice
+  uint32_t ends[8];
 
   void set(int row, const core::ScoreScale& scale) {
     factor[row] = int32_t(scale.factor >> scale.left);
     right[row] = scale.right;
     left[row] = scale.left;
-    end[row] = int32_t(scale.end);
+    factors[row] = twice(uint32_t(factor[row]));
+    ends[row] = twice(scale.end);
   }
   core::ScoreScale operator[](int row) const {
-    return {uint32_t(factor[row]) << left[row], right[row], left[row], uint32_t(end[row])};
+    return {uint32_t(factor[row]) << left[row], right[row], left[row], ends[row] & 0xffffu};
   }
 };
 
@@ -29,7 +34,7 @@ struct RowScales {
 struct RowWeights {
   alignas(32) int32_t largest[8];
   alignas(32) int32_t exponent[8];
-  alignas(32) int32_t fraction[8];
+  alignas(32) uint32_t fractions[8];  // of 16 bits, twice
   alignas(32) uint32_t sum[8];
 };
 
@@ -40,12 +45,12 @@ ATTEND_ALWAYS_INLINE void references_by_rows(int32_t (*tile)[integer_chunk], con
     to.largest[r] = Isa::largest(tile[r]);
     const Reference reference = reference_of(to.largest[r], scales[r]);
     to.exponent[r] = reference.exponent;
-    to.fraction[r] = int32_t(reference.fraction);
+    to.fractions[r] = twice(reference.fraction);
   }
 }
 template <class Isa, int rows>
 ATTEND_ALWAYS_INLINE void weights_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
-  for (int r = 0; r < rows; ++r) by.sum[r] = Isa::weights(tile, r, by.largest[r], scales[r], uint32_t(by.fraction[r]));
+  for (int r = 0; r < rows; ++r) by.sum[r] = Isa::weights(tile, r, by.largest[r], scales[r], by.fractions[r] & 0xffffu);
 }
 
 }  // namespace

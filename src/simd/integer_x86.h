@@ -169,7 +169,8 @@ struct IntegerX86 {
     const __m256i octaves = _mm256_srav_epi32(shifted, _mm256_sub_epi32(_mm256_set1_epi32(weight_octave_bits), left));
     store(to.largest, largest);
     store(to.exponent, _mm256_add_epi32(octaves, _mm256_set1_epi32(1)));
-    store(to.fraction, _mm256_sub_epi32(_mm256_set1_epi32(2048), _mm256_and_si256(parts, _mm256_set1_epi32(2047))));
+    const __m256i fraction = _mm256_sub_epi32(_mm256_set1_epi32(2048), _mm256_and_si256(parts, _mm256_set1_epi32(2047)));
+    store(to.fractions, _mm256_or_si256(fraction, _mm256_slli_epi32(fraction, 16)));
   }
 
   static int32_t load_number(const void* from) {
