@@ -64,7 +64,7 @@ class IntegerHostTiles {
     }
     Tile tile = scores(), waiting = nullptr;
     int waiting_chunk = 0;
-    Merge merges[rows];
+    RowMerges merges;
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       const int count = at_most(end - chunk, integer_chunk);
       uint32_t seen[rows];
@@ -85,9 +85,10 @@ class IntegerHostTiles {
       }
       Isa::template weights<rows>(tile, scales, weights);
       for (int i = 0; i < rows; ++i) {
-        merges[i] = seen[i] == 0 ? adds_nothing : merge_inlined<8>(states[i], weights.exponent[i], weights.sum[i]);
+        if (!all && seen[i] == 0) weights.add_nothing(i);
         if constexpr (Keys::has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, chunk), count);
       }
+      Isa::template merge<rows>(weights, states, merges);
       waiting = tile;
       waiting_chunk = chunk;
       tile = tile == scores() ? scores() + config::integer_tile_rows : scores();

@@ -81,36 +81,39 @@ struct IntegerAvx2 : IntegerX86 {
     scores_of_row([query](int d) { return load(query + d); }, keys, stride, head_dim, scores);
   }
 
-  static int32_t largest(const int32_t* scores) {
-    const __m256i most = _mm256_max_epi32(_mm256_max_epi32(load(scores), load(scores + 8)),
-                                          _mm256_max_epi32(load(scores + 16), load(scores + 24)));
-    return largest_of_four(_mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1)));
-  }
-
   template <int rows>
   static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-    references_by_rows<IntegerAvx2, rows>(tile, scales, to);
-  }
-  template <int rows>
-  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
-    weights_by_rows<IntegerAvx2, rows>(tile, scales, by);
+    __m256i largest[8];
+    ATTEND_UNROLL
+    for (int r = 0; r < 8; ++r) {
+      largest[r] = r < rows ? _mm256_max_epi32(_mm256_max_epi32(load(tile[r]), load(tile[r] + 8)),
+                                               _mm256_max_epi32(load(tile[r] + 16), load(tile[r] + 24)))
+                            : largest[0];
+    }
+    references_of(of_eight<Largest>(largest), scales, to);
   }
 
-  // Inlined, so that its constants are loaded once for all rows of a tile.
-  static ATTEND_ALWAYS_INLINE uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest,
-                                               const core::ScoreScale& scale, uint32_t fraction) {
-    const int32_t* const scores = tile[row];
-    const __m256i first = weights_of(load(scores), load(scores + 8), largest, scale, fraction);
-    const __m256i second = weights_of(load(scores + 16), load(scores + 24), largest, scale, fraction);
-    store(tile[row], first);
-    store(tile[row] + 8, second);
+  // weight_of of 32 keys of each row.
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
     const __m256i ones = _mm256_set1_epi16(1);
-    const __m256i sums = _mm256_add_epi32(_mm256_madd_epi16(first, ones), _mm256_madd_epi16(second, ones));
-    return sum_of_four(_mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1)));
+    __m256i sums[8];
+    ATTEND_UNROLL
+    for (int r = 0; r < 8; ++r) {
+      if (r >= rows) {
+        sums[r] = sums[0];
+        continue;
+      }
+      const __m256i first = weights_of(tile[r], scales, by, r), second = weights_of(tile[r] + 16, scales, by, r);
+      store(tile[r], first);
+      store(tile[r] + 8, second);
+      sums[r] = _mm256_add_epi32(_mm256_madd_epi16(first, ones), _mm256_madd_epi16(second, ones));
+    }
+    store(by.sum, of_eight<Sum>(sums));
   }
 
   template <int rows>  // not inlined, as scores
-  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const Merge* merges,
+  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const RowMerges& merges,
                                      int32_t* sums) {
     for (int c = 0; c < width; c += 16, values += 16 * integer_chunk) {
       __m256i added[rows][2];
@@ -137,19 +140,37 @@ struct IntegerAvx2 : IntegerX86 {
   }
 
  private:
-  // How far scores are below the largest, shifted to the right and at most `end`.
-  static ATTEND_ALWAYS_INLINE __m256i distances(__m256i scores, int32_t largest, const core::ScoreScale& scale) {
-    const __m256i below = _mm256_sub_epi32(_mm256_set1_epi32(largest), scores);
-    return _mm256_min_epu32(_mm256_srl_epi32(below, _mm_cvtsi32_si128(scale.right)), _mm256_set1_epi32(int32_t(scale.end)));
+  struct Largest {
+    static ATTEND_ALWAYS_INLINE __m256i of(__m256i a, __m256i b) { return _mm256_max_epi32(a, b); }
+  };
+  struct Sum {
+    static ATTEND_ALWAYS_INLINE __m256i of(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
+  };
+  // What combines all lanes of a row, in the lane of the row.
+  template <class Combined>
+  static ATTEND_ALWAYS_INLINE __m256i of_eight(const __m256i (&rows)[8]) {
+    __m256i halves[2];
+    ATTEND_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const __m256i* four = rows + 4 * i;
+      const __m256i a = Combined::of(_mm256_unpacklo_epi32(four[0], four[1]), _mm256_unpackhi_epi32(four[0], four[1]));
+      const __m256i b = Combined::of(_mm256_unpacklo_epi32(four[2], four[3]), _mm256_unpackhi_epi32(four[2], four[3]));
+      halves[i] = Combined::of(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+    }
+    return Combined::of(_mm256_permute2x128_si256(halves[0], halves[1], 0x20),
+                        _mm256_permute2x128_si256(halves[0], halves[1], 0x31));
   }
 
   // weight_of of 16 keys.
-  static ATTEND_ALWAYS_INLINE __m256i weights_of(__m256i scores_0, __m256i scores_8, int32_t largest,
-                                                 const core::ScoreScale& scale, uint32_t fraction) {
-    const __m256i packed = _mm256_packus_epi32(distances(scores_0, largest, scale), distances(scores_8, largest, scale));
-    const __m256i distance = _mm256_permute4x64_epi64(packed, 0xd8);
-    const __m256i steps = _mm256_sll_epi16(distance, _mm_cvtsi32_si128(scale.left));
-    const __m256i t = _mm256_add_epi16(_mm256_mulhi_epu16(steps, number(scale.factor >> scale.left)), number(fraction));
+  static ATTEND_ALWAYS_INLINE __m256i weights_of(const int32_t* scores, const RowScales& scales, const RowWeights& by, int r) {
+    const __m256i largest = _mm256_set1_epi32(by.largest[r]);
+    const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
+    const __m256i low = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores)), right);
+    const __m256i high = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores + 8)), right);
+    // Distances from the largest score. What has more than 16 bits is past the end anyway.
+    const __m256i distance = in_order(_mm256_packus_epi32(low, high));
+    const __m256i steps = _mm256_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
+    const __m256i t = _mm256_add_epi16(_mm256_mulhi_epu16(steps, both(scales.factors[r])), both(by.fractions[r]));
     // x * 2^5, so that a product's upper half is (x * c) >> 11.
     const __m256i x = _mm256_slli_epi16(t, 16 - weight_octave_bits);
     __m256i power = _mm256_sub_epi16(number(exp2_c2), _mm256_mulhi_epu16(x, number(exp2_c3)));
@@ -163,8 +184,10 @@ struct IntegerAvx2 : IntegerX86 {
     const __m256i scaled = _mm256_shuffle_epi8(table, bytes);
     const __m256i weight =
         _mm256_add_epi16(_mm256_mulhi_epu16(power, scaled), _mm256_srli_epi16(_mm256_mullo_epi16(power, scaled), 15));
-    return _mm256_andnot_si256(_mm256_cmpeq_epi16(distance, number(scale.end)), weight);
+    const __m256i end = both(scales.ends[r]);
+    return _mm256_andnot_si256(_mm256_cmpeq_epi16(_mm256_max_epu16(distance, end), distance), weight);
   }
+  static ATTEND_ALWAYS_INLINE __m256i both(uint32_t pair) { return _mm256_set1_epi32(int32_t(pair)); }
   static ATTEND_ALWAYS_INLINE __m256i number(uint32_t a) { return _mm256_set1_epi16(int16_t(a)); }
 };
 

@@ -175,7 +175,7 @@ struct IntegerAvx512Vnni : IntegerX86 {
 
   // Not inlined: there GCC would keep sums in memory.
   template <int rows>
-  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const Merge* merges,
+  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const RowMerges& merges,
                                      int32_t* sums) {
     int c = 0;
     for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
@@ -240,7 +240,7 @@ struct IntegerAvx512Vnni : IntegerX86 {
   // `vectors` times 16 columns from c on; there may be fewer in the last vector.
   template <int rows, int vectors>
   static ATTEND_ALWAYS_INLINE void columns(int32_t (*weights)[integer_chunk], const int16_t* values, int width, int c,
-                                           const Merge* merges, int32_t* sums) {
+                                           const RowMerges& merges, int32_t* sums) {
     __m512i added[rows][vectors];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {

@@ -64,6 +64,10 @@ struct IntegerNeon : IntegerNeonProducts {
   static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
     weights_by_rows<IntegerNeon, rows>(tile, scales, by);
   }
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void merge(const RowWeights& weights, IntegerState* states, RowMerges& to) {
+    merge_by_rows<rows>(weights, states, to);
+  }
 
   // As values, of one row and where the values lie.
   static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,

@@ -36,9 +36,24 @@ struct RowWeights {
   alignas(32) int32_t exponent[8];
   alignas(32) uint32_t fractions[8];  // of 16 bits, twice
   alignas(32) uint32_t sum[8];
+
+  // Whatever weights a row has, they add nothing to its sums: they are too far below what has seen nothing, even.
+  ATTEND_ALWAYS_INLINE void add_nothing(int row) {
+    exponent[row] = lowest_exponent - 32;
+    sum[row] = 0;
+  }
 };
 
-// What the weights of rows are relative to, and their weights, one row after the other.
+// How the sums of up to eight rows are brought to a common exponent.
+struct RowMerges {
+  alignas(32) int32_t total[8];
+  alignas(32) int32_t chunk[8];
+  alignas(32) int32_t half[8];
+
+  ATTEND_ALWAYS_INLINE Merge operator[](int row) const { return {total[row], chunk[row], half[row]}; }
+};
+
+// What the weights of rows are relative to, their weights, and how these are added, one row after the other.
 template <class Isa, int rows>
 ATTEND_ALWAYS_INLINE void references_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
   for (int r = 0; r < rows; ++r) {
@@ -51,6 +66,15 @@ ATTEND_ALWAYS_INLINE void references_by_rows(int32_t (*tile)[integer_chunk], con
 template <class Isa, int rows>
 ATTEND_ALWAYS_INLINE void weights_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
   for (int r = 0; r < rows; ++r) by.sum[r] = Isa::weights(tile, r, by.largest[r], scales[r], by.fractions[r] & 0xffffu);
+}
+template <int rows>
+ATTEND_ALWAYS_INLINE void merge_by_rows(const RowWeights& weights, IntegerState* states, RowMerges& to) {
+  for (int r = 0; r < rows; ++r) {
+    const Merge merge = merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]);
+    to.total[r] = merge.total;
+    to.chunk[r] = merge.chunk;
+    to.half[r] = merge.half;
+  }
 }
 
 }  // namespace

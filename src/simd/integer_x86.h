@@ -54,6 +54,32 @@ ATTEND_ALWAYS_INLINE void pack_pair(__m128i even, __m128i odd, int16_t* to) {
 struct IntegerX86 {
   static constexpr bool packs = true;
 
+  // merge_inlined<8>, of eight rows at once. What lies behind the rows is not changed: weights that add nothing are taken for it,
+  // and work memory has room for it.
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerState* states, RowMerges& to) {
+    ATTEND_UNROLL
+    for (int r = rows; r < 8; ++r) weights.add_nothing(r);
+    // Exponents and denominators apart.
+    const __m256 first = _mm256_castsi256_ps(load(states)), second = _mm256_castsi256_ps(load(states + 4));
+    const __m256i old_exponent = in_order(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88)));
+    const __m256i old_denominator = in_order(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd)));
+    const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
+    const __m256i common = _mm256_max_epi32(old_exponent, exponent);
+    const __m256i old = _mm256_min_epi32(_mm256_sub_epi32(common, old_exponent), _mm256_set1_epi32(31));
+    const __m256i added = _mm256_min_epi32(_mm256_sub_epi32(common, exponent), _mm256_set1_epi32(30 - 8));
+    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
+    const __m256i denominator = _mm256_add_epi32(_mm256_srlv_epi32(old_denominator, old),
+                                                 _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added));
+    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
+    store(to.total, old);
+    store(to.chunk, chunk);
+    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
+    const __m256i low = _mm256_unpacklo_epi32(common, denominator), high = _mm256_unpackhi_epi32(common, denominator);
+    store(states, _mm256_permute2x128_si256(low, high, 0x20));
+    store(states + 4, _mm256_permute2x128_si256(low, high, 0x31));
+  }
+
   static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
       for (int k = 0; k < integer_chunk; k += 2, to += 32) {
@@ -107,6 +133,8 @@ struct IntegerX86 {
  protected:
   static ATTEND_ALWAYS_INLINE __m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
   static ATTEND_ALWAYS_INLINE void store(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
+
+  static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
 
   // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows.
   struct Shifts {
