@@ -6,7 +6,7 @@
 #include "simd/avx2_on.h"  // first: all code below is for it
 
 #include "simd/integer_avx2.h"
-using Isa = attend::IntegerAvx2<attend::MultiplyAdd>;
+using Isa = attend::IntegerAvx2;
 using Backend = attend::core::Avx2Backend;
 #include "backend/integer_options.h"
 

@@ -6,7 +6,7 @@
 #include "simd/avxvnni_on.h"  // first: all code below is for it
 
 #include "simd/integer_avxvnni.h"
-using Isa = attend::IntegerAvx2<attend::DotProduct>;
+using Isa = attend::IntegerAvxVnni;
 using Backend = attend::core::AvxVnniBackend;
 #include "backend/integer.h"
 

@@ -1,4 +1,4 @@
-// How integer attention packs keys and values on x86, for vectors of 256 and of 512 bits. A chunk of values lies as
+// What vectors of 256 and of 512 bits share in integer attention on x86. A chunk of values lies as
 //
 //   [blocks of 16 columns][16 pairs of keys][16 columns][2 keys] of 16 bits
 //
@@ -49,6 +49,11 @@ ATTEND_ALWAYS_INLINE void pack_pair(__m128i even, __m128i odd, int16_t* to) {
   const __m256i high = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd));
   _mm256_store_si256(reinterpret_cast<__m256i*>(to), low);
   _mm256_store_si256(reinterpret_cast<__m256i*>(to + 16), high);
+}
+
+inline uint32_t sum_of_four(__m128i a) {
+  a = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4e));
+  return uint32_t(_mm_cvtsi128_si32(_mm_add_epi32(a, _mm_shuffle_epi32(a, 0xb1))));
 }
 
 struct IntegerX86 {
@@ -205,14 +210,6 @@ struct IntegerX86 {
     int32_t number;
     __builtin_memcpy(&number, from, sizeof number);
     return number;
-  }
-  static int32_t largest_of_four(__m128i a) {
-    a = _mm_max_epi32(a, _mm_shuffle_epi32(a, 0x4e));
-    return _mm_cvtsi128_si32(_mm_max_epi32(a, _mm_shuffle_epi32(a, 0xb1)));
-  }
-  static uint32_t sum_of_four(__m128i a) {
-    a = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4e));
-    return uint32_t(_mm_cvtsi128_si32(_mm_add_epi32(a, _mm_shuffle_epi32(a, 0xb1))));
   }
 };
 

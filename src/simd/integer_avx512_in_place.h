@@ -1,0 +1,131 @@
+// How integer attention with AVX-512 VNNI computes a row whose keys and values are read where they lie.
+#pragma once
+
+#include "integer_key_bytes.h"
+
+namespace attend {
+namespace {
+
+struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
+  // As scores, of one row with 32 keys where they lie: 64 dimensions of all keys, and then the next 64.
+  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+    const RowsInPlace rows(stride);
+    __m512i sums[2];
+    sums[0] = sums[1] = _mm512_set1_epi32(load_number(query));
+    for (int d = 0; d < head_dim; d += 64) {
+      const __mmask64 dims = first_bytes(head_dim - d);
+      const __m512i numbers = _mm512_maskz_loadu_epi8(dims, query + query_at + d);
+      const int8_t* from = keys + d;
+      ATTEND_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        __m512i quarters[4];
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i, from = rows.next(from)) quarters[i] = scores_of_four(numbers, from, rows, dims);
+        transpose_quarters(quarters);
+        const __m512i a = _mm512_add_epi32(quarters[0], quarters[1]), b = _mm512_add_epi32(quarters[2], quarters[3]);
+        sums[half] = _mm512_add_epi32(sums[half], _mm512_add_epi32(a, b));
+      }
+    }
+    store(scores, sums[0]);
+    store(scores + 16, sums[1]);
+  }
+
+  // As values, of one row with 32 keys where they lie, 64 columns at a time. Bytes of four keys are brought side by side, and
+  // are multiplied by the upper and by the lower bytes of their weights.
+  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
+                              int32_t* sums) {
+    alignas(32) uint8_t low_bytes[integer_chunk], high_bytes[integer_chunk];
+    const __m512i words = load(weights);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(low_bytes), _mm512_cvtepi16_epi8(words));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(high_bytes), _mm512_cvtepi16_epi8(_mm512_srli_epi16(words, 8)));
+    const RowsInPlace rows(stride);
+    for (int c = 0; c < width; c += 64) {
+      __m512i low[4], high[4];
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) low[i] = high[i] = _mm512_setzero_si512();
+      const __mmask64 columns = first_bytes(width - c);
+      const int8_t* from = values + c;
+      for (int k = 0; k < integer_chunk; k += 4, from = rows.next(from)) {
+        __m512i quads[4];
+        rows.prefetch_four(from);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) quads[i] = _mm512_maskz_loadu_epi8(columns, rows.row(from, i));
+        interleave(quads);
+        const __m512i low_quad = _mm512_set1_epi32(load_number(low_bytes + k));
+        const __m512i high_quad = _mm512_set1_epi32(load_number(high_bytes + k));
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          add_quads(low[i], low_quad, quads[i]);
+          add_quads(high[i], high_quad, quads[i]);
+        }
+      }
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        low[i] = _mm512_add_epi32(_mm512_add_epi32(low[i], _mm512_slli_epi32(high[i], 8)), _mm512_set1_epi32(merge.half));
+      }
+      transpose_quarters(low);
+      const Shifts shifts = shifts_of(merge);
+      const int left = width - c;
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        if (left >= 64) merge_columns(low[i], shifts, sums + c + 16 * i, 0xffff);
+        if (left < 64 && left > 16 * i) merge_columns(low[i], shifts, sums + c + 16 * i, first_lanes(left - 16 * i));
+      }
+    }
+  }
+
+ protected:
+  static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+  static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }
+  static ATTEND_ALWAYS_INLINE __mmask16 first_lanes(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
+  static ATTEND_ALWAYS_INLINE __mmask64 first_bytes(int count) { return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1; }
+  static ATTEND_ALWAYS_INLINE void merge_columns(__m512i added, const Shifts& shifts, int32_t* sums, __mmask16 lanes) {
+    const __m512i before = _mm512_maskz_loadu_epi32(lanes, sums);
+    const __m512i after = _mm512_add_epi32(_mm512_sra_epi32(before, shifts.total), _mm512_sra_epi32(added, shifts.chunk));
+    _mm512_mask_storeu_epi32(sums, lanes, after);
+  }
+
+ private:
+  static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
+    __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
+  }
+
+  // Bytes of four rows: row i of the result has, in quarter q, those of columns 16 q + 4 i … 16 q + 4 i + 3, four rows each.
+  static ATTEND_ALWAYS_INLINE void interleave(__m512i (&rows)[4]) {
+    const __m512i low_01 = _mm512_unpacklo_epi8(rows[0], rows[1]), high_01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
+    const __m512i low_23 = _mm512_unpacklo_epi8(rows[2], rows[3]), high_23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
+    rows[0] = _mm512_unpacklo_epi16(low_01, low_23);
+    rows[1] = _mm512_unpackhi_epi16(low_01, low_23);
+    rows[2] = _mm512_unpacklo_epi16(high_01, high_23);
+    rows[3] = _mm512_unpackhi_epi16(high_01, high_23);
+  }
+
+  // Quarter q of row i becomes quarter i of row q.
+  static ATTEND_ALWAYS_INLINE void transpose_quarters(__m512i (&rows)[4]) {
+    const __m512i even_01 = _mm512_shuffle_i32x4(rows[0], rows[1], 0x88), odd_01 = _mm512_shuffle_i32x4(rows[0], rows[1], 0xdd);
+    const __m512i even_23 = _mm512_shuffle_i32x4(rows[2], rows[3], 0x88), odd_23 = _mm512_shuffle_i32x4(rows[2], rows[3], 0xdd);
+    rows[0] = _mm512_shuffle_i32x4(even_01, even_23, 0x88);
+    rows[1] = _mm512_shuffle_i32x4(odd_01, odd_23, 0x88);
+    rows[2] = _mm512_shuffle_i32x4(even_01, even_23, 0xdd);
+    rows[3] = _mm512_shuffle_i32x4(odd_01, odd_23, 0xdd);
+  }
+
+  // Sums of products of a query with four keys: each quarter of the result has some of each sum.
+  static ATTEND_ALWAYS_INLINE __m512i scores_of_four(__m512i query, const int8_t* keys, const RowsInPlace& rows, __mmask64 dims) {
+    __m512i four[4];
+    rows.prefetch_four(keys);
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      four[i] = _mm512_maskz_loadu_epi8(dims, rows.row(keys, i));
+      four[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_xor_si512(four[i], _mm512_set1_epi8(-128)), query);
+    }
+    const __m512i a = sums_of_pairs(four[0], four[1]), b = sums_of_pairs(four[2], four[3]);
+    return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+  }
+  static ATTEND_ALWAYS_INLINE __m512i sums_of_pairs(__m512i a, __m512i b) {
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  }
+};
+
+}  // namespace
+}  // namespace attend
