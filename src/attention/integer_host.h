@@ -99,14 +99,14 @@ class IntegerHostTiles {
   }
 
   // The same of a row that is alone: whole chunks are read where they lie, several in each step, so that none waits for
-  // another's.
+  // another's. What is left over, and rows of keys or values that kernels cannot read whole, are packed.
   ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int key, int end, IntegerState& state, int32_t* sums) {
     constexpr int most = config::integer_tile_rows;
     RowScales scales;
     for (int i = 0; i < most; ++i) scales.set(i, score_scale(at.head));
     const Tile tile = scores();
     int chunk = key & -integer_chunk;
-    while (chunk + integer_chunk <= end) {
+    while (reads_in_place() && chunk + integer_chunk <= end) {
       int first_keys[most];
       uint32_t seen[most];
       int count = 0;
@@ -135,6 +135,8 @@ class IntegerHostTiles {
   }
 
  private:
+  bool reads_in_place() const { return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0; }
+
   // What rows see of a chunk; whether that is all of it.
   template <int rows>
   ATTEND_ALWAYS_INLINE bool see(const IntegerTileRow* at, int chunk, int count, uint32_t* seen) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "integer_256.h"
+#include "rows_in_place.h"
 
 namespace attend {
 namespace {
@@ -19,6 +20,8 @@ struct MultiplyAdd {
 };
 
 struct IntegerAvx2 : Integer256<MultiplyAdd> {
+  static constexpr int in_place_step = 16;
+
   using Query = int16_t;
   static void prepare(const int8_t* query, int head_dim, void* memory) {
     int16_t* const to = static_cast<int16_t*>(memory);
@@ -73,8 +76,67 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
     }
   }
 
+  // As scores, of one row with 32 keys where they lie, eight at a time.
   static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
-    scores_of_row([query](int d) { return load(query + d); }, keys, stride, head_dim, scores);
+    const RowsInPlace rows(stride);
+    for (int k = 0; k < integer_chunk; k += 8) {
+      __m256i halves[2];
+      ATTEND_UNROLL
+      for (int i = 0; i < 2; ++i, keys = rows.next(keys)) {
+        __m256i sums[4];
+        ATTEND_UNROLL
+        for (int j = 0; j < 4; ++j) sums[j] = _mm256_setzero_si256();
+        for (int d = 0; d < head_dim; d += 16) {
+          const __m256i numbers = load(query + d);
+          if (d % 64 == 0) rows.prefetch_four(keys + d);
+          ATTEND_UNROLL
+          for (int j = 0; j < 4; ++j) MultiplyAdd::add(sums[j], widened(rows.row(keys + d, j)), numbers);
+        }
+        halves[i] = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
+      }
+      store(scores + k, _mm256_add_epi32(_mm256_permute2x128_si256(halves[0], halves[1], 0x20),
+                                         _mm256_permute2x128_si256(halves[0], halves[1], 0x31)));
+    }
+  }
+
+  // As values, of one row with 32 keys where they lie, 32 columns at a time.
+  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
+                              int32_t* sums) {
+    int c = 0;
+    for (; c + 32 <= width; c += 32) columns_in_place<2>(weights, values + c, stride, merge, sums + c);
+    if (c < width) columns_in_place<1>(weights, values + c, stride, merge, sums + c);
+  }
+
+ private:
+  static ATTEND_ALWAYS_INLINE __m256i widened(const int8_t* from) {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  }
+
+  template <int vectors>
+  static ATTEND_ALWAYS_INLINE void columns_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride,
+                                                    const Merge& merge, int32_t* sums) {
+    const RowsInPlace rows(stride);
+    __m256i added[2 * vectors];
+    ATTEND_UNROLL
+    for (int i = 0; i < 2 * vectors; ++i) added[i] = _mm256_set1_epi32(merge.half);
+    for (int k = 0; k < integer_chunk; k += 4, values = rows.next(values)) {
+      rows.prefetch_four(values);
+      ATTEND_UNROLL
+      for (int j = 0; j < 4; j += 2) {
+        const __m256i both = _mm256_set1_epi32(load_number(weights + (k + j) / 2));
+        const int8_t *even = rows.row(values, j), *odd = rows.row(values, j + 1);
+        ATTEND_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+          const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(even + 16 * v));
+          const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(odd + 16 * v));
+          MultiplyAdd::add(added[2 * v], _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(a, b)), both);
+          MultiplyAdd::add(added[2 * v + 1], _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(a, b)), both);
+        }
+      }
+    }
+    const Shifts shifts = shifts_of(merge);
+    ATTEND_UNROLL
+    for (int i = 0; i < 2 * vectors; ++i) merge_columns(added[i], shifts, sums + 8 * i, 8);
   }
 };
 

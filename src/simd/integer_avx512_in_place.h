@@ -7,6 +7,8 @@ namespace attend {
 namespace {
 
 struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
+  static constexpr int in_place_step = 1;
+
   // As scores, of one row with 32 keys where they lie: 64 dimensions of all keys, and then the next 64.
   static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
     const RowsInPlace rows(stride);

@@ -14,6 +14,8 @@ struct DotProduct {
 };
 
 struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
+  static constexpr int in_place_step = 16;
+
   // Not inlined: there GCC would keep sums in memory.
   template <int rows>
   ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
@@ -110,10 +112,10 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
     __asm__("%{vex%} vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(bytes), "x"(signed_bytes));
   }
 
-  // The first `count` bytes, and zeros; no byte after them is read.
+  // 32 bytes, or 16 and zeros.
   static ATTEND_ALWAYS_INLINE __m256i load_some(const int8_t* from, int count) {
     if (count >= 32) return load(from);
-    return _mm256_set_m128i(load_bytes(from + 16, count - 16), load_bytes(from, count));
+    return _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
 
   // Sums of products of a query with four keys: each half of the result has some of each sum.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "integer_x86.h"
+#include "rows_in_place.h"
 
 namespace attend {
 namespace {
@@ -40,27 +41,6 @@ struct IntegerKeyBytes {
       }
     }
   }
-};
-
-// Rows of bytes where they lie, four at a time.
-class RowsInPlace {
- public:
-  explicit RowsInPlace(ptrdiff_t stride) : stride_(stride), three_(opaque(3 * stride)), ahead_(opaque(rows_ahead * stride)) {}
-
-  ATTEND_ALWAYS_INLINE const int8_t* row(const int8_t* from, int i) const {
-    return i < 3 ? from + i * stride_ : from + three_;
-  }
-  // Those that are used some time later.
-  ATTEND_ALWAYS_INLINE void prefetch_four(const int8_t* from) const {
-    const int8_t* const ahead = opaque(from + ahead_);
-    ATTEND_UNROLL
-    for (int i = 0; i < 4; ++i) __builtin_prefetch(row(ahead, i));
-  }
-  ATTEND_ALWAYS_INLINE const int8_t* next(const int8_t* from) const { return opaque(from + 4 * stride_); }
-
- private:
-  static constexpr int rows_ahead = 128;
-  const ptrdiff_t stride_, three_, ahead_;
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ namespace attend {
 namespace {
 
 struct IntegerNeon : IntegerNeonProducts {
+  static constexpr int in_place_step = 16;
+
   static constexpr bool packs = true;
 
   static int32_t largest(const int32_t* scores) {
@@ -80,7 +82,7 @@ struct IntegerNeon : IntegerNeonProducts {
         int16x8_t low[4], high[4];
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int8x16_t value = load_bytes(values + (k + i) * stride + c, width - c);
+          const int8x16_t value = load<int8x16_t>(values + (k + i) * stride + c);
           low[i] = vmovl_s8(vget_low_s8(value));
           high[i] = vmovl_s8(vget_high_s8(value));
         }

@@ -45,7 +45,7 @@ struct IntegerNeonProducts {
       for (int k = 0; k < integer_chunk; k += 4) {
         int8x16_t key[4];
         ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) key[i] = load_bytes(values + (k + i) * stride + c, width - c);
+        for (int i = 0; i < 4; ++i) key[i] = load<int8x16_t>(values + (k + i) * stride + c);
         const int8x16x2_t first = vzipq_s8(key[0], key[1]), last = vzipq_s8(key[2], key[3]);
         ATTEND_UNROLL
         for (int i = 0; i < 2; ++i) {
@@ -91,7 +91,7 @@ struct IntegerNeonProducts {
         const int8x16_t numbers = load<int8x16_t>(query + d);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int8x16_t key = load_bytes(keys + (k + i) * stride + d, head_dim - d);
+          const int8x16_t key = load<int8x16_t>(keys + (k + i) * stride + d);
           sums[i] = vdotq_s32(sums[i], key, numbers);
         }
       }

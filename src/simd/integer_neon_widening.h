@@ -81,7 +81,7 @@ struct IntegerNeonProducts {
         const int16x8_t low = load<int16x8_t>(query + d), high = load<int16x8_t>(query + d + 8);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          const int8x16_t key = load_bytes(keys + (k + i) * stride + d, head_dim - d);
+          const int8x16_t key = load<int8x16_t>(keys + (k + i) * stride + d);
           const int16x8_t first = vmovl_s8(vget_low_s8(key)), last = vmovl_s8(vget_high_s8(key));
           sums[i] = vmlal_s16(sums[i], vget_low_s16(first), vget_low_s16(low));
           sums[i] = vmlal_s16(sums[i], vget_high_s16(first), vget_high_s16(low));

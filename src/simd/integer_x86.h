@@ -94,23 +94,6 @@ struct IntegerX86 {
     }
   }
 
-  // As values, of one row and where the values lie.
-  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
-                              int32_t* sums) {
-    for (int c = 0; c < width; c += 16) {
-      __m256i low = _mm256_set1_epi32(merge.half), high = low;
-      for (int k = 0; k < integer_chunk; k += 2) {
-        const int8_t* const from = values + k * stride + c;
-        const __m128i even = load_bytes(from, width - c), odd = load_bytes(from + stride, width - c);
-        const __m256i both = _mm256_set1_epi32(load_number(weights + k / 2));
-        low = add_products(low, _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd)), both);
-        high = add_products(high, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd)), both);
-      }
-      merge_columns(low, shifts_of(merge), sums + c, width - c);
-      merge_columns(high, shifts_of(merge), sums + c + 8, width - c - 8);
-    }
-  }
-
   // output_of and clamped, of 8 columns at a time.
   static void outputs(const int32_t* sums, const RowEnd& end, int count, int8_t* to) {
     const __m256i zero = _mm256_set1_epi32(end.zero), factor = _mm256_set1_epi32(end.factor);
@@ -165,30 +148,6 @@ struct IntegerX86 {
 
   static ATTEND_ALWAYS_INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
-  }
-
-  // Scores of one row with keys where they lie, eight keys at a time. query(d): 16 numbers of 16 bits, zeros after head_dim.
-  template <class Query>
-  static ATTEND_ALWAYS_INLINE void scores_of_row(Query query, const int8_t* keys, ptrdiff_t stride, int head_dim,
-                                                 int32_t* scores) {
-    for (int k = 0; k < integer_chunk; k += 8, keys += 8 * stride) {
-      __m256i sums[8];
-      ATTEND_UNROLL
-      for (int i = 0; i < 8; ++i) sums[i] = _mm256_setzero_si256();
-      for (int d = 0; d < head_dim; d += 16) {
-        const __m256i numbers = query(d);
-        const int dims = head_dim - d;
-        ATTEND_UNROLL
-        for (int i = 0; i < 8; ++i) {
-          const __m128i key = load_bytes(keys + i * stride + d, dims);
-          sums[i] = add_products(sums[i], _mm256_cvtepi8_epi16(key), numbers);
-        }
-      }
-      const __m256i first = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
-      const __m256i second = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[4], sums[5]), _mm256_hadd_epi32(sums[6], sums[7]));
-      store(scores + k,
-            _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20), _mm256_permute2x128_si256(first, second, 0x31)));
-    }
   }
 
   // reference_of, of eight rows.
