@@ -144,7 +144,9 @@ struct IntegerMemory {
  private:
   [[gnu::always_inline]] static constexpr ptrdiff_t aligned(ptrdiff_t bytes) { return (bytes + 63) / 64 * 64; }
   [[gnu::always_inline]] static constexpr ptrdiff_t score_rows(int rows) {
-    return !config::embedded ? 2 * config::integer_tile_rows : rows < config::integer_tile_rows ? rows : config::integer_tile_rows;
+    return !config::embedded                  ? 2 * config::integer_tile_rows
+           : rows < config::integer_tile_rows ? rows
+                                              : config::integer_tile_rows;
   }
 };
 

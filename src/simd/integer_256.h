@@ -1,5 +1,5 @@
-// The kernels of integer attention that AVX2 and AVX-VNNI share, in vectors of 256 bits. Value sums are of 32 bits, made of pairs
-// of 16-bit products. How those are added is a policy: AVX-VNNI has one instruction for it, AVX2 takes two.
+// The kernels of integer attention that AVX2 and AVX-VNNI share, in vectors of 256 bits. Value sums are of 32 bits, made of
+// pairs of 16-bit products. How those are added is a policy: AVX-VNNI has one instruction for it, AVX2 takes two.
 #pragma once
 
 #include "integer_x86.h"
@@ -43,8 +43,8 @@ struct Integer256 : IntegerX86 {
   }
 
   template <int rows>  // not inlined, as scores
-  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const RowMerges& merges,
-                                     int32_t* sums) {
+  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
+                                     const RowMerges& merges, int32_t* sums) {
     for (int c = 0; c < width; c += 16, values += 16 * integer_chunk) {
       __m256i added[rows][2];
       ATTEND_UNROLL

@@ -77,7 +77,8 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
   }
 
   // As scores, of one row with 32 keys where they lie, eight at a time.
-  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+  ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                              int32_t* scores) {
     const RowsInPlace rows(stride);
     for (int k = 0; k < integer_chunk; k += 8) {
       __m256i halves[2];
@@ -100,8 +101,8 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
   }
 
   // As values, of one row with 32 keys where they lie, 32 columns at a time.
-  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
-                              int32_t* sums) {
+  ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
+                                              const Merge& merge, int32_t* sums) {
     int c = 0;
     for (; c + 32 <= width; c += 32) columns_in_place<2>(weights, values + c, stride, merge, sums + c);
     if (c < width) columns_in_place<1>(weights, values + c, stride, merge, sums + c);

@@ -10,7 +10,8 @@ struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
   static constexpr int in_place_step = 1;
 
   // As scores, of one row with 32 keys where they lie: 64 dimensions of all keys, and then the next 64.
-  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+  ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                              int32_t* scores) {
     const RowsInPlace rows(stride);
     __m512i sums[2];
     sums[0] = sums[1] = _mm512_set1_epi32(load_number(query));
@@ -34,8 +35,8 @@ struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
 
   // As values, of one row with 32 keys where they lie, 64 columns at a time. Bytes of four keys are brought side by side, and
   // are multiplied by the upper and by the lower bytes of their weights.
-  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
-                              int32_t* sums) {
+  ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
+                                              const Merge& merge, int32_t* sums) {
     alignas(32) uint8_t low_bytes[integer_chunk], high_bytes[integer_chunk];
     const __m512i words = load(weights);
     _mm256_store_si256(reinterpret_cast<__m256i*>(low_bytes), _mm512_cvtepi16_epi8(words));
@@ -80,7 +81,9 @@ struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
   static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
   static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }
   static ATTEND_ALWAYS_INLINE __mmask16 first_lanes(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
-  static ATTEND_ALWAYS_INLINE __mmask64 first_bytes(int count) { return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1; }
+  static ATTEND_ALWAYS_INLINE __mmask64 first_bytes(int count) {
+    return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1;
+  }
   static ATTEND_ALWAYS_INLINE void merge_columns(__m512i added, const Shifts& shifts, int32_t* sums, __mmask16 lanes) {
     const __m512i before = _mm512_maskz_loadu_epi32(lanes, sums);
     const __m512i after = _mm512_add_epi32(_mm512_sra_epi32(before, shifts.total), _mm512_sra_epi32(added, shifts.chunk));
@@ -113,7 +116,8 @@ struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
   }
 
   // Sums of products of a query with four keys: each quarter of the result has some of each sum.
-  static ATTEND_ALWAYS_INLINE __m512i scores_of_four(__m512i query, const int8_t* keys, const RowsInPlace& rows, __mmask64 dims) {
+  static ATTEND_ALWAYS_INLINE __m512i scores_of_four(__m512i query, const int8_t* keys, const RowsInPlace& rows,
+                                                     __mmask64 dims) {
     __m512i four[4];
     rows.prefetch_four(keys);
     ATTEND_UNROLL

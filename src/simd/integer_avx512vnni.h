@@ -49,8 +49,8 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
 
   // Not inlined: there GCC would keep sums in memory.
   template <int rows>
-  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width, const RowMerges& merges,
-                                     int32_t* sums) {
+  ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
+                                     const RowMerges& merges, int32_t* sums) {
     int c = 0;
     for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
     for (; width - c > 16; c += 32) columns<rows, 2>(weights, values + c * integer_chunk, width, c, merges, sums);
@@ -73,7 +73,7 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
     __m256i halves[2];
     ATTEND_UNROLL
     for (int i = 0; i < 2; ++i) {
-      const __m512i *four = rows + 4 * i;
+      const __m512i* four = rows + 4 * i;
       const __m512i a = Combined::of(_mm512_unpacklo_epi32(four[0], four[1]), _mm512_unpackhi_epi32(four[0], four[1]));
       const __m512i b = Combined::of(_mm512_unpacklo_epi32(four[2], four[3]), _mm512_unpackhi_epi32(four[2], four[3]));
       const __m512i all = Combined::of(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));

@@ -43,7 +43,8 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
   }
 
   // As scores, of one row with 32 keys where they lie: 32 dimensions of all keys, and then the next 32.
-  static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
+  ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                              int32_t* scores) {
     const RowsInPlace rows(stride);
     __m256i sums[4];
     ATTEND_UNROLL
@@ -68,8 +69,8 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
 
   // As values, of one row with 32 keys where they lie, 32 columns at a time. Bytes of four keys are brought side by side, and
   // are multiplied by the upper and by the lower bytes of their weights.
-  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
-                              int32_t* sums) {
+  ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
+                                              const Merge& merge, int32_t* sums) {
     alignas(32) uint8_t low_bytes[integer_chunk], high_bytes[integer_chunk];
     const __m256i first = load(weights), second = load(weights + 8), byte = _mm256_set1_epi16(0xff);
     store(low_bytes, in_order(_mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte))));

@@ -100,7 +100,8 @@ struct IntegerNeonProducts {
   }
 
   template <int rows>
-  static void values(int32_t (*weights)[integer_chunk], const int16_t* packed, int width, const RowMerges& merges, int32_t* sums) {
+  static void values(int32_t (*weights)[integer_chunk], const int16_t* packed, int width, const RowMerges& merges,
+                     int32_t* sums) {
     const int8_t *high[rows], *low[rows];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {

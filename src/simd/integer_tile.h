@@ -1,5 +1,5 @@
-// What the rows of a tile of integer attention need for their weights: the scales of their scores, and what the weights of a chunk
-// are relative to.
+// What the rows of a tile of integer attention need for their weights: the scales of their scores, and what the weights of a
+// chunk are relative to.
 #pragma once
 
 #include "../numerics/integer_softmax.h"

@@ -59,8 +59,8 @@ inline uint32_t sum_of_four(__m128i a) {
 struct IntegerX86 {
   static constexpr bool packs = true;
 
-  // merge_inlined<8>, of eight rows at once. What lies behind the rows is not changed: weights that add nothing are taken for it,
-  // and work memory has room for it.
+  // merge_inlined<8>, of eight rows at once. What lies behind the rows is not changed: weights that add nothing are taken for
+  // it, and work memory has room for it.
   template <int rows>
   static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerState* states, RowMerges& to) {
     ATTEND_UNROLL
@@ -154,7 +154,8 @@ struct IntegerX86 {
   static ATTEND_ALWAYS_INLINE void references_of(__m256i largest, const RowScales& scales, RowWeights& to) {
     const __m256i factor = load(scales.factor), left = load(scales.left), low_bits = _mm256_set1_epi32(0xffff);
     const __m256i low = _mm256_mullo_epi32(_mm256_and_si256(largest, low_bits), factor);
-    const __m256i high = _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srai_epi32(largest, 16), factor), _mm256_srli_epi32(low, 16));
+    const __m256i high =
+        _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srai_epi32(largest, 16), factor), _mm256_srli_epi32(low, 16));
     const __m256i shifted = _mm256_srav_epi32(high, load(scales.right));
     const __m256i rest = _mm256_srlv_epi32(_mm256_and_si256(low, low_bits), _mm256_sub_epi32(_mm256_set1_epi32(16), left));
     const __m256i parts = _mm256_or_si256(_mm256_sllv_epi32(shifted, left), rest);
