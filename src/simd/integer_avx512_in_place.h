@@ -1,12 +1,12 @@
 // How integer attention with AVX-512 VNNI computes a row whose keys and values are read where they lie.
 #pragma once
 
-#include "integer_key_bytes.h"
+#include "integer_avx512_pack.h"
 
 namespace attend {
 namespace {
 
-struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
+struct IntegerAvx512InPlace : IntegerAvx512Pack {
   static constexpr int in_place_step = 1;
 
   // As scores, of one row with 32 keys where they lie: 64 dimensions of all keys, and then the next 64.
@@ -78,12 +78,6 @@ struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
   }
 
  protected:
-  static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
-  static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }
-  static ATTEND_ALWAYS_INLINE __mmask16 first_lanes(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
-  static ATTEND_ALWAYS_INLINE __mmask64 first_bytes(int count) {
-    return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1;
-  }
   static ATTEND_ALWAYS_INLINE void merge_columns(__m512i added, const Shifts& shifts, int32_t* sums, __mmask16 lanes) {
     const __m512i before = _mm512_maskz_loadu_epi32(lanes, sums);
     const __m512i after = _mm512_add_epi32(_mm512_sra_epi32(before, shifts.total), _mm512_sra_epi32(added, shifts.chunk));
@@ -103,16 +97,6 @@ struct IntegerAvx512InPlace : IntegerX86, IntegerKeyBytes {
     rows[1] = _mm512_unpackhi_epi16(low_01, low_23);
     rows[2] = _mm512_unpacklo_epi16(high_01, high_23);
     rows[3] = _mm512_unpackhi_epi16(high_01, high_23);
-  }
-
-  // Quarter q of row i becomes quarter i of row q.
-  static ATTEND_ALWAYS_INLINE void transpose_quarters(__m512i (&rows)[4]) {
-    const __m512i even_01 = _mm512_shuffle_i32x4(rows[0], rows[1], 0x88), odd_01 = _mm512_shuffle_i32x4(rows[0], rows[1], 0xdd);
-    const __m512i even_23 = _mm512_shuffle_i32x4(rows[2], rows[3], 0x88), odd_23 = _mm512_shuffle_i32x4(rows[2], rows[3], 0xdd);
-    rows[0] = _mm512_shuffle_i32x4(even_01, even_23, 0x88);
-    rows[1] = _mm512_shuffle_i32x4(odd_01, odd_23, 0x88);
-    rows[2] = _mm512_shuffle_i32x4(even_01, even_23, 0xdd);
-    rows[3] = _mm512_shuffle_i32x4(odd_01, odd_23, 0xdd);
   }
 
   // Sums of products of a query with four keys: each quarter of the result has some of each sum.

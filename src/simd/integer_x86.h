@@ -28,13 +28,24 @@ ATTEND_ALWAYS_INLINE __m128i load_bytes(const int8_t* from, int count) {
   return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes));
 }
 
+// 16 bytes of rows side by side. What lies behind `count` rows or `bytes` is zeros, and is not read.
+template <int rows>
+ATTEND_NOINLINE void load_some_rows(const int8_t* from, ptrdiff_t stride, int count, int bytes, __m128i (&to)[rows]) {
+  for (int i = 0; i < rows; ++i) to[i] = load_bytes(from + i * stride, i < count ? bytes : 0);
+}
+template <int rows>
+ATTEND_ALWAYS_INLINE void load_rows(const int8_t* from, ptrdiff_t stride, int count, int bytes, __m128i (&to)[rows]) {
+  if (count < rows || bytes < 16) return load_some_rows(from, stride, count, bytes, to);
+  ATTEND_UNROLL
+  for (int i = 0; i < rows; ++i) to[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * stride));
+}
+
 // 16 dimensions of keys k … k + 3 from dimension d on: keys[i] has dimensions d + 4 i … d + 4 i + 3 of the four. Keys from
 // `count` on are zeros.
 ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int d, int head_dim,
                                          __m128i (&four)[4]) {
   __m128i key[4];
-  ATTEND_UNROLL
-  for (int i = 0; i < 4; ++i) key[i] = load_bytes(keys + (k + i) * stride + d, k + i < count ? head_dim - d : 0);
+  load_rows(keys + k * stride + d, stride, count - k, head_dim - d, key);
   const __m128i low_01 = _mm_unpacklo_epi32(key[0], key[1]), high_01 = _mm_unpackhi_epi32(key[0], key[1]);
   const __m128i low_23 = _mm_unpacklo_epi32(key[2], key[3]), high_23 = _mm_unpackhi_epi32(key[2], key[3]);
   four[0] = _mm_unpacklo_epi64(low_01, low_23);
@@ -87,9 +98,11 @@ struct IntegerX86 {
 
   static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
-      for (int k = 0; k < integer_chunk; k += 2, to += 32) {
-        const int8_t* const from = values + k * stride + c;
-        pack_pair(load_bytes(from, k < count ? width - c : 0), load_bytes(from + stride, k + 1 < count ? width - c : 0), to);
+      for (int k = 0; k < integer_chunk; k += 4, to += 64) {
+        __m128i rows[4];
+        load_rows(values + k * stride + c, stride, count - k, width - c, rows);
+        pack_pair(rows[0], rows[1], to);
+        pack_pair(rows[2], rows[3], to + 32);
       }
     }
   }
