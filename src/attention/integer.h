@@ -110,12 +110,18 @@ class IntegerPipeline {
     call(Constant<most>());
   }
 
+  // So few rows of a block are computed one by one, because nothing has to be packed for them.
+  static constexpr int few_rows = 2;
+
   // Rows of a tile on hosts, whose code is made for each number of them.
   ATTEND_NOINLINE void host_tile(int rows, int r, Row first, int key, int end) {
     IntegerTileRow at[Isa::tile_rows];
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
-    if (rows_->count == 1) return tiles_.go_over_alone(at[0], key, end, states_[0], sums(0));
+    if (rows_->count <= few_rows) {
+      for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
+      return;
+    }
     with_rows<Isa::tile_rows>(rows, [&](auto n) { tiles_.template go_over<int(n)>(at, r, key, end, states_ + r, sums(r)); });
   }
 

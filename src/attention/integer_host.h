@@ -98,9 +98,9 @@ class IntegerHostTiles {
     }
   }
 
-  // The same of a row that is alone: whole chunks are read where they lie, several in each step, so that none waits for
+  // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
   // another's. What is left over, and rows of keys or values that kernels cannot read whole, are packed.
-  ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int key, int end, IntegerState& state, int32_t* sums) {
+  ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int r, int key, int end, IntegerState& state, int32_t* sums) {
     constexpr int most = config::integer_tile_rows;
     RowScales scales;
     for (int i = 0; i < most; ++i) scales.set(i, score_scale(at.head));
@@ -117,7 +117,7 @@ class IntegerHostTiles {
       }
       for (int i = 0; i < count; ++i) {
         const int8_t* const keys = keys_.first(problem_.key, kv_head_, first_keys[i]);
-        Isa::scores_in_place(static_cast<const Query*>(query(0)), keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
+        Isa::scores_in_place(static_cast<const Query*>(query(r)), keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
         if constexpr (Keys::has_options) keys_.modify(1, tile + i, kv_head_, first_keys[i], integer_chunk);
         if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
       }
@@ -131,7 +131,7 @@ class IntegerHostTiles {
         Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merge, sums);
       }
     }
-    if (chunk < end) go_over<1>(&at, 0, at_least(key, chunk), end, &state, sums);
+    if (chunk < end) go_over<1>(&at, r, at_least(key, chunk), end, &state, sums);
   }
 
  private:
