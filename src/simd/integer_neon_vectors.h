@@ -4,6 +4,7 @@
 #include <arm_neon.h>
 
 #include "integer_scalar.h"
+#include "integer_tile.h"
 
 namespace attend {
 namespace {
