@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "../../include/attend/core.h"
+#include "../numerics/opaque.h"
 #include "../simd/scalar.h"
 
 namespace attend {
@@ -12,15 +13,6 @@ namespace {
 constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
 constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
-
-// The same pointer or number, of which the compiler knows nothing: what is read through it is read where it is used, what was
-// added to it is not computed in advance, and a loop that runs so often is not unrolled. Otherwise GCC fills the stack with
-// constants and addresses of unrolled loops.
-template <class T>
-T opaque(T value) {
-  __asm__("" : "+r"(value));
-  return value;
-}
 
 // Prefetches lines twice: far ahead into the second-level cache, and nearer into the first.
 template <int bytes>

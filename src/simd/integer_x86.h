@@ -5,7 +5,6 @@
 // so that an instruction which multiplies and adds pairs takes two keys at once.
 #pragma once
 
-#include "../kernel/pack.h"
 #include "integer_scalar.h"
 #include "integer_tile.h"
 

@@ -1,7 +1,11 @@
 // Rows of bytes that are read where they lie, four at a time.
 #pragma once
 
-#include "../kernel/pack.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../numerics/arithmetic.h"
+#include "../numerics/opaque.h"
 
 namespace attend {
 namespace {
