@@ -68,7 +68,7 @@ work_on() { # part
         ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
     # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all.
-    tiles) counts make -j1 tiles JOBS=1 COMPILERS="gcc clang-22" BACKENDS="avx2 avx512 neon64 vfp-m4 helium" ;;
+    tiles) counts make -j1 tiles JOBS=1 COMPILERS="gcc clang-22" BACKENDS="avx2 avx512 avx512vnni neon64 vfp-m4 helium" ;;
     accuracy) counts make -j1 accuracy CXX="$cxx" BUILD="$build" ;;
     story) counts story ;;
   esac

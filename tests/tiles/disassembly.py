@@ -8,7 +8,7 @@ class Instruction:
 
     def __init__(self, address, text):
         self.address = address
-        words = text.split(None, 1)
+        words = text.removeprefix("{vex}").split(None, 1)
         self.mnemonic = words[0]
         self.operands = split_operands(words[1]) if len(words) > 1 else []
         self.text = text
@@ -26,7 +26,7 @@ class Function:
 HEADER = re.compile(r"^[0-9a-f]+ <([^.].*)>:$")  # labels within a function begin with a dot
 LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
 COMMENT = re.compile(r"\s*(//.*|@ .*|;.*|# .*|<.*>.*)$")
-INSTRUCTION = re.compile(r"[a-z][\w.]*(\s|$)")
+INSTRUCTION = re.compile(r"({vex}\s+)?[a-z][\w.]*(\s|$)")
 DATA = re.compile(r"\.(word|long|short|byte|inst)\b")
 OPERAND = re.compile(r"(?:\[[^\]]*\]!?|\([^)]*\)|\{[^}]*\}|[^,\[({])+")
 
