@@ -168,7 +168,8 @@ struct IntegerOptions {
 
   int query_zero = 0;  // zero point of the queries, -128 … 127
 
-  // Scales of single keys and values, in 2^-15 of those of their head, at most 2^15: [kv_heads][slot]; null: none.
+  // Scales of single keys and values, in 2^-15 of those of their head, at most 2^15: [kv_heads][slot]; null: none. Beside them
+  // the zero point of the keys, or that of the values in output_scale, is 0.
   const uint16_t* key_scales = nullptr;
   const uint16_t* value_scales = nullptr;
   ptrdiff_t key_scale_stride = 0;  // from head to head
