@@ -1,5 +1,6 @@
 #!/bin/sh
-# The programs in the README, some in C++ and one in C, compile without a warning and print what the README says:
+# The programs in the README, some in C++ and one in C, compile without a warning and print what the README says; the changes have
+# an entry for this version:
 # tests/checks/check_readme.sh CXX BUILD_DIR [README]
 #
 # `make lib` has made BUILD_DIR/libattend.a.
@@ -68,5 +69,11 @@ program cpp 2 "-x c++ -std=c++17"
 program cpp 3 "-x c++ -std=c++17"
 program cpp 4 "-x c++ -std=c++17"
 program c 1 "-x c -std=c11"
+
+# The newest entry of the changes is the version of the header.
+version=$(awk '/define ATTEND_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }
+  /define ATTEND_BITS_VERSION / { print ", bits version " $3 }' include/attend/version.h)
+newest=$(sed -n 's/^## //p' .github/CHANGELOG.md | head -n 1)
+nothing_in "$([ "$version" = "$newest" ] || echo "version.h has $version, the changes have $newest")" "changes: the newest entry is this version"
 
 finish
