@@ -19,6 +19,11 @@ INCLUDE = re.compile(r'^#include "([^"]+)".*$')
 ENTRY_CLASS = re.compile(r'^template <class Backend>\nstruct (\w+) \{\n.*?^\};\n', re.M | re.S)
 
 
+# Helpers stood in headers, where nobody expects that a source uses all of them.
+NOT_ALL_USED = ''.join(['#if defined(__clang__)\n', *(f'#pragma clang diagnostic ignored "-W{name}"\n' for name in
+                       ('unused-function', 'unused-const-variable', 'unneeded-internal-declaration')), '#endif\n'])
+
+
 def is_c(text):
     return '#pragma once' not in text
 
@@ -182,5 +187,5 @@ def amalgamate(root, banner):
     texts = [section(root, 'in_' + pathlib.Path(files[0]).stem[len('backend_'):], files, key[1], taken, classes, types)
              for key, files in sections.items()]
     calls = expand(root, rest, taken)
-    source_text = f'{banner}#include "attend.h"\n{shared}{"".join(texts)}\n// ---- calls\n{calls}'
+    source_text = f'{banner}{NOT_ALL_USED}#include "attend.h"\n{shared}{"".join(texts)}\n// ---- calls\n{calls}'
     return {'attend.h': header_text, 'attend.cpp': source_text}
