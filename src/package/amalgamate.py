@@ -9,9 +9,12 @@ because each section has its own copy of all helpers, compiled for its own instr
     their bodies are the section's; attend::core::Entry<Avx2Backend> derives from it.
 
 All other sources follow the sections, as they are.
+
+src/package/amalgamate.py FOLDER, from the project's top folder, writes the two there.
 """
 import pathlib
 import re
+import sys
 
 # Declarations that sections share with the dispatcher: they come once, before all sections.
 SHARED = ['src/numerics/float_rules.h', 'src/backends.h', 'src/layers.h', 'src/kernel/operands.h']
@@ -189,3 +192,8 @@ def amalgamate(root, banner):
     calls = expand(root, rest, taken)
     source_text = f'{banner}{NOT_ALL_USED}#include "attend.h"\n{shared}{"".join(texts)}\n// ---- calls\n{calls}'
     return {'attend.h': header_text, 'attend.cpp': source_text}
+
+
+if __name__ == '__main__':
+    for file_name, content in amalgamate('.', '').items():
+        pathlib.Path(sys.argv[1], file_name).write_text(content)

@@ -38,7 +38,7 @@ for copy in arduino/Attend/src cmsis-pack/src; do
 done
 alone() (cd "$build" && $cxx -std=c++17 "$@" -c attend.cpp -o one/attend.o)
 mkdir -p "$build/one"
-succeeds "attend.cpp compiles alone" alone -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror && {
+succeeds "attend.cpp compiles alone" alone -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wold-style-cast -Werror && {
   objects=$build/one
   whole=$cxx
   cxx="$cxx -I$build/forward" # before the library's own headers
