@@ -19,13 +19,11 @@ from amalgamate import amalgamate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / 'src/package'
-# Arduino cores that compile C++17 by themselves. Others need -std=gnu++17 in a platform.local.txt.
-ARDUINO_CORES = 'esp32,rp2040,stm32,renesas_uno,renesas_portenta,teensy'
 
 
 class Packages:
     def __init__(self, library, url):
-        self.words = dict(description.describe(ROOT, url), ARCHITECTURES=ARDUINO_CORES)
+        self.words = description.describe(ROOT, url)
         self.version = self.words['VERSION']
         self.wheel_tag = self.words['WHEEL_TAG'] = f'py3-none-linux_{platform.machine()}'
         self.library = library
