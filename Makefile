@@ -78,6 +78,11 @@ install: lib
 uninstall:
 	@sh src/install.sh uninstall "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
 
+## package     what others vendor or install, in build/package: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel (URL= of the project, for their descriptions)
+.PHONY: package
+package: lib
+	@PYTHONDONTWRITEBYTECODE=1 python3 src/package/package.py --library $(BUILD)/libattend.so --url "$(URL)" build/package
+
 ## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
 ##               EXAMPLE=textbook  self-attention step by step
@@ -128,7 +133,7 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test, some three minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, who includes whom, README
+## test        every test, some four minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, README
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)

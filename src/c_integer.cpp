@@ -5,7 +5,7 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-constexpr attend_integer_problem default_problem() {
+constexpr attend_integer_problem default_integer_problem() {
   constexpr ptrdiff_t dense = ATTEND_DENSE, none = -1;  // none: refused, until it is set
   attend_integer_problem problem = {};
   problem.size = sizeof problem;
@@ -20,7 +20,7 @@ constexpr attend_integer_problem default_problem() {
   problem.key_scales = problem.value_scales = {nullptr, dense, dense};
   return problem;
 }
-constexpr attend_integer_problem defaults = default_problem();
+constexpr attend_integer_problem integer_defaults = default_integer_problem();
 
 // The constants of each head, behind the core's work memory.
 void take_head_constants(const attend_integer_constants* constants, IntegerCall& call) {
@@ -85,7 +85,7 @@ attend_status attend_integer_problem_init(attend_integer_problem* problem, size_
   Check check;
   check.new_struct(problem, alignof(attend_integer_problem), sizeof *problem, size, ATTEND_ARG_PROBLEM);
   if (check.failed()) return check.status();
-  *problem = defaults;
+  *problem = integer_defaults;
   problem->size = size;
   return ATTEND_OK;
 }

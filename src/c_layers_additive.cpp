@@ -9,7 +9,7 @@ namespace c_surface {
 namespace {
 
 // What would change or show other scores.
-void check_left_out(Check& check, const attend_problem& problem) {
+void check_left_to_additive(Check& check, const attend_problem& problem) {
   const auto left = [&](bool is, attend_argument argument) { check.require(is, ATTEND_CONFLICT, argument); };
   constexpr float usual = ATTEND_DEFAULT_SCALE;
   const int stage = problem.scores.stage;
@@ -32,7 +32,7 @@ AdditiveMemory check_additive(Check& check, const attend_problem* problem, CallO
   call.one_sequence = true;
   check_rows(check, problem, call);
   if (check.failed()) return {};
-  check_left_out(check, *problem);
+  check_left_to_additive(check, *problem);
   if (check.failed()) return {};
   call.memory = Memory();
   check_call(check, problem, call);

@@ -61,7 +61,7 @@ struct Table<core::BackendList<Isa...>> {
                                           core::Entry<typename Isa::Combining>::combine, available<Isa>}...};
 };
 constexpr auto& backends = Table<core::Backends>::backends;
-constexpr int count = int(sizeof backends / sizeof backends[0]);
+constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
 
 bool same_text(const char* a, const char* b) {
   while (*a != '\0' && *a == *b) ++a, ++b;
@@ -133,7 +133,7 @@ void choose(const Backend&) {}
 
 }  // namespace
 
-int backend_count() { return count; }
+int backend_count() { return length_of_list; }
 
 const char* backend_name(int index) { return backends[index].name; }
 

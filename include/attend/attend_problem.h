@@ -218,6 +218,16 @@ typedef struct attend_problem {
   ptrdiff_t first_key; /* of states: where they stand, which is where this call goes on; less than keys, if it is not 0 */
 } attend_problem;
 
+#if defined(__GNUC__) || defined(__clang__)
+/* The library was compiled with members of structs where the target's rules put them: -fpack-struct and #pragma pack around
+ * these headers are refused here. */
+struct attend_packing {
+  char first;
+  void* second;
+};
+typedef char attend_structs_must_not_be_packed[offsetof(struct attend_packing, second) == __alignof__(void*) ? 1 : -1];
+#endif
+
 /* Writes defaults to the struct. size: sizeof(attend_problem), as the caller's header has it. */
 ATTEND_API attend_status attend_problem_init(attend_problem* problem, size_t size);
 

@@ -66,6 +66,18 @@
 #endif
 
 namespace attend {
+namespace detail {
+
+struct Packing {
+  char first;
+  void* second;
+};
+static_assert(
+    offsetof(Packing, second) == alignof(void*),
+    "attend: members of structs must lie where the target's rules put them, here and in the compiled sources: compile "
+    "without -fpack-struct, and include attend's headers outside #pragma pack");
+
+}  // namespace detail
 
 // Keys are summed in segments of this many absolute positions. Part of the arithmetic: it decides bits.
 inline constexpr int segment_keys = 512;

@@ -45,13 +45,13 @@ class Quantisation {
 
  public:
   constexpr Quantisation(double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
-                         double scale = default_scale(Dims::head_dim))
+                         double scale = double(default_scale(Dims::head_dim)))
       : scores_{}, outputs_{}, status_(Status::ok) {
     for (int head = 0; head < heads; ++head) set_head(head, query_scale, key_scale, of_values, of_outputs, scale);
   }
 
   constexpr void set_head(int head, double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
-                          double scale = default_scale(Dims::head_dim)) {
+                          double scale = double(default_scale(Dims::head_dim))) {
     const double step = 1.4426950408889634 * scale * query_scale * key_scale, steps = of_values.scale / of_outputs.scale;
     const bool ordinary = query_scale > 0 && key_scale > 0 && of_values.scale > 0 && of_outputs.scale > 0;
     if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {

@@ -27,6 +27,11 @@
 #endif
 #endif
 
+// GCC takes the length of an array for a conversion where it is a template parameter of type int.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
 // Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.
 #if defined(__clang__)
 #define ATTEND_UNROLL _Pragma("unroll")

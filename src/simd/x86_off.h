@@ -7,3 +7,5 @@
 #pragma GCC pop_options
 #pragma GCC diagnostic pop
 #endif
+
+#undef ATTEND_FMA

@@ -1,0 +1,43 @@
+"""What every package says of the project, once: its name, its version (from include/attend/version.h alone), its files."""
+import re
+
+NAME = 'Attend'
+SENTENCE = 'Transformer attention without allocation or dependencies, with the same bits on every processor'
+PARAGRAPH = ('Self- and cross-attention, key/value caches, projections, normalisation and rotary positions for C++17 and C, from '
+             'Cortex-M0+ to AVX-512: memory known at compile time, no run-time library, and integer attention without floats.')
+KEYWORDS = ['attention', 'transformer', 'inference', 'kv-cache', 'machine-learning', 'embedded', 'simd']
+
+
+def files(root, *patterns):
+    return sorted(str(path.relative_to(root)) for pattern in patterns for path in root.glob(pattern) if path.is_file())
+
+
+def describe(root, url):
+    """What templates may name between @ and @."""
+    version = (root / 'include/attend/version.h').read_text()
+    number = lambda part: re.search(rf'^#define ATTEND_VERSION_{part} (\d+)$', version, re.M)[1]
+    sources = files(root, 'src/*.cpp')
+    return {
+        'NAME': NAME,
+        'VERSION': '.'.join(number(part) for part in ('MAJOR', 'MINOR', 'PATCH')),
+        'SENTENCE': SENTENCE,
+        'PARAGRAPH': PARAGRAPH,
+        'KEYWORDS': ', '.join(KEYWORDS),
+        'KEYWORD_LIST': ', '.join(f'"{word}"' for word in KEYWORDS),
+        'AUTHORS': re.search(r'^Copyright \(c\) \d+ (.*)$', (root / 'LICENSE').read_text(), re.M)[1],
+        'URL': url,
+        'URL_OR_NOTHING': url,
+        'SOURCES': '\n'.join(f'    "src/{source[4:]}"' for source in sources),
+        'SOURCES_ABOVE': '\n'.join(f'    "../src/{source[4:]}"' for source in sources),
+    }
+
+
+def project_files(root):
+    """Everything that takes part in compiling the library, in the places where it lies: what vendors copy."""
+    return {path: (root / path).read_bytes()
+            for path in files(root, 'include/attend/*.h', 'src/*.cpp', 'src/*.h', 'src/*/*.h')
+            if not path.startswith('src/package/')}
+
+
+def documents(root):
+    return {path: (root / path).read_bytes() for path in ('LICENSE', 'README.md')}

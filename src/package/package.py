@@ -1,0 +1,112 @@
+"""Makes what people vendor and install Attend with: src/package/package.py --library LIBATTEND.SO [--url URL] FOLDER
+
+Below FOLDER, each as a folder and as an archive with reproducible bytes: the amalgamation, an Arduino library, a PlatformIO library,
+an ESP-IDF component, a Zephyr module, a CMSIS-Pack and a Python wheel. A package is the files below src/package/<its name>, where
+@NAMES@ are replaced by what description.py says and .in at the end of a name is dropped, and files of the project.
+"""
+import argparse
+import base64
+import hashlib
+import pathlib
+import platform
+import re
+import shutil
+
+import archives
+import c_to_ctypes
+import description
+from amalgamate import amalgamate
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / 'src/package'
+
+
+class Packages:
+    def __init__(self, library, url):
+        self.words = description.describe(ROOT, url)
+        self.version = self.words['VERSION']
+        self.wheel_tag = self.words['WHEEL_TAG'] = f'py3-none-linux_{platform.machine()}'
+        self.library = library
+        self.single = {name: text.encode() for name, text in amalgamate(ROOT, self.banner('/* ', ' */\n', 'include/attend and src')).items()}
+
+    def banner(self, begin, end, source):
+        return f'{begin}Attend {self.version}, made from {source} by `make package`: do not edit.{end}'
+
+    def filled(self, text, **words):
+        """A template with its names replaced. A line that asks for a URL goes where there is none."""
+        words = {**self.words, **words}
+        lines = [line for line in text.splitlines(keepends=True) if words['URL'] or '@URL@' not in line]
+        return re.sub(r'@([A-Z_]+)@', lambda name: words[name[1]], ''.join(lines))
+
+    def templates(self, name, **words):
+        folder = HERE / name
+        return {str(path.relative_to(folder)).removesuffix('.in'): self.filled(path.read_text(), **words).encode()
+                for path in sorted(folder.rglob('*')) if path.is_file() and '__pycache__' not in path.parts}
+
+    def example(self, place, include='attend/attend.h'):
+        return {f'{place}/wake.h': self.templates('example', HEADER=include)['wake.h']}
+
+    def single_below(self, header, source):
+        return {f'{header}attend.h': self.single['attend.h'], f'{source}attend.cpp': self.single['attend.cpp']}
+
+    def amalgamation(self):
+        return {**self.single, **description.documents(ROOT)}
+
+    def arduino(self):
+        return {**self.templates('arduino'), **self.example('examples/Wake', 'attend.h'), **self.single_below('src/', 'src/'),
+                'src/attend/attend.h': b'#include "../attend.h"  // where the sources of other packages look for it\n',
+                **description.documents(ROOT)}
+
+    def folders(self, name, example):
+        """A package of the folders as they are."""
+        return {**self.templates(name), **self.example(example), **description.project_files(ROOT), **description.documents(ROOT)}
+
+    def cmsis_pack(self):
+        return {**self.templates('cmsis-pack'), **self.example('template', 'attend.h'), **self.single_below('include/', 'src/'),
+                **description.documents(ROOT)}
+
+    def wheel(self):
+        files = self.templates('python')
+        files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_*.h')).encode()
+        files['attend/libattend.so'] = self.library.read_bytes()
+        information = f'attend-{self.version}.dist-info'
+        for name in ('METADATA', 'WHEEL'):
+            files[f'{information}/{name}'] = files.pop(name)
+        files[f'{information}/LICENSE'] = (ROOT / 'LICENSE').read_bytes()
+        digest = lambda content: base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode()
+        record = [f'{name},sha256={digest(files[name])},{len(files[name])}\n' for name in sorted(files)]
+        files[f'{information}/RECORD'] = ''.join([*record, f'{information}/RECORD,,\n']).encode()
+        return files
+
+    def all(self):
+        """Folder, archive, the archive's own top folder, and the files of each."""
+        version = self.version
+        yield 'amalgamation', f'attend-{version}-amalgamation.zip', f'attend-{version}/', self.amalgamation()
+        yield 'arduino/Attend', f'attend-{version}-arduino.zip', 'Attend/', self.arduino()
+        yield 'platformio', f'attend-{version}-platformio.tar.gz', '', self.folders('platformio', 'examples/wake/src')
+        yield 'esp-idf/attend', f'attend-{version}-esp-idf.tar.gz', 'attend/', self.folders('esp-idf', 'examples/wake/main')
+        yield 'zephyr/attend', f'attend-{version}-zephyr.tar.gz', 'attend/', self.folders('zephyr', 'samples/wake/src')
+        yield 'cmsis-pack', f'Attend.Attend.{version}.pack', '', self.cmsis_pack()
+        yield 'python', f'attend-{version}-{self.wheel_tag}.whl', '', self.wheel()
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument('--library', type=pathlib.Path, required=True)
+    arguments.add_argument('--url', default='')
+    arguments.add_argument('folder', type=pathlib.Path)
+    arguments = arguments.parse_args()
+    shutil.rmtree(arguments.folder, ignore_errors=True)
+    for folder, archive, top, files in Packages(arguments.library, arguments.url).all():
+        for name, content in files.items():
+            write(arguments.folder / folder / name, content)
+        write(arguments.folder / archive, archives.archived(archive, {top + name: content for name, content in files.items()}))
+        print(arguments.folder / archive)
+
+
+main()

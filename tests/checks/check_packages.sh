@@ -1,0 +1,197 @@
+#!/bin/sh
+# What `make package` makes is what each kind of user expects, and gives the library's bits: tests/checks/check_packages.sh CXX BUILD_DIR
+#
+# Nothing of Arduino, ESP-IDF or Zephyr is on this machine: small stand-ins take what the packages hand to these, exactly that is
+# compiled as they would compile it, and the examples run on emulated boards.
+cxx=$1
+build=$2/check_packages
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build/forward/attend" "$build/system/zephyr/sys" || exit 1
+packages=$build/packages
+board=tests/firmware/board.sh
+
+needs() { # program package
+  command -v "$1" >/dev/null 2>&1 && return
+  if [ "${CI:-}" = true ]; then fail "$1" "it was not found: apt-get install $2"; else skip "$1" "apt-get install $2"; fi
+  false
+}
+needs python3 python3 || { finish && exit; }
+export PYTHONDONTWRITEBYTECODE=1 SECONDS_TO_LIVE=60 # of a program on a board
+
+# ---- What they consist of
+make_packages() { python3 src/package/package.py --library "$2" "$1"; }
+succeeds "all packages are made" make_packages "$packages" "$2/libattend.so" || { finish; exit; }
+make_packages "$build/again" "$2/libattend.so" >/dev/null
+for archive in "$packages"/*.*; do
+  name=$(basename "$archive")
+  if cmp -s "$archive" "$build/again/$name"; then ok "$name: the same bytes again"; else fail "$name" "its bytes differ when it is made again"; fi
+done
+rm -rf "$build/again"
+python3 tests/checks/package_contents.py "$packages" | tee "$build/contents"
+passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+
+# ---- One header and one source
+cp "$packages/amalgamation/attend.h" "$packages/amalgamation/attend.cpp" "$build"
+for header in include/attend/*.h; do echo '#include "../../attend.h"' >"$build/forward/${header#include/}"; done
+for copy in arduino/Attend/src cmsis-pack/src; do
+  nothing_in "$(cmp "$packages/$copy/attend.cpp" "$build/attend.cpp" 2>&1)" "$copy has the amalgamation's source"
+done
+alone() (cd "$build" && $cxx -std=c++17 "$@" -c attend.cpp -o one/attend.o)
+mkdir -p "$build/one"
+succeeds "attend.cpp compiles alone" alone -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wold-style-cast -Werror && {
+  objects=$build/one
+  whole=$cxx
+  cxx="$cxx -I$build/forward" # before the library's own headers
+  same_bits "attend.cpp"
+  cxx=$whole
+}
+refuses() { if alone "$1" -fsyntax-only >"$build/log" 2>&1; then fail "attend.cpp with $1" "it compiles"; else
+  if first_error "$build/log" | grep -qF "$2"; then ok "attend.cpp with $1 stops: $2"; else fail "attend.cpp with $1" "$(first_error "$build/log")"; fi
+fi; }
+refuses -std=gnu++11 "attend needs C++17"
+refuses -ffast-math "attend cannot keep its bits"
+
+# ---- On boards
+# The systems' own headers, as the examples use them.
+echo '#include "package_system.h"' | tee "$build/system/stdio.h" "$build/system/Arduino.h" >"$build/system/zephyr/sys/printk.h"
+printf '#include "package_system.h"\nnamespace std {\nusing ::printf;\n}\n' >"$build/system/cstdio"
+printf 'token %d: head 0 puts out %d thousandths\n' 0 0 1 5441 2 12309 >"$build/expected"
+
+# example BOARD WHOSE FILE CALL INCLUDE FLAGS…: runs on the board, with the objects in $objects.
+example() {
+  target=$1 whose=$2 file=$3 call=$4 include=$5
+  shift 5
+  compiler=$(sh $board compiler "$target")
+  # shellcheck disable=SC2046
+  on_board() {
+    $compiler $(sh $board flags "$target") "$@" -fno-exceptions -ffreestanding -Wall -Wextra -Werror -Itests/firmware -I"$build/system" -I"$include" \
+      -I"$(dirname "$file")" -DEXAMPLE="\"$(pwd)/$file\"" -DCALL="$call" -c tests/firmware/package_main.cpp -o "$build/example.o" &&
+      sh $board link "$target" "$build/example.elf" "$build/example.o" "$objects"/*.o
+  }
+  succeeds "$whose: the example links for $target" on_board "$@" || return
+  sh $board run "$target" "$build/example.elf" 2>&1 | tr -d '\r' >"$build/output"
+  nothing_in "$(diff "$build/expected" "$build/output")" "$whose: the example prints what it should on $target"
+}
+
+# one_source BOARD FLAGS…: attend.cpp for the board, to $objects.
+one_source() {
+  objects=$build/one.$1
+  mkdir -p "$objects"
+  compiler=$(sh $board compiler "$1") flags=$(sh $board flags "$1")
+  shift
+  # shellcheck disable=SC2086
+  (cd "$packages/arduino/Attend/src" && $compiler $flags "$@" -c attend.cpp -o "../../../../$(basename "$objects")/attend.o")
+}
+# As Arduino's cores of these processors compile: their levels and what they switch off.
+arduino='-std=gnu++17 -Os -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti -fno-threadsafe-statics -nostdlib'
+if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then
+  for target in cortex-m0plus cortex-m4; do
+    # shellcheck disable=SC2086
+    succeeds "Arduino: src/ compiles for $target" one_source $target $arduino -Wall -Wextra -Werror &&
+      example $target Arduino "$packages/arduino/Attend/examples/Wake/Wake.ino" setup "$packages/arduino/Attend/src" $arduino
+  done
+  digests() {
+    # shellcheck disable=SC2046
+    arm-none-eabi-g++ $(sh $board flags cortex-m4) -std=c++17 -Os -I"$build/forward" -c tests/firmware/digests_main.cpp -o "$build/digests.o" &&
+      sh $board link cortex-m4 "$build/digests.elf" "$build/digests.o" "$objects"/*.o && sh $board run cortex-m4 "$build/digests.elf"
+  }
+  succeeds "attend.cpp: digests are the committed ones on cortex-m4" digests
+  mkdir -p "$build/project" # where an IDE copies a template to
+  cp "$packages/cmsis-pack/template/wake.h" "$packages/platformio/examples/wake/src/main.cpp" "$build/project"
+  example cortex-m4 CMSIS-Pack "$build/project/main.cpp" example_main "$packages/cmsis-pack/include" -std=c++17 -Os
+fi
+
+# ---- Folders and a build system
+# recorded PACKAGE CMAKE: what its CMakeLists.txt hands over, as lines "source …", "include …" and "option …".
+recorded() {
+  mkdir -p "$build/$1"
+  cat >"$build/$1/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.16)
+project(recorded NONE)
+function(record kind)
+  foreach(word \${ARGN})
+    if(NOT kind STREQUAL option)
+      get_filename_component(word "\${word}" ABSOLUTE BASE_DIR "\${CMAKE_CURRENT_LIST_DIR}")
+    endif()
+    file(APPEND "$(pwd)/$build/$1/record" "\${kind} \${word}\n")
+  endforeach()
+endfunction()
+function(idf_component_register)
+  cmake_parse_arguments(GIVEN "" "" "SRCS;INCLUDE_DIRS" \${ARGN})
+  record(source \${GIVEN_SRCS})
+  record(include \${GIVEN_INCLUDE_DIRS})
+endfunction()
+function(target_compile_features)
+endfunction()
+function(target_compile_options library scope)
+  record(option \${ARGN})
+endfunction()
+function(zephyr_library_named name)
+endfunction()
+function(zephyr_library_sources)
+  record(source \${ARGN})
+endfunction()
+function(zephyr_include_directories)
+  record(include \${ARGN})
+endfunction()
+function(zephyr_library_compile_options)
+  record(option \${ARGN})
+endfunction()
+add_subdirectory($(pwd)/$2 package)
+END
+  rm -f "$build/$1/record"
+  cmake -S "$build/$1" -B "$build/$1/out" -DCONFIG_ATTEND="${3:-y}" -DCOMPONENT_LIB=attend
+}
+# built PACKAGE CMAKE BOARD STANDARD FILE CALL
+built() {
+  succeeds "$1: CMake takes it" recorded "$1" "$2" || return
+  sources=$(sed -n 's/^source //p' "$build/$1/record") include=$(sed -n 's/^include //p' "$build/$1/record")
+  nothing_in "$(printf '%s\n' $sources | sed 's|.*/||' | sort | diff - "$build/sources")" "$1: it compiles the project's sources, and no others"
+  board_compiler=$(sh $board compiler "$3") objects=$build/$1/objects
+  command -v "$board_compiler" >/dev/null 2>&1 || { skip "$1" "$board_compiler was not found"; return; }
+  with_board() (cxx=$board_compiler && compile_all "$objects" "$@")
+  # shellcheck disable=SC2046
+  succeeds "$1: these compile for $3" with_board "$sources" $(sh $board flags "$3") "$4" -Os -ffunction-sections -fdata-sections -fno-exceptions \
+    -fno-rtti -I"$include" $(sed -n 's/^option //p' "$build/$1/record") && example "$3" "$1" "$5" "$6" "$include" "$4" -Os
+}
+ls src/*.cpp | sed 's|.*/||' | sort >"$build/sources"
+if needs cmake cmake; then
+  built ESP-IDF "$packages/esp-idf/attend" rv32imac -std=gnu++20 "$packages/esp-idf/attend/examples/wake/main/main.cpp" app_main
+  built Zephyr "$packages/zephyr/attend/zephyr" cortex-m33 -std=c++17 "$packages/zephyr/attend/samples/wake/src/main.cpp" example_main
+  succeeds "Zephyr: CMake takes it, switched off" recorded off "$packages/zephyr/attend/zephyr" n
+  nothing_in "$(cat "$build/off/record" 2>/dev/null)" "Zephyr: switched off, nothing is compiled"
+fi
+
+# PlatformIO on this machine: its sources are the project's, byte for byte, so the library's objects are theirs.
+for folder in include src; do
+  nothing_in "$(diff -r "$folder" "$packages/platformio/$folder" | grep -vE '^Only in src(/c_api|/simd)?: ')" "PlatformIO: $folder/ is the project's"
+done
+wake() {
+  $cxx -std=gnu++17 -I"$packages/platformio/include" "$packages/platformio/examples/wake/src/main.cpp" "$2/libattend.a" -o "$build/wake" &&
+    "$build/wake" | diff "$build/expected" -
+}
+succeeds "PlatformIO: the example prints what it should" wake "$@"
+
+# ---- Python
+wheel=$(ls "$packages"/*.whl)
+version=$(basename "$wheel" | cut -d- -f2)
+if python3 -m venv "$build/venv" >"$build/log" 2>&1; then
+  succeeds "the wheel installs into a fresh environment" "$build/venv/bin/python" -m pip install --no-index "$wheel"
+  succeeds "the wheel computes over buffers, without numpy" "$build/venv/bin/python" tests/c_api/wheel.py "$version" buffers
+  pip_shows() { "$build/venv/bin/python" -m pip show attend | grep -x "Version: $version"; }
+  succeeds "pip knows its version" pip_shows
+else
+  skip "a fresh environment" "$(head -n 1 "$build/log") (Debian: apt-get install python3-venv)"
+fi
+succeeds "the wheel unpacks" python3 -m zipfile -e "$wheel" "$build/unpacked"
+numpy=''
+for candidate in python3 /usr/bin/python3; do
+  [ -n "$numpy" ] || { $candidate -c 'import numpy' 2>/dev/null && numpy=$candidate; }
+done
+if [ -n "$numpy" ]; then
+  succeeds "the wheel against numpy in float64" env PYTHONPATH="$build/unpacked" $numpy tests/c_api/wheel.py "$version"
+else
+  skip "numpy" "no python3 has it"
+fi
+
+finish
