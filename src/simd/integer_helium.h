@@ -1,6 +1,6 @@
 // The kernels of integer attention for Helium, with or without its floats: Cortex-M55 and M85. Scores are sums over 16 lanes of
-// 8 bits, softmax and merging have 4 lanes of 32 bits, sums of values 8 of 16 bits. Weights lie at the beginning of a row's scores, as 16 bits.
-// In assembly r7 is saved, because compilers may keep the frame pointer in it.
+// 8 bits, softmax and merging have 4 lanes of 32 bits, sums of values 8 of 16 bits. Weights lie at the beginning of a row's
+// scores, as 16 bits. In assembly r7 is saved, because compilers may keep the frame pointer in it.
 #pragma once
 
 #include "../../include/attend/config.h"
@@ -25,10 +25,13 @@ struct IntegerHelium {
   ATTEND_HOT ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count,
                                                 int head_dim, Tile scores) {
     struct {
-      const Query* query[2];
+      int32_t zero;
       int32_t* last;
       int32_t zeros[2];
-    } const parts = {{query[0], query[rows - 1]}, scores[0] + (count - 2), {0, 0}};
+      const Query* first;
+      int32_t another_zero;
+      const Query* second;
+    } const parts = {0, scores[0] + (count - 2), {0, 0}, query[0], 0, query[rows - 1]};  // as one instruction loads them
     register const void* from __asm__("r0") = &parts;
     register const int8_t* key __asm__("r9") = keys;
     register int32_t* to __asm__("r10") = scores[0];
@@ -38,16 +41,13 @@ struct IntegerHelium {
         "push {r0, r7}\n"
         "mov r7, r0\n"
         "1:\n"
-        "ldrd r5, r8, [r7]\n"
-        "ldr r1, [r7, #8]\n"
+        "ldm r7, {r0, r1, r2, r4, r5, r6, r8}\n"
         "cmp r10, r1\n"
         "mov r1, r9\n"
         "ite ls\n"
         "addls r3, r9, r11\n"
         "movhi r3, r9\n"
         "add r9, r9, r11, lsl #1\n"
-        "ldrd r0, r2, [r7, #12]\n"
-        "ldrd r4, r6, [r7, #12]\n"
         "dlstp.8 lr, r12\n"
         "2:\n"
         "vldrb.u8 q0, [r5], #16\n"
@@ -137,23 +137,25 @@ struct IntegerHelium {
   // c - ((x * power) >> 11) is ((c << 11) + 2047 - x * power) >> 11.
   static constexpr uint32_t before_shift(uint32_t coefficient) { return coefficient << 11 | 2047; }
 
-  // The exponent has octaves, from 1 on, in 5 bits, and 2048ths of one in the next 11.
+  // The exponent has octaves, from 1 on, in 5 bits, and 2048ths of one in the next 11. It is taken with all bits inverted and
+  // an octave more, so that the octaves are a shift to the right as they are, and 2047 less than the rest is -x.
   //   q0 exponents   q1 less the fraction   q2 power   q5 factor   q6 largest
   ATTEND_HOT ATTEND_NOINLINE static uint32_t weights_of_row(int32_t* scores, int32_t largest, const core::ScoreScale& scale,
                                                             uint32_t fraction) {
     static constexpr uint32_t coefficients[] = {exp2_c3, before_shift(exp2_c2), before_shift(exp2_c1), before_shift(exp2_c0)};
     register uint32_t left __asm__("r0") = 0u - uint32_t(scale.right);
     register uint32_t end __asm__("r1") = scale.end;
-    register uint32_t begin __asm__("r2") = (fraction + 2048) << 16;
+    register uint32_t begin __asm__("r2") = ~((fraction + 2048) << 16) + (1u << 27);
     register const uint32_t* from __asm__("r8") = coefficients;
     register int32_t* to __asm__("r9") = scores;
     register uint32_t sum __asm__("r10") = 0;
     register int32_t most __asm__("r11") = largest;
-    register uint32_t factor __asm__("r12") = scale.factor;
+    register uint32_t factor __asm__("r12") = 0u - scale.factor;
     __asm__ volatile(
         "push {r0, r7}\n"
         "mov r7, r9\n"
         "ldm r8, {r3, r4, r5, r6}\n"
+        "movw r8, #2047\n"
         "vdup.32 q6, r11\n"
         "vdup.32 q5, r12\n"
         "mov lr, %[rounds]\n"
@@ -167,10 +169,9 @@ struct IntegerHelium {
         "vmlas.u32 q0, q5, r2\n"
         "vshl.i32 q1, q0, #5\n"
         "vshr.u32 q1, q1, #21\n"
-        "vshr.u32 q0, q0, #27\n"
-        "vneg.s32 q1, q1\n"
+        "vshr.s32 q0, q0, #27\n"
+        "vsub.i32 q1, q1, r8\n"
         "vmul.i32 q2, q1, r3\n"
-        "vneg.s32 q0, q0\n"
         "vadd.i32 q2, q2, r4\n"
         "vshr.u32 q2, q2, #11\n"
         "vmlas.u32 q2, q1, r5\n"
@@ -185,8 +186,8 @@ struct IntegerHelium {
         ".endr\n"
         "le lr, 1b\n"
         "pop {r0, r7}\n"
-        : "+r"(to), "+r"(sum)
-        : "r"(left), "r"(end), "r"(begin), "r"(from), "r"(most), "r"(factor), [rounds] "i"(integer_chunk / 8)
+        : "+r"(to), "+r"(sum), "+r"(from)
+        : "r"(left), "r"(end), "r"(begin), "r"(most), "r"(factor), [rounds] "i"(integer_chunk / 8)
         : "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q5", "q6", "cc", "memory");
     return sum;
   }
@@ -212,6 +213,11 @@ struct IntegerHelium {
   template <int rows>
   ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& call, const int8_t* values, const int32_t* weights, int columns,
                                                         int count) {
+#ifdef __OPTIMIZE_SIZE__
+    constexpr int rounds = 4;  // for 8 columns
+#else
+    constexpr int rounds = 1;
+#endif
     register const int8_t* column __asm__("r1") = values;
     register int left __asm__("r8") = columns;
     register const int32_t* of_keys __asm__("r9") = weights;
@@ -253,10 +259,13 @@ struct IntegerHelium {
         "1:\n"
         "add r5, r9, #64\n"
         "add r3, r1, #1\n"
-        "mov lr, #4\n"
         "cmp r10, #16\n"
+        ".if %c[rounds] > 1\n"
+        "mov lr, #%c[rounds]\n"
         "dls lr, lr\n"
+        ".endif\n"
         "2:\n"
+        ".rept 4 / %c[rounds]\n"
         "attend_keys q4, 0,\n"
         "attend_keys q5, 16, a\n"
         "bls 3f\n"
@@ -269,7 +278,10 @@ struct IntegerHelium {
         "strd r0, r2, [r5], #8\n"
         "add r1, r1, #2\n"
         "add r3, r3, #2\n"
+        ".endr\n"
+        ".if %c[rounds] > 1\n"
         "le lr, 2b\n"
+        ".endif\n"
         "ldrd r0, r2, [r11, #16]\n"
         "ldrd r4, r6, [r11]\n"
         "attend_merge 64, r4, r6, r0\n"
@@ -285,7 +297,7 @@ struct IntegerHelium {
         ".purgem attend_keys\n"
         ".purgem attend_merge\n"
         : "+r"(column), "+r"(left)
-        : "r"(of_keys), "r"(keys), "r"(parts), [rows] "i"(rows), [row] "i"(4 * integer_chunk)
+        : "r"(of_keys), "r"(keys), "r"(parts), [rounds] "i"(rounds), [rows] "i"(rows), [row] "i"(4 * integer_chunk)
         : "r0", "r2", "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 
