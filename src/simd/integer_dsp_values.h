@@ -41,9 +41,13 @@ struct IntegerDspValues : IntegerDspSoftmax {
                         weights[0] + 2 * pairs,
                         pairs - 4,
                         -pairs & 3};
-      // Behind the weights, where the scores of the second row were, assembly finds it when all registers are taken.
-      weights[1][0] = int32_t(reinterpret_cast<intptr_t>(&of_rows));
+      // Behind the weights assembly finds it when all registers are taken. The scores of the second row were there; where a
+      // block has one row, its query is.
+      int32_t* const behind = weights[0] + integer_chunk;
+      const int32_t kept = *behind;
+      *behind = int32_t(reinterpret_cast<intptr_t>(&of_rows));
       values_of_rows(of_rows);
+      *behind = kept;
     }
     for (int r = 0; r < rows; ++r) {
       for (int c = whole; c < width; ++c) {
