@@ -111,10 +111,8 @@ struct IntegerDsp : IntegerDspValues {
         ".endr\n"
         "ldr r4, [r12, #24]\n"
         "ldrd r12, lr, [r12, #16]\n"
-        "tbb [pc, r4]\n"
-        "2:\n"
-        ".byte (10f - 2b) / 2, (11f - 2b) / 2, (12f - 2b) / 2, (13f - 2b) / 2\n"
-        ".irp turn, 10, 11, 12, 13\n"
+        ".macro attend_fours turns:vararg\n"
+        ".irp turn, \\turns\n"
         "\\turn:\n"
         "ldm r12!, {r4, r5, r6, r7}\n"
         "ldr r8, [r10], #4\n"
@@ -132,6 +130,16 @@ struct IntegerDsp : IntegerDspValues {
         "smlad r1, r5, r8, r1\n"
         "smlad r3, r7, r8, r3\n"
         ".endr\n"
+        ".endm\n"
+        ".if %c[small]\n"
+        "attend_fours 10\n"
+        ".else\n"
+        "tbb [pc, r4]\n"
+        "2:\n"
+        ".byte (10f - 2b) / 2, (11f - 2b) / 2, (12f - 2b) / 2, (13f - 2b) / 2\n"
+        "attend_fours 10, 11, 12, 13\n"
+        ".endif\n"
+        ".purgem attend_fours\n"
         "cmp r12, lr\n"
         "bne 10b\n"
         "ldr r12, [sp]\n"
@@ -142,7 +150,7 @@ struct IntegerDsp : IntegerDspValues {
         "bgt 1b\n"
         "pop {r0, r7}\n"
         : "+r"(call)
-        : [row] "i"(4 * integer_chunk)
+        : [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
   }
 };

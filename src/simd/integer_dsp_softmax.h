@@ -51,6 +51,13 @@ struct IntegerDspSoftmax {
   }
 
  protected:
+  // Whether loops of assembly have one turn, not four.
+#ifdef __OPTIMIZE_SIZE__
+  static constexpr int small = 1;
+#else
+  static constexpr int small = 0;
+#endif
+
   static uint32_t load(const void* from) {
     uint32_t word;
     __builtin_memcpy(&word, from, sizeof word);

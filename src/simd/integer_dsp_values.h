@@ -14,29 +14,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
   template <int rows>
   static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, int width, const Merge* merges,
                      int32_t* sums) {
-    const int whole = width & -4;
-    if (rows == 1) {
-      for (int c = 0; c < whole; c += 4) values_of_row(weights, values + c, stride, count, *merges, sums + c);
-    } else if (whole > 0) {
-      const int pairs = (count + 1) / 2;
-      Values of_rows = {values,
-                        whole,
-                        {sums, sums + width},
-                        {{merges[0].total, 1 << (32 - merges[0].chunk)}, {merges[1].total, 1 << (32 - merges[1].chunk)}},
-                        stride,
-                        count % 2 != 0 ? 0 : 2 * stride,
-                        weights[0] + 2 * pairs,
-                        pairs - 4,
-                        -pairs & 3};
-      // Behind the weights, where the scores of the second row were, assembly finds it when all registers are taken.
-      weights[1][0] = int32_t(reinterpret_cast<intptr_t>(&of_rows));
-      values_of_rows(of_rows);
-    }
-    for (int r = 0; r < rows; ++r) {
-      for (int c = whole; c < width; ++c) {
-        add_column(weight(weights, r, 0), values + c, stride, count, merges[r], sums + r * width + c);
-      }
-    }
+    values_of(rows, weights, values, stride, count, width, merges, sums);
   }
 
  private:
@@ -46,22 +24,36 @@ struct IntegerDspValues : IntegerDspSoftmax {
     return half;
   }
 
-  // 1 row, 4 columns, 2 keys at a time; a last single key is taken twice, with a weight of 0.
-  ATTEND_HOT ATTEND_NOINLINE static void values_of_row(Tile weights, const int8_t* values, ptrdiff_t stride, int count,
-                                                       const Merge& merge, int32_t* sums) {
-    int32_t added[] = {merge.half, merge.half, merge.half, merge.half};
-    const int16_t* weight_pair = weight(weights, 0, 0);
-    for (int left = count; left > 0; left -= 2, weight_pair += 4, values += 2 * stride) {
-      const uint32_t a = load(values), b = load(values + (left > 1 ? stride : 0)), pair = load(weight_pair);
-      uint32_t low, high;
-      __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(low) : "r"(a), "r"(b));
-      __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(high) : "r"(b), "r"(a));
-      added[0] = multiply_add(pair, even(low), added[0]);
-      added[1] = multiply_add(pair, odd(low), added[1]);
-      added[2] = multiply_add(pair, even(high), added[2]);
-      added[3] = multiply_add(pair, odd(high), added[3]);
+  // A single row is taken twice, the second time with what adds nothing: it takes no more instructions than a kernel for one
+  // row.
+  ATTEND_HOT ATTEND_NOINLINE static void values_of(int rows, Tile weights, const int8_t* values, ptrdiff_t stride, int count,
+                                                   int width, const Merge* merges, int32_t* sums) {
+    const int whole = width & -4;
+    if (whole > 0) {
+      const int pairs = (count + 1) / 2;
+      const Merge second = rows == 1 ? adds_nothing : merges[1];
+      Values of_rows = {values,
+                        whole,
+                        {sums, rows == 1 ? sums : sums + width},
+                        {{merges[0].total, 1 << (32 - merges[0].chunk)}, {second.total, 1 << (32 - second.chunk)}},
+                        stride,
+                        count % 2 != 0 ? 0 : 2 * stride,
+                        weights[0] + 2 * pairs,
+                        pairs - 4,
+                        -pairs & 3};
+      // Behind the weights assembly finds it when all registers are taken. The scores of the second row were there; where a
+      // block has one row, its query is.
+      int32_t* const behind = weights[0] + integer_chunk;
+      const int32_t kept = *behind;
+      *behind = int32_t(reinterpret_cast<intptr_t>(&of_rows));
+      values_of_rows(of_rows);
+      *behind = kept;
     }
-    for (int c = 0; c < 4; ++c) sums[c] = (sums[c] >> merge.total) + (added[c] >> merge.chunk);
+    for (int r = 0; r < rows; ++r) {
+      for (int c = whole; c < width; ++c) {
+        add_column(weight(weights, r, 0), values + c, stride, count, merges[r], sums + r * width + c);
+      }
+    }
   }
 
   // A column of a row. (weights: those of the row.)
@@ -89,7 +81,8 @@ struct IntegerDspValues : IntegerDspSoftmax {
 
   // 2 rows, 4 columns, 2 keys at a time: 17 instructions for 16 products. One address would be too many for the registers. So
   // weights are pushed to the stack, last ones first, each pair of keys with the distance of its values, and popped: three
-  // words of one instruction. Of each fourth pair the distance is doubled, and its last bit says whether another follows.
+  // words of one instruction. Of each fourth pair, and where code is to be small of
+  // each, the distance is doubled, and its last bit says whether another follows.
   //   r0-r3 r4-r7 sums of both rows   r8 r9 r10 values   r10 their distance   r11 r12 weights   lr address of values
   ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& values) {
     register Values* call __asm__("r0") = &values;
@@ -99,6 +92,11 @@ struct IntegerDspValues : IntegerDspSoftmax {
         "ldr r12, [sp]\n"
         "ldrd r0, r9, [r12, #32]\n"
         "ldrd r12, lr, [r12, #40]\n"
+        ".if %c[small]\n"
+        "add r3, r0, r0\n"
+        "add r3, r3, #1\n"
+        "add lr, lr, #4\n"
+        ".else\n"
         "mov r3, r0\n"
         "mov r6, r0\n"
         "cmp lr, #0\n"
@@ -112,6 +110,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
         "3:\n"
         "adds lr, lr, #4\n"
         "beq 5f\n"
+        ".endif\n"
         "mov r0, r9\n"
         "4:\n"
         "ldrd r1, r2, [r12, #-8]!\n"
@@ -121,14 +120,18 @@ struct IntegerDspValues : IntegerDspSoftmax {
         "bne 4b\n"
         "5:\n"
         "ldr lr, [r12, %[row]]\n"
+        ".if %c[small] == 0\n"
         "ldr r8, [lr, #48]\n"
+        ".endif\n"
         "ldr lr, [lr]\n"
         ".irpc i, 01234567\n"
         "mov r\\i, #0\n"
         ".endr\n"
+        ".if %c[small] == 0\n"
         "tbb [pc, r8]\n"
         "6:\n"
         ".byte (10f - 6b) / 2, (11f - 6b) / 2, (12f - 6b) / 2, (13f - 6b) / 2\n"
+        ".endif\n"
         ".macro attend_pair fourth\n"
         "pop {r10, r11, r12}\n"
         ".if \\fourth\n"
@@ -152,10 +155,14 @@ struct IntegerDspValues : IntegerDspSoftmax {
         "smlad r3, r8, r11, r3\n"
         "smlad r7, r8, r12, r7\n"
         ".endm\n"
+        ".if %c[small]\n"
+        "10: attend_pair 1\n"
+        ".else\n"
         "10: attend_pair 0\n"
         "11: attend_pair 0\n"
         "12: attend_pair 0\n"
         "13: attend_pair 1\n"
+        ".endif\n"
         "bcs 10b\n"
         ".purgem attend_pair\n"
         "ldr lr, [sp]\n"
@@ -192,7 +199,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
         "bne 1b\n"
         "pop {r0, r7}\n"
         : "+r"(call)
-        : [row] "i"(4 * integer_chunk)
+        : [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
   }
 };

@@ -1,6 +1,6 @@
 // The kernels of integer attention for Helium, with or without its floats: Cortex-M55 and M85. Scores are sums over 16 lanes of
-// 8 bits, softmax and values have 4 lanes of 32 bits. Weights lie where scores did, each in a word, as VMLA takes its factor.
-// In assembly r7 is saved, because compilers may keep the frame pointer in it.
+// 8 bits, softmax and merging have 4 lanes of 32 bits, sums of values 8 of 16 bits. Weights lie at the beginning of a row's
+// scores, as 16 bits. In assembly r7 is saved, because compilers may keep the frame pointer in it.
 #pragma once
 
 #include "../../include/attend/config.h"
@@ -25,10 +25,13 @@ struct IntegerHelium {
   ATTEND_HOT ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count,
                                                 int head_dim, Tile scores) {
     struct {
-      const Query* query[2];
+      int32_t zero;
       int32_t* last;
       int32_t zeros[2];
-    } const parts = {{query[0], query[rows - 1]}, scores[0] + (count - 2), {0, 0}};
+      const Query* first;
+      int32_t another_zero;
+      const Query* second;
+    } const parts = {0, scores[0] + (count - 2), {0, 0}, query[0], 0, query[rows - 1]};  // as one instruction loads them
     register const void* from __asm__("r0") = &parts;
     register const int8_t* key __asm__("r9") = keys;
     register int32_t* to __asm__("r10") = scores[0];
@@ -38,16 +41,13 @@ struct IntegerHelium {
         "push {r0, r7}\n"
         "mov r7, r0\n"
         "1:\n"
-        "ldrd r5, r8, [r7]\n"
-        "ldr r1, [r7, #8]\n"
+        "ldm r7, {r0, r1, r2, r4, r5, r6, r8}\n"
         "cmp r10, r1\n"
         "mov r1, r9\n"
         "ite ls\n"
         "addls r3, r9, r11\n"
         "movhi r3, r9\n"
         "add r9, r9, r11, lsl #1\n"
-        "ldrd r0, r2, [r7, #12]\n"
-        "ldrd r4, r6, [r7, #12]\n"
         "dlstp.8 lr, r12\n"
         "2:\n"
         "vldrb.u8 q0, [r5], #16\n"
@@ -85,7 +85,7 @@ struct IntegerHelium {
     return most;
   }
 
-  static int16_t* weight(Tile tile, int row, int key) { return reinterpret_cast<int16_t*>(tile[row] + key); }
+  static int16_t* weight(Tile tile, int row, int key) { return reinterpret_cast<int16_t*>(tile[row]) + key; }
 
   static uint32_t weights(Tile tile, int row, int32_t largest, const core::ScoreScale& scale, uint32_t fraction) {
     return weights_of_row(tile[row], largest, scale, fraction);
@@ -94,21 +94,18 @@ struct IntegerHelium {
   template <int rows>
   static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, int width, const Merge* merges,
                      int32_t* sums) {
-    const int whole = width & -8;
+    const int whole = size_t(stride) <= longest_stride ? width & -8 : 0;
     if (whole > 0) {
       const Merge &first = merges[0], &last = merges[rows - 1];
-      Values of_rows = {values,
-                        whole,
+      Values of_rows = {{{-first.total, -first.chunk}, {-last.total, -last.chunk}},
                         {sums, sums + (rows - 1) * width},
-                        {{-first.total, -first.chunk}, {-last.total, -last.chunk}},
-                        weights[0],
-                        count / 4,
-                        count % 4};
-      values_of_rows<rows>(of_rows, stride);
+                        int(stride),
+                        int(stride) * (count - 1)};
+      values_of_rows<rows>(of_rows, values, weights[0], whole, count);
     }
     for (int r = 0; r < rows; ++r) {
       for (int c = whole; c < width; ++c) {
-        add_column(weights[r], values + c, stride, count, merges[r], sums + r * width + c);
+        add_column(weight(weights, r, 0), values + c, stride, count, merges[r], sums + r * width + c);
       }
     }
   }
@@ -140,38 +137,41 @@ struct IntegerHelium {
   // c - ((x * power) >> 11) is ((c << 11) + 2047 - x * power) >> 11.
   static constexpr uint32_t before_shift(uint32_t coefficient) { return coefficient << 11 | 2047; }
 
-  // The exponent has octaves, from 1 on, in 5 bits, and 2048ths of one in the next 11.
+  // The exponent has octaves, from 1 on, in 5 bits, and 2048ths of one in the next 11. It is taken with all bits inverted and
+  // an octave more, so that the octaves are a shift to the right as they are, and 2047 less than the rest is -x.
   //   q0 exponents   q1 less the fraction   q2 power   q5 factor   q6 largest
   ATTEND_HOT ATTEND_NOINLINE static uint32_t weights_of_row(int32_t* scores, int32_t largest, const core::ScoreScale& scale,
                                                             uint32_t fraction) {
     static constexpr uint32_t coefficients[] = {exp2_c3, before_shift(exp2_c2), before_shift(exp2_c1), before_shift(exp2_c0)};
     register uint32_t left __asm__("r0") = 0u - uint32_t(scale.right);
     register uint32_t end __asm__("r1") = scale.end;
-    register uint32_t begin __asm__("r2") = (fraction + 2048) << 16;
+    register uint32_t begin __asm__("r2") = ~((fraction + 2048) << 16) + (1u << 27);
     register const uint32_t* from __asm__("r8") = coefficients;
     register int32_t* to __asm__("r9") = scores;
     register uint32_t sum __asm__("r10") = 0;
     register int32_t most __asm__("r11") = largest;
-    register uint32_t factor __asm__("r12") = scale.factor;
+    register uint32_t factor __asm__("r12") = 0u - scale.factor;
     __asm__ volatile(
+        "push {r0, r7}\n"
+        "mov r7, r9\n"
         "ldm r8, {r3, r4, r5, r6}\n"
+        "movw r8, #2047\n"
         "vdup.32 q6, r11\n"
         "vdup.32 q5, r12\n"
         "mov lr, %[rounds]\n"
         "dls lr, lr\n"
         "1:\n"
         ".rept 2\n"
-        "vldrw.u32 q0, [r9]\n"
+        "vldrw.u32 q0, [r9], #16\n"
         "vsub.i32 q0, q6, q0\n"
         "vshl.u32 q0, r0\n"
         "vcmp.u32 cs, q0, r1\n"
         "vmlas.u32 q0, q5, r2\n"
         "vshl.i32 q1, q0, #5\n"
         "vshr.u32 q1, q1, #21\n"
-        "vshr.u32 q0, q0, #27\n"
-        "vneg.s32 q1, q1\n"
+        "vshr.s32 q0, q0, #27\n"
+        "vsub.i32 q1, q1, r8\n"
         "vmul.i32 q2, q1, r3\n"
-        "vneg.s32 q0, q0\n"
         "vadd.i32 q2, q2, r4\n"
         "vshr.u32 q2, q2, #11\n"
         "vmlas.u32 q2, q1, r5\n"
@@ -182,109 +182,134 @@ struct IntegerHelium {
         "vpst\n"
         "vmovt.i32 q2, #0\n"
         "vaddva.u32 r10, q2\n"
-        "vstrw.32 q2, [r9], #16\n"
+        "vstrh.32 q2, [r7], #8\n"
         ".endr\n"
         "le lr, 1b\n"
-        : "+r"(to), "+r"(sum)
-        : "r"(left), "r"(end), "r"(begin), "r"(from), "r"(most), "r"(factor), [rounds] "i"(integer_chunk / 8)
+        "pop {r0, r7}\n"
+        : "+r"(to), "+r"(sum), "+r"(from)
+        : "r"(left), "r"(end), "r"(begin), "r"(most), "r"(factor), [rounds] "i"(integer_chunk / 8)
         : "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q5", "q6", "cc", "memory");
     return sum;
   }
 
+  // Distances of keys have 16 bits; columns of longer rows are taken one by one.
+  static constexpr size_t longest_stride = 0xffff / (integer_chunk - 1);
+
   // In the order in which assembly reads it.
   struct Values {
-    const int8_t* values;
-    int columns;  // left
-    int32_t* sums[2];
     struct {
       int32_t total, chunk;
     } left[2];  // by how much sums are shifted left
-    const int32_t* weights;
-    int fours, ones;  // of keys
+    int32_t* sums[2];
+    int stride;
+    int last;  // distance of the last key
   };
 
-  // 8 columns of 2 rows, 4 keys at a time.
-  //   q0 q1 q2 q3 sums [row][columns]   q4 q5 values   r0-r3 r4 r5 r8 r9 weights   r6 value   r10 weights
+  // 2 columns of 2 rows, all keys: values of a column are gathered, 8 keys at a time, and serve both rows. Keys after the last
+  // one are the last one, with weights of 0. 8 columns go to the second half of the first row's scores, behind its weights, and
+  // are added to the sums from there.
+  //   q0 q1 values   q2 q3 weights   q4-q7 distances of keys   r0 r2 r4 r6 sums [row][column]   r1 r3 columns   r8 columns left
+  //   r5 where sums go   r9 weights   r10 keys   r11 numbers that values_of_rows is called with, r12 those of merging
   template <int rows>
-  ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& values, ptrdiff_t stride) {
-    register Values* call __asm__("r12") = &values;
-    register ptrdiff_t step __asm__("r11") = stride;
+  ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& call, const int8_t* values, const int32_t* weights, int columns,
+                                                        int count) {
+#ifdef __OPTIMIZE_SIZE__
+    constexpr int rounds = 4;  // for 8 columns
+#else
+    constexpr int rounds = 1;
+#endif
+    register const int8_t* column __asm__("r1") = values;
+    register int left __asm__("r8") = columns;
+    register const int32_t* of_keys __asm__("r9") = weights;
+    register int keys __asm__("r10") = count;
+    register Values* parts __asm__("r11") = &call;
     __asm__ volatile(
-        ".macro attend_key first, second\n"
-        "vldrb.s32 q4, [r6]\n"
-        "vmla.s32 q0, q4, \\first\n"
+        ".macro attend_keys offsets, at, a\n"
+        "vldrb.s16 q0, [r1, \\offsets]\n"
+        "vldrh.u16 q2, [r9, #\\at]\n"
+        "vmladav\\a\\().s16 r0, q0, q2\n"
+        "vldrb.s16 q1, [r3, \\offsets]\n"
+        "vmladav\\a\\().s16 r2, q1, q2\n"
         ".if %c[rows] == 2\n"
-        "vmla.s32 q2, q4, \\second\n"
+        "vldrh.u16 q3, [r9, #\\at + %c[row]]\n"
+        "vmladav\\a\\().s16 r4, q0, q3\n"
+        "vmladav\\a\\().s16 r6, q1, q3\n"
         ".endif\n"
-        "vldrb.s32 q5, [r6, #4]\n"
-        "vmla.s32 q1, q5, \\first\n"
-        ".if %c[rows] == 2\n"
-        "vmla.s32 q3, q5, \\second\n"
-        ".endif\n"
-        "add r6, r6, r11\n"
         ".endm\n"
+        ".macro attend_merge at, total, chunk, to\n"
+        "vldrw.u32 q0, [r9, #\\at]\n"
+        "vldrw.u32 q1, [\\to]\n"
+        "vrshl.s32 q0, \\chunk\n"
+        "vshl.s32 q1, \\total\n"
+        "vadd.i32 q0, q0, q1\n"
+        "vstrw.32 q0, [\\to], #16\n"
+        ".endm\n"
+        "ldrd r4, r6, [r11, #24]\n"
+        "mov r0, #0\n"
+        "vidup.u16 q4, r0, #1\n"
+        "vdup.16 q3, r6\n"
+        "vmul.i16 q4, q4, r4\n"
+        "lsl r4, r4, #3\n"
+        "vadd.i16 q5, q4, r4\n"
+        "vadd.i16 q6, q5, r4\n"
+        "vadd.i16 q7, q6, r4\n"
+        ".irpc i, 4567\n"
+        "vmin.u16 q\\i, q\\i, q3\n"
+        ".endr\n"
         "1:\n"
-        "ldr r6, [r12]\n"
-        "ldrd r10, lr, [r12, #32]\n"
-        ".irpc i, 0123\n"
-        "vmov.i32 q\\i, #0\n"
-        ".endr\n"
-        "wls lr, lr, 3f\n"
+        "add r5, r9, #64\n"
+        "add r3, r1, #1\n"
+        "cmp r10, #16\n"
+        ".if %c[rounds] > 1\n"
+        "mov lr, #%c[rounds]\n"
+        "dls lr, lr\n"
+        ".endif\n"
         "2:\n"
-        "ldm r10!, {r0, r1, r2, r3}\n"
-        ".if %c[rows] == 2\n"
-        "ldrd r4, r5, [r10, %[row] - 16]\n"
-        "ldrd r8, r9, [r10, %[row] - 8]\n"
-        ".endif\n"
-        "attend_key r0, r4\n"
-        "attend_key r1, r5\n"
-        "attend_key r2, r8\n"
-        "attend_key r3, r9\n"
-        "le lr, 2b\n"
+        ".rept 4 / %c[rounds]\n"
+        "attend_keys q4, 0,\n"
+        "attend_keys q5, 16, a\n"
+        "bls 3f\n"
+        "attend_keys q6, 32, a\n"
+        "attend_keys q7, 48, a\n"
         "3:\n"
-        "ldr lr, [r12, #40]\n"
-        "wls lr, lr, 5f\n"
-        "4:\n"
         ".if %c[rows] == 2\n"
-        "ldr r4, [r10, %[row]]\n"
+        "strd r4, r6, [r5, #32]\n"
         ".endif\n"
-        "ldr r0, [r10], #4\n"
-        "attend_key r0, r4\n"
-        "le lr, 4b\n"
-        "5:\n"
-        ".purgem attend_key\n"
-        "ldm r12, {r0, r1, r2, r3, r4, r5, r6, r8}\n"
-        ".irpc i, 01\n"
-        "vldrw.u32 q4, [r2]\n"
-        "vshl.s32 q4, r4\n"
-        "vrshl.s32 q\\i, r5\n"
-        "vadd.i32 q4, q4, q\\i\n"
-        "vstrw.32 q4, [r2], #16\n"
+        "strd r0, r2, [r5], #8\n"
+        "add r1, r1, #2\n"
+        "add r3, r3, #2\n"
         ".endr\n"
+        ".if %c[rounds] > 1\n"
+        "le lr, 2b\n"
+        ".endif\n"
+        "ldrd r0, r2, [r11, #16]\n"
+        "ldrd r4, r6, [r11]\n"
+        "attend_merge 64, r4, r6, r0\n"
+        "attend_merge 80, r4, r6, r0\n"
         ".if %c[rows] == 2\n"
-        ".irpc i, 23\n"
-        "vldrw.u32 q4, [r3]\n"
-        "vshl.s32 q4, r6\n"
-        "vrshl.s32 q\\i, r8\n"
-        "vadd.i32 q4, q4, q\\i\n"
-        "vstrw.32 q4, [r3], #16\n"
-        ".endr\n"
+        "ldrd r4, r6, [r11, #8]\n"
+        "attend_merge 96, r4, r6, r2\n"
+        "attend_merge 112, r4, r6, r2\n"
         ".endif\n"
-        "add r0, r0, #8\n"
-        "subs r1, r1, #8\n"
-        "stm r12, {r0, r1, r2, r3}\n"
+        "strd r0, r2, [r11, #16]\n"
+        "subs r8, r8, #8\n"
         "bne 1b\n"
-        : "+r"(call)
-        : "r"(step), [rows] "i"(rows), [row] "i"(4 * integer_chunk)
-        : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "cc",
-          "memory");
+        ".purgem attend_keys\n"
+        ".purgem attend_merge\n"
+        : "+r"(column), "+r"(left)
+        : "r"(of_keys), "r"(keys), "r"(parts), [rounds] "i"(rounds), [rows] "i"(rows), [row] "i"(4 * integer_chunk)
+        : "r0", "r2", "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
   }
 
   // A column of a row. (weights: those of the row.)
-  ATTEND_NOINLINE static void add_column(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int count,
+  ATTEND_NOINLINE static void add_column(const int16_t* weights, const int8_t* values, ptrdiff_t stride, int count,
                                          const Merge& merge, int32_t* sum) {
     int32_t added = merge.half;
-    for (int k = 0; k < count; ++k) added += weights[k] * values[k * stride];
+    for (int k = 0; k < count; ++k) {
+      int16_t number;
+      __builtin_memcpy(&number, weights + k, sizeof number);
+      added += number * values[k * stride];
+    }
     *sum = (*sum >> merge.total) + (added >> merge.chunk);
   }
 };

@@ -47,7 +47,7 @@ cortex-m7     -O2  per_mac_project_int8 4.5
 cortex-m7     -O2  per_mac_project_int8_rows 4.5
 cortex-m55    -O2  per_mac_project_packed 1.0
 cortex-m0plus -Os  flash_integer      3584
-cortex-m4     -Os  flash_integer      4864
+cortex-m4     -Os  flash_integer      4224
 cortex-m0plus -O2  per_mac_64x32_integer 7
 cortex-m0plus -O2  per_mac_128x64_integer 6
 cortex-m3     -O2  per_mac_64x32_integer 3.6
@@ -58,8 +58,8 @@ cortex-m7     -O2  per_mac_64x32_integer 1.97
 cortex-m7     -O2  per_mac_128x64_integer 1.6
 cortex-m33    -O2  per_mac_64x32_integer 1.97
 cortex-m33    -O2  per_mac_128x64_integer 1.6
-cortex-m55    -O2  per_mac_64x32_integer 0.7
-cortex-m55    -O2  per_mac_128x64_integer 0.55
+cortex-m55    -O2  per_mac_64x32_integer 0.6
+cortex-m55    -O2  per_mac_128x64_integer 0.40
 *             *    per_mac_integer_differences 0
 rv32imac      -Os  flash_both         4864
 rv32imac      -O2  per_mac_64x32_cache 152
