@@ -125,7 +125,7 @@ struct IntegerMemory {
   ptrdiff_t values;  // [key_block][value_dim rounded up to 16] of 16 bits
   ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
-  ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals
+  ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals; hosts: eight more, which kernels read
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
   ptrdiff_t totals;  // the same of the segments before
   ptrdiff_t end;
@@ -137,7 +137,7 @@ struct IntegerMemory {
         scores(values + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((value_dim + 15) / 16 * 32)))),
         query(scores + score_rows(rows) * integer_chunk * 4),
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
-        sums(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16))),
+        sums(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16 + 64))),
         totals(sums + ptrdiff_t(rows) * value_dim * 4),
         end(totals + (many_segments ? ptrdiff_t(rows) * value_dim * 4 : 0)) {}
 

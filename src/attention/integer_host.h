@@ -115,6 +115,7 @@ class IntegerHostTiles {
         first_keys[count] = chunk;
         count += seen[count] != 0;
       }
+      if (count == 0) continue;
       for (int i = 0; i < count; ++i) {
         const int8_t* const keys = keys_.first(problem_.key, kv_head_, first_keys[i]);
         Isa::scores_in_place(static_cast<const Query*>(query(r)), keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
@@ -154,6 +155,8 @@ class IntegerHostTiles {
   }
 
   // Packs a chunk when the first tile of rows comes to it: of chunks that no row sees nothing may be read.
+  static_assert(segment_keys / integer_chunk <= 32,
+                "packed_ has a bit for each chunk of a block, which ends where its segment does");
   ATTEND_ALWAYS_INLINE void pack(int chunk, int count) {
     const uint32_t bit = 1u << ((chunk - block_) / integer_chunk);
     if ((packed_ & bit) != 0) return;

@@ -43,8 +43,8 @@ inline uint64_t hash_integer_output(const IntegerCase& c, const void* output) {
   return hash;
 }
 
-// memory: integer_digest_bytes(c) bytes, aligned to config::alignment. A case must have the same bits in blocks of one row, and,
-// without options, by the call with options.
+// memory: integer_digest_bytes(c) bytes, aligned to config::alignment. A case must have the same bits in blocks of one row,
+// and, without options, by the call with options.
 inline uint64_t compute_integer_digest(const IntegerCase& c, void* memory) {
   Bytes bytes(memory);
   const IntegerData d = integer_data_of(c, bytes);
