@@ -72,7 +72,7 @@ elif ! command -v python3 >/dev/null 2>&1; then
 else
   whole='-std=c++17 -O1 -flto=2 -fshort-enums -ffp-contract=off'
   # shellcheck disable=SC2086
-  succeeds "the whole library is one source" env PYTHONDONTWRITEBYTECODE=1 python3 src/package/amalgamate.py "$build" &&
+  succeeds "the whole library is one source" env PYTHONDONTWRITEBYTECODE=1 python3 bench/package/amalgamate.py "$build" &&
     succeeds "digests: the library and a program link with -flto -fshort-enums" $cxx $whole -Iinclude "$build/attend.cpp" \
       tests/firmware/digests_main.cpp tests/firmware/hosted.cpp -o "$build/digests" &&
     for backend in scalar avx2 avx512; do

@@ -19,7 +19,7 @@ needs python3 python3 || { finish && exit; }
 export PYTHONDONTWRITEBYTECODE=1 SECONDS_TO_LIVE=60 # of a program on a board
 
 # ---- What they consist of
-make_packages() { python3 src/package/package.py --library "$2" "$1"; }
+make_packages() { python3 bench/package/package.py --shared-object "$2" "$1"; }
 succeeds "all packages are made" make_packages "$packages" "$2/libattend.so" || { finish; exit; }
 make_packages "$build/again" "$2/libattend.so" >/dev/null
 for archive in "$packages"/*.*; do

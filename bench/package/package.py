@@ -1,7 +1,7 @@
-"""Makes what people vendor and install Attend with: src/package/package.py --library LIBATTEND.SO [--url URL] FOLDER
+"""Makes what people vendor and install Attend with: bench/package/package.py --shared-object LIBATTEND.SO [--url URL] FOLDER
 
 Below FOLDER, each as a folder and as an archive with reproducible bytes: the amalgamation, an Arduino library, a PlatformIO library,
-an ESP-IDF component, a Zephyr module, a CMSIS-Pack and a Python wheel. A package is the files below src/package/<its name>, where
+an ESP-IDF component, a Zephyr module, a CMSIS-Pack and a Python wheel. A package is the files below bench/package/<its name>, where
 @NAMES@ are replaced by what description.py says and .in at the end of a name is dropped, and files of the project.
 """
 import argparse
@@ -18,15 +18,15 @@ import description
 from amalgamate import amalgamate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = ROOT / 'src/package'
+HERE = ROOT / 'bench/package'
 
 
 class Packages:
-    def __init__(self, library, url):
+    def __init__(self, shared_object, url):
         self.words = description.describe(ROOT, url)
         self.version = self.words['VERSION']
         self.wheel_tag = self.words['WHEEL_TAG'] = f'py3-none-linux_{platform.machine()}'
-        self.library = library
+        self.shared_object = shared_object
         self.single = {name: text.encode() for name, text in amalgamate(ROOT, self.banner('/* ', ' */\n', 'include/attend and src')).items()}
 
     def banner(self, begin, end, source):
@@ -68,7 +68,7 @@ class Packages:
     def wheel(self):
         files = self.templates('python')
         files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_*.h')).encode()
-        files['attend/libattend.so'] = self.library.read_bytes()
+        files['attend/libattend.so'] = self.shared_object.read_bytes()
         information = f'attend-{self.version}.dist-info'
         for name in ('METADATA', 'WHEEL'):
             files[f'{information}/{name}'] = files.pop(name)
@@ -97,12 +97,12 @@ def write(path, content):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument('--library', type=pathlib.Path, required=True)
+    arguments.add_argument('--shared-object', type=pathlib.Path, required=True)
     arguments.add_argument('--url', default='')
     arguments.add_argument('folder', type=pathlib.Path)
     arguments = arguments.parse_args()
     shutil.rmtree(arguments.folder, ignore_errors=True)
-    for folder, archive, top, files in Packages(arguments.library, arguments.url).all():
+    for folder, archive, top, files in Packages(arguments.shared_object, arguments.url).all():
         for name, content in files.items():
             write(arguments.folder / folder / name, content)
         write(arguments.folder / archive, archives.archived(archive, {top + name: content for name, content in files.items()}))

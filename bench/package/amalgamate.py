@@ -10,7 +10,7 @@ because each section has its own copy of all helpers, compiled for its own instr
 
 All other sources follow the sections, as they are.
 
-src/package/amalgamate.py FOLDER, from the project's top folder, writes the two there.
+bench/package/amalgamate.py FOLDER, from the project's top folder, writes the two there.
 """
 import pathlib
 import re

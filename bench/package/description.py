@@ -35,8 +35,7 @@ def describe(root, url):
 def project_files(root):
     """Everything that takes part in compiling the library, in the places where it lies: what vendors copy."""
     return {path: (root / path).read_bytes()
-            for path in files(root, 'include/attend/*.h', 'src/*.cpp', 'src/*.h', 'src/*/*.h')
-            if not path.startswith('src/package/')}
+            for path in files(root, 'include/attend/*.h', 'src/*.cpp', 'src/*.h', 'src/*/*.h')}
 
 
 def documents(root):
