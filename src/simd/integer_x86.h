@@ -69,8 +69,8 @@ inline uint32_t sum_of_four(__m128i a) {
 struct IntegerX86 {
   static constexpr bool packs = true;
 
-  // merge_inlined<8>, of eight rows at once. States behind the rows keep their bits, whatever they are: weights that add
-  // nothing are taken for them. Work memory has room for eight.
+  // merge_inlined<8>, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
+  // taken for them. Work memory has room for eight.
   template <int rows>
   static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerState* states, RowMerges& to) {
     ATTEND_UNROLL
