@@ -76,11 +76,12 @@ class IntegerPipeline {
   void begin(int32_t* sums, IntegerState* states) const {
     for (int r = 0; r < rows_->count; ++r) states[r] = {lowest_exponent, 0};
     const int count = rows_->count * problem_.value_dim;
-    for (int i = 0; i < count; ++i) sums[i] = 0;
+    for (int i = 0; i < count; ++i) *(code_is_small ? opaque(sums + i) : sums + i) = 0;
   }
 
-  // Keys of one segment, a block at a time.
+  // Keys of one segment, a block at a time. On small parts a block of rows is a tile, and nothing is packed for it.
   void go_over(int key, int end) {
+    if constexpr (config::embedded) return tile(rows_->count, 0, rows_->first, key, end);
     for (; key < end;) {
       const int block_end = at_most((key & -integer_chunk) + problem_.key_block, end);
       if constexpr (Isa::packs) tiles_.begin_block(key);
@@ -166,7 +167,7 @@ class IntegerPipeline {
       const int32_t largest = Isa::largest(tile[i]);
       const Reference reference = reference_of(largest, scale);
       const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
-      merges[i] = seen[i] == 0 ? adds_nothing : merge<8>(states_[r + i], reference.exponent, sum);
+      merges[i] = merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
     with_rows<Isa::tile_rows>(rows, [&](auto n) {

@@ -50,7 +50,7 @@ int group_of(const Problem& problem) {
 // Calls with the rows of each block of a problem, at most row_block of them.
 template <class Problem, class Call>
 ATTEND_ALWAYS_INLINE void for_each_block(const Problem& problem, int group, int row_block, Call call) {
-  Rows rows{};
+  Rows rows;
   for (rows.head = 0; rows.head < problem.kv_heads; ++rows.head) {
     rows.first = {0, 0};
     for (int first = 0; first < group * problem.queries; first += rows.count) {

@@ -25,6 +25,17 @@ constexpr int32_t weight_end = 15 << weight_octave_bits;
 
 constexpr int32_t lowest_exponent = -(1 << 29);  // of a row that has seen nothing
 
+// Of a chunk of which a row sees nothing: whatever weights it has, they add nothing to the row's sums. They are too far below what
+// has seen nothing, even.
+constexpr int32_t exponent_of_nothing = lowest_exponent - 32;
+
+// Whether code is to be small rather than fast.
+#ifdef __OPTIMIZE_SIZE__
+constexpr bool code_is_small = true;
+#else
+constexpr bool code_is_small = false;
+#endif
+
 inline int32_t larger_of(int32_t a, int32_t b) { return a - ((a - b) & ((a - b) >> 31)); }
 inline int32_t smaller_of_numbers(int32_t a, int32_t b) { return b + ((a - b) & ((a - b) >> 31)); }
 
@@ -73,8 +84,7 @@ struct Merge {
 
 // Adds a chunk's denominator to a state, and says how its value sums are added. `scaled` is by how many bits more the value
 // sums of what is added are shifted: 8 of a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
-template <int scaled>
-ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerState& state, int32_t exponent, uint32_t denominator) {
+ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerState& state, int32_t exponent, uint32_t denominator, int scaled) {
   const int32_t common = larger_of(state.exponent, exponent);
   const int32_t old = smaller_of_numbers(common - state.exponent, 31);
   const int32_t added = smaller_of_numbers(common - exponent, 30 - scaled);
@@ -84,7 +94,17 @@ ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerState& state, int32_t exponent, 
 }
 
 template <int scaled>
+ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerState& state, int32_t exponent, uint32_t denominator) {
+  return merge_scaled(state, exponent, denominator, scaled);
+}
+
+inline ATTEND_NOINLINE Merge merge_called(IntegerState& state, int32_t exponent, uint32_t denominator, int scaled) {
+  return merge_scaled(state, exponent, denominator, scaled);
+}
+
+template <int scaled>
 Merge merge(IntegerState& state, int32_t exponent, uint32_t denominator) {
+  if constexpr (code_is_small) return merge_called(state, exponent, denominator, scaled);
   return merge_inlined<scaled>(state, exponent, denominator);
 }
 

@@ -20,36 +20,58 @@ struct IntegerDsp : IntegerDspValues {
   static const Query* prepare(const int8_t* query, int head_dim, const IntegerQueryMemory& memory) {
     int16_t* const to = static_cast<int16_t*>(memory.tile) + 4 * memory.row;
     const int step = 4 * memory.rows;
-    int d = 0;
-    for (; d + 4 <= head_dim; d += 4) store_widened(to + d / 4 * step, load(query + d));
-    if (d < head_dim) {
-      uint32_t last = 0;
-      for (int i = head_dim; i > d; --i) last = last << 8 | uint8_t(query[i - 1]);
-      store_widened(to + d / 4 * step, last);
+    for (int d = 0; d < head_dim; d += 4) {
+      const int left = head_dim - d;
+      store_widened(to + (d >> 2) * step, left >= 4 ? load(query + d) : load_last(query + d, left));
     }
     return to;
   }
 
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim, Tile scores) {
-    const int fours = head_dim / 4, last = head_dim % 4;
-    if (rows == 1 || fours == 0) {
-      // Of less than 4 dimensions, only sums of nothing.
-      for (int r = 0; r < rows; ++r) scores_of_row(query[r], keys, stride, count, fours, scores[r]);
-    } else {
-      const Scores of_rows = {scores[0], count, keys, stride, query[0], query[0] + fours * (4 * rows), -fours & 3};
-      scores_of_rows(of_rows);
-    }
-    if (last == 0) return;
-    for (int r = 0; r < rows; ++r) {
-      add_last_dimensions(query[r] + fours * (4 * rows), keys + 4 * fours, stride, count, last, scores[r]);
-    }
+    scores_by(rows, query, keys, stride, count, head_dim, scores);
   }
 
  private:
   static void store_widened(int16_t* to, uint32_t bytes) {
     store(to, even(bytes));
     store(to + 2, odd(bytes));
+  }
+
+  // Less than 4 bytes, and zeros.
+  static uint32_t load_last(const int8_t* from, int bytes) {
+    uint32_t word = 0;
+    for (int i = bytes; i > 0; --i) word = word << 8 | uint8_t(from[i - 1]);
+    return word;
+  }
+
+  ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count,
+                                             int head_dim, Tile scores) {
+    const int fours = head_dim >> 2, last = head_dim & 3;
+    const int step = 4 * rows;
+    if (fours == 0) {
+      // All that there is follows below.
+    } else if (!code_is_small && rows == 1) {
+      scores_of_row(query[0], keys, stride, count, fours, scores[0]);
+    } else {
+      Scores of_rows;
+      of_rows.to = scores[0], of_rows.left = count;
+      of_rows.keys = keys, of_rows.stride = stride;
+      of_rows.query = query[0], of_rows.query_end = query[0] + fours * step;
+      if (code_is_small) {
+        // A single row is taken as the second of two. What the first one is does not matter: its scores are written over.
+        of_rows.missing = 2 * step;
+        of_rows.second_row = rows == 1 ? 0 : 4 * integer_chunk;
+        if (rows == 1) of_rows.query -= 4, of_rows.query_end -= 4;
+      } else {
+        of_rows.missing = -fours & 3;
+      }
+      scores_of_rows(of_rows);
+    }
+    if (last == 0) return;
+    for (int r = 0; r < rows; ++r) {
+      add_last_dimensions(query[r] + fours * step, keys + 4 * fours, stride, count, last, fours > 0, scores[r]);
+    }
   }
 
   // 1 row, 2 keys at a time; a last single key is taken twice.
@@ -69,14 +91,12 @@ struct IntegerDsp : IntegerDspValues {
     }
   }
 
-  // Of 1 to 3 dimensions that are left.
+  // Of 1 to 3 dimensions that are left, added to scores if there are others.
   ATTEND_NOINLINE static void add_last_dimensions(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int last,
-                                                  int32_t* scores) {
+                                                  bool others, int32_t* scores) {
     for (int k = 0; k < count; ++k, keys += stride) {
-      uint32_t key = uint8_t(keys[0]);
-      if (last > 1) key |= uint32_t(uint8_t(keys[1])) << 8;
-      if (last > 2) key |= uint32_t(uint8_t(keys[2])) << 16;
-      scores[k] = multiply_add(load(query + 2), odd(key), multiply_add(load(query), even(key), scores[k]));
+      const uint32_t key = load_last(keys, last);
+      scores[k] = multiply_add(load(query + 2), odd(key), multiply_add(load(query), even(key), others ? scores[k] : 0));
     }
   }
 
@@ -87,7 +107,8 @@ struct IntegerDsp : IntegerDspValues {
     const int8_t* keys;
     ptrdiff_t stride;
     const Query *query, *query_end;
-    int missing;  // fours of dimensions to a multiple of 4
+    int missing;     // fours of dimensions to a multiple of 4; where code is small, bytes from four dimensions to the next
+    int second_row;  // where code is small: bytes from a row's scores to the next row's
   };
 
   // 2 rows, 2 keys at a time; a last single key is taken twice. 4 dimensions take 15 instructions for 16 products.
@@ -95,7 +116,8 @@ struct IntegerDsp : IntegerDspValues {
   ATTEND_HOT ATTEND_NOINLINE static void scores_of_rows(const Scores& scores) {
     register const Scores* call __asm__("r0") = &scores;
     __asm__ volatile(
-        "push {r0, r7}\n"
+        "ldr r6, [r0, #20]\n"
+        "push {r0, r6, r7}\n"
         "1:\n"
         "ldr r12, [sp]\n"
         "ldm r12, {r4, r5, r10, r11}\n"
@@ -107,14 +129,24 @@ struct IntegerDsp : IntegerDspValues {
         "add r11, r10, r11\n"
         "stm r12, {r4, r5, r6}\n"
         ".irpc i, 0123\n"
-        "mov r\\i, #0\n"
+        "movs r\\i, #0\n"
         ".endr\n"
+        ".if %c[small]\n"
+        "ldr lr, [r12, #24]\n"
+        "ldr r12, [r12, #16]\n"
+        ".else\n"
         "ldr r4, [r12, #24]\n"
         "ldrd r12, lr, [r12, #16]\n"
+        ".endif\n"
         ".macro attend_fours turns:vararg\n"
         ".irp turn, \\turns\n"
         "\\turn:\n"
+        ".if %c[small]\n"
+        "ldm r12, {r4, r5, r6, r7}\n"
+        "add r12, r12, lr\n"
+        ".else\n"
         "ldm r12!, {r4, r5, r6, r7}\n"
+        ".endif\n"
         "ldr r8, [r10], #4\n"
         "sxtb16 r9, r8\n"
         "sxtb16 r8, r8, ror #8\n"
@@ -140,15 +172,27 @@ struct IntegerDsp : IntegerDspValues {
         "attend_fours 10, 11, 12, 13\n"
         ".endif\n"
         ".purgem attend_fours\n"
+        ".if %c[small]\n"
+        "ldr r6, [sp, #4]\n"
+        "cmp r12, r6\n"
+        "bne 10b\n"
+        "ldr r12, [sp]\n"
+        "ldrd r4, r5, [r12]\n"
+        "ldr r6, [r12, #28]\n"
+        "add r6, r6, r4\n"
+        "strd r0, r1, [r4, #-8]\n"
+        "strd r2, r3, [r6, #-8]\n"
+        ".else\n"
         "cmp r12, lr\n"
         "bne 10b\n"
         "ldr r12, [sp]\n"
         "ldrd r4, r5, [r12]\n"
         "strd r0, r1, [r4, #-8]\n"
         "strd r2, r3, [r4, #%c[row] - 8]\n"
+        ".endif\n"
         "cmp r5, #0\n"
         "bgt 1b\n"
-        "pop {r0, r7}\n"
+        "pop {r0, r6, r7}\n"
         : "+r"(call)
         : [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");

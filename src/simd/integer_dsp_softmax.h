@@ -51,12 +51,7 @@ struct IntegerDspSoftmax {
   }
 
  protected:
-  // Whether loops of assembly have one turn, not four.
-#ifdef __OPTIMIZE_SIZE__
-  static constexpr int small = 1;
-#else
-  static constexpr int small = 0;
-#endif
+  static constexpr int small = code_is_small;  // for assembly
 
   static uint32_t load(const void* from) {
     uint32_t word;

@@ -125,7 +125,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
         ".endif\n"
         "ldr lr, [lr]\n"
         ".irpc i, 01234567\n"
-        "mov r\\i, #0\n"
+        "movs r\\i, #0\n"
         ".endr\n"
         ".if %c[small] == 0\n"
         "tbb [pc, r8]\n"

@@ -37,9 +37,8 @@ struct RowWeights {
   alignas(32) uint32_t fractions[8];  // of 16 bits, twice
   alignas(32) uint32_t sum[8];
 
-  // Whatever weights a row has, they add nothing to its sums: they are too far below what has seen nothing, even.
   ATTEND_ALWAYS_INLINE void add_nothing(int row) {
-    exponent[row] = lowest_exponent - 32;
+    exponent[row] = exponent_of_nothing;
     sum[row] = 0;
   }
 };
