@@ -44,7 +44,7 @@ Status attention(const Int8Query<Shape, queries>& query, const KeyArray& key, co
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
                   "attend: attention needs an attend::Int8Workspace<Shape, query tokens, key tokens> fifth");
     if (quantisation.status() != Status::ok) return quantisation.status();
-    IntegerCall call;
+    IntegerCallWith<Rest::options || !Out::plain> call;
     const NewTokens<Shape, int8_t> tokens(key, value);
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
     set_integer_output<Shape>(call.problem, output);
@@ -52,8 +52,7 @@ Status attention(const Int8Query<Shape, queries>& query, const KeyArray& key, co
     call.problem.key = tokens.key;
     call.problem.value = tokens.value;
     call.problem.keys = keys;
-    return run_integers < Rest::options || !Out::plain, NoInt8Ring,
-           Out::format > (call, pick<Kind::options>(no_options, more...), false, false, pick<Kind::part>(whole, more...));
+    return run_integers<NoInt8Ring, Out::format>(call, pick<Kind::options>(no_options, more...), false, false, pick<Kind::part>(whole, more...));
   }
 }
 
@@ -86,13 +85,12 @@ Status run_over_int8_cache(const Int8Query<Shape, tokens>& query, const Cache& c
     if (quantisation.status() != Status::ok) return quantisation.status();
     if (causal && !are_held(options, Ring::window > 0 || are_positioned(options, true), tokens, cache.length()))
       return Status::bad_query_length;
-    IntegerCall call;
+    IntegerCallWith<Rest::options || !Out::plain || (Ring::window > 0)> call;
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
     set_integer_output<Shape>(call.problem, output);
     set_quantisation(call.problem, quantisation);
     set_integer_keys(call.problem, cache);
-    return run_integers < Rest::options || !Out::plain || (Ring::window > 0), Ring,
-           Out::format > (call, options, causal, true, pick<Kind::part>(whole, more...));
+    return run_integers<Ring, Out::format>(call, options, causal, true, pick<Kind::part>(whole, more...));
   }
 }
 

@@ -97,6 +97,14 @@ struct IntegerCall {
   core::IntegerOptions options{};
 };
 
+// The same of a call that may have no options, and then has no memory for them to be cleared: of its problem all is set.
+template <bool with_options>
+struct IntegerCallWith : IntegerCall {};
+template <>
+struct IntegerCallWith<false> {
+  core::IntegerProblem problem;
+};
+
 template <class Shape>
 void set_integer_shape(core::IntegerProblem& problem, int queries) {
   using Dims = Checked<Shape>;
@@ -220,8 +228,8 @@ inline void run_integer_share(const IntegerCall& call, const Part& part) {
 }
 
 // A call that has its arrays: checks the rest and runs. Plain calls hold no code of options.
-template <bool with_options, class Ring, core::IntegerFormat format, class AnyOptions, class Share>
-Status run_integers(IntegerCall& call, const AnyOptions& options, bool causal, bool cached, const Share& share) {
+template <class Ring, core::IntegerFormat format, bool with_options, class AnyOptions, class Share>
+Status run_integers(IntegerCallWith<with_options>& call, const AnyOptions& options, bool causal, bool cached, const Share& share) {
   if (!is_part(share)) return Status::bad_part;
   if constexpr (with_options) {
     const Status status = prepare_integer_call<Ring>(call, options, causal, cached);
