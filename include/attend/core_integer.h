@@ -115,7 +115,7 @@ struct IntegerProblem {
 
 // Bytes of a row's query where a backend keeps it in an order of its own.
 [[gnu::always_inline]] constexpr int integer_query_bytes(int head_dim) {
-  return (head_dim + 15) / 16 * 32 + (config::embedded ? 0 : 64);
+  return 2 * ((head_dim + 15) & -16) + (config::embedded ? 0 : 64);
 }
 
 // Work memory of integer calls: what lies where, in bytes.

@@ -52,7 +52,8 @@ Status attention(const Int8Query<Shape, queries>& query, const KeyArray& key, co
     call.problem.key = tokens.key;
     call.problem.value = tokens.value;
     call.problem.keys = keys;
-    return run_integers<NoInt8Ring, Out::format>(call, pick<Kind::options>(no_options, more...), false, false, pick<Kind::part>(whole, more...));
+    return run_integers<NoInt8Ring, Out::format>(call, pick<Kind::options>(no_options, more...), false, false,
+                                                 pick<Kind::part>(whole, more...));
   }
 }
 

@@ -229,7 +229,8 @@ inline void run_integer_share(const IntegerCall& call, const Part& part) {
 
 // A call that has its arrays: checks the rest and runs. Plain calls hold no code of options.
 template <class Ring, core::IntegerFormat format, bool with_options, class AnyOptions, class Share>
-Status run_integers(IntegerCallWith<with_options>& call, const AnyOptions& options, bool causal, bool cached, const Share& share) {
+Status run_integers(IntegerCallWith<with_options>& call, const AnyOptions& options, bool causal, bool cached,
+                    const Share& share) {
   if (!is_part(share)) return Status::bad_part;
   if constexpr (with_options) {
     const Status status = prepare_integer_call<Ring>(call, options, causal, cached);

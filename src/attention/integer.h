@@ -64,7 +64,7 @@ class IntegerPipeline {
     const int end = keys_.end(last.token);
     int key = keys_.begin(rows.first.token);
     while (key < end) {
-      const int segment_end = at_most((key / segment_keys + 1) * segment_keys, end);
+      const int segment_end = at_most((key & -segment_keys) + segment_keys, end);
       go_over(key, segment_end);
       key = segment_end;
       if (many_segments_ && !(keys_.has_states() && key % segment_keys != 0)) end_segment();
@@ -167,7 +167,7 @@ class IntegerPipeline {
       const int32_t largest = Isa::largest(tile[i]);
       const Reference reference = reference_of(largest, scale);
       const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
-      merges[i] = merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum);
+      merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
     with_rows<Isa::tile_rows>(rows, [&](auto n) {

@@ -11,7 +11,8 @@ namespace {
 // Adds the sums of a segment to those before it.
 inline void add_segment_sums(IntegerState& to, int32_t* total, const IntegerState& from, const int32_t* sums, int value_dim) {
   if (from.denominator == 0) return;
-  const Merge merges = merge<0>(to, from.exponent, from.denominator);
+  Merge merges;
+  merge<0>(to, from.exponent, from.denominator, merges);
   int c = 0;
   if constexpr (!config::embedded) {
     // Loops of a known length, with results that lie elsewhere: compilers make them vectors.

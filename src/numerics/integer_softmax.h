@@ -25,8 +25,8 @@ constexpr int32_t weight_end = 15 << weight_octave_bits;
 
 constexpr int32_t lowest_exponent = -(1 << 29);  // of a row that has seen nothing
 
-// Of a chunk of which a row sees nothing: whatever weights it has, they add nothing to the row's sums. They are too far below what
-// has seen nothing, even.
+// Of a chunk of which a row sees nothing: whatever weights it has, they add nothing to the row's sums. They are too far below
+// what has seen nothing, even.
 constexpr int32_t exponent_of_nothing = lowest_exponent - 32;
 
 // Whether code is to be small rather than fast.
@@ -98,14 +98,15 @@ ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerState& state, int32_t exponent, 
   return merge_scaled(state, exponent, denominator, scaled);
 }
 
-inline ATTEND_NOINLINE Merge merge_called(IntegerState& state, int32_t exponent, uint32_t denominator, int scaled) {
-  return merge_scaled(state, exponent, denominator, scaled);
+inline ATTEND_NOINLINE void merge_called(IntegerState& state, int32_t exponent, uint32_t denominator, int scaled,
+                                         Merge& merge) {
+  merge = merge_scaled(state, exponent, denominator, scaled);
 }
 
 template <int scaled>
-Merge merge(IntegerState& state, int32_t exponent, uint32_t denominator) {
-  if constexpr (code_is_small) return merge_called(state, exponent, denominator, scaled);
-  return merge_inlined<scaled>(state, exponent, denominator);
+void merge(IntegerState& state, int32_t exponent, uint32_t denominator, Merge& merge) {
+  if constexpr (code_is_small) return merge_called(state, exponent, denominator, scaled, merge);
+  merge = merge_inlined<scaled>(state, exponent, denominator);
 }
 
 constexpr Merge adds_nothing = {0, 30, 1 << 29};

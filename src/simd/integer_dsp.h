@@ -20,15 +20,16 @@ struct IntegerDsp : IntegerDspValues {
   static const Query* prepare(const int8_t* query, int head_dim, const IntegerQueryMemory& memory) {
     int16_t* const to = static_cast<int16_t*>(memory.tile) + 4 * memory.row;
     const int step = 4 * memory.rows;
-    for (int d = 0; d < head_dim; d += 4) {
-      const int left = head_dim - d;
-      store_widened(to + (d >> 2) * step, left >= 4 ? load(query + d) : load_last(query + d, left));
+    int16_t* at = to;
+    for (int left = head_dim; left > 0; left -= 4, query += 4, at += step) {
+      store_widened(at, left >= 4 ? load(query) : load_last(query, left));
     }
     return to;
   }
 
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim, Tile scores) {
+    if constexpr (code_is_small) return scores_called(rows, query, keys, stride, count, head_dim, scores);
     scores_by(rows, query, keys, stride, count, head_dim, scores);
   }
 
@@ -45,8 +46,8 @@ struct IntegerDsp : IntegerDspValues {
     return word;
   }
 
-  ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count,
-                                             int head_dim, Tile scores) {
+  ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const int8_t* keys, ptrdiff_t stride,
+                                             int count, int head_dim, Tile scores) {
     const int fours = head_dim >> 2, last = head_dim & 3;
     const int step = 4 * rows;
     if (fours == 0) {
@@ -89,6 +90,11 @@ struct IntegerDsp : IntegerDspValues {
       scores[k] = first_sum;
       scores[k + 1] = second_sum;
     }
+  }
+
+  ATTEND_NOINLINE static void scores_called(int rows, const Query* const* query, const int8_t* keys, ptrdiff_t stride,
+                                            int count, int head_dim, Tile scores) {
+    scores_by(rows, query, keys, stride, count, head_dim, scores);
   }
 
   // Of 1 to 3 dimensions that are left, added to scores if there are others.

@@ -18,16 +18,24 @@ struct IntegerDspSoftmax {
     __asm__ volatile(
         "add r2, r0, %[row]\n"
         "1:\n"
-        "ldm r0!, {r3, r4, r5, r6, r8, r9, r10, r11}\n"
-        ".irp number, r3, r4, r5, r6, r8, r9, r10, r11\n"
+        ".macro attend_largest numbers:vararg\n"
+        "ldm r0!, {\\numbers}\n"
+        ".irp number, \\numbers\n"
         "cmp r1, \\number\n"
         "it lt\n"
         "movlt r1, \\number\n"
         ".endr\n"
+        ".endm\n"
+        ".if %c[small]\n"
+        "attend_largest r3, r4\n"
+        ".else\n"
+        "attend_largest r3, r4, r5, r6, r8, r9, r10, r11\n"
+        ".endif\n"
+        ".purgem attend_largest\n"
         "cmp r0, r2\n"
         "bne 1b\n"
         : "+r"(from), "+r"(most)
-        : [row] "i"(4 * integer_chunk)
+        : [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "cc", "memory");
     return most;
   }
@@ -86,19 +94,27 @@ struct IntegerDspSoftmax {
         "ldm r1, {r8, r9, r10, r11, r12}\n"
         "add r1, r0, %[row]\n"
         "1:\n"
-        "ldm r0, {r2, r3, r4, r5}\n"
-        ".irp number, r2, r3, r4, r5\n"
+        ".macro attend_exponents numbers:vararg\n"
+        "ldm r0, {\\numbers}\n"
+        ".irp number, \\numbers\n"
         "sub \\number, r8, \\number\n"
         "lsr \\number, \\number, r9\n"
         "sub r6, r10, \\number\n"
         "mla \\number, \\number, r11, r12\n"
         "orr \\number, \\number, r6, asr #31\n"
         ".endr\n"
-        "stm r0!, {r2, r3, r4, r5}\n"
+        "stm r0!, {\\numbers}\n"
+        ".endm\n"
+        ".if %c[small]\n"
+        "attend_exponents r2, r3\n"
+        ".else\n"
+        "attend_exponents r2, r3, r4, r5\n"
+        ".endif\n"
+        ".purgem attend_exponents\n"
         "cmp r0, r1\n"
         "bne 1b\n"
         : "+r"(at), "+r"(from)
-        : [row] "i"(4 * integer_chunk)
+        : [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
   }
 
