@@ -118,7 +118,8 @@ struct IntegerDsp : IntegerDspValues {
   };
 
   // 2 rows, 2 keys at a time; a last single key is taken twice. 4 dimensions take 15 instructions for 16 products.
-  //   r0-r3 sums [row][key]   r4-r7 query   r8 r9 four of a key   r10 r11 addresses of keys   r12 of the query   lr its end
+  //   r0-r3 sums [row][key]   r4-r7 query   r8 r9 four of a key   r10 r11 addresses of keys   r12 of the query   lr its end,
+  //   where code is small the step to the next four of it
   ATTEND_HOT ATTEND_NOINLINE static void scores_of_rows(const Scores& scores) {
     register const Scores* call __asm__("r0") = &scores;
     __asm__ volatile(

@@ -30,7 +30,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
                                                    int width, const Merge* merges, int32_t* sums) {
     const int whole = width & -4;
     if (whole > 0) {
-      const int pairs = (count + 1) / 2;
+      const int pairs = (count + 1) >> 1;
       const Merge second = rows == 1 ? adds_nothing : merges[1];
       Values of_rows = {values,
                         whole,
@@ -39,8 +39,8 @@ struct IntegerDspValues : IntegerDspSoftmax {
                         stride,
                         count % 2 != 0 ? 0 : 2 * stride,
                         weights[0] + 2 * pairs,
-                        pairs - 4,
-                        -pairs & 3};
+                        pairs - (code_is_small ? 0 : 4),
+                        code_is_small ? 0 : -pairs & 3};
       // Behind the weights assembly finds it when all registers are taken. The scores of the second row were there; where a
       // block has one row, its query is.
       int32_t* const behind = weights[0] + integer_chunk;
@@ -75,7 +75,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
     ptrdiff_t stride;
     ptrdiff_t last_step;  // twice the distance of the two keys of the last pair
     const int32_t* weights_end;
-    int fours;    // pairs of keys, less 4
+    int fours;    // pairs of keys, less 4 where code is not small
     int missing;  // pairs of keys to a multiple of 4
   };
 
@@ -93,9 +93,8 @@ struct IntegerDspValues : IntegerDspSoftmax {
         "ldrd r0, r9, [r12, #32]\n"
         "ldrd r12, lr, [r12, #40]\n"
         ".if %c[small]\n"
-        "add r3, r0, r0\n"
-        "add r3, r3, #1\n"
-        "add lr, lr, #4\n"
+        "adds r3, r0, r0\n"
+        "adds r3, r3, #1\n"
         ".else\n"
         "mov r3, r0\n"
         "mov r6, r0\n"
