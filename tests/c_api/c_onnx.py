@@ -9,10 +9,11 @@ import sys
 
 import numpy as np
 
+from onnx_attention import BIASED, CAPPED, RAW, WEIGHTS, Node, flags, numbers, reference, spoil, visible
+
 size_t, ptrdiff, pointer, c_int, c_float = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_float
 CAUSAL, QUERIES_LAST = 1, 2
 BYTES, BITS = 1, 2
-RAW, CAPPED, BIASED, WEIGHTS = range(4)  # scores.stage is one more
 FORMATS = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}
 
 
@@ -43,7 +44,6 @@ attend.attend_workspace_size.argtypes = attend.attend_state_size.argtypes = [poi
 attend.attend_begin.argtypes = attend.attend_finish.argtypes = [pointer]
 attend.attend_workspace_size.restype = attend.attend_state_size.restype = size_t
 attend.attend_run.argtypes = [pointer, pointer, size_t]
-random = np.random.default_rng(1)
 passed = failed = 0
 worst = {}
 
@@ -64,89 +64,23 @@ def address(array):
     return array.ctypes.data_as(pointer)
 
 
-def heads_first(array, heads):
-    """[batch][head][token][width] of an input of three or four dimensions, as a view."""
-    if array.ndim == 4:
-        return array
-    batch, tokens, hidden = array.shape
-    return array.reshape(batch, tokens, heads, hidden // heads).transpose(0, 2, 1, 3)
-
-
 def tensor(view):
     steps = [step // view.itemsize for step in view.strides]
     assert steps[3] == 1 or view.shape[3] == 1
     return Tensor(view.ctypes.data_as(pointer), steps[0], steps[2], steps[1])
 
 
-def visible(c, lengths, total):
-    """[batch][1 or head][query][key] of what positions, padding and the mask let queries see, and the bias."""
-    i, j = np.arange(c.queries)[:, None], np.arange(total)[None, :]
-    see = np.empty((c.batch, 1, c.queries, total), bool)
-    for b, length in enumerate(lengths):
-        at = i + (length - c.queries if c.nonpad is not None else c.past)
-        see[b, 0] = (j < length) & (j <= at if c.causal else True) & (j >= at - c.left if c.left is not None else True)
-        see[b, 0] &= j <= at + c.right if c.right is not None else True
-    bias = np.zeros((1, 1, 1, total))
-    if c.mask is not None:
-        mask = c.mask.reshape((1,) * (4 - c.mask.ndim) + c.mask.shape)
-        short = total - mask.shape[3]
-        if short > 0:
-            edge = False if mask.dtype == bool else -np.inf
-            mask = np.pad(mask, [(0, 0)] * 3 + [(0, short)], constant_values=edge)
-        mask = mask[..., :total]
-        if mask.dtype == bool:
-            see = see & mask
-        else:
-            see, bias = see & (mask != -np.inf), np.where(mask == -np.inf, 0, mask).astype(np.float64)
-    return np.broadcast_to(see, (c.batch, c.heads, c.queries, total)), bias
-
-
-def reference(c, q, k, v, see, bias):
-    """Output and the four stages of scores; a query that sees nothing gets zeros."""
-    group = c.heads // c.kv_heads
-    q, k, v = q.astype(np.float64), np.repeat(k, group, 1).astype(np.float64), np.repeat(v, group, 1).astype(np.float64)
-    raw = q @ k.transpose(0, 1, 3, 2) * (1 / np.sqrt(q.shape[3]) if c.scale is None else c.scale)
-    capped = c.softcap * np.tanh(raw / c.softcap) if c.softcap else raw
-    biased = np.where(see, capped + bias, -np.inf)
-    most = biased.max(3, keepdims=True, initial=-np.inf)
-    weights = np.exp(biased - np.where(np.isinf(most), 0, most))
-    total = weights.sum(3, keepdims=True)
-    weights /= np.where(total == 0, 1, total)
-    with np.errstate(divide="ignore"):
-        lse = (np.log(total) + most)[..., 0]
-    return weights @ v, (raw, capped, biased, weights), lse
-
-
-class Case:
-    """What a node of the operator says, and how it is put to the library."""
-
-    def __init__(self, **given):
-        self.batch, self.heads, self.kv_heads, self.dim, self.value_dim, self.queries = 2, 4, 2, 16, 12, 5
-        self.past, self.new, self.rank, self.dtype = 0, 21, 4, np.float32
-        self.mask = self.nonpad = self.scale = self.left = self.right = None
-        self.softcap, self.causal, self.bits, self.present, self.step = 0.0, False, False, True, None
-        self.__dict__.update(given)
-        self.name = ", ".join("%s %s" % (name, value.shape if hasattr(value, "shape") else getattr(value, "__name__", value))
-                              for name, value in given.items())
-
-    def input(self, tokens, heads, width):
-        shape = (self.batch, heads, tokens, width) if self.rank == 4 else (self.batch, tokens, heads * width)
-        return random.standard_normal(shape).astype(self.dtype)
+class Case(Node):
+    """A node, and how it is put to the library."""
 
     def run(self):
         total = self.past + self.new
-        q = heads_first(self.input(self.queries, self.heads, self.dim), self.heads)
-        parts = [[heads_first(self.input(tokens, self.kv_heads, width), self.kv_heads) for width in (self.dim, self.value_dim)]
-                 for tokens in (self.past, self.new)]
-        lengths = [total] * self.batch if self.nonpad is None else list(self.nonpad)
+        q, *parts = self.inputs()
+        lengths = self.lengths()
         k, v = (np.concatenate([part[n] for part in parts], 2) for n in (0, 1))
         see, bias = visible(self, lengths, total)
         expected, stages, lse = reference(self, q, k, v, see, bias)
-
-        # Keys that no query of their head sees are not numbers.
-        seen = see.reshape(self.batch, self.kv_heads, -1, total).any(2)
-        for array, bad in ((k, np.nan), (v, np.inf)):
-            array[~seen] = bad
+        seen = spoil(self, k, v, see)
         for first, part in ((0, parts[0]), (self.past, parts[1])):
             for array, whole in zip(part, (k, v)):
                 array[...] = whole[:, :, first:first + array.shape[2]]
@@ -244,16 +178,6 @@ class Case:
         check(same.all(), "%s: %d of %d" % (what, (~same).sum(), same.size))
         kind = what.split(", ")[-1] + (" float16" if self.dtype == np.float16 else "")
         worst[kind] = max(worst.get(kind, 0), float(error))
-
-
-def flags(*shape):
-    return random.random(shape) < 0.6
-
-
-def numbers(*shape):
-    array = random.standard_normal(shape).astype(np.float32)
-    array[random.random(shape) < 0.3] = -np.inf
-    return array
 
 
 def blind():

@@ -1,6 +1,6 @@
 """The installed Python package: tests/c_api/wheel.py VERSION [BUFFERS]
 
-Against a float64 definition in numpy. With a second argument, without numpy: buffers of the standard library.
+What wheel_onnx.py, against float64, does not look at. With a second argument, without numpy: buffers of the standard library.
 """
 import array
 import math
@@ -53,60 +53,86 @@ def without_numpy():
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 
 
-def definition(numpy, query, key, value, causal, window, offset, scale, soft_cap):
-    query, key, value = (a.astype(numpy.float64) for a in (query, key, value))
-    group = query.shape[1] // key.shape[1]
-    key, value = numpy.repeat(key, group, 1), numpy.repeat(value, group, 1)
-    scores = numpy.einsum('bhid,bhjd->bhij', query, key) * (1 / math.sqrt(query.shape[3]) if scale is None else scale)
-    if soft_cap:
-        scores = soft_cap * numpy.tanh(scores / soft_cap)
-    position = numpy.arange(query.shape[2])[:, None] + (offset or 0)
-    at = numpy.arange(key.shape[2])[None]
-    seen = numpy.ones((query.shape[2], key.shape[2]), bool)
-    if causal:
-        seen &= at <= position
-    if window is not None:
-        left, right = window
-        seen &= (at >= position - left) if left is not None else True
-        seen &= (at <= position + right) if right is not None else True
-    most = numpy.where(seen, scores, -numpy.inf).max(3, keepdims=True, initial=-numpy.inf)
-    weights = numpy.where(seen, numpy.exp(scores - numpy.where(numpy.isfinite(most), most, 0)), 0)
-    total = weights.sum(3, keepdims=True)
-    with numpy.errstate(divide='ignore'):
-        lse = (numpy.log(total) + most)[..., 0]
-    return numpy.einsum('bhij,bhjc->bhic', weights / numpy.where(total == 0, 1, total), value), lse
+def same(what, found, wanted):
+    found, wanted = ((array,) if not isinstance(array, tuple) else array for array in (found, wanted))
+    check(all(a.tobytes() == b.tobytes() for a, b in zip(found, wanted)), f'{what}: the bits differ')
+
+
+def options_of_scores(numpy, draw):
+    """Each against float64, all as a bias or a factor that is known."""
+    query, key, value = draw(4, 6, 8), draw(2, 9, 8), draw(2, 9, 5)
+    distance = numpy.arange(9)[None] - (numpy.arange(6)[:, None] + 3)
+    slopes, biases = draw(4), draw(4, 6)
+
+    def exact(bias, sinks=None):
+        scores = numpy.einsum('hid,hjd->hij', query.astype(float), key.repeat(2, 0).astype(float)) / math.sqrt(8) + bias
+        weights = numpy.exp(scores)
+        total = weights.sum(2, keepdims=True) + (0 if sinks is None else numpy.exp(sinks.astype(float))[:, None, None])
+        return numpy.einsum('hij,hjc->hic', weights / total, value.repeat(2, 0).astype(float))
+
+    expected = {'alibi_slopes': (slopes, exact(slopes[:, None, None].astype(float) * distance)),
+                'relative_bias': ((biases, 3), exact(biases.astype(float)[:, numpy.clip(distance, -3, 2) + 3])),
+                'sink_logits': (slopes, exact(0, slopes))}
+    for name, (given, wanted) in expected.items():
+        offset = {} if name == 'sink_logits' else {'offset': 3}
+        error = numpy.abs(attend.attention(query, key, value, **offset, **{name: given}) - wanted).max()
+        check(error < 2e-6, f'{name}: error {error:g}')
+    shared = attend.attention(query, key, value, offset=3, relative_bias=(biases[0], 3))
+    same('one relative bias for all heads', shared, attend.attention(query, key, value, offset=3, relative_bias=(biases[[0] * 4], 3)))
+
+
+def keys_elsewhere(numpy, draw):
+    """The same keys in another place or form: the same bits."""
+    query, key, value = draw(4, 3, 16), draw(2, 40, 16), draw(2, 40, 7)
+    usual = attend.attention(query, key, value, causal=True, offset=37, return_lse=True)
+    cache = attend.Cache(2, 16, 64, value_dim=7)
+    cache.append(key[:, :30], value[:, :30])
+    cache.append(key[:, 30:].transpose(1, 0, 2).copy().transpose(1, 0, 2), value[:, 30:])
+    same('a cache', attend.attention(query, cache, causal=True, return_lse=True), usual)
+    try:
+        cache.append(key, value)
+        check(False, 'a full cache took more')
+    except attend.AttendError:
+        check(len(cache) == 40, 'a full cache stays as it is')
+    cache.truncate(39)
+    check(len(cache) == 39 and cache.nbytes > 64 * 23 * 4, 'truncate')
+    same('a shorter cache', attend.attention(query, cache, causal=True), attend.attention(query, key[:, :39], value[:, :39], causal=True, offset=36))
+
+    ring = attend.Cache(2, 16, 64, value_dim=7, window_keys=16, sink_tokens=2)
+    for token in range(40):
+        ring.append(key[:, token:token + 1], value[:, token:token + 1])
+    windowed = dict(window=(10, 0), sink_tokens=2)
+    same('a ring', attend.attention(query, ring, **windowed), attend.attention(query, key, value, offset=37, **windowed))
+
+    half = attend.Cache(2, 16, 64, value_dim=7, key_format='float16', value_format='float16')
+    half.append(key, value)
+    same('a cache of halves', attend.attention(query, half, causal=True),
+         attend.attention(query, key.astype(numpy.float16), value.astype(numpy.float16), causal=True, offset=37))
+
+    table = numpy.array([[2, 0, 1]], numpy.int32)
+    pools = [numpy.full((2, 3, 16, array.shape[2]), numpy.nan, numpy.float32) for array in (key, value)]
+    for pool, array in zip(pools, (key, value)):
+        for j in range(40):
+            pool[:, table[0, j // 16], j % 16] = array[:, j]
+    same('pages', attend.attention(query, *pools, pages=table, key_lengths=[40], causal=True, offset=37), usual[0])
+
+    codes, scales = numpy.round(key * 40).clip(-127, 127).astype(numpy.int8), numpy.full((1, 2, 40), 1 / 40, numpy.float32)
+    widened = attend.attention(query, (codes * scales[0, :, :, None]).astype(numpy.float32), value)
+    found = attend.attention(query, codes, value, key_scales=scales)
+    check(numpy.abs(found - widened).max() < 1e-5, 'int8 keys')
+    later = attend.attention(query, key[:, 16:], value[:, 16:], origin=16, causal=True, offset=37)
+    same('arrays that begin later', later, attend.attention(query, key, value, mask=numpy.arange(40) >= 16, causal=True, offset=37))
 
 
 def with_numpy():
     import numpy
     numbers = numpy.random.default_rng(1)
-    worst = 0
-    for case in range(300):
-        batch, kv_heads, group = (int(n) for n in numbers.integers(1, 4, 3))
-        queries, keys = int(numbers.integers(1, 20)), int(numbers.integers(1, 70))
-        if case % 3 == 0:
-            keys = queries
-        width, value_width = (int(n) for n in numbers.integers(1, 40, 2))
-        draw = lambda *shape: numbers.standard_normal(shape, dtype=numpy.float32)
-        query, key, value = draw(batch, kv_heads * group, queries, width), draw(batch, kv_heads, keys, width), draw(batch, kv_heads, keys, value_width)
-        if case % 4 == 1:  # tokens before heads, as a projection writes them
-            query, key, value = (numpy.ascontiguousarray(a.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3) for a in (query, key, value))
-        if case % 4 == 2:  # every second token, from the last on
-            query, key, value = (a.repeat(2, 2)[:, :, ::-2] for a in (query, key, value))
-        causal = bool(numbers.integers(2))
-        window = [None, (3, 0), (None, 4), (7, None), (2, 2)][case % 5]
-        offset = int(numbers.integers(-3, keys)) if (causal or window) and (queries != keys or case % 2) else None
-        scale, soft_cap = [None, -0.7][case % 2], [0.0, 3.0][case % 7 == 0]
-        options = dict(causal=causal, window=window, offset=offset, scale=scale, soft_cap=soft_cap)
-        output, lse = attend.attention(query, key, value, return_lse=True, **options)
-        exact, exact_lse = definition(numpy, query, key, value, **options)
-        finite = numpy.isfinite(exact_lse)
-        check((numpy.isfinite(lse) == finite).all(), f'case {case}: queries that see a key')
-        worst = max(worst, numpy.abs(output - exact).max(), numpy.abs(lse[finite] - exact_lse[finite]).max(initial=0))
-        check(output.dtype == numpy.float32 and output.shape == exact.shape, f'case {case}: shape and type')
-        check(worst < 1e-5, f'case {case}: error {worst:g}')
-    print(f'largest error against float64: {worst:.2g}')
-
+    draw = lambda *shape: numbers.standard_normal(shape, dtype=numpy.float32)
+    options_of_scores(numpy, draw)
+    keys_elsewhere(numpy, draw)
+    query, key, value = draw(2, 6, 11, 20), draw(2, 3, 33, 20), draw(2, 3, 33, 18)
+    options = dict(causal=True, window=(7, None), offset=20, scale=-0.7, soft_cap=3.0)
+    exact = attend.attention(query, key, value, **options)
     bits = attend.attention(query, key, value, **options).tobytes()
     before = attend.active_backend()
     for name in attend.backends():
@@ -132,6 +158,20 @@ def with_numpy():
     refused('float64', "format 'd'", ones(1, 2, 4).astype(float), ones(1, 5, 4), ones(1, 5, 4), error=TypeError)
     refused('other byte order', 'format', ones(1, 2, 4).astype('>f4'), ones(1, 5, 4), ones(1, 5, 4), error=TypeError)
     refused('last axis', 'contiguous', ones(1, 4, 2).transpose(0, 2, 1), ones(1, 5, 4), ones(1, 5, 4), error=ValueError)
+    refused('out of another shape', 'shape', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=ValueError, out=ones(1, 3, 4))
+    same_array = ones(1, 2, 4)
+    refused('out that overlaps', 'overlap', same_array, ones(1, 2, 4), ones(1, 2, 4), out=same_array)
+    refused('out that cannot be written', 'out is read-only', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=ValueError,
+            out=numpy.frombuffer(bytes(32), numpy.float32).reshape(1, 2, 4))
+    refused('a mask of other queries', 'mask', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=ValueError, mask=numpy.ones((3, 2), bool))
+    refused('a mask of numbers', 'mask', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=TypeError, mask=ones(2, 2))
+    refused('what is ignored', 'offset', ones(1, 2, 4), ones(1, 5, 4), ones(1, 5, 4), offset=1)
+    refused('scores of no stage', 'return_scores', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=ValueError, return_scores='all')
+    try:
+        attend.Cache(2, 16, 64, key_format='float8')
+        check(False, 'a cache of a format that there is not')
+    except ValueError as refusal:
+        check('float16' in str(refusal), f'formats of caches: {refusal}')
     refused('axes', 'axes', ones(2), ones(1, 5, 4), ones(1, 5, 4), error=ValueError)
 
 

@@ -3,175 +3,162 @@
     output = attend.attention(query, key, value, causal=True)
 
 Arrays are anything with a buffer of float32 or float16, numpy's among them: [heads, tokens, width], with a batch in front
-[batch, heads, tokens, width], or of one head [tokens, width]. Any strides will do, as long as the last axis is contiguous.
-numpy is not needed: without it the output is a memoryview. No other thread waits while a call computes.
+[batch, heads, tokens, width], or of one head [tokens, width]. They are read where they are: any strides will do, as long as the
+last axis is contiguous. numpy is not needed: without it the output is a memoryview. No other thread waits while a call computes.
 """
 import ctypes
-import os
-import threading
+from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _c
+from ._arrays import Array, empty, release, workspace
+from ._cache import Cache
+from ._library import AttendError, library, require
+from ._options import STAGES, Options, set_options
 
 __version__ = '@VERSION@'
-__all__ = ['attention', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
-
-_library = ctypes.CDLL(os.path.join(os.path.dirname(__file__), 'libattend.so'))
-_c.declare(_library)
-_formats = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16}
-_work = threading.local()  # memory that a thread's next call takes again
+__all__ = ['attention', 'Cache', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
 
 
-class AttendError(ValueError):
-    """A call was refused: the library says which argument is wrong, and why."""
-
-
-class _Buffer(ctypes.Structure):
-    """What Python's buffer protocol fills in."""
-    _fields_ = [('address', ctypes.c_void_p), ('object', ctypes.py_object), ('bytes', ctypes.c_ssize_t),
-                ('item_bytes', ctypes.c_ssize_t), ('read_only', ctypes.c_int), ('axes', ctypes.c_int),
-                ('format', ctypes.c_char_p), ('shape', ctypes.POINTER(ctypes.c_ssize_t)),
-                ('strides', ctypes.POINTER(ctypes.c_ssize_t)), ('suboffsets', ctypes.c_void_p), ('internal', ctypes.c_void_p)]
-
-
-_STRIDES_AND_FORMAT = 0x1c
-
-
-def _buffer(source):
-    buffer = _Buffer()
-    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(source), ctypes.byref(buffer), _STRIDES_AND_FORMAT)
-    return buffer
-
-
-class _Array:
-    """A buffer's address, shape and strides as [batch, heads, tokens, width], strides in numbers."""
-
-    def __init__(self, name, source, buffers):
-        self.buffer = _buffer(source)
-        buffers.append(self.buffer)  # to be released
-        code = (self.buffer.format or b'B').decode().lstrip('@=<')
-        axes, size = self.buffer.axes, self.buffer.item_bytes
-        if code not in _formats:
-            raise TypeError(f'{name} has numbers of format {code!r}; expected float32 or float16')
-        if not 2 <= axes <= 4:
-            raise ValueError(f'{name} has {axes} axes; expected [tokens, width], [heads, tokens, width] or [batch, heads, tokens, width]')
-        self.code, self.format, self.axes = code, _formats[code], axes
-        self.shape = (1,) * (4 - axes) + tuple(self.buffer.shape[:axes])
-        strides = tuple(self.buffer.strides[:axes])
-        if self.shape[3] > 1 and strides[-1] != size:
-            raise ValueError(f'the last axis of {name} is not contiguous')
-        if any(stride % size for stride in strides):
-            raise ValueError(f'strides of {name} are no whole numbers of elements')
-        self.strides = (0,) * (4 - axes) + tuple(stride // size for stride in strides)
-
-    def place(self, tensor):
-        tensor.data = self.buffer.address
-        tensor.batch_stride, tensor.head_stride, tensor.token_stride = self.strides[:3]
-
-
-def _empty(like, code, shape):
-    """A new array: numpy's, where `like` is one."""
-    if hasattr(like, '__array_interface__'):
-        import numpy
-        return numpy.empty(shape, code)
-    numbers = 1
-    for extent in shape:
-        numbers *= extent
-    memory = memoryview(bytearray(max(1, numbers) * {'f': 4, 'e': 2}[code]))
-    return memory.cast(code, shape) if numbers else memory[:0].cast(code)
-
-
-def _require(status):
-    if status != _c.ATTEND_OK:
-        argument = _library.attend_argument_name(status)
-        text = _library.attend_error_text(status).decode()
-        raise AttendError(f'{argument.decode()}: {text}' if argument else text)
-
-
-def _workspace(size):
-    if len(getattr(_work, 'memory', b'')) < size + _c.ATTEND_ALIGNMENT:
-        _work.memory = bytearray(size + _c.ATTEND_ALIGNMENT)
-        _work.held = (ctypes.c_char * len(_work.memory)).from_buffer(_work.memory)
-    return -(-ctypes.addressof(_work.held) // _c.ATTEND_ALIGNMENT) * _c.ATTEND_ALIGNMENT
-
-
-def attention(query, key, value, *, causal=False, window=None, offset=None, scale=None, soft_cap=0.0, sink_tokens=0,
-              return_lse=False):
+def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,
+              queries_last: bool = False, window: Optional[Tuple[Optional[int], Optional[int]]] = None, sink_tokens: int = 0,
+              scale: Optional[float] = None, soft_cap: float = 0.0, mask: Any = None, bias: Any = None, alibi_slopes: Any = None,
+              relative_bias: Optional[Tuple[Any, int]] = None, sink_logits: Any = None, key_lengths: Optional[Sequence[int]] = None,
+              origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None, out: Any = None,
+              return_lse: bool = False, return_scores: Optional[str] = None) -> Any:
     """softmax(scale * query key^T) value, for every head.
 
     query    [batch, query heads, queries, head_dim]; key and value: any divisor of so many heads, [..., keys, head_dim] and
-             [..., keys, value_dim]. The leading axes may be left out, of all three.
+             [..., keys, value_dim]. The leading axes may be left out, of all three. In place of key and value: an attend.Cache.
+
+    Which keys a query sees:
     causal   query i sees keys 0 ... offset + i
     window   (left, right): a query at position p sees keys p - left ... p + right; None in place of a number: no limit
-    offset   position of query 0 among the keys: 0 where there are as many queries as keys, otherwise to be given with causal and
-             window, because both 0 and keys - queries are usual
+    sink_tokens  the first tokens, which stay visible when the window has passed them
+    mask     bool or uint8, as [batch, query heads, queries, keys]: 0 masks the key. Leading axes may be left out or have one
+             element, which all share. Keys beyond the last column are masked, and columns beyond the last key do not matter. Of
+             bias the same holds
+    key_lengths  for each batch row: keys at or after it do not exist
+    offset   position of query 0 among the keys. Over a cache, keys - queries; over arrays 0 where there are as many queries as
+             keys, otherwise to be given with what looks at positions, because 0 and keys - queries are both usual
+    queries_last  in place of offset: the queries are the last of the keys that their batch row has
+    origin   the arrays begin with the key of this position, and keys before it do not exist
+
+    What a score is:
     scale    1 / sqrt(head_dim), unless it is given
     soft_cap cap * tanh(score / cap) in place of the score; 0: none
-    sink_tokens  the first tokens, which stay visible when the window has passed them
+    bias     float32, added after the cap; -infinity masks the key
+    alibi_slopes   float32 [query heads]: slope * (key's position - query's) is added
+    relative_bias  (float32 [query heads or 1, left + 1 + right], left): by distance, which is held within -left ... right
+    sink_logits    float32 [query heads]: a logit that joins the denominator and has no value
 
-    The output has the query's axes and type. return_lse: a pair, with ln of the sum of exp(score) of each query, float32.
+    Where keys and values lie otherwise:
+    key_scales, value_scales  float32 [batch, heads, keys]: what the numbers of int8 keys or values are multiplied by
+    pages    int32 [batch, entries]: key and value are pools [heads, pages, tokens of a page, width], and key j of a batch row is
+             token j % (tokens of a page) of page pages[row, j // (tokens of a page)]
+
+    out      an array that takes the output, [batch, query heads, queries, value_dim] with the query's axes, float32 or float16,
+             any strides that keep its elements apart. Otherwise a new one is made, of the query's type.
+    return_lse     (output, lse): ln of the sum of exp(score) of each query, float32 [batch, query heads, queries]
+    return_scores  (output, scores), float32 [batch, query heads, queries, keys]: 'raw', 'capped', 'biased' or 'weights', which is
+             after the softmax. With return_lse: (output, lse, scores)
+
     A query that sees no key gets zeros. What would be ignored or is not clear is refused: AttendError.
     """
-    buffers = []
+    options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
+                      sink_logits, key_lengths, origin, key_scales, value_scales)
+    held: List[Any] = []
     try:
-        q, k, v = (_Array(name, source, buffers) for name, source in (('query', query), ('key', key), ('value', value)))
-        if not q.axes == k.axes == v.axes:
-            raise ValueError('query, key and value have different numbers of axes')
-        if k.shape[:3] != v.shape[:3] or q.shape[0] != k.shape[0] or q.shape[3] != k.shape[3]:
-            raise ValueError(f'shapes do not go together: query {q.shape}, key {k.shape}, value {v.shape}')
-        output = _empty(query, q.code, (q.shape[:3] + v.shape[3:])[4 - q.axes:])
-        buffers.append(_buffer(output))
+        q = Array('query', query, 'fe', 2, 4, held)
         problem = _c.attend_problem()
-        _require(_library.attend_problem_init(ctypes.byref(problem), ctypes.sizeof(problem)))
+        require(library.attend_problem_init(ctypes.byref(problem), ctypes.sizeof(problem)))
         problem.batch, problem.query_heads, problem.queries, problem.head_dim = q.shape
-        problem.kv_heads, problem.keys, problem.value_dim = v.shape[1:]
         problem.layout = _c.ATTEND_BATCH_HEAD_TOKEN_DIM
-        if q.format != _c.ATTEND_FLOAT32:
-            problem.query_format = problem.output_format = q.format
-        if (k.format, v.format) != (_c.ATTEND_FLOAT32, _c.ATTEND_FLOAT32):
-            problem.key_format, problem.value_format = k.format, v.format
-        for array, tensor in ((q, problem.query), (k, problem.key), (v, problem.value)):
-            array.place(tensor)
-        problem.output.data = buffers[-1].address  # dense, as the problem takes it to be
-        if causal:
-            problem.options = _c.ATTEND_CAUSAL
-        if window is not None:
-            left, right = window
-            problem.window_left = _c.ATTEND_NO_LIMIT if left is None else left
-            problem.window_right = _c.ATTEND_NO_LIMIT if right is None else right
-        if offset is not None:
-            problem.offset = offset
-        if scale is not None:
-            problem.scale = scale
-        problem.soft_cap, problem.sink_tokens = soft_cap, sink_tokens
-        lse = None
+        q.place(problem.query)
+        if isinstance(key, Cache):
+            if value is not None or pages is not None:
+                raise ValueError('a cache takes the place of key, value and pages')
+            columns = _set_cache(problem, key)
+        else:
+            columns = _set_keys(problem, q, key, value, pages, origin, held)
+        axes = slice(4 - q.given_axes, None)
+        shape = (*q.shape[:3], problem.value_dim)
+        output = empty(query, q.code, shape[axes]) if out is None else out
+        o = Array('out', output, 'fe', q.given_axes, 4, held, writable=True)
+        if o.given_axes != q.given_axes or o.shape != shape:
+            raise ValueError(f'out has the shape {o.shape[axes]} where the output has {shape[axes]}')
+        o.place(problem.output)
+        if 'e' in (q.code, o.code):
+            problem.query_format, problem.output_format = q.format, o.format
+        keep = set_options(problem, options, held)
+        results = [output]
         if return_lse:
-            lse = _empty(query, 'f', q.shape[4 - q.axes:3])
-            buffers.append(_buffer(lse))
-            problem.lse.data = buffers[-1].address
-        _require(_library.attend_check(ctypes.byref(problem)))
-        size = _library.attend_workspace_size(ctypes.byref(problem))
-        _require(_library.attend_run(ctypes.byref(problem), _workspace(size), size))
-        return (output, lse) if return_lse else output
+            results.append(empty(query, 'f', shape[:3][axes]))
+            lse = Array('lse', results[-1], 'f', 1, 3, held, writable=True)
+            problem.lse.data = lse.address
+        if return_scores is not None:
+            if return_scores not in STAGES:
+                raise ValueError(f'return_scores is {return_scores!r}; expected one of {", ".join(STAGES)}')
+            results.append(empty(query, 'f', (*q.shape[:3], columns)[axes]))
+            problem.scores.data = Array('scores', results[-1], 'f', 2, 4, held, writable=True).address
+            problem.scores.stage = STAGES[return_scores]
+        require(library.attend_check(ctypes.byref(problem)))
+        size = library.attend_workspace_size(ctypes.byref(problem))
+        require(library.attend_run(ctypes.byref(problem), workspace(size), size))
+        del keep  # was read until here
+        return output if len(results) == 1 else tuple(results)
     finally:
-        for buffer in buffers:
-            ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+        release(held)
 
 
-def backends():
+def _set_cache(problem: Any, cache: Cache) -> int:
+    """Columns of masks."""
+    problem.cache = cache.address
+    problem.kv_heads, problem.value_dim = cache.kv_heads, cache.value_dim
+    return len(cache)
+
+
+def _set_keys(problem: Any, q: Array, key: Any, value: Any, pages: Any, origin: int, held: List[Any]) -> int:
+    least = q.given_axes if pages is None else 4
+    k, v = (Array(name, source, 'feb', least, 4, held) for name, source in (('key', key), ('value', value)))
+    if pages is None and not q.given_axes == k.given_axes == v.given_axes:
+        raise ValueError('query, key and value have different numbers of axes')
+    if k.shape[:3] != v.shape[:3] or q.shape[3] != k.shape[3] or (pages is None and q.shape[0] != k.shape[0]):
+        raise ValueError(f'shapes do not go together: query {q.shape}, key {k.shape}, value {v.shape}')
+    problem.value_dim = v.shape[3]
+    if {k.format, v.format} != {_c.ATTEND_FLOAT32}:
+        problem.key_format, problem.value_format = k.format, v.format
+    if pages is None:
+        for array, tensor in ((k, problem.key), (v, problem.value)):
+            array.place(tensor)
+        problem.kv_heads, problem.keys = k.shape[1], origin + k.shape[2]
+        return problem.keys
+    table = Array('pages', pages, 'i', 1, 2, held)
+    problem.kv_heads, problem.pages.count, problem.pages.page_keys = k.shape[:3]
+    problem.pages.table, problem.pages.batch_stride = table.address, table.shared(q.shape[:1])[0]
+    for array, tensor in ((k, problem.key), (v, problem.value)):
+        if array.shape[1] > 1 and array.strides[1] != array.shape[2] * array.strides[2]:
+            raise ValueError(f'pages of {array.name} do not lie one behind the other')
+        tensor.data, tensor.head_stride, tensor.token_stride = array.address, array.strides[0], array.strides[2]
+        tensor.batch_stride = 0
+    problem.keys = table.shape[1] * problem.pages.page_keys
+    return problem.keys
+
+
+def backends() -> List[str]:
     """Names of the instruction sets that the library has code for, fastest first."""
-    return [_library.attend_backend_name(index).decode() for index in range(_library.attend_backend_count())]
+    return [library.attend_backend_name(index).decode() for index in range(library.attend_backend_count())]
 
 
-def active_backend():
+def active_backend() -> str:
     """The one in use. Results do not depend on it."""
-    return _library.attend_backend_active().decode()
+    return library.attend_backend_active().decode()
 
 
-def use_backend(name):
+def use_backend(name: str) -> None:
     """Makes every later call use a backend; AttendError where the processor cannot."""
-    _require(_library.attend_backend_use(name.encode()))
+    require(library.attend_backend_use(name.encode()))
 
 
-def bits_version():
+def bits_version() -> int:
     """Changes when any result changes by any bit."""
-    return _library.attend_bits_version()
+    return library.attend_bits_version()

@@ -1,0 +1,95 @@
+"""Other people's arrays by Python's buffer protocol: addresses and strides, no copies, no numpy."""
+import ctypes
+import threading
+from typing import Any, List, Optional, Sequence, Tuple
+
+from . import _c
+
+FORMATS = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16, 'b': _c.ATTEND_INT8}
+NAMES = {'f': 'float32', 'e': 'float16', 'b': 'int8', '?': 'bool', 'B': 'uint8', 'i': 'int32'}
+SIZES = {'f': 4, 'e': 2}
+STRIDES_AND_FORMAT = 0x1c
+_work = threading.local()  # memory that a thread's next call takes again
+
+
+class _Buffer(ctypes.Structure):
+    """What the protocol fills in."""
+    _fields_ = [('address', ctypes.c_void_p), ('object', ctypes.py_object), ('bytes', ctypes.c_ssize_t),
+                ('item_bytes', ctypes.c_ssize_t), ('read_only', ctypes.c_int), ('axes', ctypes.c_int),
+                ('format', ctypes.c_char_p), ('shape', ctypes.POINTER(ctypes.c_ssize_t)),
+                ('strides', ctypes.POINTER(ctypes.c_ssize_t)), ('suboffsets', ctypes.c_void_p), ('internal', ctypes.c_void_p)]
+
+
+class Array:
+    """An array's address, shape and strides, the latter in elements, with axes of extent 1 in front up to `axes` of them."""
+
+    def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[_Buffer], writable: bool = False):
+        buffer = _Buffer()
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(source), ctypes.byref(buffer), STRIDES_AND_FORMAT)
+        held.append(buffer)  # to be released
+        if writable and buffer.read_only:
+            raise ValueError(f'{name} is read-only')
+        code = (buffer.format or b'B').decode().lstrip('@=<')
+        if code not in codes:
+            raise TypeError(f'{name} has numbers of format {code!r}; expected {" or ".join(NAMES[known] for known in codes)}')
+        if not least <= buffer.axes <= axes:
+            raise ValueError(f'{name} has {buffer.axes} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
+        size = buffer.item_bytes
+        strides = tuple(buffer.strides[:buffer.axes])
+        if buffer.shape[buffer.axes - 1] > 1 and strides[-1] != size:
+            raise ValueError(f'the last axis of {name} is not contiguous')
+        if any(stride % size for stride in strides):
+            raise ValueError(f'strides of {name} are no whole numbers of elements')
+        self.name, self.code, self.given_axes, self.address = name, code, buffer.axes, buffer.address
+        self.shape = (1,) * (axes - buffer.axes) + tuple(buffer.shape[:buffer.axes])
+        self.strides = (0,) * (axes - buffer.axes) + tuple(stride // size for stride in strides)
+
+    @property
+    def format(self) -> int:
+        return FORMATS[self.code]
+
+    def shared(self, shape: Sequence[int]) -> Tuple[int, ...]:
+        """Strides for `shape`, as far as it goes: 0 where this array has one element that all share."""
+        for axis, (has, needs) in enumerate(zip(self.shape, shape)):
+            if has not in (1, needs):
+                raise ValueError(f'{self.name} has {has} elements where axis {axis} needs {needs}, or 1 for all')
+        return tuple(0 if has == 1 else stride for has, stride in zip(self.shape, self.strides))[:len(shape)]
+
+    def place(self, tensor: Any) -> None:
+        """Of [batch, heads, tokens, width]."""
+        tensor.data = self.address
+        tensor.batch_stride, tensor.head_stride, tensor.token_stride = self.strides[:3]
+
+
+def release(held: List[_Buffer]) -> None:
+    for buffer in held:
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+
+
+def empty(like: Any, code: str, shape: Sequence[int]) -> Any:
+    """A new array: numpy's, where `like` is one, and otherwise a memoryview."""
+    if hasattr(like, '__array_interface__'):
+        import numpy
+        return numpy.empty(shape, code)
+    numbers = 1
+    for extent in shape:
+        numbers *= extent
+    memory = memoryview(bytearray(max(1, numbers) * SIZES[code]))
+    return memory.cast(code, shape) if numbers else memory[:0].cast(code)
+
+
+class Memory:
+    """Bytes at an address that the library asks for."""
+
+    def __init__(self, size: int):
+        self._bytes = bytearray(size + _c.ATTEND_ALIGNMENT)
+        self._held = (ctypes.c_char * len(self._bytes)).from_buffer(self._bytes)
+        self.size = size
+        self.address = -(-ctypes.addressof(self._held) // _c.ATTEND_ALIGNMENT) * _c.ATTEND_ALIGNMENT
+
+
+def workspace(size: int) -> int:
+    memory: Optional[Memory] = getattr(_work, 'memory', None)
+    if memory is None or memory.size < size:
+        memory = _work.memory = Memory(size)
+    return memory.address

@@ -1,0 +1,74 @@
+"""Keys and values that stay between calls."""
+import ctypes
+from typing import Any, List, Optional
+
+from . import _c
+from ._arrays import Array, Memory, release
+from ._library import library, require
+
+FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8}
+
+
+def _format(name: str) -> int:
+    if name not in FORMATS:
+        raise ValueError(f'{name!r} is no format of a cache; expected one of {", ".join(FORMATS)}')
+    return FORMATS[name]
+
+
+class Cache:
+    """Keys and values of one sequence, in the order in which attention reads them fastest.
+
+        cache = attend.Cache(kv_heads=2, head_dim=64, max_tokens=1024)
+        cache.append(key, value)
+        output = attend.attention(query, cache, causal=True)  # the queries are the last tokens
+
+    Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
+    float32, float16, bfloat16, or int8 with a scale for each token and head. window_keys makes it a ring, which keeps the last
+    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens. Several threads may read a
+    cache at a time, as long as none appends or truncates.
+    """
+
+    def __init__(self, kv_heads: int, head_dim: int, max_tokens: int, *, value_dim: Optional[int] = None,
+                 key_format: str = 'float32', value_format: str = 'float32', window_keys: int = 0, sink_tokens: int = 0):
+        shape = _c.attend_cache_shape()
+        require(library.attend_cache_shape_init(ctypes.byref(shape), ctypes.sizeof(shape)))
+        shape.kv_heads, shape.head_dim, shape.max_tokens = kv_heads, head_dim, max_tokens
+        shape.value_dim = head_dim if value_dim is None else value_dim
+        shape.key_format, shape.value_format = _format(key_format), _format(value_format)
+        shape.window_keys, shape.sink_tokens = window_keys, sink_tokens
+        require(library.attend_cache_check(ctypes.byref(shape)))
+        self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens
+        self._memory = Memory(library.attend_cache_size(ctypes.byref(shape)))
+        made = ctypes.c_void_p()
+        require(library.attend_cache_init(ctypes.byref(shape), self._memory.address, self._memory.size, ctypes.byref(made)))
+        self.address = made.value
+
+    @property
+    def nbytes(self) -> int:
+        """All the memory that it takes."""
+        return self._memory.size
+
+    def __len__(self) -> int:
+        """Tokens that were appended and not truncated, those that a ring has overwritten among them."""
+        return library.attend_cache_tokens(self.address)
+
+    def append(self, key: Any, value: Any) -> None:
+        """One or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32, any strides of
+        the first two axes. Where they do not fit, AttendError, and nothing has changed."""
+        held: List[Any] = []
+        try:
+            k, v = (Array(name, source, 'f', 3, 3, held) for name, source in (('key', key), ('value', value)))
+            if k.shape[:2] != v.shape[:2] or (k.shape[0], k.shape[2], v.shape[2]) != (self.kv_heads, self.head_dim, self.value_dim):
+                raise ValueError(f'a cache of {self.kv_heads} heads, head_dim {self.head_dim} and value_dim {self.value_dim} cannot take '
+                                 f'key {k.shape} and value {v.shape}')
+            tensors = []
+            for array in (k, v):
+                tensor = _c.attend_input(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
+                tensors.append(ctypes.byref(tensor))
+            require(library.attend_cache_append(self.address, k.shape[1], *tensors))
+        finally:
+            release(held)
+
+    def truncate(self, tokens: int) -> None:
+        """Keeps the first tokens; 0 empties the cache."""
+        require(library.attend_cache_truncate(self.address, tokens))
