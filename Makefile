@@ -78,10 +78,10 @@ install: lib
 uninstall:
 	@sh src/install.sh uninstall "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
 
-## package     what others vendor or install, in build/package: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel (URL= of the project, for their descriptions)
+## package     what others vendor or install, in build/packages: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel (URL= of the project, for their descriptions)
 .PHONY: package
 package: lib
-	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" build/package
+	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" build/packages
 
 ## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg

@@ -1,7 +1,8 @@
-"""The library as one header and one source: attend.h and attend.cpp, from include/attend and src.
+"""The library as few files: attend.h, attend_c.h and attend.cpp, from include/attend and src.
 
-attend.h is every public header, the C surface first: a program in C sees that alone. attend.cpp is every source with every header
-of src/ in its place. Sources of one instruction set become a section with a namespace of its own inside `attend`, in_avx2 say,
+attend_c.h is every header of the C surface, attend.h includes it and is every header of the C++ surface. attend.cpp includes
+attend_c.h alone, and is every source with every other header in its place: where attend.h asks for a newer language, the rest
+still compiles. Sources of one instruction set become a section with a namespace of its own inside `attend`, in_avx2 say,
 because each section has its own copy of all helpers, compiled for its own instructions:
 
   - `namespace attend {` in headers of src/ becomes `namespace attend { namespace in_avx2 {`;
@@ -10,7 +11,7 @@ because each section has its own copy of all helpers, compiled for its own instr
 
 All other sources follow the sections, as they are.
 
-bench/package/amalgamate.py FOLDER, from the project's top folder, writes the two there.
+bench/package/amalgamate.py FOLDER, from the project's top folder, writes the three there.
 """
 import pathlib
 import re
@@ -149,20 +150,29 @@ def section(root, name, sources, backend, taken, classes, types):
     return f'\n// ---- {", ".join(sources)}\n\n{head}{body}'
 
 
-def header(root, banner):
-    headers = sorted(str(path.relative_to(root)) for path in root.glob('include/attend/*.h'))
-    c = [path for path in headers if is_c((root / path).read_text())]
-    rest = [path for path in headers if path not in c]
-    once = Headers(root, [])
-    c_text = ''.join(once.header(path) for path in c)
-    cpp_text = ''.join(once.header(path) for path in rest)
-    return f'{banner}#ifndef ATTEND_AMALGAMATION_H\n#define ATTEND_AMALGAMATION_H\n{c_text}\n#ifdef __cplusplus\n{cpp_text}\n#endif\n\n#endif\n', headers
+def headers(root, banner, paths, c_paths):
+    """The texts of attend_c.h and attend.h."""
+    c_text = ''.join(map(Headers(root, []).header, c_paths))
+    cpp_text = ''.join(map(Headers(root, c_paths).header, [path for path in paths if path not in c_paths]))
+    guard = lambda name, text: f'{banner}#ifndef ATTEND_{name}_H\n#define ATTEND_{name}_H\n{text}\n#endif\n'
+    return {'attend_c.h': guard('AMALGAMATION_C', c_text),
+            'attend.h': guard('AMALGAMATION', f'#include "attend_c.h"\n\n#ifdef __cplusplus\n{cpp_text}\n#endif\n')}
+
+
+def reached(root, sources, c_paths):
+    """The headers of include/attend that sources include, those for C aside, each where the first needs it."""
+    every = Headers(root, c_paths)
+    for source in sources:
+        every.source(source)
+    once = Headers(root, c_paths)
+    return ''.join(once.header(path) for path in sorted(every.places) if path.startswith('include/'))
 
 
 def amalgamate(root, banner):
-    """The texts of attend.h and attend.cpp. `banner`: a comment for C that says what they are."""
+    """The texts of the files. `banner`: a comment for C that says what they are."""
     root = pathlib.Path(root).resolve()
-    header_text, headers = header(root, banner)
+    public = sorted(str(path.relative_to(root)) for path in root.glob('include/attend/*.h'))
+    c_surface = [path for path in public if is_c((root / path).read_text())]
     sources = sorted(str(path.relative_to(root)) for path in root.glob('src/*.cpp'))
     classes = {}
     for path in SHARED:
@@ -170,12 +180,12 @@ def amalgamate(root, banner):
             classes[match[1]] = match[0]
     # What entry points take is named one by one, because some of these names are also in namespace attend.
     entry_text = ''.join(classes.values())
-    names = {name for path in headers if pathlib.Path(path).stem.startswith('core')
+    names = {name for path in public if pathlib.Path(path).stem.startswith('core')
              for name in re.findall(r'^(?:struct|enum class) (\w+)', (root / path).read_text(), re.M)
              if re.search(rf'\bconst {name}&', entry_text)}
     types = ''.join(f'using attend::core::{name};\n' for name in sorted(names))
-    shared = expand(root, SHARED[:1] + ['src/layers.h', 'src/kernel/operands.h'], headers)
-    taken = headers + SHARED
+    shared = expand(root, SHARED[:1] + ['src/layers.h', 'src/kernel/operands.h'], public)
+    taken = public + SHARED
     sections, rest = {}, []
     for source in sources:
         name = pathlib.Path(source).stem
@@ -190,8 +200,8 @@ def amalgamate(root, banner):
     texts = [section(root, 'in_' + pathlib.Path(files[0]).stem[len('backend_'):], files, key[1], taken, classes, types)
              for key, files in sections.items()]
     calls = expand(root, rest, taken)
-    source_text = f'{banner}{NOT_ALL_USED}#include "attend.h"\n{shared}{"".join(texts)}\n// ---- calls\n{calls}'
-    return {'attend.h': header_text, 'attend.cpp': source_text}
+    source_text = f'{banner}{NOT_ALL_USED}#include "attend_c.h"\n{reached(root, sources, c_surface)}{shared}{"".join(texts)}\n// ---- calls\n{calls}'
+    return {**headers(root, banner, public, c_surface), 'attend.cpp': source_text}
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 """What every package says of the project, once: its name, its version (from include/attend/version.h alone), its files."""
 import re
+import struct
 
 NAME = 'Attend'
 SENTENCE = 'Transformer attention without allocation or dependencies, with the same bits on every processor'
@@ -36,6 +37,17 @@ def project_files(root):
     """Everything that takes part in compiling the library, in the places where it lies: what vendors copy."""
     return {path: (root / path).read_bytes()
             for path in files(root, 'include/attend/*.h', 'src/*.cpp', 'src/*.h', 'src/*/*.h')}
+
+
+def household(root):
+    """The model of household commands as C: the numbers that its header has, and its bytes."""
+    model = (root / 'bench/app/model/household.bin').read_bytes()
+    assert model[:8] == b'ATHM0001'  # weights of 8 bits
+    names = ('dim', 'hidden_dim', 'layers', 'heads', 'kv_heads', 'pieces', 'seq_len', 'first_letter', 'first_word', 'text_bytes')
+    numbers = struct.unpack_from(f'<{len(names)}i', model, 8)
+    lines = [','.join(map(str, model[at:at + 40])) for at in range(0, len(model), 40)]
+    return {'MODEL_NUMBERS': '\n'.join(f'  household_{name} = {number},' for name, number in zip(names, numbers)),
+            'MODEL_BYTES': ',\n'.join(lines)}
 
 
 def documents(root):

@@ -46,23 +46,26 @@ class Packages:
     def example(self, place, include='attend/attend.h'):
         return {f'{place}/wake.h': self.templates('example', HEADER=include)['wake.h']}
 
-    def single_below(self, header, source):
-        return {f'{header}attend.h': self.single['attend.h'], f'{source}attend.cpp': self.single['attend.cpp']}
+    def single_below(self, **places):
+        """The amalgamation, each file in a folder of its own: attend_h='include/' …"""
+        return {places[name.replace('.', '_')] + name: content for name, content in self.single.items()}
 
     def amalgamation(self):
         return {**self.single, **description.documents(ROOT)}
 
     def arduino(self):
-        return {**self.templates('arduino'), **self.example('examples/Wake', 'attend.h'), **self.single_below('src/', 'src/'),
-                'src/attend/attend.h': b'#include "../attend.h"  // where the sources of other packages look for it\n',
-                **description.documents(ROOT)}
+        # attend.h lies in a folder, because where upper and lower case are the same it could not lie beside Attend.h.
+        return {**self.templates('arduino', **description.household(ROOT)),
+                **self.single_below(attend_h='src/attend/', attend_c_h='src/', attend_cpp='src/'),
+                'src/attend/attend_c.h': b'#include "../attend_c.h"\n', **description.documents(ROOT)}
 
     def folders(self, name, example):
         """A package of the folders as they are."""
         return {**self.templates(name), **self.example(example), **description.project_files(ROOT), **description.documents(ROOT)}
 
     def cmsis_pack(self):
-        return {**self.templates('cmsis-pack'), **self.example('template', 'attend.h'), **self.single_below('include/', 'src/'),
+        return {**self.templates('cmsis-pack'), **self.example('template', 'attend.h'),
+                **self.single_below(attend_h='include/', attend_c_h='include/', attend_cpp='src/'),
                 **description.documents(ROOT)}
 
     def wheel(self):

@@ -42,10 +42,11 @@ def archive_of(folder, name, top):
 
 def one_source():
     files = archive_of('amalgamation', f'attend-{version}-amalgamation.zip', f'attend-{version}/')
-    for name in ('attend.h', 'attend.cpp'):
+    for name in ('attend.h', 'attend_c.h', 'attend.cpp'):
         first = files[name].splitlines()[0]
         check(f'Attend {version}, made from' in first, f'{name} says what it was made from', first)
-        check('#include "' not in files[name].replace('#include "attend.h"', '', 1 if name.endswith('.cpp') else 0), f'{name} includes no file of ours')
+        included = re.findall('^#include "(.*)"', files[name], re.M)
+        check(included == ([] if name == 'attend_c.h' else ['attend_c.h']), f'{name} includes attend_c.h alone, or nothing', included)
 
 
 def arduino():

@@ -1,5 +1,5 @@
-// Runs the example of a package on a board: EXAMPLE is its file, CALL what its system would call. In place of Arduino.h,
-// <stdio.h> and <zephyr/sys/printk.h> it is given package_system.h.
+// Runs the example of a package on a board: EXAMPLE is its file, CALL what its system would call. In place of <stdio.h>
+// and <zephyr/sys/printk.h> it is given package_system.h.
 #include "package_system.h"
 
 #define main example_main

@@ -1,4 +1,4 @@
-// What the examples of packages ask of Arduino, ESP-IDF or Zephyr: whole numbers and texts are printed.
+// What the examples of packages ask of ESP-IDF, Zephyr or a C library: whole numbers and texts are printed.
 #pragma once
 
 #include "platform.h"
@@ -7,17 +7,6 @@ inline void print_signed(int number) {
   if (number < 0) firmware::print("-");
   firmware::print_number(number < 0 ? 0 - uint64_t(number) : uint64_t(number));
 }
-
-struct ArduinoSerial {
-  void begin(long) {}
-  void print(const char* text) { firmware::print(text); }
-  void print(int number) { print_signed(number); }
-  void println(const char* text) {
-    firmware::print(text);
-    firmware::print("\r\n");
-  }
-};
-inline ArduinoSerial Serial;
 
 // Of two numbers, each by %d.
 inline void printf(const char* format, int first, int second) {
