@@ -22,6 +22,8 @@ targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be wasm32 $
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
 order="s390x armv7-a aarch64 rv64v vendor/gcc vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
+# Architectures that are tried now and then, by their names alone: TARGETS="i686 powerpc64le" make targets
+others='i686 powerpc64le powerpc sparc64 mips64el mips hppa'
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
 
 # Exit statuses of a target. What is not there cannot be installed: another processor, files of someone else.
@@ -53,6 +55,7 @@ what() {
     cortex-m0plus) say "chains, specials, digests, options; commands in int8" ;;
     cortex-m3) say "chains, specials, digests, options, emulated board" ;;
     rv32*) say "the same, README's first program" ;;
+    i686 | powerpc* | sparc64 | mips* | hppa) say "specials, digests, options, user-mode emulation" ;;
     *) say "the same, household commands, a story of $story_tokens tokens" ;;
   esac
 }
@@ -142,6 +145,27 @@ operations() {  # bits
 
 emulated() { ATTEND_QUICK=36 timeout 900 "$@"; }
 
+# What the digests of one of the others take: a cross compiler of Debian with its C library, and user-mode emulation.
+# shellcheck disable=SC2086
+other() {  # architecture
+  triplet=$1-linux-gnu emulator=qemu-$1 flags=''
+  case $1 in
+    i686) emulator=qemu-i386 flags='-msse2 -mfpmath=sse' ;;
+    powerpc64le) emulator=qemu-ppc64le ;;
+    powerpc) emulator=qemu-ppc ;;
+    mips64el) triplet=mips64el-linux-gnuabi64 ;;
+  esac
+  needs $triplet-g++ g++-$triplet $emulator qemu-user
+  mkdir -p "$work/$1"
+  for source in src/*.cpp; do
+    $triplet-g++ $flags -std=c++17 -O2 -ffp-contract=off -Iinclude -c "$source" -o "$work/$1/$(basename "$source" .cpp).o" || return 1
+  done
+  for program in specials digests options; do
+    $triplet-g++ $flags -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp \
+      "$work/$1"/*.o -static -o "$work/$1.$program" && emulated $emulator "$work/$1.$program" || return 1
+  done
+}
+
 # Digests and options without a C library. $link: flags for the linker, and libraries.
 freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
   folder=$work/$1
@@ -213,7 +237,7 @@ work_on() {  # target
     s390x) unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels api c_api" ;;
     rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
-    *) on_board "$1" ;;
+    *) case " $others " in *" $1 "*) other "$1" ;; *) on_board "$1" ;; esac ;;
   esac
 }
 
