@@ -12,6 +12,7 @@
 #include "call_settings.h"
 #include "integer.h"
 #include "key_parts.h"
+#include "state_progress.h"
 
 namespace attend {
 
@@ -40,29 +41,20 @@ class Int8State {
   using Dims = detail::Checked<Shape>;
 
  public:
-  constexpr Int8State() : data_{}, sums_{}, first_(0), end_(0), queries_(0), begun_(false), finished_(false), settings_(0) {}
+  constexpr Int8State() : data_{}, sums_{}, settings_(0) {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
-  constexpr Status begin(int key = 0) {
-    if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
-    first_ = end_ = key;
-    begun_ = finished_ = false;
-    return Status::ok;
-  }
+  constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
   // The key that is taken next.
-  constexpr int next() const { return end_; }
+  constexpr int next() const { return progress_.next(); }
 
  private:
   friend detail::Int8StateAccess;
   int32_t data_[size_t(tokens)][size_t(Dims::query_heads)][core::integer_state_numbers(Dims::value_dim)];
   int32_t sums_[size_t(Dims::value_dim)];  // of the row that is being finished
-  int first_;                              // key that it began at
-  int end_;                                // key before which it stopped
-  int queries_;                            // query tokens that it is of
-  bool begun_;                             // whether anything, be it no keys, was taken since begin()
-  bool finished_;                          // whether nothing was taken since finish()
-  uint32_t settings_;                      // a hash of what it was taken with
+  detail::Progress progress_;
+  uint32_t settings_;  // a hash of what it was taken with
 };
 
 // What parts leave for finish: the sums of each segment of 512 keys, for each token and query head. For an Int8RingCache, the
@@ -116,21 +108,19 @@ struct Int8StateAccess {
   template <class Shape, int tokens>
   static Status take(IntegerCall& call, Int8State<Shape, tokens>& state, int up_to) {
     core::IntegerProblem& problem = call.problem;
-    if (up_to < state.end_ || (state.begun_ && up_to > state.end_ && state.end_ == problem.keys)) return Status::bad_up_to;
-    if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
+    Progress& progress = state.progress_;
+    const Status status = progress.can_take(up_to, problem.keys, problem.queries);
+    if (status != Status::ok) return status;
     const int end = smaller(up_to, problem.keys);
-    if (state.end_ % integer_chunk != 0 || (end % integer_chunk != 0 && end != problem.keys)) return Status::bad_up_to;
+    if (progress.next() % integer_chunk != 0 || (end % integer_chunk != 0 && end != problem.keys)) return Status::bad_up_to;
     const uint32_t settings = with_queries(integer_settings_of(call), problem);
-    if (state.begun_ && settings != state.settings_) return Status::other_options;
+    if (progress.begun() && settings != state.settings_) return Status::other_options;
     call.options.states = tensor(state);
-    call.options.first_key = state.end_;
-    call.options.begins = !state.begun_;
+    call.options.first_key = progress.next();
+    call.options.begins = !progress.begun();
     problem.keys = end;
     core::run(problem, call.options);
-    state.end_ = end;
-    state.queries_ = problem.queries;
-    state.begun_ = true;
-    state.finished_ = false;
+    progress.take(end, problem.queries);
     state.settings_ = settings;
     return Status::ok;
   }
@@ -138,27 +128,26 @@ struct Int8StateAccess {
   template <class Shape, int tokens, class OutputArray, class Meaning>
   static Status finish(Int8State<Shape, tokens>& state, OutputArray& output, const Meaning& quantisation) {
     if (quantisation.status() != Status::ok) return quantisation.status();
-    if (!state.begun_ || state.finished_) return Status::bad_state;
+    if (!state.progress_.can_finish()) return Status::bad_state;
     IntegerCall call;
-    set_integer_shape<Shape>(call.problem, state.queries_);
+    set_integer_shape<Shape>(call.problem, state.progress_.queries());
     set_integer_output<Shape>(call.problem, output);
     set_quantisation(call.problem, quantisation);
     call.problem.scratch = state.sums_;
     call.options.states = tensor(state);
     call.options.output_format = IntegerOutput<OutputArray, Shape, tokens>::format;
     core::finish(call.problem, call.options);
-    state.finished_ = true;
+    state.progress_.finish();
     return Status::ok;
   }
 
   template <class Shape, int tokens>
   static Status merge(Int8State<Shape, tokens>& state, const Int8State<Shape, tokens>& later) {
-    if (!state.begun_ || !later.begun_ || later.first_ != state.end_ || later.queries_ != state.queries_)
-      return Status::bad_state;
+    if (!state.progress_.can_merge(later.progress_)) return Status::bad_state;
     if (state.settings_ != later.settings_) return Status::other_options;
-    core::merge(state.data_[0][0], later.data_[0][0], state.queries_ * Checked<Shape>::query_heads, Checked<Shape>::value_dim);
-    state.end_ = later.end_;
-    state.finished_ = false;
+    core::merge(state.data_[0][0], later.data_[0][0], state.progress_.queries() * Checked<Shape>::query_heads,
+                Checked<Shape>::value_dim);
+    state.progress_.merge(later.progress_);
     return Status::ok;
   }
 

@@ -9,6 +9,7 @@
 
 #include "call_settings.h"
 #include "option_calls.h"
+#include "state_progress.h"
 
 namespace attend {
 
@@ -25,29 +26,20 @@ class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
 
  public:
-  constexpr State() : data_{}, first_(0), end_(0), queries_(0), begun_(false), finished_(false), settings_{} {}
+  constexpr State() : data_{}, settings_{} {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
   // States that begin at others than 0 are for merge().
-  constexpr Status begin(int key = 0) {
-    if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
-    first_ = end_ = key;
-    begun_ = finished_ = false;
-    return Status::ok;
-  }
+  constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
   // The key that is taken next.
-  constexpr int next() const { return end_; }
+  constexpr int next() const { return progress_.next(); }
 
  private:
   friend detail::StateAccess;
   float data_[size_t(tokens)][size_t(detail::Checked<Shape>::query_heads)]
              [core::state_floats(detail::Checked<Shape>::value_dim)];
-  int first_;                      // key that it began at
-  int end_;                        // key before which it stopped
-  int queries_;                    // query tokens that it is of
-  bool begun_;                     // whether anything, be it no keys, was taken since begin()
-  bool finished_;                  // whether nothing was taken since finish()
+  detail::Progress progress_;
   detail::CallSettings settings_;  // what it was taken with
 };
 
@@ -64,59 +56,55 @@ struct StateAccess {
   template <class Shape, int tokens>
   static Status take(OptionCall& call, State<Shape, tokens>& state, int up_to, const ScoreOptions<Shape>& options,
                      bool causal) {
-    const Status status = prepare(call, options, causal, true);
+    Status status = prepare(call, options, causal, true);
     if (status != Status::ok) return status;
     core::Problem& problem = call.problem;
     core::Options& more = call.options;
-    if (up_to < state.end_ || (state.begun_ && up_to > state.end_ && state.end_ == problem.keys)) return Status::bad_up_to;
-    if (state.end_ > problem.keys || (state.begun_ && state.queries_ != problem.queries)) return Status::bad_state;
+    Progress& progress = state.progress_;
+    status = progress.can_take(up_to, problem.keys, problem.queries);
+    if (status != Status::ok) return status;
     CallSettings settings = settings_of(problem, more);
     settings.words[CallSettings::query] = hash_of_queries(problem);
-    if (state.begun_ && !same_settings(settings, state.settings_)) return Status::other_options;
+    if (progress.begun() && !same_settings(settings, state.settings_)) return Status::other_options;
     more.lse = {};
     more.states = tensor(state);
-    more.first_key = state.end_;
-    more.begins = !state.begun_;
+    more.first_key = progress.next();
+    more.begins = !progress.begun();
     problem.keys = smaller(up_to, problem.keys);
     core::run(problem, more);
-    state.end_ = problem.keys;
-    state.queries_ = problem.queries;
-    state.begun_ = true;
-    state.finished_ = false;
+    progress.take(problem.keys, problem.queries);
     state.settings_ = settings;
     return Status::ok;
   }
 
   template <class Shape, int tokens>
   static Status finish(State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
-    if (!state.begun_ || state.finished_ || options.query_length.or_else(state.queries_) != state.queries_)
-      return Status::bad_state;
-    if (!are_settings(state.settings_, options) || options.key_length.or_else(state.end_) != state.end_)
-      return Status::other_options;
-    if (options.lse.data != nullptr && options.lse.tokens < state.queries_) return Status::bad_lse;
+    const int queries = state.progress_.queries(), end = state.progress_.next();
+    if (!state.progress_.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
+    if (!are_settings(state.settings_, options) || options.key_length.or_else(end) != end) return Status::other_options;
+    if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
     using Dims = Checked<Shape>;
     OptionCall call;
     set_output(call, output);
     call.problem.query_heads = Dims::query_heads;
     call.problem.kv_heads = Dims::kv_heads;
     call.problem.value_dim = Dims::value_dim;
-    call.problem.queries = state.queries_;
+    call.problem.queries = queries;
     call.options.states = tensor(state);
     call.options.sink_logits = options.sink_logits.data;
     call.options.lse = {options.lse.data, Dims::query_heads, 1};
     core::finish(call.problem, call.options);
-    state.finished_ = true;
+    state.progress_.finish();
     return Status::ok;
   }
 
   template <class Shape, int tokens>
   static Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
-    if (!state.begun_ || !later.begun_ || later.first_ != state.end_ || later.queries_ != state.queries_)
-      return Status::bad_state;
+    if (!state.progress_.can_merge(later.progress_)) return Status::bad_state;
     if (!same_settings(state.settings_, later.settings_)) return Status::other_options;
-    core::merge(state.data_[0][0], later.data_[0][0], state.queries_ * Checked<Shape>::query_heads, Checked<Shape>::value_dim);
-    state.end_ = later.end_;
-    state.finished_ = false;
+    core::merge(state.data_[0][0], later.data_[0][0], state.progress_.queries() * Checked<Shape>::query_heads,
+                Checked<Shape>::value_dim);
+    state.progress_.merge(later.progress_);
     return Status::ok;
   }
 };
