@@ -41,7 +41,7 @@ class Int8State {
   using Dims = detail::Checked<Shape>;
 
  public:
-  constexpr Int8State() : data_{}, sums_{}, settings_(0) {}
+  constexpr Int8State() : data_{}, sums_{}, progress_{}, settings_(0) {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
   constexpr Status begin(int key = 0) { return progress_.begin(key); }

@@ -26,7 +26,7 @@ class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
 
  public:
-  constexpr State() : data_{}, settings_{} {}
+  constexpr State() : data_{}, progress_{}, settings_{} {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
   // States that begin at others than 0 are for merge().

@@ -95,13 +95,13 @@ sketch() {
   on_board() {
     # shellcheck disable=SC2046,SC2086
     arm-none-eabi-g++ $(sh $board flags "$1") -std="$3" $arduino -Wall -Wextra -Werror -I"$build/unzipped/Attend/src" -x c++ \
-      -include tests/firmware/arduino/Arduino.h -c "$build/unzipped/Attend/examples/$2/$2.ino" -o "$build/example.o" &&
-      arm-none-eabi-g++ $(sh $board flags "$1") -std=c++17 $arduino -Wall -Wextra -Werror -c tests/firmware/arduino/arduino.cpp -o "$build/arduino.o" &&
+      -include tests/firmware/Arduino.h -c "$build/unzipped/Attend/examples/$2/$2.ino" -o "$build/example.o" &&
+      arm-none-eabi-g++ $(sh $board flags "$1") -std=c++17 $arduino -Wall -Wextra -Werror -c tests/firmware/arduino.cpp -o "$build/arduino.o" &&
       sh $board link "$1" "$result.elf" "$build/arduino.o" "$build/example.o" "$objects"/*.o
   }
   succeeds "Arduino: $2 links for $1 in $3" on_board "$@" || return
   sh $board run "$1" "$result.elf" 2>&1 | tr -d '\r' >"$result.output"
-  nothing_in "$(diff "tests/firmware/arduino/$2.expected" "$result.output")" "Arduino: $2 prints what it should on $1 in $3"
+  nothing_in "$(diff "tests/firmware/$2.expected" "$result.output")" "Arduino: $2 prints what it should on $1 in $3"
 }
 if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then
   python3 -m zipfile -e "$packages"/attend-*-arduino.zip "$build/unzipped"

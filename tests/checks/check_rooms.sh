@@ -5,7 +5,8 @@ build=$2/check_rooms
 rm -rf "$build" && mkdir -p "$build/src/kernel" || exit 1
 
 for top in include src tests bench; do
-  nothing_in "$(find $top -name '*.h' -o -name '*.cpp' -o -name '*.c' | sort | xargs awk -f tests/support/rooms.awk)" "includes of $top/"
+  # What packages are made from stands in other places there.
+  nothing_in "$(find $top -name '*.h' -o -name '*.cpp' -o -name '*.c' | grep -v '^bench/package/' | sort | xargs awk -f tests/support/rooms.awk)" "includes of $top/"
 done
 
 # No test is left out of the compiled ones.
