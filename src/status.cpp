@@ -77,9 +77,9 @@ const char* attend::status_text(Status status) {
     case Status::bad_position:
       return "rotary positions must not be negative, and all tokens must lie within the table, if there is one";
     case Status::bad_quantisation:
-      return "scales of an attend::Quantisation must be finite and above 0, log2(e) * scale * query scale * key scale within 0 "
-             "and "
-             "1, and value scale / output scale within 2^-10 and 2^18";
+      return "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
+             "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
+             "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23";
     case Status::bad_zero_point:
       return "zero points of 8-bit numbers lie within -128 and 127";
   }

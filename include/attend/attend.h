@@ -6,6 +6,7 @@
 #include "attention.h"
 #include "backend.h"
 #include "integer.h"
+#include "integer_linear.h"
 #include "integer_states.h"
 #include "key_parts.h"
 #include "kv_cache.h"

@@ -48,7 +48,7 @@ enum class Status {
   bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 
   // Of calls in integers.
-  bad_quantisation,  // a scale is out of range: what Quantisation says of it
+  bad_quantisation,  // a scale, or the bias of a projection, is out of range: what Quantisation and ProjectionScales say of it
   bad_zero_point,    // not within -128 … 127
 };
 

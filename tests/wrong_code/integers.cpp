@@ -35,6 +35,33 @@ void call(attend::Int8Query<Shape>& query, attend::Int8KvCache<Shape>& cache, at
 }
 //! integer_append: attend: append takes an attend::Key of the cache's own shape first; of an Int8KvCache or Int8RingCache an
 void call(attend::Int8KvCache<Shape>& cache, attend::Key<Shape>& key, attend::Value<Shape>& value) { cache.append(key, value); }
+//! integer_projection_weights: attend: project of integers takes attend::IntegerWeights second
+void call(attend::Int8Vectors<2, 4>& x, attend::Weights<4, 4, attend::int8>& weights, attend::Int8Vectors<2, 4>& y) {
+  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
+}
+//! integer_projection_scales: attend: project of integers takes attend::ProjectionScales third, of 1 or of as many outputs as the weights have
+void call(attend::Int8Vectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::Int8Vectors<2, 4>& y) {
+  const double steps[] = {1, 1, 1};
+  attend::project(x, weights, attend::ProjectionScales<3>(1, steps, 1), y);
+}
+//! integer_projection_output: attend: project of integers writes attend::Int8Vectors or Int16Vectors, an Int8Query, Int8Key or Int8Value
+void call(attend::Int8Vectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::Vectors<2, 4>& y) {
+  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
+}
+//! integer_projection_inputs: attend: project takes an input with as many numbers for each token as the weights have inputs
+void call(attend::Int8Vectors<2, 5>& x, attend::IntegerWeights<4, 4>& weights, attend::Int8Vectors<2, 4>& y) {
+  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
+}
+//! integer_projection_outputs: attend: the output of project has as many tokens as the input, and as many numbers for each as the weights have outputs
+void call(attend::Int8Vectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::Int8Query<Shape, 2>& y) {
+  attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
+}
+//! integer_projection_no_scales: attend: project of integers takes attend::IntegerWeights, attend::ProjectionScales and an output after its input
+void call(attend::Int8Vectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::Int8Vectors<2, 4>& y) {
+  attend::project(x, weights, y);
+}
+//! integer_projection_one_scale: attend: ProjectionScales of several outputs take a double[outputs] second
+attend::ProjectionScales<3> scales() { return attend::ProjectionScales<3>(1, 1, 1); }
 //! integer_right: nothing
 attend::Status right(attend::Int8Query<Shape>& of_one, attend::Int8KvCache<Shape>& integers, attend::Int8Output<Shape>& result,
                      attend::Int8Workspace<Shape, 1>& memory);

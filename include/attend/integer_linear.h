@@ -1,0 +1,195 @@
+// Linear projections in integers, y = W x + b: what stands before and after integer attention, without one float instruction.
+//
+//   static constexpr attend::IntegerWeights<64, 48> weights = {{…}, {…}};               // in flash: numbers, then the bias
+//   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
+//   attend::project(x, weights, scales, y);              // x: Int8Vectors<tokens, 48>, y: Int8Vectors<tokens, 64>
+//
+// Heads lie side by side, so that a projection to heads * head_dim outputs writes an Int8Query as it is, and one of an
+// Int8Output reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their code.
+#pragma once
+
+#include "core_integer_linear.h"
+#include "integer_arrays.h"
+
+namespace attend {
+
+// vector[token][i]: numbers of tokens side by side.
+template <int tokens, int size, class Number>
+struct IntegerVectors {
+  static_assert(tokens >= 1 && size >= 1, "attend: vectors of integers have at least 1 token and 1 number");
+  Number data[size_t(tokens)][size_t(size)];
+
+  constexpr auto& operator[](int token) { return data[token]; }
+  constexpr const auto& operator[](int token) const { return data[token]; }
+};
+template <int tokens, int size>
+using Int8Vectors = IntegerVectors<tokens, size, int8_t>;
+template <int tokens, int size>
+using Int16Vectors = IntegerVectors<tokens, size, int16_t>;
+
+// The weights of a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its sum,
+// in steps of input scale * weight scale, within -2^23 … 2^23. These are weights and bias of TFLite's fully connected layer.
+template <int outputs, int inputs>
+struct IntegerWeights {
+  static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
+                "attend: IntegerWeights have at least 1 output, and 1 to 65536 inputs");
+  int8_t data[size_t(outputs)][size_t(inputs)];
+  int32_t bias[size_t(outputs)];
+};
+
+// What the numbers of a projection mean: those of the input and of the output, and what a weight is multiplied by, which may be
+// another number for each output. Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale
+// / output scale is within 2^-32 … 2^29; project refuses others with bad_quantisation.
+template <int outputs = 1>
+class ProjectionScales {
+ public:
+  constexpr ProjectionScales(TensorScale input, double weights, TensorScale output) : ProjectionScales(input, output) {
+    static_assert(outputs == 1, "attend: ProjectionScales of several outputs take a double[outputs] second");
+    set(0, input.scale, weights, output.scale);
+  }
+  constexpr ProjectionScales(TensorScale input, const double (&weights)[size_t(outputs)], TensorScale output)
+      : ProjectionScales(input, output) {
+    for (int o = 0; o < outputs; ++o) set(o, input.scale, weights[o], output.scale);
+  }
+
+  // ok, bad_quantisation or bad_zero_point: for a static_assert.
+  constexpr Status status() const { return status_; }
+
+  constexpr const core::IntegerMultiplier* multipliers() const { return multipliers_; }
+  constexpr int input_zero() const { return input_zero_; }
+  constexpr int output_zero() const { return output_zero_; }
+
+ private:
+  constexpr ProjectionScales(TensorScale input, TensorScale output)
+      : multipliers_{},
+        input_zero_(input.zero_point),
+        output_zero_(output.zero_point),
+        status_(is_zero_point(input.zero_point) && is_zero_point(output.zero_point) ? Status::ok : Status::bad_zero_point) {}
+
+  static constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
+
+  constexpr void set(int output, double of_input, double of_weights, double of_output) {
+    const double factor = of_input * of_weights / of_output;
+    if (of_input > 0 && of_weights > 0 && of_output > 0 && core::is_integer_multiplier(factor)) {
+      multipliers_[output] = core::integer_multiplier(factor);
+    } else if (status_ == Status::ok) {
+      status_ = Status::bad_quantisation;
+    }
+  }
+
+  core::IntegerMultiplier multipliers_[size_t(outputs)];
+  int input_zero_, output_zero_;
+  Status status_;
+};
+
+namespace detail {
+
+// Numbers of tokens that lie side by side; none of any other type.
+template <class Type, int token_count, int numbers>
+struct IntegerExtents {
+  using Number = Type;
+  static constexpr int tokens = token_count, size = numbers;
+};
+template <int tokens, int heads, int width, class Number>
+constexpr IntegerExtents<Number, tokens, heads * width> integer_extents(const Rows<tokens, heads, width, Number>*) {
+  return {};
+}
+template <int tokens, int size, class Number>
+constexpr IntegerExtents<Number, tokens, size> integer_extents(const IntegerVectors<tokens, size, Number>*) {
+  return {};
+}
+constexpr IntegerExtents<void, 0, 0> integer_extents(const void*) { return {}; }
+template <class Array>
+using IntegersOf = decltype(integer_extents(null_of<Array>()));
+
+template <int tokens, int heads, int width, class Number>
+auto* first_number(Rows<tokens, heads, width, Number>& rows) {
+  return rows.data[0][0];
+}
+template <int tokens, int heads, int width, class Number>
+auto* first_number(const Rows<tokens, heads, width, Number>& rows) {
+  return rows.data[0][0];
+}
+template <int tokens, int size, class Number>
+auto* first_number(IntegerVectors<tokens, size, Number>& vectors) {
+  return vectors.data[0];
+}
+template <int tokens, int size, class Number>
+auto* first_number(const IntegerVectors<tokens, size, Number>& vectors) {
+  return vectors.data[0];
+}
+
+template <int output_count, int input_count>
+struct IntegerWeightExtents {
+  static constexpr int outputs = output_count, inputs = input_count;
+};
+template <int outputs, int inputs>
+constexpr IntegerWeightExtents<outputs, inputs> integer_weight_extents(const IntegerWeights<outputs, inputs>*) {
+  return {};
+}
+constexpr IntegerWeightExtents<0, 0> integer_weight_extents(const void*) { return {}; }
+
+template <int outputs>
+constexpr int scale_count(const ProjectionScales<outputs>*) {
+  return outputs;
+}
+constexpr int scale_count(const void*) { return 0; }
+
+template <class WeightArray, class Scales, class Input, class OutputArray>
+Status project_integers(const Input& x, const WeightArray& weights, const Scales& scales, OutputArray& y) {
+  using From = IntegersOf<Input>;
+  using To = IntegersOf<OutputArray>;
+  using Is = decltype(integer_weight_extents(null_of<WeightArray>()));
+  constexpr int count = scale_count(null_of<Scales>());
+  constexpr bool written = Same<typename To::Number, int8_t>::value || Same<typename To::Number, int16_t>::value;
+  static_assert(Is::outputs > 0, "attend: project of integers takes attend::IntegerWeights second");
+  static_assert(
+      Is::outputs == 0 || count == 1 || count == Is::outputs,
+      "attend: project of integers takes attend::ProjectionScales third, of 1 or of as many outputs as the weights have");
+  static_assert(written && !Same<OutputArray, const OutputArray>::value,
+                "attend: project of integers writes attend::Int8Vectors or Int16Vectors, an Int8Query, Int8Key or Int8Value");
+  static_assert(Is::outputs == 0 || From::size == Is::inputs,
+                "attend: project takes an input with as many numbers for each token as the weights have inputs");
+  static_assert(
+      Is::outputs == 0 || !written || (To::size == Is::outputs && To::tokens == From::tokens),
+      "attend: the output of project has as many tokens as the input, and as many numbers for each as the weights have "
+      "outputs: of heads, heads * width");
+  if constexpr (Is::outputs > 0 && count > 0 && written) {
+    if (scales.status() != Status::ok) return scales.status();
+    for (const int32_t bias : weights.bias) {
+      if (bias < -(1 << 23) || bias > 1 << 23) return Status::bad_quantisation;
+    }
+    const uintptr_t from = reinterpret_cast<uintptr_t>(&x), to = reinterpret_cast<uintptr_t>(&y);
+    if (from < to + sizeof y && to < from + sizeof x) return Status::bad_output;
+    core::run_integer_linear<typename To::Number>(
+        {first_number(x), first_number(y), weights.data[0], weights.bias, scales.multipliers(), count == 1 ? 0 : 1, Is::inputs,
+         Is::outputs, Is::inputs, Is::inputs, Is::outputs, From::tokens, scales.input_zero(), scales.output_zero()});
+  }
+  return Status::ok;
+}
+
+template <class Input, class... More>
+Status project_integers(const Input&, const More&...) {
+  static_assert(
+      sizeof...(More) == 3,
+      "attend: project of integers takes attend::IntegerWeights, attend::ProjectionScales and an output after its input");
+  return Status::ok;
+}
+
+}  // namespace detail
+
+// Projects each token of x, Int8Vectors<tokens, inputs> or an Int8Output.
+//   weights  IntegerWeights<outputs, inputs>
+//   scales   ProjectionScales<>, or ProjectionScales<outputs>
+//   y        Int8Vectors or Int16Vectors<tokens, outputs>, an Int8Query, Int8Key or Int8Value
+// Refused, before anything is written: scales or a bias out of range, and a y that shares memory with x.
+template <int tokens, int inputs, class WeightArray, class... More>
+Status project(const Int8Vectors<tokens, inputs>& x, WeightArray&& weights, More&&... scales_and_output) {
+  return detail::project_integers(x, weights, scales_and_output...);
+}
+template <class Shape, int tokens, class WeightArray, class... More>
+Status project(const Int8Output<Shape, tokens>& x, WeightArray&& weights, More&&... scales_and_output) {
+  return detail::project_integers(x, weights, scales_and_output...);
+}
+
+}  // namespace attend

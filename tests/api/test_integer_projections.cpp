@@ -1,0 +1,119 @@
+// Projections in integers by the C++ surface, beside their definition in 64-bit integers; what is refused; and from token
+// vectors to what follows attention without a float.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "../support/random.h"
+#include "attend/attend.h"
+
+using namespace attend_test;
+using attend::Status;
+
+namespace {
+
+template <class Array>
+void fill(Array& array, Random& random) {
+  auto* const bytes = reinterpret_cast<std::int8_t*>(&array);
+  for (std::size_t i = 0; i < sizeof array; ++i) bytes[i] = std::int8_t(random.between(-128, 127));
+}
+
+template <int outputs, int inputs>
+attend::IntegerWeights<outputs, inputs> random_weights(Random& random, int largest_bias = 1 << 23) {
+  attend::IntegerWeights<outputs, inputs> weights;
+  fill(weights.data, random);
+  for (std::int32_t& bias : weights.bias) bias = random.between(-largest_bias, largest_bias);
+  return weights;
+}
+
+// round(sum * factor), ties up, by long doubles that hold both exactly.
+template <int outputs, int inputs>
+int exact(const std::int8_t* x, const attend::IntegerWeights<outputs, inputs>& weights, int o, int input_zero,
+          const attend::core::IntegerMultiplier& by, int output_zero, int most) {
+  std::int64_t sum = weights.bias[o];
+  for (int i = 0; i < inputs; ++i) sum += std::int64_t(weights.data[o][i]) * (x[i] - input_zero);
+  const std::int64_t product = sum * by.factor, divisor = std::int64_t(1) << by.shift;
+  const std::int64_t whole =
+      (product + divisor / 2 - ((product + divisor / 2) % divisor + divisor) % divisor) / divisor + output_zero;
+  return int(whole > most ? most : whole < -most - 1 ? -most - 1 : whole);
+}
+
+struct Shape {
+  static constexpr int query_heads = 3, kv_heads = 1, head_dim = 8, value_dim = 5;
+};
+
+}  // namespace
+
+TEST_CASE("integer projections of the C++ surface: their definition") {
+  Random random(3);
+  attend::Int8Vectors<4, 37> x;
+  attend::Int8Vectors<4, 19> y;
+  attend::Int16Vectors<4, 19> wide;
+  fill(x, random);
+  const auto weights = random_weights<19, 37>(random);
+  double steps[19];
+  for (int o = 0; o < 19; ++o) steps[o] = 1e-4 * (o + 1);
+  const attend::ProjectionScales<19> scales({0.5, -7}, steps, {0.25, 11});
+  REQUIRE(attend::project(x, weights, scales, y) == Status::ok);
+  REQUIRE(attend::project(x, weights, scales, wide) == Status::ok);
+  for (int t = 0; t < 4; ++t) {
+    for (int o = 0; o < 19; ++o) {
+      CHECK(y[t][o] == exact(x[t], weights, o, -7, scales.multipliers()[o], 11, 127));
+      CHECK(wide[t][o] == exact(x[t], weights, o, -7, scales.multipliers()[o], 11, 32767));
+    }
+  }
+  constexpr attend::ProjectionScales<> one({0.5, 3}, 1e-4, 0.25);
+  static_assert(one.status() == Status::ok);
+  REQUIRE(attend::project(x, weights, one, y) == Status::ok);
+  for (int o = 0; o < 19; ++o) CHECK(y[3][o] == exact(x[3], weights, o, 3, one.multipliers()[0], 0, 127));
+}
+
+TEST_CASE("integer projections of the C++ surface: token vectors become queries, keys and values, and outputs vectors") {
+  Random random(4);
+  static attend::Int8Vectors<6, 32> x, y;
+  static attend::Int8Query<Shape, 6> query;
+  static attend::Int8Key<Shape, 6> key;
+  static attend::Int8Value<Shape, 6> value;
+  static attend::Int8Output<Shape, 6> output;
+  static attend::Int8Workspace<Shape, 6, 6> work;
+  fill(x, random);
+  constexpr attend::ProjectionScales<> scales(0.02, 0.01, 0.08);
+  auto to_query = random_weights<24, 32>(random, 20000);
+  auto to_key = random_weights<8, 32>(random, 20000);
+  auto to_value = random_weights<5, 32>(random, 20000);
+  auto from_output = random_weights<32, 15>(random, 20000);
+  CHECK(attend::project(x, to_query, scales, query) == Status::ok);
+  CHECK(attend::project(x, to_key, scales, key) == Status::ok);
+  CHECK(attend::project(x, to_value, scales, value) == Status::ok);
+  REQUIRE(attend::attention(query, key, value, output, work, attend::Quantisation<Shape>(0.08, 0.08, 0.08, 0.04),
+                            attend::causal()) == Status::ok);
+  REQUIRE(attend::project(output, from_output, scales, y) == Status::ok);
+  for (int t = 0; t < 6; ++t) {
+    for (int o = 0; o < 24; ++o) CHECK(query[t][o / 8][o % 8] == exact(x[t], to_query, o, 0, scales.multipliers()[0], 0, 127));
+    for (int o = 0; o < 32; ++o) CHECK(y[t][o] == exact(output[t][0], from_output, o, 0, scales.multipliers()[0], 0, 127));
+  }
+}
+
+TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {
+  Random random(5);
+  attend::Int8Vectors<2, 8> x, y, before;
+  fill(x, random);
+  fill(y, random);
+  before = y;
+  auto weights = random_weights<8, 8>(random);
+  const attend::ProjectionScales<> right(1, 0.01, 1);
+  using Scales = attend::ProjectionScales<>;
+  CHECK(attend::project(x, weights, Scales(0, 1, 1), y) == Status::bad_quantisation);
+  CHECK(attend::project(x, weights, Scales(1, 1, -1), y) == Status::bad_quantisation);
+  CHECK(attend::project(x, weights, Scales(1e30, 1, 1), y) == Status::bad_quantisation);
+  CHECK(attend::project(x, weights, Scales({1, 128}, 1, 1), y) == Status::bad_zero_point);
+  CHECK(attend::project(x, weights, Scales(1, 1, {1, -129}), y) == Status::bad_zero_point);
+  CHECK(attend::project(x, weights, right, x) == Status::bad_output);
+  weights.bias[7] = (1 << 23) + 1;
+  CHECK(attend::project(x, weights, right, y) == Status::bad_quantisation);
+  CHECK(std::memcmp(&y, &before, sizeof y) == 0);
+  weights.bias[7] = -(1 << 23);
+  CHECK(attend::project(x, weights, right, y) == Status::ok);
+  CHECK(std::memcmp(&y, &before, sizeof y) != 0);
+}
