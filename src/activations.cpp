@@ -4,10 +4,21 @@
 namespace attend {
 namespace core {
 
+namespace {
+
+template <Activation activation>
+struct Activate {
+  template <class Backend>
+  struct Of {
+    static constexpr auto function = &Layer<Backend>::template activate<activation>;
+  };
+};
+
+}  // namespace
+
 template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to) {
-  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::template activate<activation>; }, from, by, count,
-                         to);
+  ActiveBackend::call<Activate<activation>::template Of>(from, by, count, to);
 }
 
 template void activate<Activation::relu>(const float*, const float*, int, float*);

@@ -157,25 +157,27 @@ int active_index();
 // Which kernels of integer attention go with it, on x86: their place in the list of those.
 int active_integer_index();
 
-// Calls choose(Backend()) of the active backend. Where there is one backend only, nothing is chosen, and a program does not
-// link the dispatcher.
-template <class List>
+// Calls Of<Backend>::function of the backend whose place in the list `index` says. Where there is one backend only, nothing is
+// chosen, and a program does not link the dispatcher.
+template <class List, int (*index)()>
 struct Active;
-template <class Only>
-struct Active<BackendList<Only>> {
-  template <class Choose, class... Arguments>
-  static void call(Choose choose, const Arguments&... arguments) {
-    choose(Only())(arguments...);
+template <class Only, int (*index)()>
+struct Active<BackendList<Only>, index> {
+  template <template <class> class Of, class... Arguments>
+  static void call(const Arguments&... arguments) {
+    Of<Only>::function(arguments...);
   }
 };
-template <class First, class... Others>
-struct Active<BackendList<First, Others...>> {
-  template <class Choose, class... Arguments>
-  static void call(Choose choose, const Arguments&... arguments) {
-    const decltype(choose(First())) functions[] = {choose(First()), choose(Others())...};
-    functions[active_index()](arguments...);
+template <class First, class... Others, int (*index)()>
+struct Active<BackendList<First, Others...>, index> {
+  template <template <class> class Of, class... Arguments>
+  static void call(const Arguments&... arguments) {
+    const decltype(Of<First>::function) functions[] = {Of<First>::function, Of<Others>::function...};
+    functions[index()](arguments...);
   }
 };
+using ActiveBackend = Active<Backends, active_index>;
+using ActiveIntegerBackend = Active<IntegerBackends, active_integer_index>;
 
 }  // namespace core
 }  // namespace attend

@@ -1,6 +1,18 @@
 // Integer attention: which kernels compute it.
-#include "integer_backends.h"
+#include "backends.h"
 
-void attend::core::run(const IntegerProblem& problem) {
-  call_integer([](auto backend) { return &IntegerEntry<decltype(backend)>::run; }, problem);
-}
+namespace attend {
+namespace core {
+namespace {
+
+template <class Backend>
+struct Run {
+  static constexpr auto function = &IntegerEntry<Backend>::run;
+};
+
+}  // namespace
+
+void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<Run>(problem); }
+
+}  // namespace core
+}  // namespace attend

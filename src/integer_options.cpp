@@ -1,6 +1,20 @@
 // Integer attention with options: which kernels compute it.
-#include "integer_backends.h"
+#include "backends.h"
 
-void attend::core::run(const IntegerProblem& problem, const IntegerOptions& options) {
-  call_integer([](auto backend) { return &IntegerEntry<decltype(backend)>::run_options; }, problem, options);
+namespace attend {
+namespace core {
+namespace {
+
+template <class Backend>
+struct RunOptions {
+  static constexpr auto function = &IntegerEntry<Backend>::run_options;
+};
+
+}  // namespace
+
+void run(const IntegerProblem& problem, const IntegerOptions& options) {
+  ActiveIntegerBackend::call<RunOptions>(problem, options);
 }
+
+}  // namespace core
+}  // namespace attend

@@ -7,15 +7,18 @@ namespace attend {
 namespace core {
 namespace {
 
+// Moves a tensor of numbers of so many bytes to another first token and head.
+template <class Byte>
+void move_bytes(Tensor<Byte>& tensor, int token, int head, ptrdiff_t bytes) {
+  tensor.data += (token * tensor.token_stride + head * tensor.head_stride) * bytes;
+}
+
 // Leaves a piece of a problem. output_bytes: of one number of the output.
 void take_integer_piece(IntegerProblem& problem, const Piece& piece, ptrdiff_t output_bytes) {
-  const auto move = [](auto& tensor, int token, int head, ptrdiff_t bytes) {
-    tensor.data += (token * tensor.token_stride + head * tensor.head_stride) * bytes;
-  };
-  move(problem.query, piece.token, piece.query_head, 1);
-  if (problem.output.data != nullptr) move(problem.output, piece.token, piece.query_head, output_bytes);
-  move(problem.key, 0, piece.kv_head, 1);
-  move(problem.value, 0, piece.kv_head, 1);
+  move_bytes(problem.query, piece.token, piece.query_head, 1);
+  if (problem.output.data != nullptr) move_bytes(problem.output, piece.token, piece.query_head, output_bytes);
+  move_bytes(problem.key, 0, piece.kv_head, 1);
+  move_bytes(problem.value, 0, piece.kv_head, 1);
   problem.score_scales += piece.query_head * problem.score_scale_stride;
   problem.output_scales += piece.query_head * problem.output_scale_stride;
   problem.offset = offset_after(problem.offset, piece.token);

@@ -8,26 +8,22 @@ namespace attend {
 namespace core {
 namespace {
 
-template <Format format, class Backend>
-constexpr auto projection_of() {
-  switch (format) {
-    case Format::float16:
-      return &Projections<Backend>::float16;
-    case Format::bfloat16:
-      return &Projections<Backend>::bfloat16;
-    case Format::int8:
-      return &Projections<Backend>::int8;
-    case Format::float32:
-      break;
-  }
-  return &Projections<Backend>::float32;
-}
+template <Format format>
+struct Projection {
+  template <class Backend>
+  struct Of {
+    static constexpr auto function = format == Format::float16    ? &Projections<Backend>::float16
+                                     : format == Format::bfloat16 ? &Projections<Backend>::bfloat16
+                                     : format == Format::int8     ? &Projections<Backend>::int8
+                                                                  : &Projections<Backend>::float32;
+  };
+};
 
 }  // namespace
 
 template <Format format>
 void run_linear(const Linear& linear) {
-  Active<Backends>::call([](auto backend) { return projection_of<format, decltype(backend)>(); }, linear);
+  ActiveBackend::call<Projection<format>::template Of>(linear);
 }
 
 // Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.

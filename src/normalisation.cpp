@@ -3,18 +3,30 @@
 
 namespace attend {
 namespace core {
+namespace {
 
-void rms_norm(const Normalisation& normalisation) {
-  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::rms_norm; }, normalisation);
-}
+template <class Backend>
+struct RmsNorm {
+  static constexpr auto function = &Layer<Backend>::rms_norm;
+};
 
-void layer_norm(const Normalisation& normalisation) {
-  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::layer_norm; }, normalisation);
-}
+template <class Backend>
+struct LayerNorm {
+  static constexpr auto function = &Layer<Backend>::layer_norm;
+};
 
-void add(const float* x, float factor, int count, float* y) {
-  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::add; }, x, factor, count, y);
-}
+template <class Backend>
+struct Add {
+  static constexpr auto function = &Layer<Backend>::add;
+};
+
+}  // namespace
+
+void rms_norm(const Normalisation& normalisation) { ActiveBackend::call<RmsNorm>(normalisation); }
+
+void layer_norm(const Normalisation& normalisation) { ActiveBackend::call<LayerNorm>(normalisation); }
+
+void add(const float* x, float factor, int count, float* y) { ActiveBackend::call<Add>(x, factor, count, y); }
 
 }  // namespace core
 }  // namespace attend

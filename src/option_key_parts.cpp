@@ -15,6 +15,11 @@ void take_segment(Problem& problem, Options& options, int segment) {
   options.partial = true;
 }
 
+template <class Backend>
+struct CombineOptions {
+  static constexpr auto function = &Entry<typename Backend::Combining>::combine_options;
+};
+
 }  // namespace
 
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
@@ -41,8 +46,7 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
 }
 
 void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
-  Active<Backends>::call([](auto backend) { return &Entry<typename decltype(backend)::Combining>::combine_options; }, problem,
-                         options, partials);
+  ActiveBackend::call<CombineOptions>(problem, options, partials);
 }
 
 }  // namespace core

@@ -6,10 +6,16 @@
 
 namespace attend {
 namespace core {
+namespace {
 
-void run(const Problem& problem, const Options& options) {
-  Active<Backends>::call([](auto backend) { return &Entry<decltype(backend)>::run_options; }, problem, options);
-}
+template <class Backend>
+struct RunOptions {
+  static constexpr auto function = &Entry<Backend>::run_options;
+};
+
+}  // namespace
+
+void run(const Problem& problem, const Options& options) { ActiveBackend::call<RunOptions>(problem, options); }
 
 void begin(const Problem& problem, const Options& options) {
   for (int token = 0; token < problem.queries; ++token) {

@@ -4,6 +4,19 @@
 
 namespace attend {
 namespace core {
+namespace {
+
+template <class Backend>
+struct RotaryAngles {
+  static constexpr auto function = &Layer<Backend>::rotary_angles;
+};
+
+template <class Backend>
+struct Rotate {
+  static constexpr auto function = &Layer<Backend>::rotate;
+};
+
+}  // namespace
 
 void rotary_turns(float base, float slower, int pairs, uint64_t* turns) {
   const uint64_t ratio = fixed_exp2_of_minus(fixed_log2(base) / unsigned(pairs));
@@ -12,13 +25,10 @@ void rotary_turns(float base, float slower, int pairs, uint64_t* turns) {
 }
 
 void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
-  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::rotary_angles; }, turns, pairs, position, cosines,
-                         sines);
+  ActiveBackend::call<RotaryAngles>(turns, pairs, position, cosines, sines);
 }
 
-void rotate(const Rotation& rotation) {
-  Active<Backends>::call([](auto backend) { return &Layer<decltype(backend)>::rotate; }, rotation);
-}
+void rotate(const Rotation& rotation) { ActiveBackend::call<Rotate>(rotation); }
 
 void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride) {
   constexpr int most = 16;  // pairs whose angles are computed at a time

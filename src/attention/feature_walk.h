@@ -102,7 +102,7 @@ class FeatureWalk {
   }
 
   // Whether masks let any of the rows see any of some keys; scores of masked keys may be wanted all the same.
-  bool lets_any(const RowTile& tile, int key, int count) const {
+  ATTEND_NOINLINE bool lets_any(const RowTile& tile, int key, int count) const {
     if (visibility_.all) return true;
     for (int r = tile.r; r < tile.r + tile.rows; ++r) {
       if (lets_any_through(options_, values_.row[r].visible, values_.row[r].bias, key, count)) return true;

@@ -10,6 +10,7 @@
 // Small parts have blocks of one tile, and read keys and values where they lie.
 #pragma once
 
+#include "../kernel/tile_sizes.h"
 #include "../simd/integer_query.h"
 #include "integer_host.h"
 #include "integer_keys.h"
@@ -98,18 +99,29 @@ class IntegerPipeline {
     }
   }
 
-  // Calls with the number of rows as a constant.
-  template <int number>
-  struct Constant {
-    constexpr operator int() const { return number; }
+  // The kernels of an instruction set, for every number of rows of a tile.
+  struct Kernels {
+    static constexpr bool exist(int /*rows*/) { return true; }
   };
-  template <int most, class Call>
-  ATTEND_ALWAYS_INLINE static void with_rows(int rows, Call call) {
-    if constexpr (most > 1) {
-      if (rows < most) return with_rows<most - 1>(rows, call);
+  struct ScoreKernels {
+    template <int rows, class... Arguments>
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Arguments&... arguments) const {
+      Isa::template scores<rows>(arguments...);
     }
-    call(Constant<most>());
-  }
+  };
+  struct ValueKernels {
+    template <int rows, class... Arguments>
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Arguments&... arguments) const {
+      Isa::template values<rows>(arguments...);
+    }
+  };
+  struct HostTile {
+    IntegerTiles<Isa::packs, Isa, Keys>& tiles;
+    template <int rows, class... Arguments>
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Arguments&... arguments) const {
+      tiles.template go_over<rows>(arguments...);
+    }
+  };
 
   // So few rows of a block are computed one by one, because nothing has to be packed for them.
   static constexpr int few_rows = 2;
@@ -123,7 +135,7 @@ class IntegerPipeline {
       for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
       return;
     }
-    with_rows<Isa::tile_rows>(rows, [&](auto n) { tiles_.template go_over<int(n)>(at, r, key, end, states_ + r, sums(r)); });
+    with_rows<Kernels, Isa::tile_rows>(rows, HostTile{tiles_}, at, r, key, end, states_ + r, sums(r));
   }
 
   // The same on small parts, where only kernels are.
@@ -156,9 +168,8 @@ class IntegerPipeline {
     if (any == 0) return;
     const int8_t* const keys = keys_.first(problem_.key, rows_->head, chunk);
     const int8_t* const values = keys_.first(problem_.value, rows_->head, chunk);
-    with_rows<Isa::tile_rows>(rows, [&](auto n) {
-      Isa::template scores<int(n)>(query, keys, problem_.key.token_stride, count, problem_.head_dim, tile);
-    });
+    with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, keys, problem_.key.token_stride, count, problem_.head_dim,
+                                       tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
     for (int i = 0; i < rows; ++i) {
@@ -170,9 +181,8 @@ class IntegerPipeline {
       merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
-    with_rows<Isa::tile_rows>(rows, [&](auto n) {
-      Isa::template values<int(n)>(tile, values, problem_.value.token_stride, count, problem_.value_dim, merges, sums(r));
-    });
+    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels(), tile, values, problem_.value.token_stride, count,
+                                       problem_.value_dim, merges, sums(r));
   }
 
   // Adds the sums of a segment to those before.

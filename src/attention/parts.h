@@ -105,16 +105,19 @@ struct Formats {
 };
 constexpr Formats all_float32 = {core::Format::float32, core::Format::float32, core::Format::float32, core::Format::float32};
 
+// Moves a tensor to another first token and head.
+template <class Float>
+void move_tensor(core::Tensor<Float>& tensor, int token, int head, core::Format format) {
+  if (tensor.data == nullptr) return;  // with states there is no output
+  tensor.data = moved(tensor.data, token * tensor.token_stride + head * tensor.head_stride, format);
+}
+
 // Leaves a piece of a problem. In place: a problem is large for a stack.
 inline void take_piece(core::Problem& problem, const Piece& piece, const Formats& formats = all_float32) {
-  const auto move = [](auto& tensor, int token, int head, core::Format format) {
-    if (tensor.data == nullptr) return;  // with states there is no output
-    tensor.data = moved(tensor.data, token * tensor.token_stride + head * tensor.head_stride, format);
-  };
-  move(problem.query, piece.token, piece.query_head, formats.query);
-  move(problem.output, piece.token, piece.query_head, formats.output);
-  move(problem.key, 0, piece.kv_head, formats.key);
-  move(problem.value, 0, piece.kv_head, formats.value);
+  move_tensor(problem.query, piece.token, piece.query_head, formats.query);
+  move_tensor(problem.output, piece.token, piece.query_head, formats.output);
+  move_tensor(problem.key, 0, piece.kv_head, formats.key);
+  move_tensor(problem.value, 0, piece.kv_head, formats.value);
   problem.offset = core::offset_after(problem.offset, piece.token);
   problem.queries = piece.tokens;
   problem.kv_heads = piece.kv_heads;

@@ -80,21 +80,29 @@ class PlainWalk {
   // kernel to kernel by themselves, and where they are few, choosing kernels counts. All blocks cut rows alike: the one with a
   // tile's last key divides it.
   void go_over(const KeyBlock& block) {
-    Tile tile = {{0, 0}, rows_.rows.first, 0};
-    for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
+    Tile tile;
+    tile.first = rows_.rows.first;
+    for (tile.r = 0; tile.r < rows_.rows.count; tile.r += tile.rows) {
       const int left = rows_.rows.count - tile.r;
       tile.rows = one_chain_ ? kernel_rows<Isa, float>(left) : at_most(left, Isa::tile_rows);
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;
       if (one_chain_) {
-        with_rows<Isa, float, most_rows<Isa, float>>(
-            tile.rows, [&](auto count) { go_over_tile<OneKernel<Isa, decltype(count)::value>>(tile, block); });
+        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this}, tile, block);
       } else {
         go_over_tile<core::Tiles<Backend>>(tile, block);
       }
       tile.first = next;
     }
   }
+
+  struct WithOneKernel {
+    PlainWalk& walk;
+    template <int rows>
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Tile& tile, const KeyBlock& block) const {
+      walk.template go_over_tile<OneKernel<Isa, rows>>(tile, block);
+    }
+  };
 
   template <class Steps>
   ATTEND_NOINLINE void go_over_tile(const Tile& tile, const KeyBlock& block) {

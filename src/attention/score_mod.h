@@ -232,10 +232,7 @@ class ScoreMod {
   void apply(float* scores, const QueryRow* rows, int count, const KeySpan& span, const float* key_scales,
              bool by_position) const {
     const int keys = span.to - span.from, key = span.key + span.from, padded = whole_panels(keys);
-    const auto for_rows = [&](auto call) {
-      float* row = scores + span.from;
-      for (int i = 0; i < count; ++i, row += config::score_keys) call(row, rows[i]);
-    };
+    const ScoreRows for_rows = {scores + span.from, rows, count};
     if (key_scales != nullptr) {
       for_rows([&](float* row, const QueryRow&) { multiply_rows(row, padded, key_scales + span.from); });
     }
@@ -313,6 +310,19 @@ class ScoreMod {
   }
 
  private:
+  // Calls with the scores of each row, and the row.
+  struct ScoreRows {
+    float* scores;
+    const QueryRow* rows;
+    int count;
+
+    template <class Call>
+    void operator()(Call call) const {
+      float* row = scores;
+      for (int i = 0; i < count; ++i, row += config::score_keys) call(row, rows[i]);
+    }
+  };
+
   bool shows(core::Scores stage) const { return options_.scores.data != nullptr && options_.score_stage == stage; }
 
   int64_t distance(const QueryRow& at, int key) const { return int64_t(key) - problem_.offset - at.token; }

@@ -137,21 +137,27 @@ inline int relative_index(const core::Options& options, int64_t distance) {
   return int(distance) + options.relative_left;
 }
 
+// Whether a mask lets any of some keys through; is_seen says whether it does one.
+template <class IsSeen>
+bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen) {
+  if (mask.data == nullptr) return true;
+  const int there = at_most(count, mask.keys - key);
+  for (int k = 0; k < there; ++k) {
+    if (is_seen(key + k)) return true;
+  }
+  return false;
+}
+
 // Whether a row of the masks lets any of some keys through; biases by position are not looked at.
 inline bool lets_any_through(const core::Options& options, ptrdiff_t visible_row, ptrdiff_t bias_row, int key, int count) {
-  const auto any = [&](const core::Mask& mask, auto is_seen) {
-    if (mask.data == nullptr) return true;
-    const int there = at_most(count, mask.keys - key);
-    for (int k = 0; k < there; ++k) {
-      if (is_seen(key + k)) return true;
-    }
-    return false;
-  };
   const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
   const float* bias = static_cast<const float*>(options.bias.data);
-  return any(options.visible,
-             [&](int k) { return options.visible_bits ? bit_of(visible, visible_row + k) : visible[visible_row + k] != 0; }) &&
-         any(options.bias, [&](int k) { return bits_to<uint32_t>(bias[bias_row + k]) != minus_infinity; });
+  const auto is_visible = [&](int k) {
+    return options.visible_bits ? bit_of(visible, visible_row + k) : visible[visible_row + k] != 0;
+  };
+  return lets_any_through(options.visible, key, count, is_visible) && lets_any_through(options.bias, key, count, [&](int k) {
+           return bits_to<uint32_t>(bias[bias_row + k]) != minus_infinity;
+         });
 }
 
 // Whether masks and biases let a query head's token see a key that it sees by position.

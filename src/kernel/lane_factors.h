@@ -13,18 +13,6 @@ namespace {
 // stack to make room for them.
 ATTEND_ALWAYS_INLINE void keep_loads_in_order() { __asm__ volatile("" ::: "memory"); }
 
-// Calls with each of the first `count` lanes, as a type: 1 or 4 of them.
-template <int count, class Call>
-ATTEND_ALWAYS_INLINE void for_each_lane(Call call) {
-  static_assert(count == 1 || count == 4, "kernels go on by one step or by four");
-  call(Constant<0>());
-  if constexpr (count == 4) {
-    call(Constant<1>());
-    call(Constant<2>());
-    call(Constant<3>());
-  }
-}
-
 // Whether a tile goes on by four steps at once, by lane or by a loop of the instruction set's own.
 template <class Isa>
 constexpr bool takes_four_steps(int rows, int vecs) {
@@ -62,6 +50,52 @@ ATTEND_ALWAYS_INLINE void load_group(const Number* from, typename Isa::Vec (&to)
   }
 }
 
+// Rows below which a group of vectors is loaded before the one before it is used.
+constexpr int few_lane_rows = 4;
+
+// The steps of multiply_by_lanes from `step` on, whose first group of vectors is in `next` where there are few rows.
+template <class Isa, int step, int steps, bool begins, int factor_count, int group, int rows, int vecs, class Vectors>
+ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&factor)[factor_count],
+                                                 typename Isa::Vec (&next)[group], Vectors vectors,
+                                                 typename Isa::Vec (&sums)[rows][vecs]) {
+  using Vec = typename Isa::Vec;
+  constexpr bool few = rows <= few_lane_rows, apart = factor_count != rows;
+  constexpr int groups = vecs / group;
+  ATTEND_UNROLL
+  for (int g = 0; g < groups; ++g) {
+    Vec some[group];
+    if constexpr (!few) {
+      load_group<Isa>(vectors(step, g * group), next);
+      keep_loads_in_order();
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < group; ++v) some[v] = next[v];
+    if (few && (step < steps - 1 || g < groups - 1)) {
+      load_group<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < group; ++v) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        Vec& sum = sums[r][g * group + v];
+        const Vec factors_of_row = factor[apart ? g : r];
+        if constexpr (begins && step == 0) {
+          sum = Isa::template mul_lane<step>(factors_of_row, some[v]);
+        } else {
+          sum = Isa::template fma_lane<step>(factors_of_row, some[v], sum);
+        }
+      }
+    }
+    if constexpr (rows == 1 && sizeof(*vectors(0, 0)) == sizeof(float)) {
+      ATTEND_UNROLL
+      for (int v = 0; v < group; ++v) Isa::compute_before_loads(sums[0][g * group + v]);
+    } else {
+      keep_loads_in_order();
+    }
+  }
+  if constexpr (step < steps - 1) multiply_by_lanes_from<Isa, step + 1, steps, begins>(factor, next, vectors, sums);
+}
+
 // sums[r][v] += sum over i < steps of factors(r)[i] * vectors(i, v), i ascending, for all rows and vectors.
 //
 // A group of vectors is used for all rows at once. Beside 24 sums and the factors of 6 rows there is room for a group of two
@@ -73,49 +107,16 @@ ATTEND_ALWAYS_INLINE void load_group(const Number* from, typename Isa::Vec (&to)
 template <class Isa, int steps, bool apart = false, bool begins = false, int rows, int vecs, class Factors, class Vectors>
 ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, typename Isa::Vec (&sums)[rows][vecs]) {
   using Vec = typename Isa::Vec;
-  constexpr bool few = rows <= 4;
-  constexpr int group = at_most(vecs, few ? 4 : 2), groups = vecs / group, factor_count = apart ? groups : rows;
+  constexpr bool few = rows <= few_lane_rows;
+  constexpr int group = at_most(vecs, few ? 4 : 2), factor_count = apart ? vecs / group : rows;
   static_assert(!apart || rows == 1);
+  static_assert(steps == 1 || steps == 4, "kernels go on by one step or by four");
   Vec factor[factor_count], next[group];
   ATTEND_UNROLL
   for (int i = 0; i < factor_count; ++i) factor[i] = lane_factors_of<Isa, steps>(factors(i));
   if constexpr (few) load_group<Isa>(vectors(0, 0), next);
   keep_loads_in_order();
-  for_each_lane<steps>([&](auto lane) ATTEND_INLINE_LAMBDA {
-    constexpr int step = decltype(lane)::value;
-    ATTEND_UNROLL
-    for (int g = 0; g < groups; ++g) {
-      Vec some[group];
-      if constexpr (!few) {
-        load_group<Isa>(vectors(step, g * group), next);
-        keep_loads_in_order();
-      }
-      ATTEND_UNROLL
-      for (int v = 0; v < group; ++v) some[v] = next[v];
-      if (few && (step < steps - 1 || g < groups - 1)) {
-        load_group<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
-      }
-      ATTEND_UNROLL
-      for (int v = 0; v < group; ++v) {
-        ATTEND_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          Vec& sum = sums[r][g * group + v];
-          const Vec factors_of_row = factor[apart ? g : r];
-          if constexpr (begins && step == 0) {
-            sum = Isa::template mul_lane<step>(factors_of_row, some[v]);
-          } else {
-            sum = Isa::template fma_lane<step>(factors_of_row, some[v], sum);
-          }
-        }
-      }
-      if constexpr (rows == 1 && sizeof(*vectors(0, 0)) == sizeof(float)) {
-        ATTEND_UNROLL
-        for (int v = 0; v < group; ++v) Isa::compute_before_loads(sums[0][g * group + v]);
-      } else {
-        keep_loads_in_order();
-      }
-    }
-  });
+  multiply_by_lanes_from<Isa, 0, steps, begins>(factor, next, vectors, sums);
 }
 
 // Whether chains of a tile begin with a product and end four vectors at a time. Where there are fewer vectors, or numbers are

@@ -23,6 +23,49 @@ struct PanelInputs {
   const Number* weights;
 };
 
+// The weights of step i of chain c.
+template <class Number>
+ATTEND_ALWAYS_INLINE const Number* weights_of(const PanelInputs<Number>& at, int c, int i) {
+  return at.weights + (c * chain_dims + i) * panel_keys;
+}
+
+// Prefetches what lies ahead of the weights of step i, where a line of them begins there.
+template <class Number>
+ATTEND_ALWAYS_INLINE void prefetch_weights(const Number* weights, int i) {
+  constexpr int step_bytes = panel_keys * int(sizeof(Number));
+  if (i * step_bytes % cache_line == 0) {
+    const Number* const near = weights + near_weights / int(sizeof(Number));
+    prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
+  }
+}
+
+// The next `steps` steps of some chains, 1 or 4, with factors from the lanes of a register.
+template <class Isa, int steps, bool prefetch, int chains, class Number, int sum_count>
+ATTEND_ALWAYS_INLINE void add_lane_steps(const PanelInputs<Number>& at, typename Isa::Vec (&sums)[1][sum_count]) {
+  constexpr int vecs = sum_count / chains;
+  if constexpr (Isa::has_four_steps(1, sum_count)) {
+    if constexpr (prefetch) {
+      ATTEND_UNROLL
+      for (int c = 0; c < chains; ++c) {  // by two registers, because instructions reach less than 4 KB
+        const Number* const near = opaque(weights_of(at, c, 0) + near_weights / int(sizeof(Number)));
+        prefetch_lines<4 * panel_keys* int(sizeof(Number))>(
+            near, opaque(near + (far_behind_tile - near_weights) / int(sizeof(Number))));
+      }
+    }
+    Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(at, 0, 0), weights_of(at, chains - 1, 0)},
+                    panel_keys, sums);
+  } else {
+    ATTEND_UNROLL
+    for (int i = 0; prefetch && i < steps; ++i) {
+      ATTEND_UNROLL
+      for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(at, c, i), i);
+    }
+    multiply_by_lanes<Isa, steps, true>(
+        [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
+        [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(at, v / vecs, i) + v % vecs * Isa::lanes; }, sums);
+  }
+}
+
 // Some chains of one panel, side by side: chains are independent until they are added up, and so a single token has as many
 // sums under way as a tile has, while its weights are read in the order in which they lie.
 //   totals  of the panel's outputs; added to unless `first`
@@ -31,19 +74,11 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
   typename Isa::Vec sums[1][chains * vecs];
   ATTEND_UNROLL
   for (int i = 0; i < chains * vecs; ++i) sums[0][i] = Isa::zero();
-  const auto weights_of = [&](int c, int i) ATTEND_INLINE_LAMBDA { return at.weights + (c * chain_dims + i) * panel_keys; };
-  const auto prefetch_weights = [&](const Number* weights, int i) ATTEND_INLINE_LAMBDA {
-    constexpr int step_bytes = panel_keys * int(sizeof(Number));
-    if (prefetch && i * step_bytes % cache_line == 0) {
-      const Number* const near = weights + near_weights / int(sizeof(Number));
-      prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_weights) / int(sizeof(Number)));
-    }
-  };
   const auto step = [&](int i) ATTEND_INLINE_LAMBDA {
     ATTEND_UNROLL
     for (int c = 0; c < chains; ++c) {
-      const Number* const weights = weights_of(c, i);
-      prefetch_weights(weights, i);
+      const Number* const weights = weights_of(at, c, i);
+      if (prefetch) prefetch_weights(weights, i);
       const typename Isa::Factor x = Isa::factor(at.input[c * chain_dims + i]);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
@@ -52,35 +87,11 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
       }
     }
   };
-  [[maybe_unused]] const auto lane_steps = [&](auto count) ATTEND_INLINE_LAMBDA {
-    if constexpr (!Isa::has_four_steps(1, chains * vecs)) {
-      ATTEND_UNROLL
-      for (int i = 0; i < count.value; ++i) {
-        ATTEND_UNROLL
-        for (int c = 0; c < chains; ++c) prefetch_weights(weights_of(c, i), i);
-      }
-    } else if constexpr (prefetch) {
-      ATTEND_UNROLL
-      for (int c = 0; c < chains; ++c) {  // by two registers, because instructions reach less than 4 KB
-        const Number* const near = opaque(weights_of(c, 0) + near_weights / int(sizeof(Number)));
-        prefetch_lines<4 * panel_keys* int(sizeof(Number))>(
-            near, opaque(near + (far_behind_tile - near_weights) / int(sizeof(Number))));
-      }
-    }
-    if constexpr (Isa::has_four_steps(1, chains * vecs)) {
-      Isa::four_steps({at.input, at.input + (chains - 1) * chain_dims}, {weights_of(0, 0), weights_of(chains - 1, 0)},
-                      panel_keys, sums);
-    } else {
-      multiply_by_lanes<Isa, decltype(count)::value, true>(
-          [&](int c) ATTEND_INLINE_LAMBDA { return at.input + c * chain_dims; },
-          [&](int i, int v) ATTEND_INLINE_LAMBDA { return weights_of(v / vecs, i) + v % vecs * Isa::lanes; }, sums);
-    }
-  };
   int left = steps;
   if constexpr (Isa::has_four_steps(1, chains * vecs)) left = opaque(left);
   for (; left >= 4; left -= 4) {
     if constexpr (takes_four_steps<Isa>(1, chains * vecs)) {
-      lane_steps(Constant<4>());
+      add_lane_steps<Isa, 4, prefetch, chains>(at, sums);
     } else {
       ATTEND_UNROLL
       for (int i = 0; i < 4; ++i) step(i);
@@ -89,7 +100,7 @@ ATTEND_ALWAYS_INLINE void add_chains(PanelInputs<Number>& at, int steps, bool& f
   }
   for (; left > 0; --left) {
     if constexpr (Isa::lane_factors == 4) {
-      lane_steps(Constant<1>());
+      add_lane_steps<Isa, 1, prefetch, chains>(at, sums);
     } else {
       step(0);
     }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "../numerics/float_rules.h"
+#include "pack.h"
 
 namespace attend {
 namespace {
@@ -25,17 +26,20 @@ ATTEND_ALWAYS_INLINE constexpr int kernel_rows(int left) {
   return widens<Number> && left == 3 ? 2 : Isa::kernel_rows(left);
 }
 
-// The most rows of any kernel for a number format.
+// The most rows of any kernel for a number format that up to `rows` rows take.
 template <class Isa, class Number>
-constexpr int most_kernel_rows() {
-  int most = 1;
-  for (int rows = 1; rows <= (widens<Number> ? typed_rows : Isa::tile_rows); ++rows) {
-    if (kernel_rows<Isa, Number>(rows) > most) most = kernel_rows<Isa, Number>(rows);
-  }
-  return most;
+constexpr int most_kernel_rows(int rows) {
+  return rows == 1 ? kernel_rows<Isa, Number>(1)
+                   : at_least(kernel_rows<Isa, Number>(rows), most_kernel_rows<Isa, Number>(rows - 1));
 }
 template <class Isa, class Number>
-constexpr int most_rows = most_kernel_rows<Isa, Number>();
+constexpr int most_rows = most_kernel_rows<Isa, Number>(widens<Number> ? typed_rows : Isa::tile_rows);
+
+// Whether there are kernels for a number of rows.
+template <class Isa, class Number>
+struct FloatKernels {
+  static constexpr bool exist(int rows) { return kernel_rows<Isa, Number>(rows) == rows; }
+};
 
 // A number as a type.
 template <int number>
@@ -43,22 +47,22 @@ struct Constant {
   static constexpr int value = number;
 };
 
-// Calls with a number of rows as a type: one for which there are kernels, at most `most`.
-template <class Isa, class Number, int most, class Call>
-ATTEND_ALWAYS_INLINE void with_rows(int rows, Call call) {
-  constexpr bool is_kernel = kernel_rows<Isa, Number>(most) == most;
+// Calls with a number of rows as a type, one for which Kernels exist, at most `most`; then the arguments. `call` is an object
+// with a template as its operator(), because lambdas with `auto` parameters would need C++14.
+template <class Kernels, int most, class Call, class... Arguments>
+ATTEND_ALWAYS_INLINE void with_rows(int rows, const Call& call, const Arguments&... arguments) {
   if constexpr (most > 1) {
-    if (!is_kernel || rows != most) return with_rows<Isa, Number, most - 1>(rows, call);
+    if (!Kernels::exist(most) || rows != most) return with_rows<Kernels, most - 1>(rows, call, arguments...);
   }
-  if constexpr (is_kernel) call(Constant<most>());
+  if constexpr (Kernels::exist(most)) call(Constant<most>(), arguments...);
 }
 
-// Calls with the first row and the number of rows, as a type, of each kernel that `rows` rows take.
+// Calls with the number of rows, as a type, and the first row of each kernel that `rows` rows take.
 template <class Isa, class Number, class Call>
-ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, Call call) {
+ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, const Call& call) {
   for (int r = 0, some; r < rows; r += some) {
     some = kernel_rows<Isa, Number>(rows - r);
-    with_rows<Isa, Number, most_rows<Isa, Number>>(some, [&](auto count) { call(r, count); });
+    with_rows<FloatKernels<Isa, Number>, most_rows<Isa, Number>>(some, call, r);
   }
 }
 

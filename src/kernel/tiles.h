@@ -19,15 +19,39 @@ namespace {
 constexpr int shared_keys = 64, shared_columns = 64;
 
 template <class Isa, class Number>
+struct ScoreKernels {
+  const float* query;
+  const Number* keys;
+  int head_dim;
+  const float* key_scales;
+  int count;
+  float* scores;
+
+  template <int rows>
+  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
+    score_rows<Isa, Number, rows>(query + r * ptrdiff_t(head_dim), keys, head_dim, key_scales, count,
+                                  scores + r * config::score_keys);
+  }
+};
+
+template <class Isa, class Number>
 void score_panels(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
-  const ptrdiff_t head_dim = panels.head_dim;
-  const Number* const data = static_cast<const Number*>(panels.data) + from * head_dim;
+  const Number* const keys = static_cast<const Number*>(panels.data) + from * ptrdiff_t(panels.head_dim);
   const float* const scales = panels.scales == nullptr ? nullptr : panels.scales + from;
-  for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-    score_rows<Isa, Number, decltype(count)::value>(query + r * head_dim, data, panels.head_dim, scales, to - from,
-                                                    scores + r * config::score_keys + from);
-  });
+  for_each_kernel<Isa, Number>(rows, ScoreKernels<Isa, Number>{query, keys, panels.head_dim, scales, to - from, scores + from});
 }
+
+template <class Isa>
+struct FewScoreKernels {
+  const float* query;
+  const Panels& panels;
+  float* scores;
+
+  template <int rows>
+  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
+    score_few<Isa, rows>(query + r * ptrdiff_t(panels.head_dim), panels, scores + r * config::score_keys);
+  }
+};
 
 // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
 //   query   [rows][head_dim], scaled
@@ -47,13 +71,21 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
       break;
   }
   if (panels.width == few_panel_keys) {
-    return for_each_kernel<Isa, float>(rows, [&](int r, auto count) {
-      score_few<Isa, decltype(count)::value>(query + r * ptrdiff_t(panels.head_dim), panels, scores + r * config::score_keys);
-    });
+    return for_each_kernel<Isa, float>(rows, FewScoreKernels<Isa>{query, panels, scores});
   }
   const int some = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
   for (; from < to; from += some) score_panels<Isa, float>(rows, query, panels, from, at_most(from + some, to), scores);
 }
+
+template <class Isa>
+struct SoftmaxKernels {
+  static constexpr bool exist(int rows) { return Isa::softmax_rows(rows) == rows; }
+  template <int rows>
+  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, float* scores, const int* visible, SoftmaxState* states,
+                                       float* lane_sums, Sums sums) const {
+    softmax_side_by_side<Isa, rows>(scores, visible, states, lane_sums, sums);
+  }
+};
 
 // Replaces scores by weights relative to the rows' running maxima, raises these where a score is much higher, and adds the
 // weights to the denominators' partial sums: online_softmax.h.
@@ -66,12 +98,25 @@ template <class Isa>
 void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
   for (int r = 0, some; r < rows; r += some) {
     some = Isa::softmax_rows(rows - r);
-    with_rows<Isa, float, Isa::softmax_rows(Isa::tile_rows)>(some, [&](auto count) {
-      softmax_side_by_side<Isa, decltype(count)::value>(scores + r * config::score_keys, visible + r, states + r,
-                                                        lane_sums + r * panel_keys, sums_from(sums, r));
-    });
+    with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(some, SoftmaxKernels<Isa>(),
+                                                                      scores + r * config::score_keys, visible + r, states + r,
+                                                                      lane_sums + r * panel_keys, sums_from(sums, r));
   }
 }
+
+template <class Isa, class Number>
+struct ValueKernels {
+  const float* weights;
+  const ValueRows<Number>& chain;
+  const int* visible;
+  const Sums& sums;
+  int column, end;
+
+  template <int rows>
+  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
+    value_columns<Isa, Number, rows>(weights + r * config::score_keys, chain, visible + r, sums_from(sums, r), column, end);
+  }
+};
 
 // The same for one chain of keys, or for any number where one kernel takes all rows and columns.
 template <class Isa, class Number>
@@ -80,10 +125,7 @@ void value_chain(int rows, const float* weights, const Values& values, const int
   const int some = widens<Number> || kernel_rows<Isa, float>(rows) == rows ? sums.value_dim : shared_columns;
   for (int column = 0; column < sums.value_dim; column += some) {
     const int end = at_most(column + some, sums.value_dim);
-    for_each_kernel<Isa, Number>(rows, [&](int r, auto count) {
-      value_columns<Isa, Number, decltype(count)::value>(weights + r * config::score_keys, chain, visible + r,
-                                                         sums_from(sums, r), column, end);
-    });
+    for_each_kernel<Isa, Number>(rows, ValueKernels<Isa, Number>{weights, chain, visible, sums, column, end});
   }
 }
 

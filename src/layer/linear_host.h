@@ -207,11 +207,22 @@ class HostLinear {
       of.query = block.data + t * block.stride;
       of.scores = linear_.output + (block.token + t) * linear_.output_stride + output;
       float* const sums = of.scores;
-      for_each_kernel<Isa, Numbers>(rows, [&](int r, auto number) { tile<Numbers, decltype(number)::value>(of, r, count); });
+      for_each_kernel<Isa, Numbers>(rows, Tiles<Numbers>{*this, of, count});
       if (block.input + block.inputs < linear_.inputs) continue;
       for (int r = 0; r < rows; ++r) end(sums + r * linear_.output_stride, output, count);
     }
   }
+
+  template <class Numbers>
+  struct Tiles {
+    const HostLinear& linear;
+    const ScoreOperands<Numbers>& of;
+    int count;
+    template <int rows>
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int row) const {
+      linear.template tile<Numbers, rows>(of, row, count);
+    }
+  };
 
   // The outputs of a last panel that is not whole go through memory of its own.
   template <class Numbers, int rows>

@@ -19,8 +19,7 @@ struct Avx512 : X86Lanes {
   // Tiles: 6 x 4 sums, 4 vectors and a broadcast leave 3 of 32 registers. Of fewer rows than two, 8 sums must be under way.
   // 8, 6, 5, 4, 3, 2, 1
   ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
-    if (left == 8 || (left > 12 && left <= 16)) return 8;
-    return left <= 6 ? left : left == 7 ? 4 : left <= 10 ? 5 : 6;
+    return left <= 6 ? left : left == 7 ? 4 : left == 8 || (left > 12 && left <= 16) ? 8 : left <= 10 ? 5 : 6;
   }
   ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows == 5 || rows == 8 ? 2 : 4; }
   // weighed side by side

@@ -87,12 +87,9 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*scale_by_low_bits)(Vec a, Vec n, Vec bias, Vec lowest) = &Isa::scale_by_low_bits;
   float (*sum_lanes)(const float* sums) = &Isa::sum_lanes;  // 16 floats, in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1)
 
-  // Whether vecs gives a power of two for 1 to tile_rows rows.
-  static constexpr bool gives_powers_of_two(int (*vecs)(int rows)) {
-    for (int rows = 1; rows <= Isa::tile_rows; ++rows) {
-      if (vecs(rows) < 1 || (vecs(rows) & (vecs(rows) - 1)) != 0) return false;
-    }
-    return true;
+  // Whether vecs gives a power of two for 1 to `rows` rows.
+  static constexpr bool gives_powers_of_two(int (*vecs)(int rows), int rows) {
+    return rows == 0 || (vecs(rows) >= 1 && (vecs(rows) & (vecs(rows) - 1)) == 0 && gives_powers_of_two(vecs, rows - 1));
   }
 };
 
@@ -162,15 +159,26 @@ struct TileSteps {
   void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 
+// Whether an instruction set has some operations, where it must.
+template <bool must, class Operations>
+struct Has {
+  static constexpr bool all = true;
+};
+template <class Operations>
+struct Has<true, Operations> {
+  static constexpr bool all = (Operations(), true);
+};
+
+template <class Isa, class Number>
+using HasTileSteps = Has<Isa::has_four_steps(2, 4), TileSteps<Isa, Number>>;
+
 template <class Isa>
 constexpr bool has_host_operations() {
-  if constexpr (Isa::has_four_steps(2, 4)) {
-    static_assert(TileSteps<Isa, float>().few != nullptr && TileSteps<Isa, Half>().few != nullptr &&
-                  TileSteps<Isa, Bfloat>().few != nullptr && TileSteps<Isa, int8_t>().few != nullptr);
-  }
-  if constexpr (Isa::lane_factors > 1) static_assert(LaneOperations<Isa>().count > 1, "");
-  if constexpr (Isa::has_weights) static_assert(PanelWeights<Isa>().is_own, "");
-  static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs),
+  static_assert(HasTileSteps<Isa, float>::all && HasTileSteps<Isa, Half>::all, "");
+  static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
+  static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
+  static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
+  static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs, Isa::tile_rows),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
   return true;
 }

@@ -9,16 +9,17 @@
 namespace attend {
 namespace {
 
-// The coefficients of 2^f, twice as large, each as often as a panel has keys.
-struct RepeatedCoefficients {
-  float of[7][panel_keys];
-  constexpr RepeatedCoefficients() : of() {
-    for (int i = 0; i < 7; ++i) {
-      for (int k = 0; k < panel_keys; ++k) of[i][k] = 2.0f * exp2_coefficients[i];
-    }
-  }
+// A number as often as a panel has keys.
+struct Repeated {
+  float of[panel_keys];
 };
-ATTEND_HOT_DATA constexpr RepeatedCoefficients doubled_coefficients;
+constexpr Repeated repeated(float x) { return {{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}}; }
+
+// The coefficients of 2^f, twice as large.
+ATTEND_HOT_DATA constexpr Repeated doubled_coefficients[] = {
+    repeated(2 * exp2_coefficients[0]), repeated(2 * exp2_coefficients[1]), repeated(2 * exp2_coefficients[2]),
+    repeated(2 * exp2_coefficients[3]), repeated(2 * exp2_coefficients[4]), repeated(2 * exp2_coefficients[5]),
+    repeated(2 * exp2_coefficients[6])};
 
 struct NeonWeights {
   // Replaces `count` scores of a row, whole panels of them, by their weights, and adds these to the 16 sums of its denominator:
@@ -33,7 +34,7 @@ struct NeonWeights {
   ATTEND_ALWAYS_INLINE static void weights_of_panels(float* scores, int count, const float& lowest, bool begun,
                                                      float* lane_sums) {
     const float *from = scores, *const end = scores + count;
-    const auto& coefficients = doubled_coefficients.of;
+    const auto& coefficients = doubled_coefficients;
     __asm__ volatile(
         "movi v28.4s, #0\nmovi v29.4s, #0\nmovi v30.4s, #0\nmovi v31.4s, #0\n"
         "cbz %w[begun], 1f\n"
@@ -81,10 +82,10 @@ struct NeonWeights {
         "b.ne 1b\n"
         "st1 {v28.4s-v31.4s}, [%[sums]]\n"
         : [from] "+&r"(from), [to] "+&r"(scores)
-        : [end] "r"(end), [sums] "r"(lane_sums), [begun] "r"(int(begun)), [c1] "r"(coefficients[1]), [c2] "r"(coefficients[2]),
-          [c3] "r"(coefficients[3]), [c4] "r"(coefficients[4]), [c5] "r"(coefficients[5]), [c6] "r"(coefficients[6]),
-          [shift] "w"(vdupq_n_f32(whole_shift)), [floor] "w"(vdupq_n_f32(-2.0f * near_max)),
-          [first] "w"(vdupq_n_f32(coefficients[0][0])),
+        : [end] "r"(end), [sums] "r"(lane_sums), [begun] "r"(int(begun)), [c1] "r"(coefficients[1].of),
+          [c2] "r"(coefficients[2].of), [c3] "r"(coefficients[3].of), [c4] "r"(coefficients[4].of),
+          [c5] "r"(coefficients[5].of), [c6] "r"(coefficients[6].of), [shift] "w"(vdupq_n_f32(whole_shift)),
+          [floor] "w"(vdupq_n_f32(-2.0f * near_max)), [first] "w"(vdupq_n_f32(coefficients[0].of[0])),
           [bias] "w"(vsubq_s32(vdupq_n_s32(1), vreinterpretq_s32_f32(vdupq_n_f32(lowest))))
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
           "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
