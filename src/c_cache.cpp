@@ -153,6 +153,9 @@ core::TypedCache typed_memory(const attend_cache& cache) {
   float* scales =
       static_cast<float*>(static_cast<void*>(values + core::typed_cache_value_bytes(value, heads, cache.value_dim, tokens)));
   float* value_scales = scales + (key == core::Format::int8 ? core::typed_cache_scale_floats(heads, tokens) : 0);
+  core::Paging paging;
+  paging.ring_groups = cache.ring_groups;
+  paging.sink_groups = cache.sink_groups;
   return {keys,
           values,
           key == core::Format::int8 ? scales : nullptr,
@@ -163,7 +166,7 @@ core::TypedCache typed_memory(const attend_cache& cache) {
           cache.head_dim,
           cache.value_dim,
           tokens,
-          {nullptr, 0, cache.ring_groups, cache.sink_groups}};
+          paging};
 }
 
 }  // namespace c_surface

@@ -116,12 +116,11 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
 
 // Whether anything is set that speaks of batch rows; a cache has only one.
 bool has_rows(const attend_problem& problem) {
-  const auto steps = [](const auto& tensor) { return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0; };
-  const auto given = [&](const auto& tensor) { return tensor.data != nullptr && steps(tensor); };
   return problem.cache == nullptr &&
-         (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps(problem.query) || steps(problem.key) ||
-          steps(problem.value) || steps(problem.output) || given(problem.mask) || given(problem.bias) || given(problem.lse) ||
-          given(problem.scores) || given(problem.key_scales) || given(problem.value_scales));
+         (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps_by_rows(problem.query) ||
+          steps_by_rows(problem.key) || steps_by_rows(problem.value) || steps_by_rows(problem.output) ||
+          is_given_by_rows(problem.mask) || is_given_by_rows(problem.bias) || is_given_by_rows(problem.lse) ||
+          is_given_by_rows(problem.scores) || is_given_by_rows(problem.key_scales) || is_given_by_rows(problem.value_scales));
 }
 
 }  // namespace

@@ -5,22 +5,35 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-constexpr attend_integer_problem default_integer_problem() {
-  constexpr ptrdiff_t dense = ATTEND_DENSE, none = -1;  // none: refused, until it is set
-  attend_integer_problem problem = {};
-  problem.size = sizeof problem;
-  problem.output_format = ATTEND_INT8;
-  problem.batch = ATTEND_DEFAULT_BATCH;
-  problem.queries = problem.keys = none;
-  problem.offset = ATTEND_DEFAULT_OFFSET;
-  problem.query = problem.key = problem.value = {nullptr, dense, dense, dense};
-  problem.output = {nullptr, dense, dense, dense};
-  problem.window_left = problem.window_right = ATTEND_NO_LIMIT;
-  problem.mask = {nullptr, dense, dense, dense, ATTEND_ALL_KEYS, ATTEND_MASK_NONE};
-  problem.key_scales = problem.value_scales = {nullptr, dense, dense};
-  return problem;
-}
-constexpr attend_integer_problem integer_defaults = default_integer_problem();
+// Field by field, in their order.
+constexpr attend_integer_problem integer_defaults = {
+    sizeof(attend_integer_problem),
+    0,
+    ATTEND_BATCH_TOKEN_HEAD_DIM,
+    ATTEND_INT8,
+    ATTEND_DEFAULT_BATCH,
+    0,
+    0,
+    0,
+    0,
+    unset,  // queries
+    unset,
+    ATTEND_DEFAULT_OFFSET,
+    nullptr,
+    {nullptr, dense_stride, dense_stride, dense_stride},  // query
+    {nullptr, dense_stride, dense_stride, dense_stride},
+    {nullptr, dense_stride, dense_stride, dense_stride},
+    {nullptr, dense_stride, dense_stride, dense_stride},  // output
+    nullptr,
+    nullptr,
+    ATTEND_NO_LIMIT,
+    ATTEND_NO_LIMIT,
+    0,
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE},
+    {nullptr, dense_stride, dense_stride},  // key_scales
+    {nullptr, dense_stride, dense_stride},
+    {0, 0},
+};
 
 // The constants of each head, behind the core's work memory.
 void take_head_constants(const attend_integer_constants* constants, IntegerCall& call) {

@@ -39,7 +39,7 @@ void check_constants(Check& check, const attend_integer_problem& problem, Intege
   const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
   check.require(!of_heads || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
   const ptrdiff_t count = of_heads ? problem.query_heads : 1, size = sizeof *constants;
-  const Extent extent = {{1, 1, 1, count * size}, {0, 0, 0}};
+  const Extent extent = {{1, 1, 1, count * size}, {0, 0, 0}, 0, true};
   check.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, argument);
   call.memory.read(check, check.place(constants, extent, 8, argument).range);
   if (check.failed()) return;
@@ -55,10 +55,9 @@ void check_constants(Check& check, const attend_integer_problem& problem, Intege
 }
 
 bool has_rows(const attend_integer_problem& problem) {
-  const auto steps = [](const auto& tensor) { return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0; };
-  const auto given = [&](const auto& tensor) { return tensor.data != nullptr && steps(tensor); };
-  return problem.key_lengths != nullptr || steps(problem.query) || steps(problem.key) || steps(problem.value) ||
-         steps(problem.output) || given(problem.mask) || given(problem.key_scales) || given(problem.value_scales);
+  return problem.key_lengths != nullptr || steps_by_rows(problem.query) || steps_by_rows(problem.key) ||
+         steps_by_rows(problem.value) || steps_by_rows(problem.output) || is_given_by_rows(problem.mask) ||
+         is_given_by_rows(problem.key_scales) || is_given_by_rows(problem.value_scales);
 }
 
 void check_extents(Check& check, const attend_integer_problem& problem, IntegerCall& call) {

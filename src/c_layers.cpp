@@ -49,8 +49,8 @@ struct LayerUse {
   const attend_layer& layer;
   attend_problem problem;  // the caller's, with the layer's cache and number of keys
   Call call;
-  size_t bytes = 0;  // of work memory
-  int position = 0;  // of the first token
+  size_t bytes;  // of work memory
+  int position;  // of the first token
 };
 
 // What is asked of extents and the cache, and how many keys there are.
@@ -154,10 +154,11 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   const RunTimeLayer layer(use.layer, use.call.first);
   const LayerCall call = {{memory}, layer, kept, given.x, given.y, work, use.position};
   if (use.call.plain) {
-    (void)detail::run_share(problem, call);
+    detail::run_blocks(problem, call);
   } else {
-    detail::OptionCall of_block = {problem, options};
-    detail::run_option_share<detail::RunAll>(of_block, call);
+    core::Options of_block = options;
+    detail::run_option_blocks(problem, of_block, call,
+                              [](const core::Problem& block, const core::Options& more) { core::run(block, more); });
   }
 }
 
@@ -165,7 +166,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   Check check;
   check_structs(check, given.layer, 1, ATTEND_ARG_LAYER);
   if (check.failed()) return check.status();
-  LayerUse use = {*given.layer, {}, {}};
+  LayerUse use = {*given.layer, {}, {}, 0, 0};
   CallOptions options = {use.call};
   const attend_cache* const cache = given.layer->cache;
   check_extents(check, given.problem, use);
@@ -231,7 +232,7 @@ size_t attend_layer_workspace_size(const attend_problem* problem, const attend_l
   Check check;
   check_structs(check, layer, 1, ATTEND_ARG_LAYER);
   if (check.failed()) return 0;
-  LayerUse use = {*layer, {}, {}};
+  LayerUse use = {*layer, {}, {}, 0, 0};
   check_extents(check, problem, use);
   if (!check.failed()) check_layer(check, Memory(), *layer, use.call.first);
   if (!check.failed()) memory_of(check, use);

@@ -1,7 +1,7 @@
 // Additive attention of the C surface: attention of one head whose scores are given as a bias.
 #include "c_api/layers.h"
 
-#include "../include/attend/additive.h"
+#include "../include/attend/core_additive.h"
 #include "numerics/bits.h"
 
 namespace attend {
@@ -45,7 +45,7 @@ AdditiveMemory check_additive(Check& check, const attend_problem* problem, CallO
   AdditiveMemory memory;
   memory.scores = call.workspace_bytes / sizeof(float);
   memory.sums = memory.scores + uint64_t(call.first.queries) * uint64_t(call.first.keys);
-  memory.floats = memory.sums + detail::additive_keys * hidden;
+  memory.floats = memory.sums + core::additive_keys * hidden;
   check.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
   return memory;
 }
@@ -82,8 +82,8 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   float* const work = static_cast<float*>(workspace);
   float* const scores = work + size_t(memory.scores);
   for (int t = 0; t < of.queries; ++t) {
-    detail::additive_scores(of.query.data + t * of.query.token_stride, of.key, of.keys, int(problem->head_dim), v,
-                            work + size_t(memory.sums), scores + t * ptrdiff_t(call.first.keys));
+    core::additive_scores(of.query.data + t * of.query.token_stride, of.key, of.keys, int(problem->head_dim), v,
+                          work + size_t(memory.sums), scores + t * ptrdiff_t(call.first.keys));
   }
   constexpr float zero = 0.0f;
   of.query = of.key = {&zero, 0, 0};  // the only number of every query and key

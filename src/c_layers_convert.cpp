@@ -4,6 +4,23 @@
 using namespace attend;
 using namespace attend::c_surface;
 
+namespace {
+
+struct ConvertWeights {
+  template <core::Format format>
+  void of() const {
+    if constexpr (format != core::Format::float32) {
+      core::convert_weights<format>(static_cast<const float*>(weights.data), int(weights.outputs), int(weights.inputs), memory,
+                                    scales);
+    }
+  }
+  const attend_weights& weights;
+  void* memory;
+  float* scales;
+};
+
+}  // namespace
+
 extern "C" attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
                                                 float* scales, attend_weights* converted) {
   Check check;
@@ -29,13 +46,7 @@ extern "C" attend_status attend_convert_weights(const attend_weights* weights, i
   read_same(check, written, from, to);
   check_weights(check, written, *weights);
   if (check.failed()) return check.status();
-  with_format(format, [&](auto known) {
-    constexpr core::Format narrow = decltype(known)::format;
-    if constexpr (narrow != core::Format::float32) {
-      core::convert_weights<narrow>(static_cast<const float*>(weights->data), int(weights->outputs), int(weights->inputs),
-                                    memory, scales);
-    }
-  });
+  with_format(format, ConvertWeights{*weights, memory, scales});
   *converted = *weights;
   converted->data = memory;
   converted->scales = scales;

@@ -53,6 +53,18 @@ void check_weights(Check& check, const Memory& memory, const attend_weights& wei
   memory.read_last(check, check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
 }
 
+namespace {
+
+struct RunLinear {
+  template <core::Format format>
+  void of() const {
+    core::run_linear<format>(linear);
+  }
+  const core::Linear& linear;
+};
+
+}  // namespace
+
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work) {
   const core::Linear linear = {from,
                                to,
@@ -67,7 +79,7 @@ void project(const attend_weights& weights, const float* from, int tokens, float
                                tokens,
                                weights.layout == ATTEND_PANELS,
                                work};
-  with_format(weights.format, [&](auto known) { core::run_linear<decltype(known)::format>(linear); });
+  with_format(weights.format, RunLinear{linear});
 }
 
 }  // namespace c_surface

@@ -4,6 +4,19 @@
 using namespace attend;
 using namespace attend::c_surface;
 
+namespace {
+
+struct PackWeights {
+  template <core::Format format>
+  void of() const {
+    core::pack_weights<format>(weights.data, weights.inputs, int(weights.outputs), int(weights.inputs), memory);
+  }
+  const attend_weights& weights;
+  void* memory;
+};
+
+}  // namespace
+
 extern "C" {
 
 size_t attend_packed_size(const attend_weights* weights) {
@@ -37,10 +50,7 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   read_same(check, written, from, to);
   check_weights(check, written, *weights);
   if (check.failed()) return check.status();
-  with_format(weights->format, [&](auto known) {
-    core::pack_weights<decltype(known)::format>(weights->data, weights->inputs, int(weights->outputs), int(weights->inputs),
-                                                memory);
-  });
+  with_format(weights->format, PackWeights{*weights, memory});
   *packed = *weights;
   packed->data = memory;
   packed->layout = ATTEND_PANELS;

@@ -1,8 +1,6 @@
 // Rotary positions of the C surface.
 #include "c_api/layers.h"
 
-#include "../include/attend/rotary.h"
-
 namespace attend {
 namespace c_surface {
 namespace {
@@ -47,8 +45,8 @@ attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff
                                  float scaling) {
   Check check;
   check_pairs(check, rotary_dim, pairs);
-  check.require(detail::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
-  check.require(detail::is_rotary_base(2.0f, scaling), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING);
+  check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
+  check.require(core::is_rotary_base(2.0f, scaling), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING);
   Memory memory;
   memory.write(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
   memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);

@@ -60,6 +60,8 @@ bool apart(const Extent& extent) {
 // mean room for more tokens, or tokens of a fused array, which are further apart. The innermost axis of a tensor is the
 // exception (is_free), since heads lie side by side in fused arrays too; it must fit within what was given.
 struct Steps {
+  explicit Steps(ptrdiff_t width) : dense(width) {}
+
   ptrdiff_t dense;          // the stride of the next axis, if it is that of a dense array
   ptrdiff_t spanned = 0;    // by the dense axes so far
   bool has_gaps = false;    // an axis so far was given another stride than a dense array has
@@ -83,7 +85,7 @@ struct Steps {
 }  // namespace
 
 Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axes axes) {
-  Extent extent = {counts, {0, 0, 0}};
+  Extent extent = {counts, {0, 0, 0}, 0, true};
   const bool heads_first = axes != Axes::token_head;
   if (given.batch == ATTEND_DENSE && given.token == ATTEND_DENSE && given.head == ATTEND_DENSE) {
     const ptrdiff_t outer = product(counts.width, heads_first ? counts.tokens : counts.heads);
@@ -94,7 +96,7 @@ Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axe
     extent.dense = product(row, counts.batch);
     return extent;
   }
-  Steps steps = {counts.width};
+  Steps steps(counts.width);
   if (heads_first) extent.strides.token = steps.next(counts.tokens, given.token, axes != Axes::matrix);
   extent.strides.head = steps.next(counts.heads, given.head, !heads_first);
   if (!heads_first) extent.strides.token = steps.next(counts.tokens, given.token);

@@ -118,39 +118,47 @@ Range check_states(Check& check, const void* states, const Call& call, attend_ar
   return check.array(states, state_memory_floats(call), float_bits, argument);
 }
 
+namespace {
+
+// Calls with each batch row, or a part of it.
+template <class Run>
+void each_row_with_options(const CallOptions& of, int part, int parts, Run run) {
+  each_row(of.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
+    core::Problem of_row = problem_of_row(of.call, row);
+    const core::Options options = options_of_row(of, row);
+    if (of.call.queries_last) of_row.offset = of_row.keys - of_row.queries;
+    // States of a row that ends before the keys of this call stay as they are.
+    if (of_row.keys < options.first_key) of_row.keys = options.first_key;
+    run(of_row, options, row_part, row_parts);
+  });
+}
+
+}  // namespace
+
 // Not inlined: calls without options need none of its stack.
 __attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, int part, int parts) {
   Check check;
   CallOptions call_options = {call};
   check_options(check, problem, call_options);
-  // Calls with a batch row, or a part of it.
-  const auto each = [&](auto run) {
-    each_row(call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
-      core::Problem of_row = problem_of_row(call, row);
-      const core::Options options = options_of_row(call_options, row);
-      if (call.queries_last) of_row.offset = of_row.keys - of_row.queries;
-      // States of a row that ends before the keys of this call stay as they are.
-      if (of_row.keys < options.first_key) of_row.keys = options.first_key;
-      run(of_row, options, row_part, row_parts);
-    });
-  };
   const bool has_states = problem.states != nullptr;
   if (has_states && !check.failed()) {
     check_begun(check, problem.states, call, ATTEND_ARG_STATES);
-    each([&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-      const bool stand = check.failed() || core::all_stand(row, options, row_part, row_parts, options.first_key);
-      check.require(stand, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
-    });
+    each_row_with_options(
+        call_options, part, parts, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+          const bool stand = check.failed() || core::all_stand(row, options, row_part, row_parts, options.first_key);
+          check.require(stand, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
+        });
   }
   if (check.failed()) return check.status();
-  each([&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-    if (row_parts == 1) {
-      core::run(row, options);
-    } else {
-      core::run_part(row, options, row_part, row_parts);
-    }
-    if (has_states) core::stand(row, options, row_part, row_parts, call.first.keys);
-  });
+  each_row_with_options(call_options, part, parts,
+                        [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+                          if (row_parts == 1) {
+                            core::run(row, options);
+                          } else {
+                            core::run_part(row, options, row_part, row_parts);
+                          }
+                          if (has_states) core::stand(row, options, row_part, row_parts, call.first.keys);
+                        });
   return ATTEND_OK;
 }
 

@@ -8,29 +8,48 @@ namespace c_surface {
 
 namespace {
 
-constexpr attend_problem default_problem() {
-  constexpr ptrdiff_t dense = ATTEND_DENSE, all = ATTEND_ALL_KEYS, none = -1;  // none: refused, until it is set
-  attend_problem problem = {};
-  problem.size = sizeof problem;
-  problem.scale = ATTEND_DEFAULT_SCALE;
-  problem.query_format = problem.key_format = problem.value_format = problem.output_format = ATTEND_DEFAULT_FORMAT;
-  problem.batch = ATTEND_DEFAULT_BATCH;
-  problem.queries = none;
-  problem.keys = all;
-  problem.offset = ATTEND_DEFAULT_OFFSET;
-  problem.query = problem.key = problem.value = {nullptr, dense, dense, dense};
-  problem.output = problem.lse = {nullptr, dense, dense, dense};
-  problem.window_left = problem.window_right = ATTEND_NO_LIMIT;
-  problem.mask = {nullptr, dense, dense, dense, all, ATTEND_MASK_NONE};
-  problem.bias = {nullptr, dense, dense, dense, all};
-  problem.relative_bias = {nullptr, dense, none, none};
-  problem.key_scales = problem.value_scales = {nullptr, dense, dense};
-  problem.scores = {nullptr, dense, dense, dense, all, ATTEND_SCORES_NONE};
-  problem.origin = ATTEND_DEFAULT_ORIGIN;
-  problem.pages.batch_stride = dense;
-  return problem;
-}
-constexpr attend_problem defaults = default_problem();
+// Field by field, in their order.
+constexpr attend_problem defaults = {
+    sizeof(attend_problem),
+    0,
+    ATTEND_BATCH_TOKEN_HEAD_DIM,
+    ATTEND_DEFAULT_SCALE,
+    0,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_BATCH,
+    0,
+    0,
+    0,
+    0,
+    unset,  // queries
+    ATTEND_ALL_KEYS,
+    ATTEND_DEFAULT_OFFSET,
+    nullptr,
+    {nullptr, dense_stride, dense_stride, dense_stride},  // query
+    {nullptr, dense_stride, dense_stride, dense_stride},
+    {nullptr, dense_stride, dense_stride, dense_stride},
+    {nullptr, dense_stride, dense_stride, dense_stride},  // output
+    nullptr,
+    ATTEND_NO_LIMIT,
+    ATTEND_NO_LIMIT,
+    0,
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE},
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS},  // bias
+    nullptr,
+    {nullptr, dense_stride, unset, unset},  // relative_bias
+    nullptr,
+    {nullptr, dense_stride, dense_stride},  // key_scales
+    {nullptr, dense_stride, dense_stride},
+    {nullptr, dense_stride, dense_stride, dense_stride},  // lse
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_SCORES_NONE},
+    ATTEND_DEFAULT_ORIGIN,
+    {nullptr, dense_stride, 0, 0},  // pages
+    nullptr,
+    0,
+};
 
 // Options too.
 void check_whole(Check& check, const attend_problem* problem, Call& call) {

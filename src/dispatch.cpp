@@ -54,13 +54,11 @@ bool available() {
 #endif
 
 template <class List>
-struct Table;
+constexpr int table = 0;
 template <class... Isa>
-struct Table<core::BackendList<Isa...>> {
-  static constexpr Backend backends[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
-                                          core::Entry<typename Isa::Combining>::combine, available<Isa>}...};
-};
-constexpr auto& backends = Table<core::Backends>::backends;
+constexpr Backend table<core::BackendList<Isa...>>[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
+                                                         core::Entry<typename Isa::Combining>::combine, available<Isa>}...};
+constexpr auto& backends = table<core::Backends>;
 constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
 
 bool same_text(const char* a, const char* b) {

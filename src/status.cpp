@@ -1,5 +1,5 @@
 // What a status means, in words.
-#include "../include/attend/options.h"
+#include "../include/attend/status.h"
 
 const char* attend::status_text(Status status) {
   switch (status) {

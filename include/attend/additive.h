@@ -13,6 +13,7 @@
 #include "activations.h"
 #include "attention.h"
 #include "call_settings.h"
+#include "core_additive.h"
 #include "linear.h"
 #include "normalisation.h"
 
@@ -26,32 +27,13 @@ struct AdditiveShape {
 
 namespace detail {
 
-// Keys whose tanh is under way at a time.
-constexpr int additive_keys = panel_keys;
-
 template <int tokens, int keys, int hidden, int width>
 struct AdditivePlan {
   using Attention = OptionPlan<AdditiveShape<width>, tokens>;
   static constexpr size_t scores = Attention::floats;
   static constexpr size_t sums = scores + size_t(tokens) * size_t(keys);
-  static constexpr size_t floats = sums + size_t(additive_keys) * size_t(hidden);
+  static constexpr size_t floats = sums + size_t(core::additive_keys) * size_t(hidden);
 };
-
-// Scores of some keys for one token. `sums` has room for additive_keys rows.
-inline void additive_scores(const float* query, const core::Tensor<const float>& keys, int key_count, int hidden,
-                            const float* v, float* sums, float* scores) {
-  for (int first = 0; first < key_count; first += additive_keys) {
-    const int some = smaller(additive_keys, key_count - first);
-    for (int j = 0; j < some; ++j) {
-      float* const sum = sums + ptrdiff_t(j) * hidden;
-      __builtin_memcpy(sum, keys.data + (first + j) * keys.token_stride, size_t(hidden) * sizeof(float));
-      core::add(query, 1.0f, hidden, sum);
-    }
-    core::activate<Activation::tanh>(sums, nullptr, some * hidden, sums);
-    core::run_known_linear<core::Format::float32, false, false>(
-        {sums, scores + first, v, nullptr, nullptr, hidden, 1, hidden, hidden, 1, some, false, nullptr});
-  }
-}
 
 }  // namespace detail
 
@@ -107,8 +89,8 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   if (status != Status::ok) return status;
   float* const scores = work.data + Memory::scores;
   for (int t = 0; t < problem.queries; ++t) {
-    additive_scores(first_float(queries) + ptrdiff_t(t) * int(hidden), {first_float(keys), int(hidden), 0}, problem.keys,
-                    int(hidden), v, work.data + Memory::sums, scores + ptrdiff_t(t) * key_count);
+    core::additive_scores(first_float(queries) + ptrdiff_t(t) * int(hidden), {first_float(keys), int(hidden), 0}, problem.keys,
+                          int(hidden), v, work.data + Memory::sums, scores + ptrdiff_t(t) * key_count);
   }
   call.options.bias = {scores, 0, key_count, 0, key_count};
   core::run(problem, call.options);

@@ -20,8 +20,15 @@
 #error "attend needs a double of 64 bits as IEEE 754 has it: drop flags that shorten it, such as -m32bit-doubles on RX"
 #endif
 
-#if !defined(__cplusplus) || __cplusplus < 201703L
-#error "attend needs C++17: compile with -std=c++17 or newer"
+// The sources and the C surface are GNU C++11, with a few things of C++17 that GCC and Clang take in it too, with a warning.
+// The C++ surface is C++17: see shape.h.
+#if !defined(__cplusplus) || __cplusplus < 201103L
+#error "attend needs C++11: compile with -std=gnu++11 or newer; its C++ surface needs -std=c++17"
+#elif __cplusplus < 201703L
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wc++14-extensions"
+#pragma GCC diagnostic ignored "-Wc++17-extensions"
 #endif
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -179,4 +186,11 @@ inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) ==
 // that the functions of core_layer.h take.
 
 }  // namespace config
+
+namespace detail {
+
+constexpr int smaller(int a, int b) { return a < b ? a : b; }
+constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+}  // namespace detail
 }  // namespace attend

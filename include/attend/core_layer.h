@@ -24,6 +24,21 @@ enum class Activation {
 
 namespace core {
 
+// Whether a positive number lies within positive bounds. By its bits: without a floating-point unit, comparisons are calls.
+inline bool is_within(float number, float least, float most) {
+  uint32_t bits, low, high;
+  __builtin_memcpy(&bits, &number, sizeof bits);
+  __builtin_memcpy(&low, &least, sizeof low);
+  __builtin_memcpy(&high, &most, sizeof high);
+  return bits >= low && bits <= high;
+}
+
+// What surfaces take as the epsilon of a normalisation, and as base and scaling of rotary positions.
+inline bool is_epsilon(float epsilon) { return is_within(epsilon, 1e-30f, 1e30f); }
+inline bool is_rotary_base(float base, float slower) {
+  return is_within(base, 2.0f, 1e12f) && is_within(slower, 1.0f, 65536.0f);
+}
+
 // Rows to normalise; `to` may be `from`, with the same stride.
 struct Normalisation {
   const float* from;

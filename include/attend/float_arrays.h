@@ -117,15 +117,5 @@ constexpr bool are_as_many = !are_floats<First, Others...> || ((FloatArray<First
 // Stands for an array that is left out.
 struct None {};
 
-// Whether a positive number lies within positive bounds. By its bits: without a floating-point unit, comparisons are calls.
-inline bool is_within(float a, float least, float most) {
-  const auto bits = [](float number) {
-    unsigned all;
-    __builtin_memcpy(&all, &number, sizeof all);
-    return all;
-  };
-  return bits(a) >= bits(least) && bits(a) <= bits(most);
-}
-
 }  // namespace detail
 }  // namespace attend

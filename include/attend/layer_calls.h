@@ -103,58 +103,6 @@ constexpr bool is_layer() {
   return !Same<typename LayerOf<Type>::ShapeType, void>::value;
 }
 
-// One call of a layer, as what run_plain and run_options run in the place of a whole problem: when they have refused what is
-// out of range, blocks of tokens go through the layer one after another.
-//
-//   for each block of tokens:  keys and values = projections; steps; store
-//   for each block of tokens:  queries = projection; steps; attention; output = projection
-//
-// `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
-// LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
-// a block's keys and values are projected to, and what becomes of them then.
-template <class Layer, class Places, class Store>
-struct LayerCall : Places {
-  // Keys and values of `count` tokens.
-  void store(const float* from, int count) const {
-    const int block = Places::memory.block;
-    for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * layer.memory_width) {
-      const int some = smaller(block, count - first);
-      float *const keys = kept.keys_at(at(Places::memory.first), first), *const values =
-                                                                             kept.values_at(at(Places::memory.second), first);
-      project(layer.key, from, some, keys);
-      project(layer.value, from, some, values);
-      layer.prepare_keys(keys, position + first, some);
-      kept.store(keys, values, some);
-    }
-  }
-
-  // attend(first, count): attention of the block's queries.
-  template <class Attend>
-  void attend_blocks(int count, Attend attend) const {
-    const int block = Places::memory.block;
-    for (int first = 0; first < count; first += block) {
-      const int some = smaller(block, count - first);
-      project(layer.query, x + ptrdiff_t(first) * layer.width, some, at(Places::memory.first));
-      layer.prepare_queries(at(Places::memory.first), position + first, some);
-      attend(first, some);
-      project(layer.output, at(Places::memory.second), some, y + ptrdiff_t(first) * layer.output_width);
-    }
-  }
-
-  template <class OneMatrix>
-  void project(const OneMatrix& matrix, const float* from, int count, float* to) const {
-    matrix.template project<Places::one_token>(from, count, to, Places::memory.projecting > 0 ? work : nullptr);
-  }
-  float* at(uint64_t floats) const { return work + size_t(floats); }
-
-  const Layer& layer;
-  Store kept;
-  const float* x;
-  float* y;
-  float* work;
-  int position;  // of the first token, for the steps
-};
-
 template <class... Types>
 bool is_part(const LayerCall<Types...>&) {
   return true;
@@ -162,26 +110,13 @@ bool is_part(const LayerCall<Types...>&) {
 
 template <class... Types>
 Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) {
-  call.kept.fill(call, problem.queries);
-  core::Problem of_block = problem;
-  call.attend_blocks(problem.queries, [&](int first, int count) {
-    of_block.queries = count;
-    of_block.offset = core::offset_after(problem.offset, first);
-    core::run(of_block);
-  });
+  run_blocks(problem, call);
   return Status::ok;
 }
 
 template <class How, class... Types>
 void run_option_share(OptionCall& of_block, const LayerCall<Types...>& call) {
-  const int queries = of_block.problem.queries, offset = of_block.problem.offset;
-  call.kept.fill(call, queries);
-  call.attend_blocks(queries, [&](int first, int count) {
-    of_block.problem.queries = count;
-    of_block.problem.offset = core::offset_after(offset, first);
-    How::run(of_block.problem, of_block.options);
-    core::move_queries(of_block.options, count, 0);
-  });
+  run_option_blocks(of_block.problem, of_block.options, call, How::run);
 }
 
 // What is attended to: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work memory.
@@ -204,17 +139,6 @@ struct FullCache {
   template <class Call>
   void fill(const Call&, int) const {}
 };
-struct KeptArrays {
-  template <class Call>
-  void fill(const Call& call, int tokens) const {
-    call.store(call.x, tokens);
-  }
-  float* keys_at(float* /*work*/, int first) const { return keys.data + first * keys.token_stride; }
-  float* values_at(float* /*work*/, int first) const { return values.data + first * values.token_stride; }
-  static void store(const float* /*keys*/, const float* /*values*/, int /*count*/) {}  // they are where they belong
-  core::Tensor<float> keys, values;
-};
-
 // Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
 template <class X, class Y>
 bool is_torn(const X& x, const Y& y) {

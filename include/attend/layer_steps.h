@@ -30,7 +30,7 @@ struct RotaryStep {
 
 template <int head_dim>
 struct HeadNormStep {
-  Status check(int /*position*/, int /*count*/) const { return is_epsilon(epsilon) ? Status::ok : Status::bad_epsilon; }
+  Status check(int /*position*/, int /*count*/) const { return core::is_epsilon(epsilon) ? Status::ok : Status::bad_epsilon; }
   template <class Token>
   void prepare_query(Token& query, int /*position*/) const {
     normalise(query, query_weight);

@@ -1,38 +1,14 @@
 // Work memory of multi-head layers: how much a call takes, and the types that have it.
 #pragma once
 
-#include "core_linear.h"
+#include "layer_blocks.h"
 #include "workspaces.h"
 
 namespace attend {
 namespace detail {
 
-// Where a layer's work memory has what, in floats, for a block of its tokens: first what projections or attention take, then
-// queries where their keys were before, outputs where values were, and keys and values that no cache keeps. Extents of C may
-// make more of it than can be addressed.
-struct LayerMemory {
-  int block;
-  uint64_t projecting, first, second, keys, values, floats;
-
-  // of: query_heads, kv_heads, head_dim and value_dim
-  template <class Extents>
-  [[gnu::always_inline]] constexpr LayerMemory(const Extents& of, int tokens, int kept_tokens, uint64_t attention)
-      : block(smaller(tokens, config::layer_tokens)),
-        projecting(tokens > 1 ? core::linear_work_floats : 0),
-        first(aligned(attention > projecting ? attention : projecting)),
-        second(first + aligned(uint64_t(block) * unsigned(of.query_heads) * unsigned(of.head_dim))),
-        keys(second + aligned(uint64_t(block) * unsigned(of.query_heads) * unsigned(of.value_dim))),
-        values(keys + aligned(uint64_t(kept_tokens) * unsigned(of.kv_heads) * unsigned(of.head_dim))),
-        floats(values + uint64_t(kept_tokens) * unsigned(of.kv_heads) * unsigned(of.value_dim)) {}
-
-  static constexpr uint64_t aligned(uint64_t count) {
-    constexpr size_t line = config::alignment / sizeof(float);
-    return (count + line - 1) / line * line;
-  }
-};
-
-// The same of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart from names for the
-// rest.
+// The work memory of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart from names for
+// the rest.
 template <class Shape, int tokens, class Attention, int keys_of_arrays>
 struct LayerPlaces {
   static constexpr LayerMemory memory{Checked<Shape>(), tokens, larger(keys_of_arrays, 0), Attention::floats};

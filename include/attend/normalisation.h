@@ -19,8 +19,6 @@ inline constexpr detail::None none{};
 
 namespace detail {
 
-inline bool is_epsilon(float epsilon) { return is_within(epsilon, 1e-30f, 1e30f); }
-
 // The rows of an array that have a weight or bias of a type: as wide as that; without any, those of the last extent.
 template <class X, class Weight, class Bias, class Y>
 struct NormalisedRows {
@@ -58,7 +56,7 @@ core::Normalisation normalisation_of(const X& x, const Weight& weight, const Bia
 template <class X, class Weight, class Y>
 Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
   const core::Normalisation problem = detail::normalisation_of(x, weight, none, y, epsilon);
-  if (!detail::is_epsilon(epsilon)) return Status::bad_epsilon;
+  if (!core::is_epsilon(epsilon)) return Status::bad_epsilon;
   core::rms_norm(problem);
   return Status::ok;
 }
@@ -67,7 +65,7 @@ Status rms_norm(const X& x, const Weight& weight, Y& y, float epsilon = 1e-5f) {
 template <class X, class Weight, class Bias, class Y>
 Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, float epsilon = 1e-5f) {
   const core::Normalisation problem = detail::normalisation_of(x, weight, bias, y, epsilon);
-  if (!detail::is_epsilon(epsilon)) return Status::bad_epsilon;
+  if (!core::is_epsilon(epsilon)) return Status::bad_epsilon;
   core::layer_norm(problem);
   return Status::ok;
 }

@@ -41,10 +41,6 @@ core::Rotation rotation_of(X& x) {
           nullptr,     nullptr};
 }
 
-inline bool is_rotary_base(float base, float slower) {
-  return is_within(base, 2.0f, 1e12f) && is_within(slower, 1.0f, 65536.0f);
-}
-
 }  // namespace detail
 
 // Angles are computed for each call. rotary_dim: how many numbers of a head turn, the first ones.
@@ -56,7 +52,7 @@ class Rotary {
   // Pair i turns by base^(-2 i / rotary_dim) / slower radians from one position to the next: `slower` is the factor of linear
   // position scaling. bad_rotary, and no change, unless base is 2 to 1e12 and slower 1 to 65536.
   Status init(float base = 10000.0f, float slower = 1.0f) {
-    if (!detail::is_rotary_base(base, slower)) return Status::bad_rotary;
+    if (!core::is_rotary_base(base, slower)) return Status::bad_rotary;
     core::rotary_turns(base, slower, rotary_dim / 2, turns_);
     return Status::ok;
   }
@@ -92,7 +88,7 @@ class RotaryTable {
 
  public:
   Status init(float base = 10000.0f, float slower = 1.0f) {
-    if (!detail::is_rotary_base(base, slower)) return Status::bad_rotary;
+    if (!core::is_rotary_base(base, slower)) return Status::bad_rotary;
     uint64_t turns[size_t(rotary_dim / 2)];
     core::rotary_turns(base, slower, rotary_dim / 2, turns);
     for (int p = 0; p < positions; ++p) core::rotary_angles(turns, rotary_dim / 2, p, cosines_[p], sines_[p]);
@@ -101,7 +97,7 @@ class RotaryTable {
 
   // Whether the table has the positions of these tokens: bad_rotary before init, bad_position where it has not.
   Status check(int position, int count) const {
-    if (!detail::is_within(cosines_[0][0], 1.0f, 1.0f)) return Status::bad_rotary;  // of position 0
+    if (!core::is_within(cosines_[0][0], 1.0f, 1.0f)) return Status::bad_rotary;  // of position 0
     return position < 0 || position > positions - count ? Status::bad_position : Status::ok;
   }
 

@@ -30,15 +30,28 @@ struct Extent {
   struct Strides {
     ptrdiff_t batch, token, head;
   } strides;
-  ptrdiff_t dense = 0;  // all numbers, where all strides are ATTEND_DENSE; PTRDIFF_MAX if they cannot be counted
-  bool clear = true;    // whether those that were given and those of a dense array can be of one array
+  ptrdiff_t dense;  // all numbers, where all strides are ATTEND_DENSE, or 0; PTRDIFF_MAX if they cannot be counted
+  bool clear;       // whether those that were given and those of a dense array can be of one array
 };
 
 // Where a tensor lies, and its step from one batch row to the next in bytes, or in numbers if these are bits.
 struct Place {
   Range range;
-  ptrdiff_t batch_step = 0;
+  ptrdiff_t batch_step;
 };
+
+// What defaults of problems are made of. What is unset is refused.
+constexpr ptrdiff_t dense_stride = ATTEND_DENSE, unset = -1;
+
+// Whether a tensor, or one that may be left out, says where each batch row is.
+template <class Tensor>
+bool steps_by_rows(const Tensor& tensor) {
+  return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0;
+}
+template <class Tensor>
+bool is_given_by_rows(const Tensor& tensor) {
+  return tensor.data != nullptr && steps_by_rows(tensor);
+}
 
 constexpr int float_bits = 8 * int(sizeof(float));
 // A format of a problem, which may be ATTEND_DEFAULT_FORMAT.
@@ -82,7 +95,7 @@ class Check {
   Place place_apart(const void* data, const Extent& extent, int bits, attend_argument argument);
   // Numbers side by side.
   Range array(const void* data, ptrdiff_t count, int bits, attend_argument argument) {
-    return place(data, {{1, 1, 1, count}, {0, 0, 0}}, bits, argument).range;
+    return place(data, {{1, 1, 1, count}, {0, 0, 0}, 0, true}, bits, argument).range;
   }
 
  private:

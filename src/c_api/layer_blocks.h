@@ -1,9 +1,9 @@
-// How an attend_layer goes over its tokens: by the blocks of layer_calls.h, which the typed calls go by too.
+// How an attend_layer goes over its tokens: by the blocks of include/attend/layer_blocks.h, which the typed calls go by too.
 #pragma once
 
 #include "layers.h"
 
-#include "../../include/attend/layer_calls.h"
+#include "../../include/attend/layer_blocks.h"
 
 namespace attend {
 namespace c_surface {

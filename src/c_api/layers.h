@@ -4,8 +4,8 @@
 #include "surface.h"
 
 #include "../../include/attend/attend_layers.h"
+#include "../../include/attend/core_layer.h"
 #include "../../include/attend/core_linear.h"
-#include "../../include/attend/normalisation.h"
 
 namespace attend {
 namespace c_surface {
@@ -66,28 +66,23 @@ void check_weights(Check& check, const Memory& memory, const attend_weights& wei
 // Projects tokens; work is what core::Linear says.
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work);
 
-template <core::Format is>
-struct Known {
-  static constexpr core::Format format = is;
-};
-
-// Calls with the format of some weights.
+// Calls call.of<format>() with the format of some weights.
 template <class Call>
-void with_format(int format, Call call) {
+void with_format(int format, const Call& call) {
   switch (format) {
     case ATTEND_FLOAT16:
-      return call(Known<core::Format::float16>());
+      return call.template of<core::Format::float16>();
     case ATTEND_BFLOAT16:
-      return call(Known<core::Format::bfloat16>());
+      return call.template of<core::Format::bfloat16>();
     case ATTEND_INT8:
-      return call(Known<core::Format::int8>());
+      return call.template of<core::Format::int8>();
     default:
-      return call(Known<core::Format::float32>());
+      return call.template of<core::Format::float32>();
   }
 }
 
 inline void check_epsilon(Check& check, float epsilon) {
-  check.require(detail::is_epsilon(epsilon), ATTEND_OUT_OF_RANGE, ATTEND_ARG_EPSILON);
+  check.require(core::is_epsilon(epsilon), ATTEND_OUT_OF_RANGE, ATTEND_ARG_EPSILON);
 }
 
 // What attend_rotary_init has made, for heads of so many numbers.

@@ -73,6 +73,7 @@ struct Call {
 
 // Its options.
 struct CallOptions {
+  CallOptions(Call& of) : call(of) {}
   Call& call;
   core::Options first = {};  // of batch row 0
   // From one batch row to the next, in bytes; of masks and biases in elements.

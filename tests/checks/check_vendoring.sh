@@ -122,7 +122,21 @@ for object in "$objects"/backend_*.o "$objects"/options.o "$objects"/typed_cache
   stops "attend cannot keep its bits" "$vendor/src/$(basename "$object" .o).cpp" -std=c++17 -ffast-math
 done
 for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$vendor/src/backend_scalar.cpp" -std=c++17 $flag; done
-for source in $sources; do stops "attend needs C++17" "$source" -std=c++14; done
+
+# Older compilers have the sources and the C surface, without one warning. At -O0, where what is a constant of its own in C++17 would
+# be missing when it is linked.
+strict='-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Werror'
+# shellcheck disable=SC2086
+succeeds "the copied sources compile with -std=gnu++14" compile_all "$build/older" "$sources" -std=gnu++14 -fsyntax-only $strict
+objects=$build/oldest
+# shellcheck disable=SC2086
+succeeds "the copied sources compile with -std=gnu++11" compile_all "$objects" "$sources" -std=gnu++11 -O0 $strict && same_bits gnu++11
+for standard in gnu++11 gnu++14; do
+  succeeds "attend_layers.h and attend_integer.h with -std=$standard" $cxx -std=$standard -Wall -Wextra -Werror -I"$vendor/include" -fsyntax-only \
+    -include "$vendor/include/attend/attend_integer.h" "$vendor/include/attend/attend_layers.h"
+  stops "attend needs C++17 for its C++ surface" "$vendor/include/attend/attend.h" -std=$standard
+done
+for source in $sources; do stops "attend needs C++11" "$source" -std=gnu++98; done
 
 # Processors on which other bits would come out. Their numbers take the place of this compiler's.
 refuses() { # text macro number
