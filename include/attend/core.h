@@ -91,12 +91,10 @@ constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { ret
 // Floats of scratch for Problem::row_block = row_block. On small parts nothing is copied, and sums beside those in the output
 // exist only where keys can pass one segment.
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
-  const bool many_segments = keys > segment_keys;
-  if (config::embedded) {
-    const EmbeddedMemory memory = {smaller_of(row_block, config::tile_rows), scaled_in_advance(row_block, key_panels)};
-    return size_t(memory.end(head_dim, value_dim, many_segments));
-  }
-  return size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, many_segments}, false).end);
+  return size_t(config::embedded
+                    ? EmbeddedMemory{smaller_of(row_block, config::tile_rows), scaled_in_advance(row_block, key_panels)}.end(
+                          head_dim, value_dim, keys > segment_keys)
+                    : HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, keys > segment_keys}, false).end);
 }
 
 // Computes the whole problem with the active backend.

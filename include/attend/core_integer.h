@@ -44,7 +44,7 @@ struct Normalised {
   int exponent;       // number = mantissa * 2^(exponent - bits)
 };
 
-constexpr Normalised normalise(double number, int bits) {
+ATTEND_CONSTEXPR_14 Normalised normalise(double number, int bits) {
   if (!(number > 0) || number > 1e300) return {0, -1000};
   int exponent = 0;
   while (number >= 1) number *= 0.5, ++exponent;
@@ -62,7 +62,7 @@ constexpr bool is_score_step(double step) { return step >= 0 && step < 1; }
 
 // step: scale * query scale * key scale * log2(e). One so small that no difference of scores changes a weight counts as zero.
 // Meant for constants, and fit for any target: the result is the same everywhere.
-constexpr ScoreScale score_scale(double step) {
+ATTEND_CONSTEXPR_14 ScoreScale score_scale(double step) {
   constexpr int most_right = 13;  // a masked score is still too far below others to have a weight
   constexpr uint32_t last = 15u << 12;
   integer_detail::Normalised n = integer_detail::normalise(step * 2048, 16);
@@ -78,7 +78,7 @@ constexpr ScoreScale score_scale(double step) {
 constexpr bool is_output_step(double steps) { return steps >= 0x1p-10 && steps <= 0x1p18; }
 
 // steps: value scale / output scale.
-constexpr OutputScale output_scale(double steps, int value_zero = 0, int zero = 0) {
+ATTEND_CONSTEXPR_14 OutputScale output_scale(double steps, int value_zero = 0, int zero = 0) {
   const integer_detail::Normalised n = integer_detail::normalise(steps, 15);
   return {int32_t(n.mantissa), 15 - n.exponent, value_zero, zero};
 }

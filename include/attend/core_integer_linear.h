@@ -20,7 +20,7 @@ struct IntegerMultiplier {
 constexpr bool is_integer_multiplier(double number) { return number >= 0x1p-32 && number < 0x1p29; }
 
 // number: input scale * scale of the output's weights / output scale. Meant for constants, and fit for any target.
-constexpr IntegerMultiplier integer_multiplier(double number) {
+ATTEND_CONSTEXPR_14 IntegerMultiplier integer_multiplier(double number) {
   const integer_detail::Normalised n = integer_detail::normalise(number, 31);
   if (n.mantissa == 0) return {0, 1};
   return {int32_t(n.mantissa), 31 - n.exponent};

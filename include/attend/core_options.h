@@ -38,11 +38,10 @@ enum class Scores : uint8_t {
 // Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
 // array or cache would: g itself, or as a table of pages or a ring says. Where nothing is said of it, slot = g.
 struct Paging {
-  const int32_t*
-      pages;  // null: none. Page of each page_groups groups; slot = pages[g / page_groups] * page_groups + g % page_groups
-  int page_groups;
-  int ring_groups;      // 0: none. Otherwise slot = sink_groups + g % ring_groups for the last ring_groups groups of the keys
-  int sink_groups;      // that exist, and g for others, of which only g < sink_groups are ever read
+  const int32_t* pages = nullptr;  // null: none. Page of each page_groups groups: slot =
+  int page_groups = 0;             // pages[g / page_groups] * page_groups + g % page_groups
+  int ring_groups = 0;  // 0: none. Otherwise slot = sink_groups + g % ring_groups for the last ring_groups groups of the keys
+  int sink_groups = 0;  // that exist, and g for others, of which only g < sink_groups are ever read
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
@@ -118,13 +117,12 @@ inline void move_queries(Options& options, int tokens, int heads) {
 // the segments before.
 constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
 
-// Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options.
+// Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options: room for the
+// embedded form, which the scalar backend runs on every target, and for the host's.
 constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
-  // Room for the embedded form, which the scalar backend runs on every target, and for the host's.
-  const size_t embedded = size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end);
-  if (config::embedded) return embedded;
-  const size_t host = size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end);
-  return embedded > host ? embedded : host;
+  return larger_of(
+      size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end),
+      config::embedded ? 0 : size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end));
 }
 
 // As run and run_part.

@@ -13,6 +13,7 @@ namespace attend {
 namespace core {
 
 __attribute__((always_inline)) constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
+__attribute__((always_inline)) constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
 // Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
 // memory, and no time to speak of unless floats are computed by software.
