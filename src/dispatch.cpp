@@ -57,9 +57,12 @@ template <class List>
 struct Table;
 template <class... Isa>
 struct Table<core::BackendList<Isa...>> {
-  static constexpr Backend backends[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
-                                          core::Entry<typename Isa::Combining>::combine, available<Isa>}...};
+  static const Backend backends[sizeof...(Isa)];
 };
+template <class... Isa>
+const Backend Table<core::BackendList<Isa...>>::backends[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
+                                                               core::Entry<typename Isa::Combining>::combine,
+                                                               available<Isa>}...};
 constexpr auto& backends = Table<core::Backends>::backends;
 constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
 
