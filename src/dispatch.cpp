@@ -54,11 +54,16 @@ bool available() {
 #endif
 
 template <class List>
-constexpr int table = 0;
+struct Table;
 template <class... Isa>
-constexpr Backend table<core::BackendList<Isa...>>[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
-                                                         core::Entry<typename Isa::Combining>::combine, available<Isa>}...};
-constexpr auto& backends = table<core::Backends>;
+struct Table<core::BackendList<Isa...>> {
+  static const Backend backends[sizeof...(Isa)];
+};
+template <class... Isa>
+const Backend Table<core::BackendList<Isa...>>::backends[] = {{Isa::name, core::Entry<Isa>::run, core::Entry<Isa>::sum_segment,
+                                                               core::Entry<typename Isa::Combining>::combine,
+                                                               available<Isa>}...};
+constexpr auto& backends = Table<core::Backends>::backends;
 constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
 
 bool same_text(const char* a, const char* b) {

@@ -72,6 +72,13 @@
 #define ATTEND_CACHE  // for programs to write before their caches: ATTEND_CACHE static attend::KvCache<Wake> cache;
 #endif
 
+// Before functions that are constexpr where those may have statements, loops too: from C++14 on.
+#if __cplusplus >= 201402L
+#define ATTEND_CONSTEXPR_14 constexpr
+#else
+#define ATTEND_CONSTEXPR_14 inline
+#endif
+
 namespace attend {
 namespace detail {
 

@@ -40,51 +40,18 @@ struct OutputScale {
 namespace integer_detail {
 
 struct Normalised {
-  uint32_t mantissa;  // rounded, of exactly `bits` bits; 0 of a number below 2^-64
+  uint32_t mantissa;  // rounded, of exactly `bits` bits; 0 of a number that is not above 0
   int exponent;       // number = mantissa * 2^(exponent - bits)
 };
 
-// A mantissa that rounding may have made a bit longer.
-constexpr Normalised with_carry(uint32_t mantissa, int bits, int exponent) {
-  return mantissa >> bits ? Normalised{mantissa >> 1, exponent + 1} : Normalised{mantissa, exponent};
-}
-
-// Of number * 2^exponent, which is above 0.
-constexpr Normalised normalise_positive(double number, int bits, int exponent) {
-  return number >= 1    ? normalise_positive(number * 0.5, bits, exponent + 1)
-         : number < 0.5 ? normalise_positive(number * 2, bits, exponent - 1)
-                        : with_carry(uint32_t(number * double(uint32_t(1) << bits) + 0.5), bits, exponent);
-}
-
-constexpr Normalised normalise(double number, int bits) {
-  return number >= 0x1p-64 && number <= 1e300 ? normalise_positive(number, bits, 0) : Normalised{0, -1000};
-}
-
-constexpr int most_right = 13;  // a masked score is still too far below others to have a weight
-constexpr uint32_t last_end = 15u << 12;
-
-// A step that a ScoreScale can hold: one that was rounded up to 1 becomes the largest below, and one with a smaller exponent
-// than `right` can say gets fewer bits.
-constexpr Normalised score_step(Normalised n) {
-  return n.exponent > 11             ? Normalised{0xffffu, 11}
-         : n.exponent >= -most_right ? n
-                                     : Normalised{n.exponent < -40 ? 0 : n.mantissa >> (-n.exponent - most_right), -most_right};
-}
-
-constexpr uint32_t score_end(uint32_t end) { return end < last_end ? end : last_end; }
-
-constexpr ScoreScale score_scale_of(uint32_t factor, int right, int left) {
-  return {factor, right, left, score_end(((15u << 27) - 1) / factor + 1)};
-}
-
-constexpr ScoreScale score_scale_of(Normalised n) {
-  return n.mantissa == 0  ? ScoreScale{0, most_right, 0, last_end}
-         : n.exponent > 0 ? score_scale_of(n.mantissa << n.exponent, 0, n.exponent)
-                          : score_scale_of(n.mantissa, -n.exponent, 0);
-}
-
-constexpr OutputScale output_scale_of(Normalised n, int value_zero, int zero) {
-  return {int32_t(n.mantissa), 15 - n.exponent, value_zero, zero};
+ATTEND_CONSTEXPR_14 Normalised normalise(double number, int bits) {
+  if (!(number > 0) || number > 1e300) return {0, -1000};
+  int exponent = 0;
+  while (number >= 1) number *= 0.5, ++exponent;
+  while (number < 0.5) number *= 2, --exponent;
+  uint32_t mantissa = uint32_t(number * double(uint32_t(1) << bits) + 0.5);
+  if (mantissa >> bits) mantissa >>= 1, ++exponent;
+  return {mantissa, exponent};
 }
 
 }  // namespace integer_detail
@@ -95,16 +62,25 @@ constexpr bool is_score_step(double step) { return step >= 0 && step < 1; }
 
 // step: scale * query scale * key scale * log2(e). One so small that no difference of scores changes a weight counts as zero.
 // Meant for constants, and fit for any target: the result is the same everywhere.
-constexpr ScoreScale score_scale(double step) {
-  return integer_detail::score_scale_of(integer_detail::score_step(integer_detail::normalise(step * 2048, 16)));
+ATTEND_CONSTEXPR_14 ScoreScale score_scale(double step) {
+  constexpr int most_right = 13;  // a masked score is still too far below others to have a weight
+  constexpr uint32_t last = 15u << 12;
+  integer_detail::Normalised n = integer_detail::normalise(step * 2048, 16);
+  if (n.exponent > 11) n = {0xffffu, 11};  // a step that rounds up to 1
+  if (n.exponent < -most_right) n = {n.exponent < -40 ? 0 : n.mantissa >> (-n.exponent - most_right), -most_right};
+  if (n.mantissa == 0) return {0, most_right, 0, last};
+  const int left = n.exponent > 0 ? n.exponent : 0;
+  const uint32_t factor = n.mantissa << left, end = ((15u << 27) - 1) / factor + 1;
+  return {factor, left > 0 ? 0 : -n.exponent, left, end < last ? end : last};
 }
 
 // Whether output_scale takes a number: 2^-10 … 2^18.
 constexpr bool is_output_step(double steps) { return steps >= 0x1p-10 && steps <= 0x1p18; }
 
 // steps: value scale / output scale.
-constexpr OutputScale output_scale(double steps, int value_zero = 0, int zero = 0) {
-  return integer_detail::output_scale_of(integer_detail::normalise(steps, 15), value_zero, zero);
+ATTEND_CONSTEXPR_14 OutputScale output_scale(double steps, int value_zero = 0, int zero = 0) {
+  const integer_detail::Normalised n = integer_detail::normalise(steps, 15);
+  return {int32_t(n.mantissa), 15 - n.exponent, value_zero, zero};
 }
 
 // One call, as core::Problem: scores are dot(query, key), of integers; zero points of keys change nothing and need not be

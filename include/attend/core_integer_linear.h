@@ -16,20 +16,14 @@ struct IntegerMultiplier {
   int32_t shift;   // 1 … 62
 };
 
-namespace integer_detail {
-
-constexpr IntegerMultiplier multiplier_of(Normalised n) {
-  return n.mantissa == 0 ? IntegerMultiplier{0, 1} : IntegerMultiplier{int32_t(n.mantissa), 31 - n.exponent};
-}
-
-}  // namespace integer_detail
-
 // Whether integer_multiplier takes a number: 2^-32 … 2^29.
 constexpr bool is_integer_multiplier(double number) { return number >= 0x1p-32 && number < 0x1p29; }
 
 // number: input scale * scale of the output's weights / output scale. Meant for constants, and fit for any target.
-constexpr IntegerMultiplier integer_multiplier(double number) {
-  return integer_detail::multiplier_of(integer_detail::normalise(number, 31));
+ATTEND_CONSTEXPR_14 IntegerMultiplier integer_multiplier(double number) {
+  const integer_detail::Normalised n = integer_detail::normalise(number, 31);
+  if (n.mantissa == 0) return {0, 1};
+  return {int32_t(n.mantissa), 31 - n.exponent};
 }
 
 // The most inputs of a projection: 65,536 products of a weight and an input less its zero point, each at most 128 * 255, fit

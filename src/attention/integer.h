@@ -105,20 +105,20 @@ class IntegerPipeline {
   };
   struct ScoreKernels {
     template <int rows, class... Arguments>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Arguments&... arguments) const {
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
       Isa::template scores<rows>(arguments...);
     }
   };
   struct ValueKernels {
     template <int rows, class... Arguments>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Arguments&... arguments) const {
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
       Isa::template values<rows>(arguments...);
     }
   };
   struct HostTile {
     IntegerTiles<Isa::packs, Isa, Keys>& tiles;
     template <int rows, class... Arguments>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Arguments&... arguments) const {
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
       tiles.template go_over<rows>(arguments...);
     }
   };

@@ -88,7 +88,7 @@ class PlainWalk {
       const Row next = row_after(tile.first, tile.rows, rows_.group);
       tile.last_token = next.head > 0 ? next.token : next.token - 1;
       if (one_chain_) {
-        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this}, tile, block);
+        with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
       } else {
         go_over_tile<core::Tiles<Backend>>(tile, block);
       }
@@ -98,8 +98,10 @@ class PlainWalk {
 
   struct WithOneKernel {
     PlainWalk& walk;
+    const Tile& tile;
+    const KeyBlock& block;
     template <int rows>
-    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, const Tile& tile, const KeyBlock& block) const {
+    ATTEND_ALWAYS_INLINE void operator()(Constant<rows>) const {
       walk.template go_over_tile<OneKernel<Isa, rows>>(tile, block);
     }
   };

@@ -79,11 +79,17 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
 
 template <class Isa>
 struct SoftmaxKernels {
+  float* scores;
+  const int* visible;
+  SoftmaxState* states;
+  float* lane_sums;
+  const Sums& sums;
+
   static constexpr bool exist(int rows) { return Isa::softmax_rows(rows) == rows; }
   template <int rows>
-  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, float* scores, const int* visible, SoftmaxState* states,
-                                       float* lane_sums, Sums sums) const {
-    softmax_side_by_side<Isa, rows>(scores, visible, states, lane_sums, sums);
+  ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int r) const {
+    softmax_side_by_side<Isa, rows>(scores + r * config::score_keys, visible + r, states + r, lane_sums + r * panel_keys,
+                                    sums_from(sums, r));
   }
 };
 
@@ -96,11 +102,10 @@ struct SoftmaxKernels {
 //   sums       [rows][value_dim], which follow the maxima; if they have not begun, the lane sums have not either
 template <class Isa>
 void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
+  const SoftmaxKernels<Isa> kernels = {scores, visible, states, lane_sums, sums};
   for (int r = 0, some; r < rows; r += some) {
     some = Isa::softmax_rows(rows - r);
-    with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(some, SoftmaxKernels<Isa>(),
-                                                                      scores + r * config::score_keys, visible + r, states + r,
-                                                                      lane_sums + r * panel_keys, sums_from(sums, r));
+    with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(some, kernels, r);
   }
 }
 
