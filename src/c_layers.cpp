@@ -137,6 +137,10 @@ void check_places(Check& check, const LayerArguments& given, LayerUse& use) {
   check_layer(check, memory, use.layer, use.call.first);
 }
 
+struct RunBlock {
+  static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
+};
+
 void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const core::Options& options) {
   core::Problem problem = problem_of_row(use.call, 0);
   float* const work = static_cast<float*>(given.workspace);
@@ -157,8 +161,7 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
     detail::run_blocks(problem, call);
   } else {
     core::Options of_block = options;
-    detail::run_option_blocks(problem, of_block, call,
-                              [](const core::Problem& block, const core::Options& more) { core::run(block, more); });
+    detail::run_option_blocks<RunBlock>(problem, of_block, call);
   }
 }
 

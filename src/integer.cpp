@@ -6,13 +6,13 @@ namespace core {
 namespace {
 
 template <class Backend>
-struct Run {
+struct RunIntegers {
   static constexpr auto function = &IntegerEntry<Backend>::run;
 };
 
 }  // namespace
 
-void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<Run>(problem); }
+void run(const IntegerProblem& problem) { ActiveIntegerBackend::call<RunIntegers>(problem); }
 
 }  // namespace core
 }  // namespace attend

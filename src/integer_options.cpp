@@ -6,14 +6,14 @@ namespace core {
 namespace {
 
 template <class Backend>
-struct RunOptions {
+struct RunIntegerOptions {
   static constexpr auto function = &IntegerEntry<Backend>::run_options;
 };
 
 }  // namespace
 
 void run(const IntegerProblem& problem, const IntegerOptions& options) {
-  ActiveIntegerBackend::call<RunOptions>(problem, options);
+  ActiveIntegerBackend::call<RunIntegerOptions>(problem, options);
 }
 
 }  // namespace core

@@ -96,15 +96,15 @@ void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
   });
 }
 
-// run: what computes a problem with options. Both become those of the last block.
-template <class... Types, class Run>
-void run_option_blocks(core::Problem& problem, core::Options& options, const LayerCall<Types...>& call, Run run) {
+// How::run computes a problem with options. Both become those of the last block.
+template <class How, class... Types>
+void run_option_blocks(core::Problem& problem, core::Options& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;
   call.kept.fill(call, queries);
   call.attend_blocks(queries, [&](int first, int count) {
     problem.queries = count;
     problem.offset = core::offset_after(offset, first);
-    run(problem, options);
+    How::run(problem, options);
     core::move_queries(options, count, 0);
   });
 }

@@ -116,7 +116,7 @@ Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) 
 
 template <class How, class... Types>
 void run_option_share(OptionCall& of_block, const LayerCall<Types...>& call) {
-  run_option_blocks(of_block.problem, of_block.options, call, How::run);
+  run_option_blocks<How>(of_block.problem, of_block.options, call);
 }
 
 // What is attended to: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work memory.
