@@ -83,11 +83,11 @@ struct IntegerDspSoftmax {
   }
 
  private:
-  // Scores to what their weights are the powers of: octaves, from 1 on, in 5 bits, and 2048ths of one in the next 11; all ones
-  // from the distance on where weights are zero.
+  // Scores to what their weights are the powers of: octaves, from 12 on, in 5 bits, and 2048ths of one in the next 11; all ones
+  // from the distance on where weights are zero. (12: one that a weight is rounded from, and 11 bits that powers are shifted by.)
   ATTEND_HOT ATTEND_NOINLINE static void exponents(int32_t* scores, int32_t largest, const core::ScoreScale& scale,
                                                    uint32_t fraction) {
-    const uint32_t parts[] = {uint32_t(largest), uint32_t(scale.right), scale.end - 1, scale.factor, (fraction + 2048) << 16};
+    const uint32_t parts[] = {uint32_t(largest), uint32_t(scale.right), scale.end - 1, scale.factor, (fraction + 12 * 2048) << 16};
     register int32_t* at __asm__("r0") = scores;
     register const uint32_t* from __asm__("r1") = parts;
     __asm__ volatile(
@@ -108,7 +108,9 @@ struct IntegerDspSoftmax {
         ".if %c[small]\n"
         "attend_exponents r2, r3\n"
         ".else\n"
+        ".rept 4\n"
         "attend_exponents r2, r3, r4, r5\n"
+        ".endr\n"
         ".endif\n"
         ".purgem attend_exponents\n"
         "cmp r0, r1\n"
@@ -118,30 +120,34 @@ struct IntegerDspSoftmax {
         : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
   }
 
-  // Exponents to weights, pairs of which lie two words apart; returns their sum. The shift by one octave more than the weight's
-  // leaves in the carry what rounds it.
+  // Exponents to weights, pairs of which lie two words apart; returns their sum. A step c - ((f * p) >> 11) is
+  // (c * 2^11 + 2047 - f * p) >> 11; the shift of the last one is part of the weight's own. That shift is by one octave more than
+  // the weight's, and leaves in the carry what rounds it.
   //   r2-r5 coefficients   r6 two ones   r9 r10 exponents, weights   r11 fraction   r12 end   lr power
   ATTEND_HOT ATTEND_NOINLINE static uint32_t powers(const int32_t* exponents, int32_t* weights) {
     register const int32_t* from __asm__("r0") = exponents;
     register int32_t* to __asm__("r1") = weights;
     register uint32_t sum __asm__("r8") = 0;
     __asm__ volatile(
-        "movw r2, %[c0]\n"
-        "movw r3, %[c1]\n"
+        "movw r2, %[k0] & 0xffff\n"
+        "movt r2, %[k0] >> 16\n"
+        "movw r3, %[k1] & 0xffff\n"
+        "movt r3, %[k1] >> 16\n"
         "movw r4, %[c2]\n"
-        "movw r5, %[c3]\n"
+        "rsb r4, r4, #0\n"
+        "movw r5, %[k3] & 0xffff\n"
+        "movt r5, %[k3] >> 16\n"
         "mov r6, #0x00010001\n"
         "add r12, r0, %[row]\n"
         "1:\n"
+        ".rept 4 - 3 * %c[small]\n"
         "ldrd r9, r10, [r0], #8\n"
         ".irp number, r9, r10\n"
         "ubfx r11, \\number, #16, #11\n"
-        "mul lr, r11, r5\n"
-        "sub lr, r4, lr, lsr #11\n"
-        "mul lr, r11, lr\n"
-        "sub lr, r3, lr, lsr #11\n"
-        "mul lr, r11, lr\n"
-        "sub lr, r2, lr, lsr #11\n"
+        "smlawb lr, r5, r11, r4\n"  // the upper 32 of 48 bits, plus r4
+        "mla lr, r11, lr, r3\n"
+        "lsr lr, lr, #11\n"
+        "mls lr, r11, lr, r2\n"
         "lsr \\number, \\number, #27\n"
         "lsrs lr, lr, \\number\n"
         "adc \\number, lr, #0\n"
@@ -149,10 +155,12 @@ struct IntegerDspSoftmax {
         "pkhbt r9, r9, r10, lsl #16\n"
         "str r9, [r1], #8\n"
         "smlad r8, r9, r6, r8\n"
+        ".endr\n"
         "cmp r0, r12\n"
         "bne 1b\n"
         : "+r"(from), "+r"(to), "+r"(sum)
-        : [c0] "i"(exp2_c0), [c1] "i"(exp2_c1), [c2] "i"(exp2_c2), [c3] "i"(exp2_c3), [row] "i"(4 * integer_chunk)
+        : [k0] "i"(exp2_c0 << 11 | 2047), [k1] "i"(exp2_c1 << 11 | 2047), [c2] "i"(exp2_c2), [k3] "i"(exp2_c3 << 5),
+          [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r2", "r3", "r4", "r5", "r6", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
     return sum;
   }
