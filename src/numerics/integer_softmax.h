@@ -59,12 +59,14 @@ inline Reference reference_of(int32_t largest, const core::ScoreScale& scale) {
 // distance: how far a score is below the largest, >= 0.
 inline uint32_t weight_of(int32_t distance, const core::ScoreScale& scale, uint32_t fraction) {
   const uint32_t shifted = uint32_t(distance) >> scale.right;
-  const uint32_t t = ((shifted * scale.factor) >> 16) + fraction;  // without a meaning from scale.end on
+  const uint32_t t =
+      ((shifted * scale.factor) >> 16) + (fraction + (11 << weight_octave_bits));  // no meaning from scale.end on
   const uint32_t x = t & 2047;
   uint32_t power = exp2_c2 - ((x * exp2_c3) >> 11);
   power = exp2_c1 - ((x * power) >> 11);
-  power = exp2_c0 - ((x * power) >> 11);
-  const uint32_t weight = ((power >> ((t >> weight_octave_bits) & 31)) + 1) >> 1;
+  // exp2_c0 - ((x * power) >> 11) with 11 bits more, which the shift by octaves takes away: t has 11 of these more.
+  const uint32_t longer = (exp2_c0 << 11 | 2047) - x * power;
+  const uint32_t weight = ((longer >> ((t >> weight_octave_bits) & 31)) + 1) >> 1;
   // All ones where shifted < scale.end.
   return weight & (0u - ((shifted - scale.end) >> 31));
 }

@@ -84,10 +84,12 @@ struct IntegerDspSoftmax {
 
  private:
   // Scores to what their weights are the powers of: octaves, from 12 on, in 5 bits, and 2048ths of one in the next 11; all ones
-  // from the distance on where weights are zero. (12: one that a weight is rounded from, and 11 bits that powers are shifted by.)
+  // from the distance on where weights are zero. (12: one that a weight is rounded from, and 11 bits that powers are shifted
+  // by.)
   ATTEND_HOT ATTEND_NOINLINE static void exponents(int32_t* scores, int32_t largest, const core::ScoreScale& scale,
                                                    uint32_t fraction) {
-    const uint32_t parts[] = {uint32_t(largest), uint32_t(scale.right), scale.end - 1, scale.factor, (fraction + 12 * 2048) << 16};
+    const uint32_t parts[] = {uint32_t(largest), uint32_t(scale.right), scale.end - 1, scale.factor,
+                              (fraction + 12 * 2048) << 16};
     register int32_t* at __asm__("r0") = scores;
     register const uint32_t* from __asm__("r1") = parts;
     __asm__ volatile(
@@ -121,8 +123,8 @@ struct IntegerDspSoftmax {
   }
 
   // Exponents to weights, pairs of which lie two words apart; returns their sum. A step c - ((f * p) >> 11) is
-  // (c * 2^11 + 2047 - f * p) >> 11; the shift of the last one is part of the weight's own. That shift is by one octave more than
-  // the weight's, and leaves in the carry what rounds it.
+  // (c * 2^11 + 2047 - f * p) >> 11; the shift of the last one is part of the weight's own. That shift is by one octave more
+  // than the weight's, and leaves in the carry what rounds it.
   //   r2-r5 coefficients   r6 two ones   r9 r10 exponents, weights   r11 fraction   r12 end   lr power
   ATTEND_HOT ATTEND_NOINLINE static uint32_t powers(const int32_t* exponents, int32_t* weights) {
     register const int32_t* from __asm__("r0") = exponents;

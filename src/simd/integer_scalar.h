@@ -36,8 +36,9 @@ struct IntegerScalar {
 
   // The largest of a row's scores.
   static int32_t largest(const int32_t* scores) {
-    int32_t most = scores[0];
-    for (int k = 1; k < integer_chunk; ++k) most = larger_of(most, scores[k]);
+    int32_t most = *scores;
+    const auto step = [&]() __attribute__((always_inline)) { most = larger_of(most, *scores++); };
+    for (int k = 0; k < integer_chunk; k += 4) four_times(step);
     return most;
   }
 
@@ -51,12 +52,16 @@ struct IntegerScalar {
   // Scores of a row to weights, in their place; returns their sum. Rows are taken in ascending order.
   static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
                           uint32_t fraction) {
+    const int32_t* scores = tile[row];
+    Weight* to = weight(tile, row, 0);
     uint32_t sum = 0;
-    for (int k = 0; k < integer_chunk; ++k) {
-      const uint32_t number = weight_of(largest - tile[row][k], scale, fraction);
-      *weight(tile, row, k) = int16_t(number);
+    const auto step = [&]() __attribute__((always_inline)) {
+      const uint32_t number = weight_of(largest - *scores++, scale, fraction);
+      *to = int16_t(number);
+      to += tile_rows;
       sum += number;
-    }
+    };
+    for (int k = 0; k < integer_chunk; k += 4) four_times(step);
     return sum;
   }
 
@@ -68,15 +73,20 @@ struct IntegerScalar {
     for (; c + tile_columns <= width; c += tile_columns) {
       value_tile<rows, tile_columns>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
     }
+    for (; tile_columns > 2 && !code_is_small && c + 2 <= width; c += 2) {
+      value_tile<rows, 2>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+    }
     for (; tile_columns > 1 && c < width; ++c) {
       value_tile<rows, 1>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
     }
   }
 
  private:
-  // As many as registers hold beside the pointers: Thumb's first instructions have eight.
+  // As many as registers hold beside the pointers: Thumb's first instructions have eight, the later ones fourteen.
 #if ATTEND_THUMB1
   static constexpr int tile_keys = 1, tile_columns = 1;
+#elif defined(__thumb2__)
+  static constexpr int tile_keys = 2, tile_columns = 3;
 #else
   static constexpr int tile_keys = 2, tile_columns = 2;
 #endif
@@ -124,10 +134,13 @@ struct IntegerScalar {
                                               const Merge* merges, int32_t* to, int width) {
     int32_t sums[rows][count];
     for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
       for (int i = 0; i < count; ++i) sums[r][i] = merges[r].half;
     }
     const auto step = [&]() __attribute__((always_inline)) {
+      ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
+        ATTEND_UNROLL
         for (int i = 0; i < count; ++i) sums[r][i] += uint16_t(weights[r]) * int32_t(values[i]);
       }
       weights += tile_rows;
@@ -145,6 +158,7 @@ struct IntegerScalar {
     for (; fours > 0; --fours) four_times(step);
     for (int left = keys & 3; left > 0; --left) step();
     const auto add = [&](int r) __attribute__((always_inline)) {
+      ATTEND_UNROLL
       for (int i = 0; i < count; ++i) {
         int32_t* const sum = to + r * width + i;
         *sum = (*sum >> merges[r].total) + (sums[r][i] >> merges[r].chunk);
