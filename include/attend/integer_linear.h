@@ -28,7 +28,7 @@ template <int tokens, int size>
 using Int16Vectors = IntegerVectors<tokens, size, int16_t>;
 
 // The weights of a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its sum,
-// in steps of input scale * weight scale, within -2^23 … 2^23. These are weights and bias of TFLite's fully connected layer.
+// in steps of input scale * weight scale, within -2^23 … 2^23 - 1. These are weights and bias of TFLite's fully connected layer.
 template <int outputs, int inputs>
 struct IntegerWeights {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
@@ -157,7 +157,7 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
   if constexpr (Is::outputs > 0 && count > 0 && written) {
     if (scales.status() != Status::ok) return scales.status();
     for (const int32_t bias : weights.bias) {
-      if (bias < -(1 << 23) || bias > 1 << 23) return Status::bad_quantisation;
+      if (bias < -(1 << 23) || bias >= 1 << 23) return Status::bad_quantisation;
     }
     const uintptr_t from = reinterpret_cast<uintptr_t>(&x), to = reinterpret_cast<uintptr_t>(&y);
     if (from < to + sizeof y && to < from + sizeof x) return Status::bad_output;

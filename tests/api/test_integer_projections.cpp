@@ -20,7 +20,7 @@ void fill(Array& array, Random& random) {
 }
 
 template <int outputs, int inputs>
-attend::IntegerWeights<outputs, inputs> random_weights(Random& random, int largest_bias = 1 << 23) {
+attend::IntegerWeights<outputs, inputs> random_weights(Random& random, int largest_bias = (1 << 23) - 1) {
   attend::IntegerWeights<outputs, inputs> weights;
   fill(weights.data, random);
   for (std::int32_t& bias : weights.bias) bias = random.between(-largest_bias, largest_bias);
@@ -110,7 +110,7 @@ TEST_CASE("integer projections of the C++ surface: what is refused changes nothi
   CHECK(attend::project(x, weights, Scales({1, 128}, 1, 1), y) == Status::bad_zero_point);
   CHECK(attend::project(x, weights, Scales(1, 1, {1, -129}), y) == Status::bad_zero_point);
   CHECK(attend::project(x, weights, right, x) == Status::bad_output);
-  weights.bias[7] = (1 << 23) + 1;
+  weights.bias[7] = 1 << 23;
   CHECK(attend::project(x, weights, right, y) == Status::bad_quantisation);
   CHECK(std::memcmp(&y, &before, sizeof y) == 0);
   weights.bias[7] = -(1 << 23);

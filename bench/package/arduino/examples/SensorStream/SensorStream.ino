@@ -41,7 +41,7 @@ bool make_ring() {
   shape.kv_heads = 1;
   shape.head_dim = 3;
   shape.value_dim = 1;
-  shape.max_tokens = 1000000;  // how far positions count: some days of readings
+  shape.max_tokens = 1000000;  // how far positions count: a day of readings
   shape.window_keys = readings_kept;
   return succeeded(attend_cache_init(&shape, ring_memory, sizeof ring_memory, &ring));
 }
@@ -68,7 +68,12 @@ bool predict(float reading) {
   if (++readings <= 2) return false;  // there is no point yet
   attend_input key = {&before, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
   attend_input value = {&reading, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
-  if (attend_cache_append(ring, 1, &key, &value) == ATTEND_FULL) attend_cache_truncate(ring, 0);
+  attend_status status = attend_cache_append(ring, 1, &key, &value);
+  if (attend_status_error(status) == ATTEND_FULL) {
+    attend_cache_truncate(ring, 0);
+    status = attend_cache_append(ring, 1, &key, &value);
+  }
+  if (!succeeded(status)) return false;
   query.x = last_readings[0];
   query.y = last_readings[1];
   query.square = 1;
