@@ -20,16 +20,16 @@ constexpr attend_integer_problem integer_defaults = {
     unset,
     ATTEND_DEFAULT_OFFSET,
     nullptr,
-    {nullptr, dense_stride, dense_stride, dense_stride},  // query
-    {nullptr, dense_stride, dense_stride, dense_stride},
-    {nullptr, dense_stride, dense_stride, dense_stride},
-    {nullptr, dense_stride, dense_stride, dense_stride},  // output
+    no_input,  // query
+    no_input,
+    no_input,
+    no_output,
     nullptr,
     nullptr,
     ATTEND_NO_LIMIT,
     ATTEND_NO_LIMIT,
     0,
-    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE},
+    no_mask,
     {nullptr, dense_stride, dense_stride},  // key_scales
     {nullptr, dense_stride, dense_stride},
     {0, 0},

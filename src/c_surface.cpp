@@ -28,22 +28,22 @@ constexpr attend_problem defaults = {
     ATTEND_ALL_KEYS,
     ATTEND_DEFAULT_OFFSET,
     nullptr,
-    {nullptr, dense_stride, dense_stride, dense_stride},  // query
-    {nullptr, dense_stride, dense_stride, dense_stride},
-    {nullptr, dense_stride, dense_stride, dense_stride},
-    {nullptr, dense_stride, dense_stride, dense_stride},  // output
+    no_input,  // query
+    no_input,
+    no_input,
+    no_output,
     nullptr,
     ATTEND_NO_LIMIT,
     ATTEND_NO_LIMIT,
     0,
-    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE},
+    no_mask,
     {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS},  // bias
     nullptr,
     {nullptr, dense_stride, unset, unset},  // relative_bias
     nullptr,
     {nullptr, dense_stride, dense_stride},  // key_scales
     {nullptr, dense_stride, dense_stride},
-    {nullptr, dense_stride, dense_stride, dense_stride},  // lse
+    no_output,  // lse
     {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_SCORES_NONE},
     ATTEND_DEFAULT_ORIGIN,
     {nullptr, dense_stride, 0, 0},  // pages

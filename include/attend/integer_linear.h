@@ -28,7 +28,8 @@ template <int tokens, int size>
 using Int16Vectors = IntegerVectors<tokens, size, int16_t>;
 
 // The weights of a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its sum,
-// in steps of input scale * weight scale, within -2^23 … 2^23 - 1. These are weights and bias of TFLite's fully connected layer.
+// in steps of input scale * weight scale, within -2^23 … 2^23 - 1. These are weights and bias of TFLite's fully connected
+// layer.
 template <int outputs, int inputs>
 struct IntegerWeights {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
@@ -69,8 +70,9 @@ class ProjectionScales {
   static constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
 
   constexpr void set(int output, double of_input, double of_weights, double of_output) {
-    const double factor = of_input * of_weights / of_output;
-    if (of_input > 0 && of_weights > 0 && of_output > 0 && core::is_integer_multiplier(factor)) {
+    const bool ordinary = of_input > 0 && of_weights > 0 && of_output > 0;
+    const double factor = ordinary ? of_input * of_weights / of_output : 0;
+    if (core::is_integer_multiplier(factor)) {
       multipliers_[output] = core::integer_multiplier(factor);
     } else if (status_ == Status::ok) {
       status_ = Status::bad_quantisation;

@@ -42,6 +42,9 @@ struct Place {
 
 // What defaults of problems are made of. What is unset is refused.
 constexpr ptrdiff_t dense_stride = ATTEND_DENSE, unset = -1;
+constexpr attend_input no_input = {nullptr, dense_stride, dense_stride, dense_stride};
+constexpr attend_output no_output = {nullptr, dense_stride, dense_stride, dense_stride};
+constexpr attend_mask no_mask = {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE};
 
 // Whether a tensor, or one that may be left out, says where each batch row is.
 template <class Tensor>

@@ -79,7 +79,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
     int missing;  // pairs of keys to a multiple of 4
   };
 
-  // 2 rows, 4 columns, 2 keys at a time: 17 instructions for 16 products. One address would be too many for the registers. So
+  // 2 rows, 4 columns, 2 keys at a time: 18 instructions for 16 products. One address would be too many for the registers. So
   // weights are pushed to the stack, last ones first, each pair of keys with the distance of its values, and popped: three
   // words of one instruction. Of each fourth pair, and where code is to be small of
   // each, the distance is doubled, and its last bit says whether another follows. A whole chunk begins its sums with its first

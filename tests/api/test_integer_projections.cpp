@@ -95,6 +95,22 @@ TEST_CASE("integer projections of the C++ surface: token vectors become queries,
   }
 }
 
+TEST_CASE("integer projections of the C++ surface: as many inputs as there may be, at both ends of the sums") {
+  constexpr int inputs = attend::core::integer_linear_inputs;
+  static attend::Int8Vectors<1, inputs> x;
+  static attend::IntegerWeights<2, inputs> weights;
+  attend::Int16Vectors<1, 2> y;
+  std::memset(&x, 0x80, sizeof x);
+  std::memset(weights.data[0], 0x80, sizeof weights.data[0]);  // -128
+  std::memset(weights.data[1], 0x7f, sizeof weights.data[1]);
+  weights.bias[0] = (1 << 23) - 1;
+  weights.bias[1] = -(1 << 23);
+  constexpr attend::ProjectionScales<> scales({1, 127}, 1e-5, 1);
+  REQUIRE(attend::project(x, weights, scales, y) == Status::ok);
+  for (int o = 0; o < 2; ++o) CHECK(y[0][o] == exact(x[0], weights, o, 127, scales.multipliers()[0], 0, 32767));
+  CHECK(y[0][0] == 21475);  // 2^31 - 1 hundred-thousandths
+}
+
 TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {
   Random random(5);
   attend::Int8Vectors<2, 8> x, y, before;
@@ -104,6 +120,7 @@ TEST_CASE("integer projections of the C++ surface: what is refused changes nothi
   auto weights = random_weights<8, 8>(random);
   const attend::ProjectionScales<> right(1, 0.01, 1);
   using Scales = attend::ProjectionScales<>;
+  static_assert(Scales(1, 1, 0).status() == Status::bad_quantisation && Scales(0, 1, 1).status() == Status::bad_quantisation);
   CHECK(attend::project(x, weights, Scales(0, 1, 1), y) == Status::bad_quantisation);
   CHECK(attend::project(x, weights, Scales(1, 1, -1), y) == Status::bad_quantisation);
   CHECK(attend::project(x, weights, Scales(1e30, 1, 1), y) == Status::bad_quantisation);

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from onnx_attention import BIASED, CAPPED, RAW, WEIGHTS, Node, flags, numbers, reference, spoil, visible
+from onnx_attention import CAPPED, RAW, WEIGHTS, Checks, Node, flags, numbers, reference, spoil, visible
 
 size_t, ptrdiff, pointer, c_int, c_float = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_float
 CAUSAL, QUERIES_LAST = 1, 2
@@ -44,15 +44,8 @@ attend.attend_workspace_size.argtypes = attend.attend_state_size.argtypes = [poi
 attend.attend_begin.argtypes = attend.attend_finish.argtypes = [pointer]
 attend.attend_workspace_size.restype = attend.attend_state_size.restype = size_t
 attend.attend_run.argtypes = [pointer, pointer, size_t]
-passed = failed = 0
-worst = {}
-
-
-def check(right, what):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print("FAIL", what)
+checks = Checks()
+check = checks.check
 
 
 def right(status, what):
@@ -126,15 +119,16 @@ class Case(Node):
             self.absorb(p, parts)
         what = "%s, stage %d" % (self.name, stage)
         half = self.dtype == np.float16
-        self.compare(what + ", output", y, expected, 1.5e-3 if half else 4e-6)
-        self.compare(what + ", lse", sums[..., 0], lse, 6e-6)
+        suffix = " float16" if half else ""
+        checks.compare(what, "output" + suffix, y, expected, 1.5e-3 if half else 4e-6)
+        checks.compare(what, "lse" + suffix, sums[..., 0], lse, 6e-6)
         found, wanted = scores, stages[stage]
         if stage in (RAW, CAPPED):  # of keys that were spoiled and those that do not exist there is nothing to say
             group = self.heads // self.kv_heads
             known = np.broadcast_to(np.repeat(seen, group, 1)[:, :, None, :], found.shape)
             known = known & (np.arange(total) < np.array(lengths)[:, None, None, None])
             found, wanted = found[known], wanted[known]
-        self.compare(what + ", scores", found, wanted, 1e-5)
+        checks.compare(what, "scores" + suffix, found, wanted, 1e-5)
         del held
 
     def put_mask(self, p):
@@ -170,14 +164,6 @@ class Case(Node):
                 p.first_key, p.keys = first, min(end, first + (self.step or end))
                 self.start(p)
         right(attend.attend_finish(ctypes.byref(p)), self.name)
-
-    def compare(self, what, found, wanted, most):
-        with np.errstate(invalid="ignore"):
-            same = (found == wanted) | (np.abs(found - wanted) <= most * (1 + np.abs(wanted)))
-            error = np.abs(np.where(np.isfinite(wanted), found - wanted, 0)).max(initial=0)
-        check(same.all(), "%s: %d of %d" % (what, (~same).sum(), same.size))
-        kind = what.split(", ")[-1] + (" float16" if self.dtype == np.float16 else "")
-        worst[kind] = max(worst.get(kind, 0), float(error))
 
 
 def blind():
@@ -227,6 +213,6 @@ for name in (attend.attend_backend_name(i) for i in range(attend.attend_backend_
         for case in cases():
             case.run()
             count += 1
-errors = ", ".join("%s %.0e" % pair for pair in worst.items())
-print("%d cases, %d checks, %d failed; largest errors against float64: %s" % (count, passed + failed, failed, errors))
-sys.exit(failed > 0 or count < 60)
+print("%d cases, %d checks, %d failed; largest errors against float64: %s" % (
+    count, checks.passed + checks.failed, checks.failed, checks.errors()))
+sys.exit(checks.failed > 0 or count < 60)

@@ -5,6 +5,28 @@ RAW, CAPPED, BIASED, WEIGHTS = range(4)  # qk_matmul_output_mode
 random = np.random.default_rng(1)
 
 
+class Checks:
+    """How many were right, and the largest errors of each kind."""
+
+    def __init__(self):
+        self.passed, self.failed, self.worst = 0, 0, {}
+
+    def check(self, right, what):
+        self.passed, self.failed = self.passed + bool(right), self.failed + (not right)
+        if not right:
+            print('FAIL', what)
+
+    def compare(self, what, kind, found, wanted, most):
+        """most: of the error, relative to 1 + |wanted|."""
+        with np.errstate(invalid='ignore'):
+            error = np.where(found == wanted, 0, np.abs(found - wanted) / (1 + np.abs(wanted)))
+        self.worst[kind] = max(self.worst.get(kind, 0), float(error.max(initial=0)))
+        self.check((error <= most).all(), f'{what}: {kind} differs by {error.max(initial=0):g}')
+
+    def errors(self):
+        return ', '.join(f'{kind} {error:.0e}' for kind, error in sorted(self.worst.items()))
+
+
 def heads_first(array, heads):
     """[batch][head][token][width] of an input of three or four dimensions, as a view."""
     if array.ndim == 4:

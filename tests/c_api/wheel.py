@@ -3,7 +3,10 @@
 What wheel_onnx.py, against float64, does not look at. With a second argument, without numpy: buffers of the standard library.
 """
 import array
+import copy
+import ctypes
 import math
+import pickle
 import random
 import sys
 
@@ -50,6 +53,11 @@ def without_numpy():
     check(worst < 1e-6, f'error of memoryviews: {worst:g}')
     refused('doubles', "format 'd'", array.array('d', [1.0]), key, value, error=TypeError)
     refused('bytes', "format 'B'", b'1234', key, value, error=TypeError)
+    plain = (ctypes.c_float * 4 * 3)(*((ctypes.c_float * 4)(i, 1, 2, 3) for i in range(3)))  # says no strides
+    check(attend.attention(plain, plain, plain).tobytes() == attend.attention(*[memoryview(bytes(plain)).cast('f', (3, 4))] * 3).tobytes(),
+          'arrays of ctypes')
+    refused('a list', 'value is a list', query, key, [1.0], error=TypeError)
+    refused('no value', 'value is a NoneType', query, key, error=TypeError)
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 
 
@@ -167,6 +175,23 @@ def with_numpy():
     refused('a mask of numbers', 'mask', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=TypeError, mask=ones(2, 2))
     refused('what is ignored', 'offset', ones(1, 2, 4), ones(1, 5, 4), ones(1, 5, 4), offset=1)
     refused('scores of no stage', 'return_scores', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=ValueError, return_scores='all')
+    five = ones(1, 2, 4), ones(1, 5, 4), ones(1, 5, 4)
+    for options in (dict(offset=2**64), dict(offset=-2**63), dict(sink_tokens=2**64), dict(origin=-1), dict(origin=2**64),
+                    dict(window=(-1, 0)), dict(window=(2**64, 0)), dict(key_lengths=[2**64 + 1]), dict(scale=-3.4028234663852886e38)):
+        refused(f'{options}', 'expected', *five, error=ValueError, **options)
+    refused('a length that is no whole number', 'float', *five, error=TypeError, key_lengths=[3.9])
+    cache = attend.Cache(1, 4, 8)
+    check(cache and len(cache) == 0, 'a cache without tokens is a cache')
+    refused('scales of a cache', 'cache', ones(1, 1, 4), cache, error=ValueError, key_scales=ones(1, 1, 1))
+    for what, wrong, error in (('copies', lambda: copy.deepcopy(cache), TypeError), ('shallow copies', lambda: copy.copy(cache), TypeError),
+                               ('pickles', lambda: pickle.dumps(cache), TypeError), ('capacity', lambda: attend.Cache(1, 4, 2**64 + 10), ValueError),
+                               ('truncate', lambda: cache.truncate(2**64 + 1), ValueError),
+                               ('broadcast', lambda: cache.append(*[numpy.broadcast_to(ones(1, 1, 4), (1, 3, 4))] * 2), ValueError)):
+        try:
+            wrong()
+            check(False, f'{what} of a cache: taken')
+        except error:
+            check(len(cache) == 0, f'{what} of a cache: changed it')
     try:
         attend.Cache(2, 16, 64, key_format='float8')
         check(False, 'a cache of a format that there is not')

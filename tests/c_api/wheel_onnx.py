@@ -10,11 +10,11 @@ import sys
 import attend
 import attend._c as c_surface
 import numpy as np
-from onnx_attention import CAPPED, RAW, Node, flags, numbers, random, reference, spoil, visible
+from onnx_attention import CAPPED, RAW, Checks, Node, flags, numbers, random, reference, spoil, visible
 
 STAGES = ('raw', 'capped', 'biased', 'weights')
 addresses = {}
-run = attend.library.attend_run
+run = attend.shared.attend_run
 
 
 def run_and_note(problem, work, size):
@@ -23,23 +23,9 @@ def run_and_note(problem, work, size):
     return run(problem, work, size)
 
 
-attend.library.attend_run = run_and_note
-passed = failed = 0
-worst = {}
-
-
-def check(right, what):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print('FAIL', what)
-
-
-def compare(what, kind, found, wanted, most):
-    with np.errstate(invalid='ignore'):
-        error = np.where(found == wanted, 0, np.abs(found - wanted) / (1 + np.abs(wanted)))
-    worst[kind] = max(worst.get(kind, 0), float(error.max(initial=0)))
-    check((error <= most).all(), f'{what}: {kind} differs by {error.max(initial=0):g}')
+attend.shared.attend_run = run_and_note
+checks = Checks()
+check, compare = checks.check, checks.compare
 
 
 def pick(*of):
@@ -128,6 +114,6 @@ def compute(n, case):
 problems = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 caches = sum(compute(node(), case) for case in range(problems))
 check(caches > problems // 20, f'{caches} problems over a cache')
-errors = ', '.join(f'{kind} {error:.0e}' for kind, error in sorted(worst.items()))
-print(f'{problems} problems, {caches} over a cache, {passed} checks, {failed} failed; largest errors against float64: {errors}')
-sys.exit(failed > 0)
+print(f'{problems} problems, {caches} over a cache, {checks.passed} checks, {checks.failed} failed; '
+      f'largest errors against float64: {checks.errors()}')
+sys.exit(checks.failed > 0)

@@ -107,15 +107,21 @@ if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" &&
   python3 -m zipfile -e "$packages"/attend-*-arduino.zip "$build/unzipped"
   for target in cortex-m0plus cortex-m4; do
     for standard in gnu++11 gnu++14 gnu++17; do
-      # Where a standard is older, GCC warns of what it takes all the same; these cores switch warnings off.
-      quiet=-Werror
-      [ $standard = gnu++17 ] || quiet=-w
       # shellcheck disable=SC2086
-      succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra $quiet || continue
+      succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra -Werror || continue
       sketch $target SensorStream $standard
       sketch $target Household $standard
     done
   done
+  # A stream that passes its last position goes on: it prints every reading, and no refusal.
+  mkdir -p "$build/unzipped/Attend/examples/Short"
+  sed 's/most_readings = 1000000/most_readings = 100/' "$build/unzipped/Attend/examples/SensorStream/SensorStream.ino" \
+    >"$build/unzipped/Attend/examples/Short/Short.ino"
+  result=$build/short
+  succeeds "Arduino: a stream of 100 positions links" on_board cortex-m4 Short gnu++11 && {
+    sh $board run cortex-m4 "$result.elf" 2>&1 | tr -d '\r' | sed 's/, predicted.*//' >"$result.output"
+    nothing_in "$(sed 's/, predicted.*//' tests/firmware/SensorStream.expected | diff - "$result.output")" "Arduino: a stream goes on after its last position"
+  }
   digests() {
     # shellcheck disable=SC2046
     arm-none-eabi-g++ $(sh $board flags cortex-m4) -std=c++17 -Os -I"$build/forward" -c tests/firmware/digests_main.cpp -o "$build/digests.o" &&

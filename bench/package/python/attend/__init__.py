@@ -12,7 +12,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 from . import _c
 from ._arrays import Array, empty, release, workspace
 from ._cache import Cache
-from ._library import AttendError, library, require
+from ._shared import AttendError, require, shared, whole
 from ._options import STAGES, Options, set_options
 
 __version__ = '@VERSION@'
@@ -66,17 +66,18 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     """
     options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
                       sink_logits, key_lengths, origin, key_scales, value_scales)
+    whole('origin', origin)
     held: List[Any] = []
     try:
         q = Array('query', query, 'fe', 2, 4, held)
         problem = _c.attend_problem()
-        require(library.attend_problem_init(ctypes.byref(problem), ctypes.sizeof(problem)))
+        require(shared.attend_problem_init(ctypes.byref(problem), ctypes.sizeof(problem)))
         problem.batch, problem.query_heads, problem.queries, problem.head_dim = q.shape
         problem.layout = _c.ATTEND_BATCH_HEAD_TOKEN_DIM
         q.place(problem.query)
         if isinstance(key, Cache):
-            if value is not None or pages is not None:
-                raise ValueError('a cache takes the place of key, value and pages')
+            if not value is pages is key_scales is value_scales is None:
+                raise ValueError('a cache takes the place of value, pages and scales')
             columns = _set_cache(problem, key)
         else:
             columns = _set_keys(problem, q, key, value, pages, origin, held)
@@ -101,10 +102,11 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
             results.append(empty(query, 'f', (*q.shape[:3], columns)[axes]))
             problem.scores.data = Array('scores', results[-1], 'f', 2, 4, held, writable=True).address
             problem.scores.stage = STAGES[return_scores]
-        require(library.attend_check(ctypes.byref(problem)))
-        size = library.attend_workspace_size(ctypes.byref(problem))
-        require(library.attend_run(ctypes.byref(problem), workspace(size), size))
-        del keep  # was read until here
+        require(shared.attend_check(ctypes.byref(problem)))
+        size = shared.attend_workspace_size(ctypes.byref(problem))
+        work = workspace(size)
+        require(shared.attend_run(ctypes.byref(problem), work.address, size))
+        del keep, work  # were in use until here
         return output if len(results) == 1 else tuple(results)
     finally:
         release(held)
@@ -146,19 +148,19 @@ def _set_keys(problem: Any, q: Array, key: Any, value: Any, pages: Any, origin: 
 
 def backends() -> List[str]:
     """Names of the instruction sets that the library has code for, fastest first."""
-    return [library.attend_backend_name(index).decode() for index in range(library.attend_backend_count())]
+    return [shared.attend_backend_name(index).decode() for index in range(shared.attend_backend_count())]
 
 
 def active_backend() -> str:
     """The one in use. Results do not depend on it."""
-    return library.attend_backend_active().decode()
+    return shared.attend_backend_active().decode()
 
 
 def use_backend(name: str) -> None:
     """Makes every later call use a backend; AttendError where the processor cannot."""
-    require(library.attend_backend_use(name.encode()))
+    require(shared.attend_backend_use(name.encode()))
 
 
 def bits_version() -> int:
     """Changes when any result changes by any bit."""
-    return library.attend_bits_version()
+    return shared.attend_bits_version()

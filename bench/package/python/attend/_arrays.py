@@ -1,5 +1,7 @@
 """Other people's arrays by Python's buffer protocol: addresses and strides, no copies, no numpy."""
 import ctypes
+import math
+import sys
 import threading
 from typing import Any, List, Optional, Sequence, Tuple
 
@@ -7,7 +9,6 @@ from . import _c
 
 FORMATS = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16, 'b': _c.ATTEND_INT8}
 NAMES = {'f': 'float32', 'e': 'float16', 'b': 'int8', '?': 'bool', 'B': 'uint8', 'i': 'int32'}
-SIZES = {'f': 4, 'e': 2}
 STRIDES_AND_FORMAT = 0x1c
 _work = threading.local()  # memory that a thread's next call takes again
 
@@ -25,17 +26,20 @@ class Array:
 
     def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[_Buffer], writable: bool = False):
         buffer = _Buffer()
-        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(source), ctypes.byref(buffer), STRIDES_AND_FORMAT)
+        try:
+            ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(source), ctypes.byref(buffer), STRIDES_AND_FORMAT)
+        except TypeError:
+            raise TypeError(f'{name} is a {type(source).__name__}, which has no buffer; expected an array') from None
         held.append(buffer)  # to be released
         if writable and buffer.read_only:
             raise ValueError(f'{name} is read-only')
-        code = (buffer.format or b'B').decode().lstrip('@=<')
-        if code not in codes:
+        code = (buffer.format or b'B').decode().lstrip('@=<' if sys.byteorder == 'little' else '@=>')
+        if code not in tuple(codes):
             raise TypeError(f'{name} has numbers of format {code!r}; expected {" or ".join(NAMES[known] for known in codes)}')
         if not least <= buffer.axes <= axes:
             raise ValueError(f'{name} has {buffer.axes} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
         size = buffer.item_bytes
-        strides = tuple(buffer.strides[:buffer.axes])
+        strides = tuple(buffer.strides[:buffer.axes]) if buffer.strides else _dense(buffer.shape[:buffer.axes], size)
         if buffer.shape[buffer.axes - 1] > 1 and strides[-1] != size:
             raise ValueError(f'the last axis of {name} is not contiguous')
         if any(stride % size for stride in strides):
@@ -61,6 +65,14 @@ class Array:
         tensor.batch_stride, tensor.head_stride, tensor.token_stride = self.strides[:3]
 
 
+def _dense(shape: Sequence[int], size: int) -> Tuple[int, ...]:
+    """Strides, in bytes, of an array whose numbers lie side by side: its owner need not say them."""
+    strides = [size]
+    for extent in reversed(shape[1:]):
+        strides.append(strides[-1] * extent)
+    return tuple(reversed(strides))
+
+
 def release(held: List[_Buffer]) -> None:
     for buffer in held:
         ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
@@ -71,11 +83,9 @@ def empty(like: Any, code: str, shape: Sequence[int]) -> Any:
     if hasattr(like, '__array_interface__'):
         import numpy
         return numpy.empty(shape, code)
-    numbers = 1
-    for extent in shape:
-        numbers *= extent
-    memory = memoryview(bytearray(max(1, numbers) * SIZES[code]))
-    return memory.cast(code, shape) if numbers else memory[:0].cast(code)
+    if code != 'f' or 0 in shape:
+        raise TypeError('results in float16 or without elements are arrays of numpy: pass arrays of numpy, or your own as `out`')
+    return memoryview(bytearray(4 * math.prod(shape))).cast(code, shape)
 
 
 class Memory:
@@ -88,8 +98,9 @@ class Memory:
         self.address = -(-ctypes.addressof(self._held) // _c.ATTEND_ALIGNMENT) * _c.ATTEND_ALIGNMENT
 
 
-def workspace(size: int) -> int:
+def workspace(size: int) -> Memory:
+    """At least so many bytes. A thread keeps the most that a call of it has taken."""
     memory: Optional[Memory] = getattr(_work, 'memory', None)
     if memory is None or memory.size < size:
         memory = _work.memory = Memory(size)
-    return memory.address
+    return memory

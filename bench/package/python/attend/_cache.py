@@ -4,7 +4,7 @@ from typing import Any, List, Optional
 
 from . import _c
 from ._arrays import Array, Memory, release
-from ._library import library, require
+from ._shared import require, shared, whole
 
 FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8}
 
@@ -31,44 +31,54 @@ class Cache:
     def __init__(self, kv_heads: int, head_dim: int, max_tokens: int, *, value_dim: Optional[int] = None,
                  key_format: str = 'float32', value_format: str = 'float32', window_keys: int = 0, sink_tokens: int = 0):
         shape = _c.attend_cache_shape()
-        require(library.attend_cache_shape_init(ctypes.byref(shape), ctypes.sizeof(shape)))
-        shape.kv_heads, shape.head_dim, shape.max_tokens = kv_heads, head_dim, max_tokens
-        shape.value_dim = head_dim if value_dim is None else value_dim
+        require(shared.attend_cache_shape_init(ctypes.byref(shape), ctypes.sizeof(shape)))
+        shape.kv_heads, shape.head_dim = whole('kv_heads', kv_heads), whole('head_dim', head_dim)
+        shape.value_dim = shape.head_dim if value_dim is None else whole('value_dim', value_dim)
+        shape.max_tokens = whole('max_tokens', max_tokens)
         shape.key_format, shape.value_format = _format(key_format), _format(value_format)
-        shape.window_keys, shape.sink_tokens = window_keys, sink_tokens
-        require(library.attend_cache_check(ctypes.byref(shape)))
+        shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
+        require(shared.attend_cache_check(ctypes.byref(shape)))
         self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens
-        self._memory = Memory(library.attend_cache_size(ctypes.byref(shape)))
+        self._memory = Memory(shared.attend_cache_size(ctypes.byref(shape)))
         made = ctypes.c_void_p()
-        require(library.attend_cache_init(ctypes.byref(shape), self._memory.address, self._memory.size, ctypes.byref(made)))
+        require(shared.attend_cache_init(ctypes.byref(shape), self._memory.address, self._memory.size, ctypes.byref(made)))
         self.address = made.value
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError('a cache cannot be copied or pickled: make another, and append to it')
+
+    def __bool__(self) -> bool:
+        return True  # also without tokens
 
     @property
     def nbytes(self) -> int:
-        """All the memory that it takes."""
+        """The memory that it takes, but for what aligns it."""
         return self._memory.size
 
     def __len__(self) -> int:
         """Tokens that were appended and not truncated, those that a ring has overwritten among them."""
-        return library.attend_cache_tokens(self.address)
+        return shared.attend_cache_tokens(self.address)
 
     def append(self, key: Any, value: Any) -> None:
         """One or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32, any strides of
-        the first two axes. Where they do not fit, AttendError, and nothing has changed."""
+        the first two axes but those of 0, which broadcasting makes. Where they do not fit, AttendError, and nothing has changed."""
         held: List[Any] = []
         try:
             k, v = (Array(name, source, 'f', 3, 3, held) for name, source in (('key', key), ('value', value)))
             if k.shape[:2] != v.shape[:2] or (k.shape[0], k.shape[2], v.shape[2]) != (self.kv_heads, self.head_dim, self.value_dim):
                 raise ValueError(f'a cache of {self.kv_heads} heads, head_dim {self.head_dim} and value_dim {self.value_dim} cannot take '
                                  f'key {k.shape} and value {v.shape}')
+            if any(stride == 0 and extent > 1 for array in (k, v) if 0 not in array.shape
+                   for stride, extent in zip(array.strides, array.shape)):
+                raise ValueError('a cache takes no broadcast arrays: copy them first')
             tensors = []
             for array in (k, v):
                 tensor = _c.attend_input(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
                 tensors.append(ctypes.byref(tensor))
-            require(library.attend_cache_append(self.address, k.shape[1], *tensors))
+            require(shared.attend_cache_append(self.address, k.shape[1], *tensors))
         finally:
             release(held)
 
     def truncate(self, tokens: int) -> None:
         """Keeps the first tokens; 0 empties the cache."""
-        require(library.attend_cache_truncate(self.address, tokens))
+        require(shared.attend_cache_truncate(self.address, whole('tokens', tokens)))

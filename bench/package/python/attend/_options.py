@@ -4,6 +4,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _c
 from ._arrays import Array
+from ._shared import whole
 
 STAGES = {'raw': _c.ATTEND_SCORES_RAW, 'capped': _c.ATTEND_SCORES_CAPPED, 'biased': _c.ATTEND_SCORES_BIASED,
           'weights': _c.ATTEND_SCORES_WEIGHTS}
@@ -33,11 +34,14 @@ def set_options(problem: Any, options: Options, held: List[Any]) -> Any:
     """Returns what must live until the call is over."""
     problem.options = (_c.ATTEND_CAUSAL if options.causal else 0) | (_c.ATTEND_QUERIES_LAST if options.queries_last else 0)
     if options.offset is not None:
-        problem.offset = options.offset
+        problem.offset = whole('offset', options.offset, -_c.ATTEND_MAX_TOKENS)
     if options.window is not None:
-        problem.window_left, problem.window_right = (_c.ATTEND_NO_LIMIT if side is None else side for side in options.window)
-    problem.sink_tokens = options.sink_tokens
+        problem.window_left, problem.window_right = (
+            _c.ATTEND_NO_LIMIT if side is None else whole('window', side) for side in options.window)
+    problem.sink_tokens = whole('sink_tokens', options.sink_tokens)
     if options.scale is not None:
+        if abs(options.scale) > 3.4e38:  # C's default is the float that is farthest below 0
+            raise ValueError(f'scale is {options.scale}; expected a number that float32 holds')
         problem.scale = options.scale
     problem.soft_cap = options.soft_cap
     if options.origin:
@@ -53,7 +57,7 @@ def set_options(problem: Any, options: Options, held: List[Any]) -> Any:
         return None
     if len(options.key_lengths) != problem.batch:
         raise ValueError(f'there are {len(options.key_lengths)} key_lengths for a batch of {problem.batch}')
-    lengths = (ctypes.c_ssize_t * problem.batch)(*(int(length) for length in options.key_lengths))
+    lengths = (ctypes.c_ssize_t * problem.batch)(*(whole('key_lengths', length) for length in options.key_lengths))
     problem.key_lengths = ctypes.addressof(lengths)
     return lengths
 
@@ -75,7 +79,8 @@ def _set_scores(problem: Any, options: Options, held: List[Any]) -> None:
     if options.relative_bias is not None:
         biases, left = options.relative_bias
         array = Array('relative_bias', biases, 'f', 1, 2, held)
-        problem.relative_bias.data, problem.relative_bias.left = array.address, left
+        problem.relative_bias.data = array.address
+        problem.relative_bias.left = whole('left of relative_bias', left)
         problem.relative_bias.right = array.shape[1] - 1 - left
         problem.relative_bias.head_stride = array.shared((problem.query_heads,))[0]
 

@@ -10,7 +10,8 @@ class Household {
   // False where memory does not do.
   bool begin();
 
-  // Writes the action that a sentence asks for, with a zero behind it. False where the sentence or its action is too long.
+  // Writes the action that a sentence asks for, with a zero behind it. room: at least 1. False where the sentence or its action is
+  // too long.
   bool answer(const char* sentence, char* action, unsigned room);
 
  private:
@@ -159,14 +160,15 @@ inline bool Household::answer(const char* sentence, char* action, unsigned room)
   for (Layer& layer : layers_) attend_cache_truncate(layer.attention.cache, 0);
   if (!read(sentence)) return false;
   unsigned length = 0;
+  action[0] = '\0';
   for (int token = likeliest(); token != end_action; token = likeliest()) {
     for (const char* from = piece(token); *from != '\0'; ++from) {
       if (length + 1 >= room) return false;
       action[length++] = *from;
     }
+    action[length] = '\0';
     if (!read_token(token)) return false;
   }
-  action[length] = '\0';
   return true;
 }
 

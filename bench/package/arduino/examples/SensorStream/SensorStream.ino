@@ -10,6 +10,7 @@
 
 const int sensor_pin = 0;
 const int readings_kept = 64;
+const long most_readings = 1000000;  // a day of them; then the ring begins anew
 const float width = 0.02f;  // of readings within 0 ... 1
 
 struct Point {
@@ -41,7 +42,7 @@ bool make_ring() {
   shape.kv_heads = 1;
   shape.head_dim = 3;
   shape.value_dim = 1;
-  shape.max_tokens = 1000000;  // how far positions count: a day of readings
+  shape.max_tokens = most_readings;
   shape.window_keys = readings_kept;
   return succeeded(attend_cache_init(&shape, ring_memory, sizeof ring_memory, &ring));
 }
