@@ -81,7 +81,7 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
   }
 }
 
-void time_decode(const std::string& backend, int tokens, int heads, int dims) {
+void time_decode(const std::string& backend, int tokens, int heads, int dims, bool panels) {
   const std::size_t width = std::size_t(heads) * std::size_t(dims), bytes = 2 * width * std::size_t(tokens);
   const auto query = random_bytes(width, 7), cache = random_bytes(bytes, 8);
   Memory<std::int8_t> output(width);
@@ -94,6 +94,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
   p.head_dim = p.value_dim = dims;
   p.queries = 1;
   p.keys = tokens;
+  p.panels = panels;
   p.score_scales = &score_scale;
   p.output_scales = &output_scale;
   p.row_block = 1;
@@ -110,8 +111,9 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
     time_in_turns(calls, 1, 0.02);
   }
   const double rate = double(bytes) / calls[0].least();
-  std::printf("decode, %d heads x %d keys, head_dim %d, %.0f MB: %.1f us, %.1f GB/s, %.0f %% of reading (%.1f GB/s)\n", heads,
-              tokens, dims, double(bytes) / (1 << 20), 1e6 * calls[0].least(), 1e-9 * rate, 100 * rate / limit, 1e-9 * limit);
+  std::printf("decode, %d heads x %5d keys, head_dim %d, %4.1f MB in %-6s %7.1f us, %6.1f GB/s, %3.0f %% of reading (%.1f GB/s)\n",
+              heads, tokens, dims, double(bytes) / (1 << 20), panels ? "panels" : "rows", 1e6 * calls[0].least(), 1e-9 * rate,
+              100 * rate / limit, 1e-9 * limit);
 }
 
 }  // namespace
@@ -121,6 +123,8 @@ int main() {
     const std::string backend = attend::backend_name(i);
     if (!attend::use_backend(backend.c_str()) || (backend == "scalar" && i > 0)) continue;
     time_prefill(backend, 1024, 64);
-    for (const int tokens : {512, 8192, 65535}) time_decode(backend, tokens, 8, 64);
+    for (const bool panels : {false, true}) {
+      for (const int tokens : {512, 8192, 65504}) time_decode(backend, tokens, 8, 64, panels);
+    }
   }
 }

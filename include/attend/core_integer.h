@@ -98,6 +98,7 @@ struct IntegerProblem {
   int keys;                    // 0 … integer_keys, unless a window keeps what a query sees below that
   int offset;                  // absolute position of query 0
   bool causal;
+  bool panels;  // keys and values lie in panels (core_integer_panels.h) rather than in rows; hosts only
   const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
   int score_scale_stride;
   const OutputScale* output_scales;  // of query head h likewise
@@ -126,6 +127,7 @@ struct IntegerMemory {
   ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals; hosts: eight more, which kernels read
+  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; hosts only
   ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
   ptrdiff_t totals;  // the same of the segments before
   ptrdiff_t end;
@@ -137,7 +139,8 @@ struct IntegerMemory {
         scores(values + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((value_dim + 15) / 16 * 32)))),
         query(scores + score_rows(rows) * integer_chunk * 4),
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
-        sums(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16 + 64))),
+        chunk(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16 + 64))),
+        sums(chunk + (config::embedded ? 0 : aligned(ptrdiff_t(integer_chunk) * (head_dim + value_dim)))),
         totals(sums + ptrdiff_t(rows) * value_dim * 4),
         end(totals + (many_segments ? ptrdiff_t(rows) * value_dim * 4 : 0)) {}
 

@@ -1,6 +1,7 @@
-// Key/value caches of integer attention: 8-bit numbers, as they are appended.
+// Key/value caches of integer attention: 8-bit numbers, as they are appended, in the order in which kernels read them.
 #pragma once
 
+#include "core_integer_panels.h"
 #include "integer_arrays.h"
 #include "kv_cache.h"
 
@@ -33,11 +34,14 @@ struct NoInt8Ring {
   static constexpr int window = 0, sink_tokens = 0, ring_chunks = 0, sink_chunks = 0, tokens_at_once = any_number;
 };
 
-// Tokens one after another, [kv_head][place][width].
+// Tokens of each head: one after another, or in panels.
 template <class Shape, int places, class Ring>
 class Int8Rows {
   using Dims = Checked<Shape>;
   static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
+  static constexpr bool panels = config::integer_panels;
+  static constexpr int room = panels ? core::whole_chunks(places) : places;
+  static constexpr int key_dim = panels ? core::integer_panel_dim(Dims::head_dim) : Dims::head_dim;
 
  public:
   constexpr Int8Rows() : keys_{}, values_{} {}
@@ -54,22 +58,27 @@ class Int8Rows {
     }
   }
 
-  core::Tensor<const int8_t> keys() const { return {keys_, Dims::head_dim, ptrdiff_t(places) * Dims::head_dim}; }
-  core::Tensor<const int8_t> values() const { return {values_, Dims::value_dim, ptrdiff_t(places) * Dims::value_dim}; }
+  core::Tensor<const int8_t> keys() const { return {keys_, key_dim, ptrdiff_t(room) * key_dim}; }
+  core::Tensor<const int8_t> values() const { return {values_, Dims::value_dim, ptrdiff_t(room) * Dims::value_dim}; }
 
  private:
   void store_token(int place, int token, const NewTokens<Shape, int8_t>& tokens) {
-    for (int head = 0; head < Dims::kv_heads; ++head) {
-      const ptrdiff_t row = ptrdiff_t(head) * places + place;
-      const int8_t* const key = tokens.key.data + token * tokens.key.token_stride + head * tokens.key.head_stride;
-      const int8_t* const value = tokens.value.data + token * tokens.value.token_stride + head * tokens.value.head_stride;
-      __builtin_memcpy(keys_ + row * Dims::head_dim, key, size_t(Dims::head_dim));
-      __builtin_memcpy(values_ + row * Dims::value_dim, value, size_t(Dims::value_dim));
+    core::Tensor<const int8_t> key = tokens.key, value = tokens.value;
+    key.data += token * key.token_stride;
+    value.data += token * value.token_stride;
+    if constexpr (panels) {
+      core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, 1, key, value);
+    } else {
+      for (int head = 0; head < Dims::kv_heads; ++head) {
+        const ptrdiff_t row = ptrdiff_t(head) * room + place;
+        __builtin_memcpy(keys_ + row * key_dim, key.data + head * key.head_stride, size_t(key_dim));
+        __builtin_memcpy(values_ + row * Dims::value_dim, value.data + head * value.head_stride, size_t(Dims::value_dim));
+      }
     }
   }
 
-  alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(places) * size_t(Dims::head_dim)];
-  alignas(config::alignment) int8_t values_[size_t(Dims::kv_heads) * size_t(places) * size_t(Dims::value_dim)];
+  alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(room) * size_t(key_dim)];
+  alignas(config::alignment) int8_t values_[size_t(Dims::kv_heads) * size_t(room) * size_t(Dims::value_dim)];
 };
 
 }  // namespace detail

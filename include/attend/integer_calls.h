@@ -113,6 +113,7 @@ void set_integer_shape(core::IntegerProblem& problem, int queries) {
   problem.head_dim = Dims::head_dim;
   problem.value_dim = Dims::value_dim;
   problem.queries = queries;
+  if constexpr (!config::embedded) problem.panels = false;
 }
 template <class Shape, class Plan, int queries>
 void set_integer_query(core::IntegerProblem& problem, const Int8Query<Shape, queries>& query, void* scratch) {
@@ -141,6 +142,7 @@ template <class Cache>
 void set_integer_keys(core::IntegerProblem& problem, const Cache& cache) {
   problem.key = CacheAccess::rows(cache).keys();
   problem.value = CacheAccess::rows(cache).values();
+  if constexpr (config::integer_panels) problem.panels = true;
   problem.keys = cache.length();
 }
 

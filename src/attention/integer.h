@@ -84,7 +84,7 @@ class IntegerPipeline {
   void go_over(int key, int end) {
     if constexpr (config::embedded) return tile(rows_->count, 0, rows_->first, key, end);
     for (; key < end;) {
-      const int block_end = at_most((key & -integer_chunk) + problem_.key_block, end);
+      const int block_end = at_most((key & -integer_chunk) + key_block(), end);
       if constexpr (Isa::packs) tiles_.begin_block(key);
       Row first = rows_->first;
       for (int r = 0, taken = 0; r < rows_->count; r += taken, first = row_after(first, taken, group_)) {
@@ -123,15 +123,20 @@ class IntegerPipeline {
     }
   };
 
-  // So few rows of a block are computed one by one, because nothing has to be packed for them.
-  static constexpr int few_rows = 2;
+  // What reads keys where they lie needs no room for packed ones.
+  int key_block() const {
+    if constexpr (Isa::packs) {
+      if (rows_->count <= tiles_.few_rows && tiles_.reads_in_place()) return segment_keys;
+    }
+    return problem_.key_block;
+  }
 
   // Rows of a tile on hosts, whose code is made for each number of them.
   ATTEND_NOINLINE void host_tile(int rows, int r, Row first, int key, int end) {
     IntegerTileRow at[Isa::tile_rows];
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
-    if (rows_->count <= few_rows) {
+    if (rows_->count <= tiles_.few_rows) {
       for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
       return;
     }
@@ -166,10 +171,8 @@ class IntegerPipeline {
       all &= seen[i];
     }
     if (any == 0) return;
-    const int8_t* const keys = keys_.first(problem_.key, rows_->head, chunk);
-    const int8_t* const values = keys_.first(problem_.value, rows_->head, chunk);
-    with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, keys, problem_.key.token_stride, count, problem_.head_dim,
-                                       tile);
+    const IntegerChunk of = keys_.rows(rows_->head, chunk, count, at_memory<int8_t>(at_.chunk));
+    with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, of.keys, of.key_stride, count, problem_.head_dim, tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
     for (int i = 0; i < rows; ++i) {
@@ -181,8 +184,8 @@ class IntegerPipeline {
       merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
-    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels(), tile, values, problem_.value.token_stride, count,
-                                       problem_.value_dim, merges, sums(r));
+    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels(), tile, of.values, of.value_stride, count, problem_.value_dim,
+                                       merges, sums(r));
   }
 
   // Adds the sums of a segment to those before.

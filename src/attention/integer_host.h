@@ -50,6 +50,15 @@ class IntegerHostTiles {
     packed_ = 0;
   }
 
+  // Whether rows of a block are computed one by one, because nothing has to be packed for so few.
+  static constexpr int few_rows = 2;
+
+  // Whether kernels of one row read what a call has.
+  bool reads_in_place() const {
+    if (problem_.panels) return Isa::reads_panels;
+    return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0;
+  }
+
   // The keys from `key` to `end` of this block for the rows from r on; `states` and `sums` are those of these rows.
   //
   // The values of a chunk are added after the scores of the next one are computed: a processor that runs instructions out of
@@ -101,42 +110,77 @@ class IntegerHostTiles {
   // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
   // another's. What is left over, and rows of keys or values that kernels cannot read whole, are packed.
   ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int r, int key, int end, IntegerState& state, int32_t* sums) {
-    constexpr int most = config::integer_tile_rows;
-    RowScales scales;
-    for (int i = 0; i < most; ++i) scales.set(i, score_scale(at.head));
-    const Tile tile = scores();
     int chunk = key & -integer_chunk;
-    while (reads_in_place() && chunk + integer_chunk <= end) {
-      int first_keys[most];
-      uint32_t seen[most];
-      int count = 0;
-      for (; count < most && chunk + integer_chunk <= end; chunk += integer_chunk) {
-        seen[count] = keys_.seen(at.token, at.head, chunk, integer_chunk);
-        first_keys[count] = chunk;
-        count += seen[count] != 0;
-      }
-      if (count == 0) continue;
-      for (int i = 0; i < count; ++i) {
-        const int8_t* const keys = keys_.first(problem_.key, kv_head_, first_keys[i]);
-        Isa::scores_in_place(static_cast<const Query*>(query(r)), keys, problem_.key.token_stride, problem_.head_dim, tile[i]);
-        if constexpr (Keys::has_options) keys_.modify(1, tile + i, kv_head_, first_keys[i], integer_chunk);
-        if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
-      }
-      RowWeights weights;
-      Isa::template references<most>(tile, scales, weights);
-      Isa::template weights<most>(tile, scales, weights);
-      for (int i = 0; i < count; ++i) {
-        const int8_t* const values = keys_.first(problem_.value, kv_head_, first_keys[i]);
-        const Merge merge = merge_inlined<8>(state, weights.exponent[i], weights.sum[i]);
-        if constexpr (Keys::has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, first_keys[i]), integer_chunk);
-        Isa::values_in_place(tile[i], values, problem_.value.token_stride, problem_.value_dim, merge, sums);
+    // Without options a row sees all keys before its last one.
+    const int seen_end = Keys::has_options ? end : at_most(end, keys_.end(at.token));
+    if (reads_in_place()) {
+      RowScales scales;
+      for (int i = 0; i < most_chunks; ++i) scales.set(i, score_scale(at.head));
+      while (chunk + integer_chunk <= seen_end) {
+        Chunks step;
+        for (; step.count < most_chunks && chunk + integer_chunk <= seen_end; chunk += integer_chunk) {
+          const uint32_t seen = Keys::has_options ? keys_.seen(at.token, at.head, chunk, integer_chunk) : ~0u;
+          if (seen != 0) step.add(chunk, seen, keys_, problem_, kv_head_);
+        }
+        if (step.count > 0) go_over_chunks(step, static_cast<const Query*>(query(r)), scales, state, sums);
       }
     }
-    if (chunk < end) go_over<1>(&at, r, at_least(key, chunk), end, &state, sums);
+    begin_block(chunk);
+    if (chunk < seen_end) go_over<1>(&at, r, at_least(key, chunk), seen_end, &state, sums);
   }
 
  private:
-  bool reads_in_place() const { return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0; }
+  static constexpr int most_chunks = config::integer_tile_rows;
+
+  // Whole chunks that a row by itself goes over in one step, in the place of rows of a tile.
+  struct Chunks {
+    int count = 0;
+    int first_keys[most_chunks];
+    uint32_t seen[most_chunks];
+    const int8_t* keys[most_chunks];
+    const int8_t* values[most_chunks];
+
+    ATTEND_ALWAYS_INLINE void add(int chunk, uint32_t sees, const Keys& of, const core::IntegerProblem& problem, int kv_head) {
+      first_keys[count] = chunk;
+      seen[count] = sees;
+      keys[count] = of.first(problem.key, kv_head, chunk);
+      values[count++] = of.first(problem.value, kv_head, chunk);
+    }
+  };
+
+  ATTEND_ALWAYS_INLINE void go_over_chunks(const Chunks& step, const Query* query, const RowScales& scales,
+                                           IntegerState& state, int32_t* sums) const {
+    const Tile tile = scores();
+    if constexpr (Isa::reads_panels) {
+      if (problem_.panels) Isa::scores_in_panels(query, step.keys, step.count, problem_.head_dim, tile);
+    }
+    for (int i = 0; !problem_.panels && i < step.count; ++i) {
+      Isa::scores_in_place(query, step.keys[i], problem_.key.token_stride, problem_.head_dim, tile[i]);
+    }
+    if constexpr (Keys::has_options) {
+      for (int i = 0; i < step.count; ++i) {
+        keys_.modify(1, tile + i, kv_head_, step.first_keys[i], integer_chunk);
+        if (step.seen[i] != ~0u) Keys::mask(tile[i], step.seen[i]);
+      }
+    }
+    RowWeights weights;
+    Isa::template references<most_chunks>(tile, scales, weights);
+    Isa::template weights<most_chunks>(tile, scales, weights);
+    for (int i = step.count; i < most_chunks; ++i) weights.add_nothing(i);
+    RowMerges merges;
+    Isa::merge_chunks(weights, state, merges);
+    if constexpr (Keys::has_options) {
+      for (int i = 0; i < step.count; ++i) {
+        scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, step.first_keys[i]), integer_chunk);
+      }
+    }
+    if constexpr (Isa::reads_panels) {
+      if (problem_.panels) return Isa::values_in_panels(tile, step.values, step.count, problem_.value_dim, merges, sums);
+    }
+    for (int i = 0; i < step.count; ++i) {
+      Isa::values_in_place(tile[i], step.values[i], problem_.value.token_stride, problem_.value_dim, merges[i], sums);
+    }
+  }
 
   // What rows see of a chunk; whether that is all of it.
   template <int rows>
@@ -164,10 +208,9 @@ class IntegerHostTiles {
     pack_chunk(chunk, count);
   }
   ATTEND_NOINLINE void pack_chunk(int chunk, int count) const {
-    const int8_t* const keys = keys_.first(problem_.key, kv_head_, chunk);
-    const int8_t* const values = keys_.first(problem_.value, kv_head_, chunk);
-    Isa::pack_keys(keys, problem_.key.token_stride, count, problem_.head_dim, packed_keys(chunk));
-    Isa::pack_values(values, problem_.value.token_stride, count, problem_.value_dim, packed_values(chunk));
+    const IntegerChunk rows = keys_.rows(kv_head_, chunk, count, at_memory<int8_t>(at_.chunk));
+    Isa::pack_keys(rows.keys, rows.key_stride, count, problem_.head_dim, packed_keys(chunk));
+    Isa::pack_values(rows.values, rows.value_stride, count, problem_.value_dim, packed_values(chunk));
   }
 
   const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }

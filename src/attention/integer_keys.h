@@ -4,10 +4,19 @@
 #include "../../include/attend/core_integer.h"
 #include "../kernel/pack.h"
 #include "../numerics/integer_softmax.h"
+#include "integer_panels.h"
 #include "visibility.h"
 
 namespace attend {
 namespace {
+
+// Rows of a chunk's keys and values.
+struct IntegerChunk {
+  const int8_t* keys;
+  const int8_t* values;
+  ptrdiff_t key_stride;
+  ptrdiff_t value_stride;
+};
 
 // The options of a call that has none.
 struct NoIntegerOptions {};
@@ -49,6 +58,16 @@ class IntegerKeys {
     return tensor.data + kv_head * tensor.head_stride + slot(chunk) * tensor.token_stride;
   }
 
+  // `count` rows of a chunk: where they lie or, from panels, brought into `memory`.
+  IntegerChunk rows(int kv_head, int chunk, int count, [[maybe_unused]] int8_t* memory) const {
+    const int8_t* const keys = first(problem_.key, kv_head, chunk);
+    const int8_t* const values = first(problem_.value, kv_head, chunk);
+    if constexpr (!config::embedded) {
+      if (problem_.panels) return rows_of_panels(keys, values, count, memory);
+    }
+    return {keys, values, problem_.key.token_stride, problem_.value.token_stride};
+  }
+
   // Bit k: whether a row sees key chunk + k.
   uint32_t seen(int token, int head, int chunk, int count) const {
     const auto first_bits = [](int bits) { return bits >= 32 ? ~0u : bits <= 0 ? 0u : (1u << bits) - 1; };
@@ -83,10 +102,10 @@ class IntegerKeys {
   ATTEND_NOINLINE void modify(int rows, int32_t (*tile)[integer_chunk], int kv_head, int chunk, int count) const {
     const int8_t* const keys = first(problem_.key, kv_head, chunk);
     if (options_.query_zero != 0) {
+      const bool panels = !config::embedded && problem_.panels;
       for (int k = 0; k < count; ++k) {
-        const int8_t* const key = keys + k * problem_.key.token_stride;
         int32_t sum = 0;
-        for (int d = 0; d < problem_.head_dim; ++d) sum += key[d];
+        for (int d = 0; d < problem_.head_dim; ++d) sum += keys[panels ? key_in_panel(k, d) : k * problem_.key.token_stride + d];
         for (int i = 0; i < rows; ++i) tile[i][k] -= options_.query_zero * sum;
       }
     }
@@ -105,6 +124,13 @@ class IntegerKeys {
   }
 
  private:
+  ATTEND_NOINLINE IntegerChunk rows_of_panels(const int8_t* keys, const int8_t* values, int count, int8_t* memory) const {
+    int8_t* const behind = memory + ptrdiff_t(integer_chunk) * problem_.head_dim;
+    rows_of_key_panel(keys, count, problem_.head_dim, memory);
+    rows_of_value_panel(values, count, problem_.value_dim, behind);
+    return {memory, behind, problem_.head_dim, problem_.value_dim};
+  }
+
   // (score * scale) >> 15, |score| <= 2^27 and scale <= 2^15.
   static int32_t scaled(int32_t score, uint16_t scale) {
     return (score >> 15) * scale + int32_t((uint32_t(score) & 0x7fffu) * scale >> 15);

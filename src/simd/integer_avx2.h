@@ -108,7 +108,80 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
     if (c < width) columns_in_place<1>(weights, values + c, stride, merge, sums + c);
   }
 
+  static constexpr bool reads_panels = true;
+
+  // Scores of one row with panels of keys: four keys in a vector, with two sums each.
+  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
+                                               int32_t (*scores)[integer_chunk]) {
+    for (int i = 0; i < count; ++i) {
+      const int8_t* keys = panels[i];
+      __m256i sums[8];
+      ATTEND_UNROLL
+      for (int v = 0; v < 8; ++v) sums[v] = _mm256_setzero_si256();
+      for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
+        const __m256i quad = quad_at(query + d);
+        __builtin_prefetch(keys + panel_bytes_ahead);
+        __builtin_prefetch(keys + panel_bytes_ahead + 64);
+        ATTEND_UNROLL
+        for (int v = 0; v < 8; ++v) MultiplyAdd::add(sums[v], widened(keys + 16 * v), quad);
+      }
+      ATTEND_UNROLL
+      for (int v = 0; v < 4; ++v) store(scores[i] + 8 * v, in_order(_mm256_hadd_epi32(sums[2 * v], sums[2 * v + 1])));
+    }
+  }
+
+  // Values of one row in panels, 32 columns at a time, and then 8.
+  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
+                                               int width, const RowMerges& merges, int32_t* sums) {
+    for (int i = 0; i < count; ++i) {
+      const Merge merge = merges[i];
+      int c = 0;
+      for (; c + 32 <= width; c += 32) panel_columns<4>(weights[i], panels[i] + 4 * c, width, 32, merge, sums + c);
+      for (; c < width; c += 8) panel_columns<1>(weights[i], panels[i] + 4 * c, width, width - c, merge, sums + c);
+    }
+  }
+
  private:
+  static constexpr int panel_bytes_ahead = 4096;
+
+  static ATTEND_ALWAYS_INLINE __m256i quad_at(const void* words) {
+    int64_t quad;
+    __builtin_memcpy(&quad, words, sizeof quad);
+    return _mm256_set1_epi64x(quad);
+  }
+
+  // `vectors` times 8 columns of a panel, of which `count` exist. Four columns in a vector, with two sums each.
+  template <int vectors>
+  static ATTEND_ALWAYS_INLINE void panel_columns(const int32_t* weights, const int8_t* values, int width, int count,
+                                                 const Merge& merge, int32_t* sums) {
+    __m256i added[2 * vectors];
+    ATTEND_UNROLL
+    for (int v = 0; v < 2 * vectors; ++v) added[v] = _mm256_setzero_si256();
+    const int quads = opaque(integer_chunk / 4);
+    for (int k = 0; k < quads; ++k, values += 4 * ptrdiff_t(width)) {
+      const __m256i quad = quad_at(weights + 2 * k);
+      ATTEND_UNROLL
+      for (int v = 0; v < 2 * vectors; ++v) {
+        if (v % 4 == 0) __builtin_prefetch(values + 16 * v + panel_bytes_ahead);
+        const __m128i bytes = vectors > 1 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + 16 * v))
+                                          : load_columns(values + 16 * v, count - 4 * v);
+        MultiplyAdd::add(added[v], _mm256_cvtepi8_epi16(bytes), quad);
+      }
+    }
+    const Shifts shifts = shifts_of(merge);
+    const __m256i half = _mm256_set1_epi32(merge.half);
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      const __m256i eight = _mm256_add_epi32(in_order(_mm256_hadd_epi32(added[2 * v], added[2 * v + 1])), half);
+      merge_columns(eight, shifts, sums + 8 * v, count - 8 * v);
+    }
+  }
+  // Four columns of four bytes, or some of them and zeros.
+  static ATTEND_ALWAYS_INLINE __m128i load_columns(const int8_t* from, int count) {
+    const __m128i first = _mm_cmpgt_epi32(_mm_set1_epi32(count), _mm_setr_epi32(0, 1, 2, 3));
+    return _mm_maskload_epi32(reinterpret_cast<const int*>(from), first);
+  }
+
   static ATTEND_ALWAYS_INLINE __m256i widened(const int8_t* from) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }

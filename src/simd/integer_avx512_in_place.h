@@ -1,10 +1,38 @@
-// How integer attention with AVX-512 VNNI computes a row whose keys and values are read where they lie.
+// How integer attention with AVX-512 VNNI computes a row whose keys and values are read where they lie, in rows or in panels.
 #pragma once
 
 #include "integer_avx512_pack.h"
+#include "integer_quads.h"
 
 namespace attend {
 namespace {
+
+// For PanelKernels.
+struct Quads512 {
+  using Vector = __m512i;
+  static constexpr int lanes = 16;
+  static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+  static ATTEND_ALWAYS_INLINE __m512i load_lanes(const void* from, int count) {
+    return _mm512_maskz_loadu_epi32(first(count), from);
+  }
+  static ATTEND_ALWAYS_INLINE void store_lanes(void* to, __m512i a, int count) { _mm512_mask_storeu_epi32(to, first(count), a); }
+  static ATTEND_ALWAYS_INLINE __m512i all(int32_t a) { return _mm512_set1_epi32(a); }
+  static ATTEND_ALWAYS_INLINE __m512i add(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
+  static ATTEND_ALWAYS_INLINE __m512i flip(__m512i a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_up(__m512i a) { return _mm512_slli_epi32(a, 8); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_down(__m512i a, __m128i by) { return _mm512_sra_epi32(a, by); }
+  static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
+    __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
+  }
+  static ATTEND_ALWAYS_INLINE void cut_weights(const int32_t* weights, uint8_t* low, uint8_t* high) {
+    const __m512i words = load(weights);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(low), _mm512_cvtepi16_epi8(words));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(high), _mm512_cvtepi16_epi8(_mm512_srli_epi16(words, 8)));
+  }
+
+ private:
+  static ATTEND_ALWAYS_INLINE __mmask16 first(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
+};
 
 struct IntegerAvx512InPlace : IntegerAvx512Pack {
   static constexpr int in_place_step = 1;
@@ -38,9 +66,7 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
   ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
                                               const Merge& merge, int32_t* sums) {
     alignas(32) uint8_t low_bytes[integer_chunk], high_bytes[integer_chunk];
-    const __m512i words = load(weights);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(low_bytes), _mm512_cvtepi16_epi8(words));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(high_bytes), _mm512_cvtepi16_epi8(_mm512_srli_epi16(words, 8)));
+    Quads512::cut_weights(weights, low_bytes, high_bytes);
     const RowsInPlace rows(stride);
     for (int c = 0; c < width; c += 64) {
       __m512i low[4], high[4];
@@ -58,14 +84,13 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
         const __m512i high_quad = _mm512_set1_epi32(load_number(high_bytes + k));
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          add_quads(low[i], low_quad, quads[i]);
-          add_quads(high[i], high_quad, quads[i]);
+          Quads512::add_quads(low[i], low_quad, quads[i]);
+          Quads512::add_quads(high[i], high_quad, quads[i]);
         }
       }
+      const __m512i half = _mm512_set1_epi32(merge.half);
       ATTEND_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        low[i] = _mm512_add_epi32(_mm512_add_epi32(low[i], _mm512_slli_epi32(high[i], 8)), _mm512_set1_epi32(merge.half));
-      }
+      for (int i = 0; i < 4; ++i) low[i] = _mm512_add_epi32(_mm512_add_epi32(low[i], _mm512_slli_epi32(high[i], 8)), half);
       transpose_quarters(low);
       const Shifts shifts = shifts_of(merge);
       const int left = width - c;
@@ -77,6 +102,16 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
     }
   }
 
+  static constexpr bool reads_panels = true;
+  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
+                                               int32_t (*scores)[integer_chunk]) {
+    PanelKernels<Quads512>::scores(load_number(query), query + query_at, panels, count, head_dim, scores);
+  }
+  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
+                                               int width, const RowMerges& merges, int32_t* sums) {
+    PanelKernels<Quads512>::values(weights, panels, count, width, merges, sums);
+  }
+
  protected:
   static ATTEND_ALWAYS_INLINE void merge_columns(__m512i added, const Shifts& shifts, int32_t* sums, __mmask16 lanes) {
     const __m512i before = _mm512_maskz_loadu_epi32(lanes, sums);
@@ -85,10 +120,6 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
   }
 
  private:
-  static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
-    __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
-  }
-
   // Bytes of four rows: row i of the result has, in quarter q, those of columns 16 q + 4 i … 16 q + 4 i + 3, four rows each.
   static ATTEND_ALWAYS_INLINE void interleave(__m512i (&rows)[4]) {
     const __m512i low_01 = _mm512_unpacklo_epi8(rows[0], rows[1]), high_01 = _mm512_unpackhi_epi8(rows[0], rows[1]);

@@ -3,6 +3,7 @@
 
 #include "integer_256.h"
 #include "integer_key_bytes.h"
+#include "integer_quads.h"
 
 namespace attend {
 namespace {
@@ -10,6 +11,39 @@ namespace {
 struct DotProduct {
   static ATTEND_ALWAYS_INLINE void add(__m256i& sum, __m256i a, __m256i b) {
     __asm__("%{vex%} vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(a), "x"(b));
+  }
+};
+
+// For PanelKernels.
+struct Quads256 {
+  using Vector = __m256i;
+  static constexpr int lanes = 8;
+  static ATTEND_ALWAYS_INLINE __m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
+  static ATTEND_ALWAYS_INLINE __m256i load_lanes(const void* from, int count) {
+    if (count >= lanes) return load(from);
+    return _mm256_maskload_epi32(static_cast<const int*>(from), first(count));
+  }
+  static ATTEND_ALWAYS_INLINE void store_lanes(void* to, __m256i a, int count) {
+    if (count >= lanes) return _mm256_storeu_si256(static_cast<__m256i*>(to), a);
+    _mm256_maskstore_epi32(static_cast<int*>(to), first(count), a);
+  }
+  static ATTEND_ALWAYS_INLINE __m256i all(int32_t a) { return _mm256_set1_epi32(a); }
+  static ATTEND_ALWAYS_INLINE __m256i add(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
+  static ATTEND_ALWAYS_INLINE __m256i flip(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi8(-128)); }
+  static ATTEND_ALWAYS_INLINE __m256i shift_up(__m256i a) { return _mm256_slli_epi32(a, 8); }
+  static ATTEND_ALWAYS_INLINE __m256i shift_down(__m256i a, __m128i by) { return _mm256_sra_epi32(a, by); }
+  static ATTEND_ALWAYS_INLINE void add_quads(__m256i& sum, __m256i bytes, __m256i signed_bytes) {
+    __asm__("%{vex%} vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(bytes), "x"(signed_bytes));
+  }
+  static ATTEND_ALWAYS_INLINE void cut_weights(const int32_t* weights, uint8_t* low, uint8_t* high) {
+    const __m256i first = load(weights), second = load(weights + 8), byte = _mm256_set1_epi16(0xff);
+    store_lanes(low, _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte)), 0xd8), lanes);
+    store_lanes(high, _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8)), 0xd8), lanes);
+  }
+
+ private:
+  static ATTEND_ALWAYS_INLINE __m256i first(int count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
 };
 
@@ -72,9 +106,7 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
   ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
                                               const Merge& merge, int32_t* sums) {
     alignas(32) uint8_t low_bytes[integer_chunk], high_bytes[integer_chunk];
-    const __m256i first = load(weights), second = load(weights + 8), byte = _mm256_set1_epi16(0xff);
-    store(low_bytes, in_order(_mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte))));
-    store(high_bytes, in_order(_mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8))));
+    Quads256::cut_weights(weights, low_bytes, high_bytes);
     const RowsInPlace rows(stride);
     const Shifts shifts = shifts_of(merge);
     for (int c = 0; c < width; c += 32) {
@@ -108,9 +140,19 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
     }
   }
 
+  static constexpr bool reads_panels = true;
+  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
+                                               int32_t (*scores)[integer_chunk]) {
+    PanelKernels<Quads256>::scores(load_number(query), query + query_at, panels, count, head_dim, scores);
+  }
+  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
+                                               int width, const RowMerges& merges, int32_t* sums) {
+    PanelKernels<Quads256>::values(weights, panels, count, width, merges, sums);
+  }
+
  private:
   static ATTEND_ALWAYS_INLINE void add_quads(__m256i& sum, __m256i bytes, __m256i signed_bytes) {
-    __asm__("%{vex%} vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(bytes), "x"(signed_bytes));
+    Quads256::add_quads(sum, bytes, signed_bytes);
   }
 
   // 32 bytes, or 16 and zeros.

@@ -29,6 +29,7 @@ namespace {
 
 struct IntegerNeon : IntegerNeonProducts {
   static constexpr int in_place_step = 16;
+  static constexpr bool reads_panels = false;
 
   static constexpr bool packs = true;
 
@@ -69,6 +70,9 @@ struct IntegerNeon : IntegerNeonProducts {
   template <int rows>
   static ATTEND_ALWAYS_INLINE void merge(const RowWeights& weights, IntegerState* states, RowMerges& to) {
     merge_by_rows<rows>(weights, states, to);
+  }
+  static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerState& state, RowMerges& to) {
+    merge_chunks_one_by_one(weights, state, to);
   }
 
   // As values, of one row and where the values lie.

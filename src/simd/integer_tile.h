@@ -76,5 +76,15 @@ ATTEND_ALWAYS_INLINE void merge_by_rows(const RowWeights& weights, IntegerState*
   }
 }
 
+// merge_inlined<8> of eight chunks of one row, one after the other.
+inline void merge_chunks_one_by_one(const RowWeights& weights, IntegerState& state, RowMerges& to) {
+  for (int i = 0; i < 8; ++i) {
+    const Merge merge = merge_inlined<8>(state, weights.exponent[i], weights.sum[i]);
+    to.total[i] = merge.total;
+    to.chunk[i] = merge.chunk;
+    to.half[i] = merge.half;
+  }
+}
+
 }  // namespace
 }  // namespace attend

@@ -95,6 +95,31 @@ struct IntegerX86 {
     store(states + 4, _mm256_permute2x128_si256(low, high, 0x31));
   }
 
+  // merge_inlined<8> of eight chunks of one row, one after the other.
+  static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerState& state, RowMerges& to) {
+    const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
+    const __m256i lowest = _mm256_set1_epi32(state.exponent);
+    // The largest exponent up to each chunk: after neighbours, pairs and fours are compared.
+    __m256i common = _mm256_max_epi32(exponent, lowest);
+    common = _mm256_max_epi32(common, before<1>(common, lowest));
+    common = _mm256_max_epi32(common, before<2>(common, lowest));
+    common = _mm256_max_epi32(common, before<4>(common, lowest));
+    const __m256i old = _mm256_min_epi32(_mm256_sub_epi32(common, before<1>(common, lowest)), _mm256_set1_epi32(31));
+    const __m256i added = _mm256_min_epi32(_mm256_sub_epi32(common, exponent), _mm256_set1_epi32(30 - 8));
+    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
+    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
+    store(to.total, old);
+    store(to.chunk, chunk);
+    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
+    alignas(32) uint32_t sums[8];
+    store(sums, _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added));
+    uint32_t denominator = state.denominator;
+    ATTEND_UNROLL
+    for (int i = 0; i < 8; ++i) denominator = (denominator >> to.total[i]) + sums[i];
+    state.denominator = denominator;
+    state.exponent = _mm256_extract_epi32(common, 7);
+  }
+
   static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
       for (int k = 0; k < integer_chunk; k += 4, to += 64) {
@@ -135,6 +160,13 @@ struct IntegerX86 {
   static ATTEND_ALWAYS_INLINE void store(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 
   static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
+
+  // Each lane becomes that of `lanes` before, the first ones those of `first`.
+  template <int lanes>
+  static ATTEND_ALWAYS_INLINE __m256i before(__m256i a, __m256i first) {
+    const __m256i places = _mm256_setr_epi32(0 - lanes, 1 - lanes, 2 - lanes, 3 - lanes, 4 - lanes, 5 - lanes, 6 - lanes, 7 - lanes);
+    return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(a, places), first, (1 << lanes) - 1);
+  }
 
   // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows.
   struct Shifts {

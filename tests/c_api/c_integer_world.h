@@ -90,6 +90,7 @@ class IntegerWorld {
                                       keys,
                                       offset,
                                       (p.options & ATTEND_CAUSAL) != 0,
+                                      false,
                                       scores.data(),
                                       stride,
                                       outputs.data(),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/core_integer_panels.h"
 #include "integer_model.h"
 
 namespace attend_test {
@@ -108,6 +109,7 @@ class IntegerRun {
 
   const IntegerCase c;
   IntegerData data;
+  bool panels = false;  // keys and values are brought into panels before each call
 
  private:
   static std::size_t bytes_of(const IntegerCase& integer_case) {
@@ -123,6 +125,24 @@ class IntegerRun {
     attend::core::IntegerProblem problem = integer_problem_of(c, data);
     ExactBytes scratch(attend::core::integer_state_scratch_bytes(row_block, key_block, c.head_dim, c.value_dim));
     problem.row_block = row_block, problem.key_block = key_block, problem.scratch = scratch.data();
+    const int room = panels ? attend::core::whole_chunks(c.places()) : 0;
+    const std::size_t rows = std::size_t(c.kv_heads) * std::size_t(room);
+    ExactBytes keys(rows * std::size_t(attend::core::integer_panel_dim(c.head_dim))), values(rows * std::size_t(c.value_dim));
+    if (panels) {
+      // What no token is written to is anything.
+      std::memset(keys.data(), 0x80, rows * std::size_t(attend::core::integer_panel_dim(c.head_dim)));
+      std::memset(values.data(), 0x7f, rows * std::size_t(c.value_dim));
+      auto* const key = reinterpret_cast<std::int8_t*>(keys.data());
+      auto* const value = reinterpret_cast<std::int8_t*>(values.data());
+      const int first = c.places() / 3;
+      const auto from = [&](const auto& rows_of) { return attend::core::Tensor<const std::int8_t>{rows_of.data + first * rows_of.token_stride, rows_of.token_stride, rows_of.head_stride}; };
+      const attend::core::IntegerPanels to = {key, value, c.kv_heads, c.head_dim, c.value_dim, room};
+      attend::core::store(to, 0, first, problem.key, problem.value);
+      attend::core::store(to, first, c.places() - first, from(problem.key), from(problem.value));
+      problem.key = attend::core::key_panels(key, c.head_dim, room);
+      problem.value = attend::core::value_panels(value, c.value_dim, room);
+      problem.panels = true;
+    }
     char* const output = static_cast<char*>(data.output);
     std::memset(output, 0x55, c.output_bytes());
     call(problem);

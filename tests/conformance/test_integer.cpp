@@ -66,15 +66,23 @@ void check_every_way(IntegerRun& run, const char* backend, Random& random) {
     CHECK_MESSAGE(found == defined, std::string(backend), ", ", std::string(way), ": ", run.text());
   };
   CHECK_MESSAGE(model.fits(), run.text());
+  const bool dense = run.c.ring_chunks == 0 && run.c.origin == 0;
   check(run.whole(run.c.row_block, run.c.key_block), "whole");
   check(run.whole(some_rows(random), some_keys(random)), "other blocks");
   check(run.with_options(some_rows(random), some_keys(random)), "call with options");
   check(run.parts(random.between(2, 5), some_rows(random), some_keys(random)), "parts");
   if (run.c.origin == 0) check(run.key_parts(random.between(1, 4), some_rows(random), some_keys(random)), "parts of keys");
-  if (run.c.ring_chunks == 0 && run.c.origin == 0) {
-    check(run.in_steps(32 * random.between(1, 20), some_rows(random), some_keys(random)), "in steps");
+  if (dense) check(run.in_steps(32 * random.between(1, 20), some_rows(random), some_keys(random)), "in steps");
+  run.panels = !attend::config::embedded;
+  if (run.panels) {
+    check(run.whole(some_rows(random), some_keys(random)), "panels");
+    check(run.whole(random.between(1, 2), some_keys(random)), "panels, few rows");
+    check(run.parts(random.between(2, 5), some_rows(random), some_keys(random)), "panels, parts");
+    if (dense) check(run.in_steps(32 * random.between(1, 20), some_rows(random), some_keys(random)), "panels, in steps");
   }
   run.poison();
+  if (run.panels) check(run.whole(random.between(1, 3), some_keys(random)), "panels, poison where none sees");
+  run.panels = false;
   check(run.whole(some_rows(random), some_keys(random)), "poison where none sees");
 }
 

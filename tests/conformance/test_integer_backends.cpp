@@ -11,7 +11,7 @@
 #include "../../src/backends.h"
 #include "../support/random.h"
 #include "attend/attend.h"
-#include "attend/core_integer.h"
+#include "attend/core_integer_panels.h"
 
 namespace {
 
@@ -64,6 +64,17 @@ struct Call {
     if (random.between(0, 1) == 1) options.value_scales = scales.data(), options.value_scale_stride = p.keys;
   }
 
+  // The same keys and values in panels.
+  void use_panels() {
+    const int room = core::whole_chunks(p.keys);
+    panel_key.assign(std::size_t(p.kv_heads * room * core::integer_panel_dim(p.head_dim)), -128);
+    panel_value.assign(std::size_t(p.kv_heads * room * p.value_dim), 127);
+    core::store({panel_key.data(), panel_value.data(), p.kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys, p.key, p.value);
+    p.key = core::key_panels(panel_key.data(), p.head_dim, room);
+    p.value = core::value_panels(panel_value.data(), p.value_dim, room);
+    p.panels = true;
+  }
+
   // By the kernels of a backend, or by those that are chosen.
   template <class Backend>
   Bytes output_of(bool with_options) {
@@ -89,7 +100,7 @@ struct Call {
   core::IntegerOptions options;
   core::ScoreScale score_scale{};
   core::OutputScale output_scale{};
-  Bytes query, key, value;
+  Bytes query, key, value, panel_key, panel_value;
   std::vector<std::uint16_t> scales;
   std::unique_ptr<Line[]> scratch;
 };
@@ -101,15 +112,19 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   attend_test::Random random(24);
   for (int round = 0; round < 400; ++round) {
     Call call(random);
-    for (const bool with_options : {false, true}) {
-      const Bytes expected = call.output_of<core::ScalarBackend>(with_options);
+    const Bytes plain = call.output_of<core::ScalarBackend>(false), with = call.output_of<core::ScalarBackend>(true);
+    for (const bool panels : {false, true}) {
+      if (panels) call.use_panels();
       for (int i = 0; i < attend::backend_count(); ++i) {
         if (!attend::use_backend(attend::backend_name(i))) continue;
-        INFO("round ", round, ", options ", with_options, ", ", attend::backend_name(i));
-        CHECK(call.chosen_output(with_options) == expected);
+        INFO("round ", round, ", panels ", panels, ", ", attend::backend_name(i));
+        CHECK(call.chosen_output(false) == plain);
+        CHECK(call.chosen_output(true) == with);
 #if ATTEND_X86
         // AVX-VNNI takes its place where the processor has both.
-        if (attend::backend_name(i) == std::string("avx2")) CHECK(call.output_of<core::Avx2Backend>(with_options) == expected);
+        if (attend::backend_name(i) != std::string("avx2")) continue;
+        CHECK(call.output_of<core::Avx2Backend>(false) == plain);
+        CHECK(call.output_of<core::Avx2Backend>(true) == with);
 #endif
       }
     }

@@ -1,0 +1,32 @@
+// Chunks of keys and values in panels (core_integer_panels.h): where a number lies, and how they are brought into rows for what
+// reads rows only.
+#pragma once
+
+#include "../../include/attend/core_integer_panels.h"
+#include "../numerics/arithmetic.h"
+
+namespace attend {
+namespace {
+
+// Of the first number of a chunk.
+constexpr ptrdiff_t key_in_panel(int k, int d) { return ptrdiff_t(d / 4) * (4 * integer_chunk) + 4 * k + d % 4; }
+constexpr ptrdiff_t value_in_panel(int k, int c, int width) { return (ptrdiff_t(k / 4) * width + c) * 4 + k % 4; }
+
+// `count` rows of a chunk, one behind the other.
+inline void rows_of_key_panel(const int8_t* panel, int count, int head_dim, int8_t* rows) {
+  for (int k = 0; k < count; ++k, rows += head_dim) {
+    const int8_t* from = panel + key_in_panel(k, 0);
+    int d = 0;
+    for (; d + 4 <= head_dim; d += 4, from += 4 * integer_chunk) __builtin_memcpy(rows + d, from, 4);
+    for (int i = 0; d + i < head_dim; ++i) rows[d + i] = from[i];
+  }
+}
+inline void rows_of_value_panel(const int8_t* panel, int count, int width, int8_t* rows) {
+  for (int k = 0; k < count; ++k, rows += width) {
+    const int8_t* const from = panel + value_in_panel(k, 0, width);
+    for (int c = 0; c < width; ++c) rows[c] = from[4 * c];
+  }
+}
+
+}  // namespace
+}  // namespace attend

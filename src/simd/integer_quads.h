@@ -1,0 +1,116 @@
+// The kernels of one row over panels (core_integer_panels.h), for instruction sets that add products of quads of bytes. What is
+// of a vector's length or of an instruction is in the parameter, a struct with
+//
+//   Vector, lanes                   of 32 bits
+//   load, load_lanes, store_lanes   whole vectors, or the first `count` lanes; the others are zeros, and are not touched
+//   all, add, flip, shift_up        a number in all lanes; sums; bytes with their signs flipped; lanes times 2^8
+//   shift_down                      lanes shifted right, by a number in a vector
+//   add_quads                       sum += four products of bytes without a sign and bytes with one
+//   cut_weights                     weights of a chunk, as their lower and upper bytes
+#pragma once
+
+#include "integer_tile.h"
+
+namespace attend {
+namespace {
+
+template <class Of>
+struct PanelKernels {
+  using Vector = typename Of::Vector;
+
+  // Scores of `count` chunks with a query, whose scores begin at `first`. Two sums for each key, so that few products wait for
+  // the ones before.
+  static ATTEND_ALWAYS_INLINE void scores(int32_t first, const int8_t* query, const int8_t* const* panels, int count,
+                                          int head_dim, int32_t (*scores)[integer_chunk]) {
+    constexpr int vectors = integer_chunk / Of::lanes;
+    for (int i = 0; i < count; ++i) {
+      const int8_t* keys = panels[i];
+      Vector sums[2][vectors];
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) sums[0][v] = Of::all(first), sums[1][v] = Of::all(0);
+      const auto add_quad = [&](int d, int which) __attribute__((always_inline)) {
+        const Vector quad = Of::all(number_at(query + d));
+        ATTEND_UNROLL
+        for (int v = 0; v < vectors; ++v, keys += 4 * Of::lanes) {
+          prefetch(keys);
+          Of::add_quads(sums[which][v], Of::flip(Of::load(keys)), quad);
+        }
+      };
+      int d = 0;
+      for (; head_dim - d > 4; d += 8) add_quad(d, 0), add_quad(d + 4, 1);
+      if (d < head_dim) add_quad(d, 0);
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        Of::store_lanes(scores[i] + v * Of::lanes, Of::add(sums[0][v], sums[1][v]), Of::lanes);
+      }
+    }
+  }
+
+  // Adds the values of `count` chunks, times their weights, to the sums of a row, some columns at a time, whose sums stay in
+  // registers.
+  static ATTEND_ALWAYS_INLINE void values(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count, int width,
+                                          const RowMerges& merges, int32_t* sums) {
+    Bytes bytes[8];
+    for (int i = 0; i < count; ++i) Of::cut_weights(weights[i], bytes[i].low, bytes[i].high);
+    int c = 0;
+    for (; c + 4 * Of::lanes <= width; c += 4 * Of::lanes) {
+      columns<4>(bytes, panels, count, width, c, Of::lanes, merges, sums + c);
+    }
+    for (; c < width; c += Of::lanes) columns<1>(bytes, panels, count, width, c, width - c, merges, sums + c);
+  }
+
+ private:
+  static constexpr int bytes_ahead = 4096;
+
+  struct Bytes {
+    alignas(32) uint8_t low[integer_chunk];
+    alignas(32) uint8_t high[integer_chunk];
+  };
+
+  static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) {
+    int32_t number;
+    __builtin_memcpy(&number, from, sizeof number);
+    return number;
+  }
+  static ATTEND_ALWAYS_INLINE void prefetch(const int8_t* from) { __builtin_prefetch(from + bytes_ahead); }
+
+  // `vectors` vectors of columns from column c on; `lanes` of each.
+  template <int vectors>
+  static ATTEND_ALWAYS_INLINE void columns(const Bytes* bytes, const int8_t* const* panels, int count, int width, int c,
+                                           int lanes, const RowMerges& merges, int32_t* to) {
+    Vector sums[vectors];
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) sums[v] = Of::load_lanes(to + v * Of::lanes, lanes);
+    for (int chunk = 0; chunk < count; ++chunk) {
+      const int8_t* from = panels[chunk] + 4 * c;
+      Vector low[vectors], high[vectors];
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) low[v] = high[v] = Of::all(0);
+      const int quads = opaque(integer_chunk / 4);
+      for (int k = 0; k < quads; ++k, from += 4 * ptrdiff_t(width)) {
+        const Vector low_quad = Of::all(number_at(bytes[chunk].low + 4 * k));
+        const Vector high_quad = Of::all(number_at(bytes[chunk].high + 4 * k));
+        ATTEND_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+          const int8_t* const at = from + v * 4 * Of::lanes;
+          const Vector values = Of::load_lanes(at, lanes);
+          prefetch(at);
+          Of::add_quads(low[v], low_quad, values);
+          Of::add_quads(high[v], high_quad, values);
+        }
+      }
+      const Merge merge = merges[chunk];
+      const __m128i total = _mm_cvtsi32_si128(merge.total), shift = _mm_cvtsi32_si128(merge.chunk);
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        const Vector added = Of::add(Of::add(low[v], Of::shift_up(high[v])), Of::all(merge.half));
+        sums[v] = Of::add(Of::shift_down(sums[v], total), Of::shift_down(added, shift));
+      }
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) Of::store_lanes(to + v * Of::lanes, sums[v], lanes);
+  }
+};
+
+}  // namespace
+}  // namespace attend
