@@ -72,39 +72,39 @@ class IntegerHostTiles {
       scales.set(i, score_scale(at[i].head));
     }
     Tile tile = scores(), waiting = nullptr;
-    int waiting_chunk = 0;
+    const int16_t* waiting_values = nullptr;
     RowMerges merges;
+    const int head_dim = problem_.head_dim, value_dim = problem_.value_dim;
+    // Without options, later rows see no less than the first.
+    const int all_seen = Keys::has_options ? 0 : at_most(end, keys_.end(at->token));
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       const int count = at_most(end - chunk, integer_chunk);
+      const bool all = chunk + integer_chunk <= all_seen;
       uint32_t seen[rows];
-      const bool all = see<rows>(at, chunk, count, seen);
-      uint32_t any = 0;
-      for (int i = 0; i < rows; ++i) any |= seen[i];
-      if (any == 0) continue;
+      if (!all && !see<rows>(at, chunk, count, seen)) continue;
       pack(chunk, count);
-      Isa::template scores<rows>(queries, packed_keys(chunk), problem_.head_dim, tile);
+      Isa::template scores<rows>(queries, packed_keys(chunk), head_dim, tile);
       if constexpr (Keys::has_options) keys_.modify(rows, tile, kv_head_, chunk, count);
-      if (!all) {
-        for (int i = 0; i < rows; ++i) Keys::mask(tile[i], seen[i]);
-      }
+      if (!all) mask<rows>(tile, seen);
       RowWeights weights;
       Isa::template references<rows>(tile, scales, weights);
-      if (waiting != nullptr) {
-        Isa::template values<rows>(waiting, packed_values(waiting_chunk), problem_.value_dim, merges, sums);
-      }
+      if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
       Isa::template weights<rows>(tile, scales, weights);
-      for (int i = 0; i < rows; ++i) {
-        if (!all && seen[i] == 0) weights.add_nothing(i);
-        if constexpr (Keys::has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(kv_head_, chunk), count);
+      if (!all) {
+        for (int i = 0; i < rows; ++i) {
+          if (seen[i] == 0) weights.add_nothing(i);
+        }
+      }
+      if constexpr (Keys::has_options) {
+        const uint16_t* const value_scales = keys_.value_scales(kv_head_, chunk);
+        for (int i = 0; value_scales != nullptr && i < rows; ++i) scale_chunk<Isa>(tile, i, value_scales, count);
       }
       Isa::template merge<rows>(weights, states, merges);
       waiting = tile;
-      waiting_chunk = chunk;
+      waiting_values = packed_values(chunk);
       tile = tile == scores() ? scores() + config::integer_tile_rows : scores();
     }
-    if (waiting != nullptr) {
-      Isa::template values<rows>(waiting, packed_values(waiting_chunk), problem_.value_dim, merges, sums);
-    }
+    if (waiting != nullptr) Isa::template values<rows>(waiting, waiting_values, value_dim, merges, sums);
   }
 
   // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
@@ -182,20 +182,18 @@ class IntegerHostTiles {
     }
   }
 
-  // What rows see of a chunk; whether that is all of it.
+  // What rows see of a chunk; whether any of them sees anything.
   template <int rows>
-  ATTEND_ALWAYS_INLINE bool see(const IntegerTileRow* at, int chunk, int count, uint32_t* seen) const {
-    uint32_t all = ~0u;
+  ATTEND_NOINLINE bool see(const IntegerTileRow* at, int chunk, int count, uint32_t* seen) const {
+    uint32_t any = 0;
+    for (int i = 0; i < rows; ++i) any |= seen[i] = keys_.seen(at[i].token, at[i].head, chunk, count);
+    return any != 0;
+  }
+  template <int rows>
+  ATTEND_NOINLINE static void mask(Tile tile, const uint32_t* seen) {
     for (int i = 0; i < rows; ++i) {
-      seen[i] = keys_.seen(at[i].token, at[i].head, chunk, count);
-      all &= seen[i];
-      // Without options, later rows see no less than the first.
-      if (!Keys::has_options && all == ~0u) {
-        for (int j = 1; j < rows; ++j) seen[j] = ~0u;
-        return true;
-      }
+      if (seen[i] != ~0u) Keys::mask(tile[i], seen[i]);
     }
-    return all == ~0u;
   }
 
   // Packs a chunk when the first tile of rows comes to it: of chunks that no row sees nothing may be read.

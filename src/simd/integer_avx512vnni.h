@@ -7,7 +7,7 @@ namespace attend {
 namespace {
 
 struct IntegerAvx512Vnni : IntegerAvx512InPlace {
-  static constexpr int tile_rows = 6;
+  static constexpr int tile_rows = 8;
 
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
@@ -52,7 +52,7 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
                                      const RowMerges& merges, int32_t* sums) {
     int c = 0;
-    for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
+    if constexpr (rows <= 6) for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
     for (; width - c > 16; c += 32) columns<rows, 2>(weights, values + c * integer_chunk, width, c, merges, sums);
     if (c < width) columns<rows, 1>(weights, values + c * integer_chunk, width, c, merges, sums);
   }
