@@ -30,7 +30,8 @@ struct KindOf<Part> {
 
 // What a call without options or without a part takes: objects, so that none is made on the caller's stack.
 struct Whole {};
-inline constexpr Options no_options{};
+struct NoOptions : Options {};  // a type of its own, so that checks of what nobody has set cost nothing
+inline constexpr NoOptions no_options{};
 inline constexpr Whole whole{};
 
 // The argument of a kind, or what stands for it.

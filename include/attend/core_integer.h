@@ -128,8 +128,7 @@ struct IntegerMemory {
   ptrdiff_t query;   // [rows][integer_query_bytes]
   ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals; hosts: eight more, which kernels read
   ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; hosts only
-  ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
-  ptrdiff_t totals;  // the same of the segments before
+  ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment; behind them as many of the segments before
   ptrdiff_t end;
 
   [[gnu::always_inline]] constexpr IntegerMemory(int row_block, int key_block, int head_dim, int value_dim, bool many_segments)
@@ -141,8 +140,7 @@ struct IntegerMemory {
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
         chunk(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16 + 64))),
         sums(chunk + (config::embedded ? 0 : aligned(ptrdiff_t(integer_chunk) * (head_dim + value_dim)))),
-        totals(sums + ptrdiff_t(rows) * value_dim * 4),
-        end(totals + (many_segments ? ptrdiff_t(rows) * value_dim * 4 : 0)) {}
+        end(sums + (many_segments ? 2 : 1) * ptrdiff_t(rows) * value_dim * 4) {}
 
  private:
   [[gnu::always_inline]] static constexpr ptrdiff_t aligned(ptrdiff_t bytes) { return (bytes + 63) / 64 * 64; }

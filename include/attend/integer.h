@@ -45,13 +45,10 @@ Status attention(const Int8Query<Shape, queries>& query, const KeyArray& key, co
                   "attend: attention needs an attend::Int8Workspace<Shape, query tokens, key tokens> fifth");
     if (quantisation.status() != Status::ok) return quantisation.status();
     IntegerCallWith<Rest::options || !Out::plain> call;
-    const NewTokens<Shape, int8_t> tokens(key, value);
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
     set_integer_output<Shape>(call.problem, output);
     set_quantisation(call.problem, quantisation);
-    call.problem.key = tokens.key;
-    call.problem.value = tokens.value;
-    call.problem.keys = keys;
+    set_integer_arrays<Shape>(call.problem, key, value, keys);
     return run_integers<NoInt8Ring, Out::format>(call, pick<Kind::options>(no_options, more...), false, false,
                                                  pick<Kind::part>(whole, more...));
   }

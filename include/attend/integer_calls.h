@@ -138,6 +138,13 @@ void set_quantisation(core::IntegerProblem& problem, const Quantisation<Shape, h
   problem.output_scales = quantisation.outputs();
   problem.score_scale_stride = problem.output_scale_stride = quantisation.head_stride;
 }
+template <class Shape, class KeyArray, class ValueArray>
+void set_integer_arrays(core::IntegerProblem& problem, const KeyArray& key, const ValueArray& value, int keys) {
+  const NewTokens<Shape, int8_t> tokens(key, value);
+  problem.key = tokens.key;
+  problem.value = tokens.value;
+  problem.keys = keys;
+}
 template <class Cache>
 void set_integer_keys(core::IntegerProblem& problem, const Cache& cache) {
   problem.key = CacheAccess::rows(cache).keys();
@@ -148,7 +155,7 @@ void set_integer_keys(core::IntegerProblem& problem, const Cache& cache) {
 
 // Refuses what is out of range, and fills in what Options say. held: keys of the arrays or of the cache.
 template <class AnyOptions>
-Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options, bool causal, bool cached, bool positioned) {
+[[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options, bool causal, bool cached, bool positioned) {
   const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
@@ -163,6 +170,14 @@ Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options
   problem.keys = keys;
   problem.causal = options.causal.or_else(causal);
   return Status::ok;
+}
+template <class AnyOptions>
+Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options, bool causal, bool cached, bool positioned) {
+  return prepare_integers_inlined(problem, options, causal, cached, positioned);
+}
+[[gnu::always_inline]] inline Status prepare_integers(core::IntegerProblem& problem, const NoOptions& options, bool causal,
+                                                      bool cached, bool positioned) {
+  return prepare_integers_inlined(problem, options, causal, cached, positioned);
 }
 
 // Likewise what IntegerOptions say more. Over a ring, `more` says already what it keeps.

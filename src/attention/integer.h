@@ -31,6 +31,17 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
+// Where the work memory of a call is. Scores are at its beginning on small parts, which keep states on the stack.
+struct IntegerWork {
+  int rows;
+  char* query;
+  int32_t* sums;
+
+  IntegerWork(const core::IntegerProblem& problem, const core::IntegerMemory& at)
+      : rows(at.rows), query(byte(problem) + at.query), sums(reinterpret_cast<int32_t*>(byte(problem) + at.sums)) {}
+  static char* byte(const core::IntegerProblem& problem) { return static_cast<char*>(problem.scratch); }
+};
+
 template <class Isa, class Options>
 class IntegerPipeline {
   using Keys = IntegerKeys<Options>;
@@ -45,20 +56,19 @@ class IntegerPipeline {
         keys_(problem, options),
         group_(group_of(problem)),
         many_segments_((problem.keys > segment_keys && !keys_.is_partial()) || keys_.has_states()),
-        at_(problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, many_segments_),
-        tiles_(problem, keys_, at_) {}
+        work_(problem, memory()),
+        tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, at_.rows, [this](const Rows& rows) { go(rows); });
+    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { go(rows); });
   }
 
  private:
   ATTEND_NOINLINE void go(const Rows& rows) {
     rows_ = &rows;
     IntegerState few[2 * config::integer_tile_rows];
-    states_ = config::embedded ? few : at_memory<IntegerState>(at_.states);
-    begin(sums(0), states_);
-    if (many_segments_) begin(totals(), states_ + rows.count);
+    states_ = config::embedded ? few : at_memory<IntegerState>(memory().states);
+    begin(many_segments_ ? 2 * rows.count : rows.count);
     if (keys_.has_states()) load_states();
     if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
     const Row last = row_after(rows.first, rows.count - 1, group_);
@@ -71,13 +81,14 @@ class IntegerPipeline {
       if (many_segments_ && !(keys_.has_states() && key % segment_keys != 0)) end_segment();
     }
     if (keys_.has_states()) return store_states();
-    many_segments_ ? end_rows(states_ + rows.count, totals()) : end_rows(states_, sums(0));
+    end_rows(many_segments_ ? rows.count : 0);
   }
 
-  void begin(int32_t* sums, IntegerState* states) const {
-    for (int r = 0; r < rows_->count; ++r) states[r] = {lowest_exponent, 0};
-    const int count = rows_->count * problem_.value_dim;
-    for (int i = 0; i < count; ++i) *(code_is_small ? opaque(sums + i) : sums + i) = 0;
+  // Sums of nothing for the first `count` rows: the block's, and behind them those of their segments before.
+  ATTEND_NOINLINE void begin(int count) const {
+    int32_t* const first = sums(0);
+    for (int r = 0; r < count; ++r) states_[r] = {lowest_exponent, 0};
+    for (int i = 0; i < count * problem_.value_dim; ++i) *(code_is_small ? opaque(first + i) : first + i) = 0;
   }
 
   // Keys of one segment, a block at a time. On small parts a block of rows is a tile, and nothing is packed for it.
@@ -153,7 +164,7 @@ class IntegerPipeline {
       at[i] = {row.token, rows_->head * group_ + row.head};
       query[i] = Isa::prepare(
           element(problem_.query, row.token, at[i].head), problem_.head_dim,
-          IntegerQueryMemory{at_memory<void>(at_.query + r * bytes), at_memory<void>(at_.query + (r + i) * bytes), i, rows});
+          IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
     }
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
@@ -162,7 +173,7 @@ class IntegerPipeline {
 
   ATTEND_ALWAYS_INLINE void go_over_chunk(int rows, const Query* const* query, const IntegerTileRow* at, int r, int chunk,
                                           int count) {
-    const Tile tile = at_memory<int32_t[integer_chunk]>(at_.scores);
+    const Tile tile = at_memory<int32_t[integer_chunk]>(config::embedded ? 0 : memory().scores);
     uint32_t seen[Isa::tile_rows];
     uint32_t any = 0, all = ~0u;
     for (int i = 0; i < rows; ++i) {
@@ -171,7 +182,7 @@ class IntegerPipeline {
       all &= seen[i];
     }
     if (any == 0) return;
-    const IntegerChunk of = keys_.rows(rows_->head, chunk, count, at_memory<int8_t>(at_.chunk));
+    const IntegerChunk of = keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(memory().chunk));
     with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, of.keys, of.key_stride, count, problem_.head_dim, tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
@@ -190,17 +201,16 @@ class IntegerPipeline {
 
   // Adds the sums of a segment to those before.
   ATTEND_NOINLINE void end_segment() {
-    const int value_dim = problem_.value_dim;
-    for (int r = 0; r < rows_->count; ++r) {
-      add_segment_sums(states_[rows_->count + r], totals() + ptrdiff_t(r) * value_dim, states_[r], sums(r), value_dim);
+    const int count = rows_->count;
+    for (int r = 0; r < count; ++r) {
+      add_segment_sums(states_[count + r], sums(count + r), states_[r], sums(r), problem_.value_dim);
     }
-    begin(sums(0), states_);
+    begin(count);
   }
 
-  ATTEND_NOINLINE void end_rows(const IntegerState* states, const int32_t* sums) const {
-    for_each_row(*rows_, group_, [&](int r, int token, int head) {
-      end_row(states[r], sums + ptrdiff_t(r) * problem_.value_dim, token, head);
-    });
+  // Of sums from row `first` on.
+  ATTEND_NOINLINE void end_rows(int first) const {
+    for_each_row(*rows_, group_, [&](int r, int token, int head) { end_row(states_[first + r], sums(first + r), token, head); });
   }
 
   void end_row(const IntegerState& state, const int32_t* sums, int token, int head) const {
@@ -233,7 +243,7 @@ class IntegerPipeline {
     }
     for_each_state([this](int r, const IntegerRowState& row) {
       copy(row.segment(), sums(r));
-      copy(row.total(), totals() + ptrdiff_t(r) * problem_.value_dim);
+      copy(row.total(), sums(rows_->count + r));
       states_[r] = row.segment_state();
       states_[rows_->count + r] = row.total_state();
     });
@@ -241,7 +251,7 @@ class IntegerPipeline {
   ATTEND_NOINLINE void store_states() {
     for_each_state([this](int r, const IntegerRowState& row) {
       copy(sums(r), row.segment());
-      copy(totals() + ptrdiff_t(r) * problem_.value_dim, row.total());
+      copy(sums(rows_->count + r), row.total());
       row.set(states_[r], states_[rows_->count + r]);
     });
   }
@@ -249,19 +259,21 @@ class IntegerPipeline {
     for (int c = 0; c < problem_.value_dim; ++c) to[c] = from[c];
   }
 
+  ATTEND_ALWAYS_INLINE core::IntegerMemory memory() const {
+    return {problem_.row_block, problem_.key_block, problem_.head_dim, problem_.value_dim, many_segments_};
+  }
   template <class Type>
   Type* at_memory(ptrdiff_t offset) const {
     return reinterpret_cast<Type*>(static_cast<char*>(problem_.scratch) + offset);
   }
-  int32_t* totals() const { return at_memory<int32_t>(at_.totals); }
-  int32_t* sums(int r) const { return at_memory<int32_t>(at_.sums) + ptrdiff_t(r) * problem_.value_dim; }
+  int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 
   const core::IntegerProblem& problem_;
   const Options& options_;
   const Keys keys_;
   const int group_;
   const bool many_segments_;
-  const core::IntegerMemory at_;
+  const IntegerWork work_;
   IntegerTiles<Isa::packs, Isa, Keys> tiles_;
   const Rows* rows_ = nullptr;
   IntegerState* states_ = nullptr;

@@ -227,7 +227,7 @@ class IntegerHostTiles {
 
   const core::IntegerProblem& problem_;
   const Keys& keys_;
-  const core::IntegerMemory& at_;
+  const core::IntegerMemory at_;
   int kv_head_ = 0;
   int block_ = 0;
   uint32_t packed_ = 0;
