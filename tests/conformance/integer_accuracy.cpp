@@ -10,10 +10,11 @@ namespace {
 using attend_test::IntegerErrorCase;
 using attend_test::IntegerErrorRun;
 
-bool write(const std::string& name, const std::vector<std::int8_t>& numbers) {
+template <class Number>
+bool write(const std::string& name, const std::vector<Number>& numbers) {
   std::FILE* const file = std::fopen(name.c_str(), "wb");
   if (file == nullptr) return false;
-  const bool written = std::fwrite(numbers.data(), 1, numbers.size(), file) == numbers.size();
+  const bool written = std::fwrite(numbers.data(), sizeof(Number), numbers.size(), file) == numbers.size();
   return (std::fclose(file) == 0) && written;
 }
 
@@ -37,7 +38,8 @@ int main(int argc, char** argv) {
     std::string name = directory + "/" + line;
     for (char& letter : name) letter = letter == ' ' ? '_' : letter;
     written = written && write(name + ".query", run.query.numbers) && write(name + ".key", run.key.numbers) &&
-              write(name + ".value", run.value.numbers) && write(name + ".output", run.output);
+              write(name + ".value", run.value.numbers) && write(name + ".output", run.output) &&
+              write(name + ".wide", run.wide_output);
   });
   if (cases != nullptr) written = (std::fclose(cases) == 0) && written;
   if (!written) std::fprintf(stderr, "integer_accuracy: %s cannot be written\n", directory.c_str());

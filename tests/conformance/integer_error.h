@@ -37,27 +37,37 @@ class IntegerErrorRun {
     key = draw(random, c.keys);
     value = draw(random, c.keys);
     find_exact();
-    call();
+    output.resize(exact.size());
+    wide_output.resize(exact.size());
+    call(output_scale, output.data(), attend::core::IntegerFormat::int8);
+    call(output_scale / wide_steps, reinterpret_cast<std::int8_t*>(wide_output.data()), attend::core::IntegerFormat::int16);
   }
 
-  IntegerError error() const {
-    IntegerError e{};
-    for (std::size_t i = 0; i < output.size(); ++i) {
-      const double off = output[i] - exact[i] / output_scale;
-      e.worst = std::max(e.worst, std::fabs(off));
-      e.root_mean_square += off * off;
-    }
-    e.root_mean_square = std::sqrt(e.root_mean_square / double(output.size()));
-    return e;
-  }
+  // In steps of the output of 8 bits, both.
+  IntegerError error() const { return error_of(output, 1.0); }
+  IntegerError wide_error() const { return error_of(wide_output, double(wide_steps)); }
 
   const IntegerErrorCase c;
   Quantised query, key, value;
   std::vector<double> exact;
   double output_scale = 0.0;  // the largest output is 127
   std::vector<std::int8_t> output;
+  static constexpr int wide_steps = 256;  // of the output of 16 bits, in one of the output of 8
+  std::vector<std::int16_t> wide_output;
 
  private:
+  template <class Number>
+  IntegerError error_of(const std::vector<Number>& numbers, double steps) const {
+    IntegerError e{};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double off = numbers[i] / steps - exact[i] / output_scale;
+      e.worst = std::max(e.worst, std::fabs(off));
+      e.root_mean_square += off * off;
+    }
+    e.root_mean_square = std::sqrt(e.root_mean_square / double(numbers.size()));
+    return e;
+  }
+
   static double normal(Random& random) {
     const double a = (double(random.bits()) + 0.5) * 0x1p-32, b = double(random.bits()) * 0x1p-32;
     return std::sqrt(-2.0 * std::log(a)) * std::cos(6.283185307179586 * b);
@@ -104,17 +114,16 @@ class IntegerErrorRun {
     }
   }
 
-  void call() {
+  void call(double its_scale, std::int8_t* to, attend::core::IntegerFormat format) {
     using namespace attend::core;
     const int dim = c.head_dim, rows = 8, key_block = 64;
     const ScoreScale score = attend::core::score_scale(score_scale() * 1.4426950408889634);
-    const OutputScale of_output = attend::core::output_scale(value.scale / output_scale);
-    output.resize(exact.size());
+    const OutputScale of_output = attend::core::output_scale(value.scale / its_scale);
     std::vector<char> memory(integer_scratch_bytes(rows, key_block, dim, dim, c.keys) + 64);
     char* const scratch = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
     IntegerProblem p{};
     p.query = {query.numbers.data(), dim, 0};
-    p.output = {output.data(), dim, 0};
+    p.output = {to, dim, 0};
     p.key = {key.numbers.data(), dim, 0};
     p.value = {value.numbers.data(), dim, 0};
     p.query_heads = p.kv_heads = 1;
@@ -122,7 +131,9 @@ class IntegerErrorRun {
     p.queries = c.queries, p.keys = c.keys;
     p.score_scales = &score, p.output_scales = &of_output;
     p.row_block = rows, p.key_block = key_block, p.scratch = scratch;
-    run(p);
+    IntegerOptions options;
+    options.output_format = format;
+    run(p, options);
   }
 };
 
