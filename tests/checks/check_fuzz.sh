@@ -2,7 +2,7 @@
 # Fuzzing by libFuzzer, with sanitizers: tests/checks/check_fuzz.sh CXX BUILD_DIR
 #
 # Every backend of this machine against scalar code, the definition and the float64 oracle, for FUZZ_SECONDS, a minute unless it is
-# given; then calls of the C surface, most of them malformed.
+# given; integers beside their model, for a third of that; then calls of the C surface, most of them malformed.
 #
 # `make lib` has made BUILD_DIR/src/*.o.
 cxx=$1
@@ -54,6 +54,10 @@ if succeeds "the library compiles with sanitizers" compile_all "$build/library" 
   if fuzz fuzz_backends -max_total_time="$seconds" -max_len=400; then
     nothing_in "$(echo "$said" | awk -v least="$seconds" '$1 < least { print "only", $1, "problems" }
       !/, every option$/ { print "not every option" }')" "fuzz_backends, $seconds seconds: $said"
+  fi
+  if fuzz fuzz_integers -max_total_time=$((seconds / 3)) -max_len=400; then
+    nothing_in "$(echo "$said" | awk -v least="$seconds" '$1 < least { print "only", $1, "problems" }
+      !/, every kind$/ { print "not every kind" }')" "fuzz_integers, $((seconds / 3)) seconds: $said"
   fi
   if fuzz fuzz_c_surface -runs=10000 -max_len=300; then
     nothing_in "$(echo "$said" | awk '$1 < 1000 || $5 < 100')" "fuzz_c_surface, 10,000 inputs: $said"
