@@ -111,9 +111,10 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims, bo
     time_in_turns(calls, 1, 0.02);
   }
   const double rate = double(bytes) / calls[0].least();
-  std::printf("decode, %d heads x %5d keys, head_dim %d, %4.1f MB in %-6s %7.1f us, %6.1f GB/s, %3.0f %% of reading (%.1f GB/s)\n",
-              heads, tokens, dims, double(bytes) / (1 << 20), panels ? "panels" : "rows", 1e6 * calls[0].least(), 1e-9 * rate,
-              100 * rate / limit, 1e-9 * limit);
+  std::printf(
+      "decode, %d heads x %5d keys, head_dim %d, %4.1f MB in %-6s %7.1f us, %6.1f GB/s, %3.0f %% of reading (%.1f GB/s)\n",
+      heads, tokens, dims, double(bytes) / (1 << 20), panels ? "panels" : "rows", 1e6 * calls[0].least(), 1e-9 * rate,
+      100 * rate / limit, 1e-9 * limit);
 }
 
 }  // namespace

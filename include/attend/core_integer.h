@@ -98,7 +98,7 @@ struct IntegerProblem {
   int keys;                    // 0 … integer_keys, unless a window keeps what a query sees below that
   int offset;                  // absolute position of query 0
   bool causal;
-  bool panels;  // keys and values lie in panels (core_integer_panels.h) rather than in rows; hosts only
+  bool panels;                     // keys and values lie in panels (core_integer_panels.h) rather than in rows; hosts only
   const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
   int score_scale_stride;
   const OutputScale* output_scales;  // of query head h likewise

@@ -155,7 +155,8 @@ void set_integer_keys(core::IntegerProblem& problem, const Cache& cache) {
 
 // Refuses what is out of range, and fills in what Options say. held: keys of the arrays or of the cache.
 template <class AnyOptions>
-[[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options, bool causal, bool cached, bool positioned) {
+[[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options,
+                                                              bool causal, bool cached, bool positioned) {
   const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;

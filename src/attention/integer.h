@@ -88,7 +88,8 @@ class IntegerPipeline {
   ATTEND_NOINLINE void begin(int count) const {
     int32_t* const first = sums(0);
     for (int r = 0; r < count; ++r) states_[r] = {lowest_exponent, 0};
-    for (int i = 0; i < count * problem_.value_dim; ++i) *(code_is_small ? opaque(first + i) : first + i) = 0;
+    const int numbers = count * problem_.value_dim;
+    for (int i = 0; i < numbers; ++i) *(code_is_small ? opaque(first + i) : first + i) = 0;
   }
 
   // Keys of one segment, a block at a time. On small parts a block of rows is a tile, and nothing is packed for it.
@@ -162,9 +163,8 @@ class IntegerPipeline {
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) {
       at[i] = {row.token, rows_->head * group_ + row.head};
-      query[i] = Isa::prepare(
-          element(problem_.query, row.token, at[i].head), problem_.head_dim,
-          IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
+      query[i] = Isa::prepare(element(problem_.query, row.token, at[i].head), problem_.head_dim,
+                              IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
     }
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
@@ -182,7 +182,8 @@ class IntegerPipeline {
       all &= seen[i];
     }
     if (any == 0) return;
-    const IntegerChunk of = keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(memory().chunk));
+    const IntegerChunk of =
+        keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(memory().chunk));
     with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, of.keys, of.key_stride, count, problem_.head_dim, tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
@@ -210,7 +211,8 @@ class IntegerPipeline {
 
   // Of sums from row `first` on.
   ATTEND_NOINLINE void end_rows(int first) const {
-    for_each_row(*rows_, group_, [&](int r, int token, int head) { end_row(states_[first + r], sums(first + r), token, head); });
+    for_each_row(*rows_, group_,
+                 [&](int r, int token, int head) { end_row(states_[first + r], sums(first + r), token, head); });
   }
 
   void end_row(const IntegerState& state, const int32_t* sums, int token, int head) const {

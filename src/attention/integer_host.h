@@ -148,8 +148,8 @@ class IntegerHostTiles {
     }
   };
 
-  ATTEND_ALWAYS_INLINE void go_over_chunks(const Chunks& step, const Query* query, const RowScales& scales,
-                                           IntegerState& state, int32_t* sums) const {
+  ATTEND_ALWAYS_INLINE void go_over_chunks(const Chunks& step, const Query* query, const RowScales& scales, IntegerState& state,
+                                           int32_t* sums) const {
     const Tile tile = scores();
     if constexpr (Isa::reads_panels) {
       if (problem_.panels) Isa::scores_in_panels(query, step.keys, step.count, problem_.head_dim, tile);

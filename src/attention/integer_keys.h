@@ -105,7 +105,8 @@ class IntegerKeys {
       const bool panels = !config::embedded && problem_.panels;
       for (int k = 0; k < count; ++k) {
         int32_t sum = 0;
-        for (int d = 0; d < problem_.head_dim; ++d) sum += keys[panels ? key_in_panel(k, d) : k * problem_.key.token_stride + d];
+        for (int d = 0; d < problem_.head_dim; ++d)
+          sum += keys[panels ? key_in_panel(k, d) : k * problem_.key.token_stride + d];
         for (int i = 0; i < rows; ++i) tile[i][k] -= options_.query_zero * sum;
       }
     }

@@ -70,27 +70,6 @@ struct Integer256 : IntegerX86 {
   }
 
  private:
-  struct Largest {
-    static ATTEND_ALWAYS_INLINE __m256i of(__m256i a, __m256i b) { return _mm256_max_epi32(a, b); }
-  };
-  struct Sum {
-    static ATTEND_ALWAYS_INLINE __m256i of(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
-  };
-  // What combines all lanes of a row, in the lane of the row.
-  template <class Combined>
-  static ATTEND_ALWAYS_INLINE __m256i of_eight(const __m256i (&rows)[8]) {
-    __m256i halves[2];
-    ATTEND_UNROLL
-    for (int i = 0; i < 2; ++i) {
-      const __m256i* four = rows + 4 * i;
-      const __m256i a = Combined::of(_mm256_unpacklo_epi32(four[0], four[1]), _mm256_unpackhi_epi32(four[0], four[1]));
-      const __m256i b = Combined::of(_mm256_unpacklo_epi32(four[2], four[3]), _mm256_unpackhi_epi32(four[2], four[3]));
-      halves[i] = Combined::of(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-    }
-    return Combined::of(_mm256_permute2x128_si256(halves[0], halves[1], 0x20),
-                        _mm256_permute2x128_si256(halves[0], halves[1], 0x31));
-  }
-
   // weight_of of 16 keys.
   static ATTEND_ALWAYS_INLINE __m256i weights_of(const int32_t* scores, const RowScales& scales, const RowWeights& by, int r) {
     const __m256i largest = _mm256_set1_epi32(by.largest[r]);

@@ -15,7 +15,9 @@ struct Quads512 {
   static ATTEND_ALWAYS_INLINE __m512i load_lanes(const void* from, int count) {
     return _mm512_maskz_loadu_epi32(first(count), from);
   }
-  static ATTEND_ALWAYS_INLINE void store_lanes(void* to, __m512i a, int count) { _mm512_mask_storeu_epi32(to, first(count), a); }
+  static ATTEND_ALWAYS_INLINE void store_lanes(void* to, __m512i a, int count) {
+    _mm512_mask_storeu_epi32(to, first(count), a);
+  }
   static ATTEND_ALWAYS_INLINE __m512i all(int32_t a) { return _mm512_set1_epi32(a); }
   static ATTEND_ALWAYS_INLINE __m512i add(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
   static ATTEND_ALWAYS_INLINE __m512i flip(__m512i a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
@@ -79,7 +81,7 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
         rows.prefetch_four(from);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) quads[i] = _mm512_maskz_loadu_epi8(columns, rows.row(from, i));
-        interleave(quads);
+        interleave_bytes(quads);
         const __m512i low_quad = _mm512_set1_epi32(load_number(low_bytes + k));
         const __m512i high_quad = _mm512_set1_epi32(load_number(high_bytes + k));
         ATTEND_UNROLL
@@ -120,16 +122,6 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
   }
 
  private:
-  // Bytes of four rows: row i of the result has, in quarter q, those of columns 16 q + 4 i … 16 q + 4 i + 3, four rows each.
-  static ATTEND_ALWAYS_INLINE void interleave(__m512i (&rows)[4]) {
-    const __m512i low_01 = _mm512_unpacklo_epi8(rows[0], rows[1]), high_01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
-    const __m512i low_23 = _mm512_unpacklo_epi8(rows[2], rows[3]), high_23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
-    rows[0] = _mm512_unpacklo_epi16(low_01, low_23);
-    rows[1] = _mm512_unpackhi_epi16(low_01, low_23);
-    rows[2] = _mm512_unpacklo_epi16(high_01, high_23);
-    rows[3] = _mm512_unpackhi_epi16(high_01, high_23);
-  }
-
   // Sums of products of a query with four keys: each quarter of the result has some of each sum.
   static ATTEND_ALWAYS_INLINE __m512i scores_of_four(__m512i query, const int8_t* keys, const RowsInPlace& rows,
                                                      __mmask64 dims) {
@@ -140,11 +132,7 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
       four[i] = _mm512_maskz_loadu_epi8(dims, rows.row(keys, i));
       four[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_xor_si512(four[i], _mm512_set1_epi8(-128)), query);
     }
-    const __m512i a = sums_of_pairs(four[0], four[1]), b = sums_of_pairs(four[2], four[3]);
-    return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-  }
-  static ATTEND_ALWAYS_INLINE __m512i sums_of_pairs(__m512i a, __m512i b) {
-    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    return of_four<Sum>(four);
   }
 };
 

@@ -1,6 +1,8 @@
 // How integer attention with AVX-512 packs chunks of keys and values: sixteen keys, or two rows of values, at a time.
 #pragma once
 
+#include "integer_vectors_512.h"  // first: integer_vectors_x86.h needs its names
+
 #include "integer_key_bytes.h"
 
 namespace attend {
@@ -16,7 +18,7 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
         ATTEND_UNROLL
         for (int g = 0; g < 4; ++g) {
           load_four(keys + (k + 4 * g) * stride + d, stride, count - (k + 4 * g), head_dim - d, groups[g]);
-          interleave_quads(groups[g]);
+          transpose_quads(groups[g]);
         }
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
@@ -79,15 +81,6 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
     const __mmask64 mask = first_bytes(bytes);
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) rows[i] = _mm512_maskz_loadu_epi8(i < count ? mask : 0, from + i * stride);
-  }
-
-  static ATTEND_ALWAYS_INLINE void interleave_quads(__m512i (&rows)[4]) {
-    const __m512i low_01 = _mm512_unpacklo_epi32(rows[0], rows[1]), high_01 = _mm512_unpackhi_epi32(rows[0], rows[1]);
-    const __m512i low_23 = _mm512_unpacklo_epi32(rows[2], rows[3]), high_23 = _mm512_unpackhi_epi32(rows[2], rows[3]);
-    rows[0] = _mm512_unpacklo_epi64(low_01, low_23);
-    rows[1] = _mm512_unpackhi_epi64(low_01, low_23);
-    rows[2] = _mm512_unpacklo_epi64(high_01, high_23);
-    rows[3] = _mm512_unpackhi_epi64(high_01, high_23);
   }
 };
 

@@ -52,7 +52,8 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
                                      const RowMerges& merges, int32_t* sums) {
     int c = 0;
-    if constexpr (rows <= 6) for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
+    if constexpr (rows <= 6)
+      for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
     for (; width - c > 16; c += 32) columns<rows, 2>(weights, values + c * integer_chunk, width, c, merges, sums);
     if (c < width) columns<rows, 1>(weights, values + c * integer_chunk, width, c, merges, sums);
   }
@@ -60,29 +61,6 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
  private:
   static ATTEND_ALWAYS_INLINE __m512i both(uint32_t pair) { return _mm512_set1_epi32(int32_t(pair)); }
   static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
-
-  // What combines all lanes of a row, in the lane of the row.
-  struct Largest {
-    static ATTEND_ALWAYS_INLINE __m512i of(__m512i a, __m512i b) { return _mm512_max_epi32(a, b); }
-  };
-  struct Sum {
-    static ATTEND_ALWAYS_INLINE __m512i of(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
-  };
-  template <class Combined>
-  static ATTEND_ALWAYS_INLINE __m256i of_eight(const __m512i (&rows)[8]) {
-    __m256i halves[2];
-    ATTEND_UNROLL
-    for (int i = 0; i < 2; ++i) {
-      const __m512i* four = rows + 4 * i;
-      const __m512i a = Combined::of(_mm512_unpacklo_epi32(four[0], four[1]), _mm512_unpackhi_epi32(four[0], four[1]));
-      const __m512i b = Combined::of(_mm512_unpacklo_epi32(four[2], four[3]), _mm512_unpackhi_epi32(four[2], four[3]));
-      const __m512i all = Combined::of(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-      halves[i] = _mm512_castsi512_si256(Combined::of(all, _mm512_shuffle_i32x4(all, all, 0x4e)));
-    }
-    const __m256i low = _mm256_permute2x128_si256(halves[0], halves[1], 0x20);
-    const __m256i high = _mm256_permute2x128_si256(halves[0], halves[1], 0x31);
-    return _mm512_castsi512_si256(Combined::of(_mm512_castsi256_si512(low), _mm512_castsi256_si512(high)));
-  }
 
   // weight_of, of 32 keys.
   static ATTEND_ALWAYS_INLINE __m512i weights(int32_t* row, const RowScales& scales, const RowWeights& by, int r) {

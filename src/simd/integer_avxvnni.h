@@ -37,8 +37,12 @@ struct Quads256 {
   }
   static ATTEND_ALWAYS_INLINE void cut_weights(const int32_t* weights, uint8_t* low, uint8_t* high) {
     const __m256i first = load(weights), second = load(weights + 8), byte = _mm256_set1_epi16(0xff);
-    store_lanes(low, _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte)), 0xd8), lanes);
-    store_lanes(high, _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8)), 0xd8), lanes);
+    store_lanes(
+        low, _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte)), 0xd8),
+        lanes);
+    store_lanes(high,
+                _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8)), 0xd8),
+                lanes);
   }
 
  private:
@@ -120,7 +124,7 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
         rows.prefetch_four(from);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) quads[i] = load_some(rows.row(from, i), columns);
-        interleave(quads);
+        interleave_bytes(quads);
         const __m256i low_quad = _mm256_set1_epi32(load_number(low_bytes + k));
         const __m256i high_quad = _mm256_set1_epi32(load_number(high_bytes + k));
         ATTEND_UNROLL
@@ -171,21 +175,7 @@ struct IntegerAvxVnni : Integer256<DotProduct>, IntegerKeyBytes {
       four[i] = _mm256_setzero_si256();
       add_quads(four[i], _mm256_xor_si256(key, _mm256_set1_epi8(-128)), query);
     }
-    const __m256i a = sums_of_pairs(four[0], four[1]), b = sums_of_pairs(four[2], four[3]);
-    return _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-  }
-  static ATTEND_ALWAYS_INLINE __m256i sums_of_pairs(__m256i a, __m256i b) {
-    return _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
-  }
-
-  // Bytes of four rows: row i of the result has, in half h, those of columns 16 h + 4 i … 16 h + 4 i + 3, four rows each.
-  static ATTEND_ALWAYS_INLINE void interleave(__m256i (&rows)[4]) {
-    const __m256i low_01 = _mm256_unpacklo_epi8(rows[0], rows[1]), high_01 = _mm256_unpackhi_epi8(rows[0], rows[1]);
-    const __m256i low_23 = _mm256_unpacklo_epi8(rows[2], rows[3]), high_23 = _mm256_unpackhi_epi8(rows[2], rows[3]);
-    rows[0] = _mm256_unpacklo_epi16(low_01, low_23);
-    rows[1] = _mm256_unpackhi_epi16(low_01, low_23);
-    rows[2] = _mm256_unpacklo_epi16(high_01, high_23);
-    rows[3] = _mm256_unpackhi_epi16(high_01, high_23);
+    return of_four<Sum>(four);
   }
 };
 

@@ -9,6 +9,7 @@
 //   cut_weights                     weights of a chunk, as their lower and upper bytes
 #pragma once
 
+#include "../numerics/opaque.h"
 #include "integer_tile.h"
 
 namespace attend {
@@ -46,8 +47,7 @@ struct PanelKernels {
     }
   }
 
-  // Adds the values of `count` chunks, times their weights, to the sums of a row, some columns at a time, whose sums stay in
-  // registers.
+  // Adds the values of `count` chunks, times their weights, to the sums of a row.
   static ATTEND_ALWAYS_INLINE void values(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count, int width,
                                           const RowMerges& merges, int32_t* sums) {
     Bytes bytes[8];
@@ -78,18 +78,16 @@ struct PanelKernels {
   template <int vectors>
   static ATTEND_ALWAYS_INLINE void columns(const Bytes* bytes, const int8_t* const* panels, int count, int width, int c,
                                            int lanes, const RowMerges& merges, int32_t* to) {
-    Vector sums[vectors];
-    ATTEND_UNROLL
-    for (int v = 0; v < vectors; ++v) sums[v] = Of::load_lanes(to + v * Of::lanes, lanes);
     for (int chunk = 0; chunk < count; ++chunk) {
       const int8_t* from = panels[chunk] + 4 * c;
       Vector low[vectors], high[vectors];
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) low[v] = high[v] = Of::all(0);
+      const Bytes* const of_chunk = opaque(bytes + chunk);
       const int quads = opaque(integer_chunk / 4);
       for (int k = 0; k < quads; ++k, from += 4 * ptrdiff_t(width)) {
-        const Vector low_quad = Of::all(number_at(bytes[chunk].low + 4 * k));
-        const Vector high_quad = Of::all(number_at(bytes[chunk].high + 4 * k));
+        const Vector low_quad = Of::all(number_at(of_chunk->low + 4 * k));
+        const Vector high_quad = Of::all(number_at(of_chunk->high + 4 * k));
         ATTEND_UNROLL
         for (int v = 0; v < vectors; ++v) {
           const int8_t* const at = from + v * 4 * Of::lanes;
@@ -103,12 +101,12 @@ struct PanelKernels {
       const __m128i total = _mm_cvtsi32_si128(merge.total), shift = _mm_cvtsi32_si128(merge.chunk);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
+        int32_t* const sums = to + v * Of::lanes;
         const Vector added = Of::add(Of::add(low[v], Of::shift_up(high[v])), Of::all(merge.half));
-        sums[v] = Of::add(Of::shift_down(sums[v], total), Of::shift_down(added, shift));
+        const Vector before = Of::shift_down(Of::load_lanes(sums, lanes), total);
+        Of::store_lanes(sums, Of::add(before, Of::shift_down(added, shift)), lanes);
       }
     }
-    ATTEND_UNROLL
-    for (int v = 0; v < vectors; ++v) Of::store_lanes(to + v * Of::lanes, sums[v], lanes);
   }
 };
 

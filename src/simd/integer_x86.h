@@ -7,6 +7,7 @@
 
 #include "integer_scalar.h"
 #include "integer_tile.h"
+#include "integer_vectors_x86.h"
 
 namespace attend {
 namespace {
@@ -43,14 +44,8 @@ ATTEND_ALWAYS_INLINE void load_rows(const int8_t* from, ptrdiff_t stride, int co
 // `count` on are zeros.
 ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int d, int head_dim,
                                          __m128i (&four)[4]) {
-  __m128i key[4];
-  load_rows(keys + k * stride + d, stride, count - k, head_dim - d, key);
-  const __m128i low_01 = _mm_unpacklo_epi32(key[0], key[1]), high_01 = _mm_unpackhi_epi32(key[0], key[1]);
-  const __m128i low_23 = _mm_unpacklo_epi32(key[2], key[3]), high_23 = _mm_unpackhi_epi32(key[2], key[3]);
-  four[0] = _mm_unpacklo_epi64(low_01, low_23);
-  four[1] = _mm_unpackhi_epi64(low_01, low_23);
-  four[2] = _mm_unpacklo_epi64(high_01, high_23);
-  four[3] = _mm_unpackhi_epi64(high_01, high_23);
+  load_rows(keys + k * stride + d, stride, count - k, head_dim - d, four);
+  transpose_quads(four);
 }
 
 // 16 columns of two keys side by side, widened: columns 0-7, then 8-15.
@@ -164,7 +159,8 @@ struct IntegerX86 {
   // Each lane becomes that of `lanes` before, the first ones those of `first`.
   template <int lanes>
   static ATTEND_ALWAYS_INLINE __m256i before(__m256i a, __m256i first) {
-    const __m256i places = _mm256_setr_epi32(0 - lanes, 1 - lanes, 2 - lanes, 3 - lanes, 4 - lanes, 5 - lanes, 6 - lanes, 7 - lanes);
+    const __m256i places =
+        _mm256_setr_epi32(0 - lanes, 1 - lanes, 2 - lanes, 3 - lanes, 4 - lanes, 5 - lanes, 6 - lanes, 7 - lanes);
     return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(a, places), first, (1 << lanes) - 1);
   }
 

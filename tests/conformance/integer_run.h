@@ -135,7 +135,10 @@ class IntegerRun {
       auto* const key = reinterpret_cast<std::int8_t*>(keys.data());
       auto* const value = reinterpret_cast<std::int8_t*>(values.data());
       const int first = c.places() / 3;
-      const auto from = [&](const auto& rows_of) { return attend::core::Tensor<const std::int8_t>{rows_of.data + first * rows_of.token_stride, rows_of.token_stride, rows_of.head_stride}; };
+      const auto from = [&](const auto& rows_of) {
+        return attend::core::Tensor<const std::int8_t>{rows_of.data + first * rows_of.token_stride, rows_of.token_stride,
+                                                       rows_of.head_stride};
+      };
       const attend::core::IntegerPanels to = {key, value, c.kv_heads, c.head_dim, c.value_dim, room};
       attend::core::store(to, 0, first, problem.key, problem.value);
       attend::core::store(to, first, c.places() - first, from(problem.key), from(problem.value));
