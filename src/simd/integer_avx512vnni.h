@@ -9,8 +9,9 @@ namespace {
 struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   static constexpr int tile_rows = 8;
 
+  // Not inlined: there pointers to queries would be too many for the registers.
   template <int rows>
-  static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
+  ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
     __m512i sums[rows][2];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm512_set1_epi32(load_number(query[r]));
