@@ -138,7 +138,7 @@ class IntegerPipeline {
   // What reads keys where they lie needs no room for packed ones.
   int key_block() const {
     if constexpr (Isa::packs) {
-      if (rows_->count <= tiles_.few_rows && tiles_.reads_in_place()) return segment_keys;
+      if (tiles_.takes_alone(rows_->count)) return segment_keys;
     }
     return problem_.key_block;
   }
@@ -148,7 +148,7 @@ class IntegerPipeline {
     IntegerTileRow at[Isa::tile_rows];
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
-    if (rows_->count <= tiles_.few_rows) {
+    if (tiles_.takes_alone(rows_->count)) {
       for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
       return;
     }

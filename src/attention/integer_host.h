@@ -50,13 +50,11 @@ class IntegerHostTiles {
     packed_ = 0;
   }
 
-  // Whether rows of a block are computed one by one, because nothing has to be packed for so few.
-  static constexpr int few_rows = 2;
-
-  // Whether kernels of one row read what a call has.
-  bool reads_in_place() const {
-    if (problem_.panels) return Isa::reads_panels;
-    return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0;
+  // Whether so many rows of a block are computed one by one: for a few nothing has to be packed, if kernels of one row read what
+  // a call has.
+  bool takes_alone(int rows) const {
+    if (problem_.panels) return Isa::reads_panels && rows <= 4;
+    return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= 2;
   }
 
   // The keys from `key` to `end` of this block for the rows from r on; `states` and `sums` are those of these rows.
@@ -108,25 +106,24 @@ class IntegerHostTiles {
   }
 
   // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
-  // another's. What is left over, and rows of keys or values that kernels cannot read whole, are packed.
+  // another's. What is left over is packed.
   ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int r, int key, int end, IntegerState& state, int32_t* sums) {
     int chunk = key & -integer_chunk;
     // Without options a row sees all keys before its last one.
     const int seen_end = Keys::has_options ? end : at_most(end, keys_.end(at.token));
-    if (reads_in_place()) {
-      RowScales scales;
-      for (int i = 0; i < most_chunks; ++i) scales.set(i, score_scale(at.head));
-      while (chunk + integer_chunk <= seen_end) {
-        Chunks step;
-        for (; step.count < most_chunks && chunk + integer_chunk <= seen_end; chunk += integer_chunk) {
-          const uint32_t seen = Keys::has_options ? keys_.seen(at.token, at.head, chunk, integer_chunk) : ~0u;
-          if (seen != 0) step.add(chunk, seen, keys_, problem_, kv_head_);
-        }
-        if (step.count > 0) go_over_chunks(step, static_cast<const Query*>(query(r)), scales, state, sums);
+    RowScales scales;
+    for (int i = 0; i < most_chunks; ++i) scales.set(i, score_scale(at.head));
+    while (chunk + integer_chunk <= seen_end) {
+      Chunks step;
+      for (; step.count < most_chunks && chunk + integer_chunk <= seen_end; chunk += integer_chunk) {
+        const uint32_t seen = Keys::has_options ? keys_.seen(at.token, at.head, chunk, integer_chunk) : ~0u;
+        if (seen != 0) step.add(chunk, seen, keys_, problem_, kv_head_);
       }
+      if (step.count > 0) go_over_chunks(step, static_cast<const Query*>(query(r)), scales, state, sums);
     }
-    begin_block(chunk);
-    if (chunk < seen_end) go_over<1>(&at, r, at_least(key, chunk), seen_end, &state, sums);
+    if (chunk >= seen_end) return;
+    if (block_ != chunk) begin_block(chunk);  // packed once for all rows, of which later ones may see more of it
+    go_over<1>(&at, r, at_least(key, chunk), at_most(end, chunk + integer_chunk), &state, sums);
   }
 
  private:
@@ -206,6 +203,14 @@ class IntegerHostTiles {
     pack_chunk(chunk, count);
   }
   ATTEND_NOINLINE void pack_chunk(int chunk, int count) const {
+    if constexpr (Isa::reads_panels) {
+      // Masks and weights take care of what lies behind the last key.
+      if (problem_.panels) {
+        Isa::pack_key_panel(keys_.first(problem_.key, kv_head_, chunk), problem_.head_dim, packed_keys(chunk));
+        Isa::pack_value_panel(keys_.first(problem_.value, kv_head_, chunk), problem_.value_dim, packed_values(chunk));
+        return;
+      }
+    }
     const IntegerChunk rows = keys_.rows(kv_head_, chunk, count, at_memory<int8_t>(at_.chunk));
     Isa::pack_keys(rows.keys, rows.key_stride, count, problem_.head_dim, packed_keys(chunk));
     Isa::pack_values(rows.values, rows.value_stride, count, problem_.value_dim, packed_values(chunk));

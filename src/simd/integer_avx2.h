@@ -29,22 +29,25 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
   }
 
   static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {
-    const __m128i pairs_apart = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
-    const int pairs = (head_dim + 3) / 4 * 2;
     for (int k = 0; k < integer_chunk; k += 8) {
-      int8_t* const at = to + (k / 16 * pairs * 32 + k % 16 * 2);
       for (int d = 0; d < head_dim; d += 16) {
         __m128i first[4], second[4];
         load_four_keys(keys, stride, k, count, d, head_dim, first);
         load_four_keys(keys, stride, k + 4, count, d, head_dim, second);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
-          if (d + 4 * i >= head_dim) continue;
-          const __m128i a = _mm_shuffle_epi8(first[i], pairs_apart), b = _mm_shuffle_epi8(second[i], pairs_apart);
-          __m128i* const pair = reinterpret_cast<__m128i*>(at + (d / 2 + 2 * i) * 32);
-          _mm_store_si128(pair, _mm_unpacklo_epi64(a, b));
-          _mm_store_si128(pair + 2, _mm_unpackhi_epi64(a, b));
+          if (d + 4 * i < head_dim) pack_eight(first[i], second[i], k, d + 4 * i, head_dim, to);
         }
+      }
+    }
+  }
+
+  // The same of a panel of keys.
+  static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
+    for (int d = 0; d < head_dim; d += 4) {
+      for (int k = 0; k < integer_chunk; k += 8, panel += 32) {
+        const __m128i* const eight = reinterpret_cast<const __m128i*>(panel);
+        pack_eight(_mm_loadu_si128(eight), _mm_loadu_si128(eight + 1), k, d, head_dim, to);
       }
     }
   }
@@ -143,6 +146,15 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
 
  private:
   static constexpr int panel_bytes_ahead = 4096;
+
+  // Four dimensions, from d on, of keys k … k + 7.
+  static ATTEND_ALWAYS_INLINE void pack_eight(__m128i first, __m128i second, int k, int d, int head_dim, int8_t* to) {
+    const int pairs = (head_dim + 3) / 4 * 2;
+    const __m128i a = pairs_apart(first), b = pairs_apart(second);
+    __m128i* const pair = reinterpret_cast<__m128i*>(to + (k / 16 * pairs + d / 2) * 32 + k % 16 * 2);
+    _mm_store_si128(pair, _mm_unpacklo_epi64(a, b));
+    _mm_store_si128(pair + 2, _mm_unpackhi_epi64(a, b));
+  }
 
   static ATTEND_ALWAYS_INLINE __m256i quad_at(const void* words) {
     int64_t quad;

@@ -57,6 +57,18 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
     }
   }
 
+  // The same of a panel of values, 16 columns at a time.
+  static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
+    for (int c = 0; c < width; c += 16) {
+      const __mmask16 columns = first_lanes(width - c);
+      for (int k = 0; k < integer_chunk; k += 4, to += 64) {
+        const __m512i quads = _mm512_maskz_loadu_epi32(columns, panel + (ptrdiff_t(k / 4) * width + c) * 4);
+        store(to, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(quads)));
+        store(to + 32, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(_mm512_srli_epi32(quads, 16))));
+      }
+    }
+  }
+
  protected:
   static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
   static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }

@@ -41,6 +41,16 @@ struct IntegerKeyBytes {
       }
     }
   }
+
+  // The same of a panel of keys, which lie in this order already.
+  static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
+    const __m256i sign = _mm256_set1_epi8(-128);
+    const int bytes = (head_dim + 3) / 4 * 4 * integer_chunk;
+    for (int i = 0; i < bytes; i += 32) {
+      const __m256i keys = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel + i));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), _mm256_xor_si256(keys, sign));
+    }
+  }
 };
 
 }  // namespace

@@ -48,6 +48,11 @@ ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, i
   transpose_quads(four);
 }
 
+// Of four quads of bytes, their first two each, and then their last two.
+ATTEND_ALWAYS_INLINE __m128i pairs_apart(__m128i quads) {
+  return _mm_shuffle_epi8(quads, _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+}
+
 // 16 columns of two keys side by side, widened: columns 0-7, then 8-15.
 ATTEND_ALWAYS_INLINE void pack_pair(__m128i even, __m128i odd, int16_t* to) {
   const __m256i low = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd));
@@ -122,6 +127,19 @@ struct IntegerX86 {
         load_rows(values + k * stride + c, stride, count - k, width - c, rows);
         pack_pair(rows[0], rows[1], to);
         pack_pair(rows[2], rows[3], to + 32);
+      }
+    }
+  }
+
+  // The same of a panel of values.
+  static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
+    for (int c = 0; c < width; c += 4) {
+      for (int k = 0; k < integer_chunk; k += 4) {
+        const int8_t* const from = panel + (ptrdiff_t(k / 4) * width + c) * 4;
+        const __m128i pairs = pairs_apart(load_bytes(from, width - c < 4 ? 4 * (width - c) : 16));
+        int16_t* const at = to + (c & -16) * integer_chunk + k * 16 + c % 16 * 2;
+        _mm_store_si128(reinterpret_cast<__m128i*>(at), _mm_cvtepi8_epi16(pairs));
+        _mm_store_si128(reinterpret_cast<__m128i*>(at + 32), _mm_cvtepi8_epi16(_mm_srli_si128(pairs, 8)));
       }
     }
   }
