@@ -29,6 +29,7 @@ inline bool in_arena(const void* data, const std::array<std::ptrdiff_t, 3>& coun
 inline attend_problem written_out(attend_problem p, std::ptrdiff_t keys) {
   const auto columns = [&](std::ptrdiff_t& of) { of = of == ATTEND_ALL_KEYS ? keys : of; };
   columns(p.mask.keys), columns(p.bias.keys), columns(p.scores.keys);
+  if (p.batch == ATTEND_DEFAULT_BATCH) p.batch = 1;
   if (p.origin == ATTEND_DEFAULT_ORIGIN) p.origin = 0;
   for (int* format : {&p.query_format, &p.key_format, &p.value_format, &p.output_format}) {
     if (*format == ATTEND_DEFAULT_FORMAT) *format = ATTEND_FLOAT32;
@@ -99,7 +100,7 @@ Reach reach(const Tensor& tensor, std::ptrdiff_t batch, std::ptrdiff_t tokens, s
   const std::ptrdiff_t strides[] = {tensor.batch_stride, tensor.token_stride, tensor.head_stride};
   __int128 low = __int128(reinterpret_cast<std::uintptr_t>(tensor.data)), high = low + __int128(width) * size;
   for (int i = 0; i < 3; ++i) {
-    const __int128 distance = __int128(counts[i] - 1) * strides[i] * size;
+    const __int128 distance = (__int128(counts[i]) - 1) * strides[i] * size;
     (distance < 0 ? low : high) += distance;
   }
   const __int128 begin = __int128(reinterpret_cast<std::uintptr_t>(arena));
