@@ -50,8 +50,8 @@ class IntegerHostTiles {
     packed_ = 0;
   }
 
-  // Whether so many rows of a block are computed one by one: for a few nothing has to be packed, if kernels of one row read what
-  // a call has.
+  // Whether so many rows of a block are computed one by one: for a few nothing has to be packed, if kernels of one row read
+  // what a call has.
   bool takes_alone(int rows) const {
     if (problem_.panels) return Isa::reads_panels && rows <= 4;
     return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= 2;

@@ -11,7 +11,8 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
 
   // Not inlined: there pointers to queries would be too many for the registers.
   template <int rows>
-  ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
+  ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
+                                     int32_t (*scores)[integer_chunk]) {
     __m512i sums[rows][2];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm512_set1_epi32(load_number(query[r]));
