@@ -84,7 +84,7 @@ class IntegerPipeline {
     end_rows(many_segments_ ? rows.count : 0);
   }
 
-  // Sums of nothing for the first `count` rows: the block's, and behind them those of their segments before.
+  // Clears the sums of the first `count` rows: the block's, and behind them those of the segments before.
   ATTEND_NOINLINE void begin(int count) const {
     int32_t* const first = sums(0);
     for (int r = 0; r < count; ++r) states_[r] = {lowest_exponent, 0};
@@ -148,6 +148,7 @@ class IntegerPipeline {
     IntegerTileRow at[Isa::tile_rows];
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
+    static_assert(Isa::tile_rows >= IntegerHostTiles<Isa, Keys>::most_alone, "rows that are computed one by one are one tile");
     if (tiles_.takes_alone(rows_->count)) {
       for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
       return;
@@ -209,7 +210,7 @@ class IntegerPipeline {
     begin(count);
   }
 
-  // Of sums from row `first` on.
+  // Writes outputs, of the sums from row `first` on.
   ATTEND_NOINLINE void end_rows(int first) const {
     for_each_row(*rows_, group_,
                  [&](int r, int token, int head) { end_row(states_[first + r], sums(first + r), token, head); });

@@ -8,7 +8,7 @@
 namespace attend {
 namespace {
 
-// Of the first number of a chunk.
+// Where number d of key k, or column c of value k, lies behind the first number of a chunk.
 constexpr ptrdiff_t key_in_panel(int k, int d) { return ptrdiff_t(d / 4) * (4 * integer_chunk) + 4 * k + d % 4; }
 constexpr ptrdiff_t value_in_panel(int k, int c, int width) { return (ptrdiff_t(k / 4) * width + c) * 4 + k % 4; }
 

@@ -42,7 +42,7 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
     }
   }
 
-  // The same of a panel of keys.
+  // As pack_keys, of a chunk that lies in a panel.
   static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
     for (int d = 0; d < head_dim; d += 4) {
       for (int k = 0; k < integer_chunk; k += 8, panel += 32) {

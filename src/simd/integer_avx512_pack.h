@@ -57,7 +57,7 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
     }
   }
 
-  // The same of a panel of values, 16 columns at a time.
+  // As pack_values, of a chunk that lies in a panel, 16 columns at a time.
   static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
       const __mmask16 columns = first_lanes(width - c);

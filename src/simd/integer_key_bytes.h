@@ -42,7 +42,7 @@ struct IntegerKeyBytes {
     }
   }
 
-  // The same of a panel of keys, which lie in this order already.
+  // As pack_keys, of a chunk that lies in a panel: in this order already.
   static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
     const __m256i sign = _mm256_set1_epi8(-128);
     const int bytes = (head_dim + 3) / 4 * 4 * integer_chunk;

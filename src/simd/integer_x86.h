@@ -131,7 +131,7 @@ struct IntegerX86 {
     }
   }
 
-  // The same of a panel of values.
+  // As pack_values, of a chunk that lies in a panel.
   static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
     for (int c = 0; c < width; c += 4) {
       for (int k = 0; k < integer_chunk; k += 4) {
