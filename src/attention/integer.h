@@ -148,7 +148,6 @@ class IntegerPipeline {
     IntegerTileRow at[Isa::tile_rows];
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
-    static_assert(Isa::tile_rows >= IntegerHostTiles<Isa, Keys>::most_alone, "rows that are computed one by one are one tile");
     if (tiles_.takes_alone(rows_->count)) {
       for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
       return;

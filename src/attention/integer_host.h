@@ -52,10 +52,11 @@ class IntegerHostTiles {
 
   // Whether so many rows of a block are computed one by one: where kernels of one row read what a call has, that is faster for
   // a few than to pack keys and values for a tile (measured with 64 dimensions: panels to 4 rows, rows of bytes to 2).
-  static constexpr int most_alone = 4;
+  static constexpr int most_in_panels = 4, most_in_place = 2;
+  static_assert(Isa::tile_rows >= (Isa::reads_panels ? most_in_panels : most_in_place), "so many rows are one tile");
   bool takes_alone(int rows) const {
-    if (problem_.panels) return Isa::reads_panels && rows <= most_alone;
-    return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= 2;
+    if (problem_.panels) return Isa::reads_panels && rows <= most_in_panels;
+    return (problem_.head_dim | problem_.value_dim) % Isa::in_place_step == 0 && rows <= most_in_place;
   }
 
   // The keys from `key` to `end` of this block for the rows from r on; `states` and `sums` are those of these rows.
