@@ -1,5 +1,5 @@
-// Caches of integer attention on hosts, in the order in which kernels that multiply quads of bytes read them. A chunk of 32
-// tokens of a head lies as
+// Caches of integer attention on hosts (small parts read rows only), in the order in which kernels that multiply quads of bytes
+// read them. A chunk of 32 tokens of a head lies as
 //
 //   keys:   [quads of dimensions][32 tokens][4 dimensions]   head_dim is rounded up to a multiple of 4
 //   values: [8 quads of tokens][value_dim][4 tokens]
@@ -14,8 +14,8 @@ namespace core {
 
 // Memory of a cache: [kv_heads][tokens] of keys and of values, in panels.
 struct IntegerPanels {
-  int8_t* keys;    // integer_panel_bytes(kv_heads, head_dim, tokens)
-  int8_t* values;  // integer_value_panel_bytes(kv_heads, value_dim, tokens)
+  int8_t* keys;    // kv_heads * tokens * integer_panel_dim(head_dim) bytes
+  int8_t* values;  // kv_heads * tokens * value_dim bytes
   int kv_heads;
   int head_dim;
   int value_dim;

@@ -17,7 +17,7 @@ struct Int8Arrays {
   using New = NewTokens<Shape, int8_t>;
 };
 
-constexpr int chunks_of(int tokens) { return (tokens + integer_chunk - 1) / integer_chunk; }
+constexpr int chunks_of(int tokens) { return core::whole_chunks(tokens) / integer_chunk; }
 
 // The constants of an integer ring: it is cut into chunks.
 template <class Sizes>

@@ -19,7 +19,6 @@ struct Quads512 {
     _mm512_mask_storeu_epi32(to, first(count), a);
   }
   static ATTEND_ALWAYS_INLINE __m512i all(int32_t a) { return _mm512_set1_epi32(a); }
-  static ATTEND_ALWAYS_INLINE __m512i add(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
   static ATTEND_ALWAYS_INLINE __m512i flip(__m512i a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
   static ATTEND_ALWAYS_INLINE __m512i shift_up(__m512i a) { return _mm512_slli_epi32(a, 8); }
   static ATTEND_ALWAYS_INLINE __m512i shift_down(__m512i a, __m128i by) { return _mm512_sra_epi32(a, by); }

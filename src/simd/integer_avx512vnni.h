@@ -54,6 +54,7 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,
                                      const RowMerges& merges, int32_t* sums) {
     int c = 0;
+    // Of more rows, sums of four vectors would be too many for the registers.
     if constexpr (rows <= 6)
       for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
     for (; width - c > 16; c += 32) columns<rows, 2>(weights, values + c * integer_chunk, width, c, merges, sums);

@@ -28,7 +28,6 @@ struct Quads256 {
     _mm256_maskstore_epi32(static_cast<int*>(to), first(count), a);
   }
   static ATTEND_ALWAYS_INLINE __m256i all(int32_t a) { return _mm256_set1_epi32(a); }
-  static ATTEND_ALWAYS_INLINE __m256i add(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
   static ATTEND_ALWAYS_INLINE __m256i flip(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi8(-128)); }
   static ATTEND_ALWAYS_INLINE __m256i shift_up(__m256i a) { return _mm256_slli_epi32(a, 8); }
   static ATTEND_ALWAYS_INLINE __m256i shift_down(__m256i a, __m128i by) { return _mm256_sra_epi32(a, by); }

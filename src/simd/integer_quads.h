@@ -3,7 +3,7 @@
 //
 //   Vector, lanes                   of 32 bits
 //   load, load_lanes, store_lanes   whole vectors, or the first `count` lanes; the others are zeros, and are not touched
-//   all, add, flip, shift_up        a number in all lanes; sums; bytes with their signs flipped; lanes times 2^8
+//   all, flip, shift_up             a number in all lanes; bytes with their signs flipped; lanes times 2^8
 //   shift_down                      lanes shifted right, by a number in a vector
 //   add_quads                       sum += four products of bytes without a sign and bytes with one
 //   cut_weights                     weights of a chunk, as their lower and upper bytes
@@ -11,6 +11,7 @@
 
 #include "../numerics/opaque.h"
 #include "integer_tile.h"
+#include "integer_vectors_x86.h"
 
 namespace attend {
 namespace {
@@ -42,7 +43,7 @@ struct PanelKernels {
       if (d < head_dim) add_quad(d, 0);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        Of::store_lanes(scores[i] + v * Of::lanes, Of::add(sums[0][v], sums[1][v]), Of::lanes);
+        Of::store_lanes(scores[i] + v * Of::lanes, sum(sums[0][v], sums[1][v]), Of::lanes);
       }
     }
   }
@@ -102,9 +103,9 @@ struct PanelKernels {
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
         int32_t* const sums = to + v * Of::lanes;
-        const Vector added = Of::add(Of::add(low[v], Of::shift_up(high[v])), Of::all(merge.half));
+        const Vector added = sum(sum(low[v], Of::shift_up(high[v])), Of::all(merge.half));
         const Vector before = Of::shift_down(Of::load_lanes(sums, lanes), total);
-        Of::store_lanes(sums, Of::add(before, Of::shift_down(added, shift)), lanes);
+        Of::store_lanes(sums, sum(before, Of::shift_down(added, shift)), lanes);
       }
     }
   }

@@ -50,6 +50,11 @@ struct RowMerges {
   alignas(32) int32_t half[8];
 
   ATTEND_ALWAYS_INLINE Merge operator[](int row) const { return {total[row], chunk[row], half[row]}; }
+  ATTEND_ALWAYS_INLINE void set(int row, const Merge& merge) {
+    total[row] = merge.total;
+    chunk[row] = merge.chunk;
+    half[row] = merge.half;
+  }
 };
 
 // What the weights of rows are relative to, their weights, and how these are added, one row after the other.
@@ -68,22 +73,12 @@ ATTEND_ALWAYS_INLINE void weights_by_rows(int32_t (*tile)[integer_chunk], const 
 }
 template <int rows>
 ATTEND_ALWAYS_INLINE void merge_by_rows(const RowWeights& weights, IntegerState* states, RowMerges& to) {
-  for (int r = 0; r < rows; ++r) {
-    const Merge merge = merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]);
-    to.total[r] = merge.total;
-    to.chunk[r] = merge.chunk;
-    to.half[r] = merge.half;
-  }
+  for (int r = 0; r < rows; ++r) to.set(r, merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]));
 }
 
 // merge_inlined<8> of eight chunks of one row, one after the other.
 inline void merge_chunks_one_by_one(const RowWeights& weights, IntegerState& state, RowMerges& to) {
-  for (int i = 0; i < 8; ++i) {
-    const Merge merge = merge_inlined<8>(state, weights.exponent[i], weights.sum[i]);
-    to.total[i] = merge.total;
-    to.chunk[i] = merge.chunk;
-    to.half[i] = merge.half;
-  }
+  for (int i = 0; i < 8; ++i) to.set(i, merge_inlined<8>(state, weights.exponent[i], weights.sum[i]));
 }
 
 }  // namespace
