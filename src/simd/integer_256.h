@@ -26,19 +26,12 @@ struct Integer256 : IntegerX86 {
   // weight_of of 32 keys of each row.
   template <int rows>
   static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
-    const __m256i ones = _mm256_set1_epi16(1);
+    constexpr int together = 3, rest = rows % together;
     __m256i sums[8];
+    for (int r = 0; r + together <= rows; r += together) weights_of<together>(tile, scales, by, r, sums);
+    if constexpr (rest > 0) weights_of<rest>(tile, scales, by, rows - rest, sums);
     ATTEND_UNROLL
-    for (int r = 0; r < 8; ++r) {
-      if (r >= rows) {
-        sums[r] = sums[0];
-        continue;
-      }
-      const __m256i first = weights_of(tile[r], scales, by, r), second = weights_of(tile[r] + 16, scales, by, r);
-      store(tile[r], first);
-      store(tile[r] + 8, second);
-      sums[r] = _mm256_add_epi32(_mm256_madd_epi16(first, ones), _mm256_madd_epi16(second, ones));
-    }
+    for (int r = rows; r < 8; ++r) sums[r] = sums[0];
     store(by.sum, of_eight<Sum>(sums));
   }
 
@@ -70,31 +63,65 @@ struct Integer256 : IntegerX86 {
   }
 
  private:
-  // weight_of of 16 keys.
-  static ATTEND_ALWAYS_INLINE __m256i weights_of(const int32_t* scores, const RowScales& scales, const RowWeights& by, int r) {
-    const __m256i largest = _mm256_set1_epi32(by.largest[r]);
-    const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
-    const __m256i low = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores)), right);
-    const __m256i high = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores + 8)), right);
-    // Distances from the largest score. What has more than 16 bits is past the end anyway.
-    const __m256i distance = in_order(_mm256_packus_epi32(low, high));
-    const __m256i steps = _mm256_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
-    const __m256i t = _mm256_add_epi16(_mm256_mulhi_epu16(steps, both(scales.factors[r])), both(by.fractions[r]));
-    // x * 2^5, so that a product's upper half is (x * c) >> 11.
-    const __m256i x = _mm256_slli_epi16(t, 16 - weight_octave_bits);
-    __m256i power = _mm256_sub_epi16(number(exp2_c2), _mm256_mulhi_epu16(x, number(exp2_c3)));
-    power = _mm256_sub_epi16(number(exp2_c1), _mm256_mulhi_epu16(x, power));
-    power = _mm256_sub_epi16(number(exp2_c0), _mm256_mulhi_epu16(x, power));
-    // There is no shift of 16 bits by lanes. A product with 2^(15 - n) has power >> (n + 1) in its upper half, and the bit that
-    // decides how it is rounded at the top of its lower half. Bytes of 2^(15 - n) come from a table.
-    const __m256i n = _mm256_srli_epi16(t, weight_octave_bits);
-    const __m256i bytes = _mm256_xor_si256(_mm256_or_si256(n, _mm256_slli_epi16(n, 8)), number(0x0800));
+  // Weights of `rows` rows from `first` on, step by step for all of them: each step waits for the one before, and a processor
+  // looks only so far ahead for others. Sums of weights are added from all lanes of `sums`. Not inlined: scores that were read
+  // for the largest ones would be kept on the stack.
+  template <int rows>
+  ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
+                                         int first, __m256i* sums) {
+    constexpr int vectors = 2 * rows;
+    __m256i t[vectors], past_end[vectors], power[vectors], scaled[vectors];
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) {
+      const int r = first + i / 2;
+      const int32_t* const scores = tile[r] + i % 2 * 8;
+      const __m256i largest = _mm256_set1_epi32(by.largest[r]), end = both(scales.ends[r]);
+      const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
+      const __m256i low = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores)), right);
+      const __m256i high = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores + 16)), right);
+      // Distances from the largest score. What has more than 16 bits is past the end anyway.
+      t[i] = _mm256_packus_epi32(low, high);
+      past_end[i] = _mm256_cmpeq_epi16(_mm256_max_epu16(t[i], end), t[i]);
+    }
+    if (scales.any_left != 0) {
+      ATTEND_UNROLL
+      for (int i = 0; i < vectors; ++i) t[i] = _mm256_sll_epi16(t[i], _mm_cvtsi32_si128(scales.left[first + i / 2]));
+    }
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) t[i] = _mm256_mulhi_epu16(t[i], both(scales.factors[first + i / 2]));
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) t[i] = _mm256_add_epi16(t[i], both(by.fractions[first + i / 2]));
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) t[i] = _mm256_or_si256(t[i], past_end[i]);
+    // There is no shift of 16 bits by lanes: 2^(15 - n) comes from a table of bytes, which has zeros for negative n.
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) scaled[i] = power_of_two(_mm256_srai_epi16(t[i], weight_octave_bits - 8));
+    // t * 2^5, so that a product's upper half is (x * c) >> 11.
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) t[i] = _mm256_slli_epi16(t[i], 16 - weight_octave_bits);
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) power[i] = _mm256_sub_epi16(number(exp2_c2), _mm256_mulhi_epu16(t[i], number(exp2_c3)));
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) power[i] = _mm256_sub_epi16(number(exp2_c1), _mm256_mulhi_epu16(t[i], power[i]));
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) power[i] = _mm256_sub_epi16(number(exp2_c0), _mm256_mulhi_epu16(t[i], power[i]));
+    // power * 2^-(n + 1), rounded: of power - 2^16, which the same 16 bits are with a sign, and 2^(15 - n) is added.
+    ATTEND_UNROLL
+    for (int i = 0; i < vectors; ++i) {
+      power[i] = _mm256_mulhrs_epi16(power[i], _mm256_srli_epi16(scaled[i], 1));
+      power[i] = _mm256_add_epi16(power[i], scaled[i]);
+      store(tile[first + i / 2] + i % 2 * 8, power[i]);
+      power[i] = _mm256_madd_epi16(power[i], number(1));
+    }
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) sums[first + r] = _mm256_add_epi32(power[2 * r], power[2 * r + 1]);
+  }
+
+  // 2^(15 - n) of n in the upper bytes, 0 where these are negative.
+  static ATTEND_ALWAYS_INLINE __m256i power_of_two(__m256i n) {
+    const __m256i upper_bytes = _mm256_set_epi64x(0x0f0f0d0d0b0b0909, 0x0707050503030101, 0x0f0f0d0d0b0b0909, 0x0707050503030101);
     const __m256i table = _mm256_setr_epi64x(0, 0x0102040810204080, 0, 0x0102040810204080);
-    const __m256i scaled = _mm256_shuffle_epi8(table, bytes);
-    const __m256i weight =
-        _mm256_add_epi16(_mm256_mulhi_epu16(power, scaled), _mm256_srli_epi16(_mm256_mullo_epi16(power, scaled), 15));
-    const __m256i end = both(scales.ends[r]);
-    return _mm256_andnot_si256(_mm256_cmpeq_epi16(_mm256_max_epu16(distance, end), distance), weight);
+    return _mm256_shuffle_epi8(table, _mm256_xor_si256(_mm256_shuffle_epi8(n, upper_bytes), number(0x0800)));
   }
   static ATTEND_ALWAYS_INLINE __m256i both(uint32_t pair) { return _mm256_set1_epi32(int32_t(pair)); }
   static ATTEND_ALWAYS_INLINE __m256i number(uint32_t a) { return _mm256_set1_epi16(int16_t(a)); }

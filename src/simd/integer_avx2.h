@@ -171,7 +171,7 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
     for (int v = 0; v < 2 * vectors; ++v) added[v] = _mm256_setzero_si256();
     const int quads = opaque(integer_chunk / 4);
     for (int k = 0; k < quads; ++k, values += 4 * ptrdiff_t(width)) {
-      const __m256i quad = quad_at(weights + 2 * k);
+      const __m256i quad = quad_at(weights + 2 * place_of_quad(k));
       ATTEND_UNROLL
       for (int v = 0; v < 2 * vectors; ++v) {
         if (v % 4 == 0) __builtin_prefetch(values + 16 * v + panel_bytes_ahead);
@@ -209,7 +209,7 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
       rows.prefetch_four(values);
       ATTEND_UNROLL
       for (int j = 0; j < 4; j += 2) {
-        const __m256i both = _mm256_set1_epi32(load_number(weights + (k + j) / 2));
+        const __m256i both = _mm256_set1_epi32(load_number(weights + 2 * place_of_quad(k / 4) + j / 2));
         const int8_t *even = rows.row(values, j), *odd = rows.row(values, j + 1);
         ATTEND_UNROLL
         for (int v = 0; v < vectors; ++v) {

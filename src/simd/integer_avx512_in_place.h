@@ -26,7 +26,8 @@ struct Quads512 {
     __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
   }
   static ATTEND_ALWAYS_INLINE void cut_weights(const int32_t* weights, uint8_t* low, uint8_t* high) {
-    const __m512i words = load(weights);
+    // Quads of weights in the order of their keys.
+    const __m512i words = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), load(weights));
     _mm256_store_si256(reinterpret_cast<__m256i*>(low), _mm512_cvtepi16_epi8(words));
     _mm256_store_si256(reinterpret_cast<__m256i*>(high), _mm512_cvtepi16_epi8(_mm512_srli_epi16(words, 8)));
   }

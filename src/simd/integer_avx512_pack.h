@@ -38,7 +38,8 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
     // Quarters of 16 columns: their first eight, and then their last eight.
     const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     for (int c = 0; c < width; c += 64) {
-      for (int k = 0; k < integer_chunk; k += 4) {
+      for (int place = 0; place < integer_chunk / 4; ++place) {
+        const int k = 4 * quad_at_place(place);
         __m512i rows[4];
         load_four(values + k * stride + c, stride, count - k, width - c, rows);
         ATTEND_UNROLL
@@ -50,7 +51,7 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
             if (c + 16 * q >= width) continue;
             const __m256i bytes =
                 q % 2 == 0 ? _mm512_castsi512_si256(halves[q / 2]) : _mm512_extracti64x4_epi64(halves[q / 2], 1);
-            store(to + (c + 16 * q) * integer_chunk + (k + i) * 16, _mm512_cvtepi8_epi16(bytes));
+            store(to + (c + 16 * q) * integer_chunk + (4 * place + i) * 16, _mm512_cvtepi8_epi16(bytes));
           }
         }
       }
@@ -61,8 +62,8 @@ struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
   static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
       const __mmask16 columns = first_lanes(width - c);
-      for (int k = 0; k < integer_chunk; k += 4, to += 64) {
-        const __m512i quads = _mm512_maskz_loadu_epi32(columns, panel + (ptrdiff_t(k / 4) * width + c) * 4);
+      for (int place = 0; place < integer_chunk / 4; ++place, to += 64) {
+        const __m512i quads = _mm512_maskz_loadu_epi32(columns, panel + (ptrdiff_t(quad_at_place(place)) * width + c) * 4);
         store(to, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(quads)));
         store(to + 32, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(_mm512_srli_epi32(quads, 16))));
       }

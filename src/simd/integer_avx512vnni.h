@@ -72,9 +72,9 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
     const __m512i low = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(row)), right);
     const __m512i high = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(row + 16)), right);
     // Distances from the largest score. What has more than 16 bits is past the end anyway.
-    const __m512i distance =
-        _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), _mm512_packus_epi32(low, high));
-    const __m512i steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
+    const __m512i distance = _mm512_packus_epi32(low, high);
+    __m512i steps = distance;
+    if (scales.any_left != 0) steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
     const __m512i t = _mm512_add_epi16(_mm512_mulhi_epu16(steps, both(scales.factors[r])), both(by.fractions[r]));
     // x * 2^5, so that a product's upper half is (x * c) >> 11.
     const __m512i x = _mm512_slli_epi16(t, 16 - weight_octave_bits);

@@ -36,12 +36,11 @@ struct Quads256 {
   }
   static ATTEND_ALWAYS_INLINE void cut_weights(const int32_t* weights, uint8_t* low, uint8_t* high) {
     const __m256i first = load(weights), second = load(weights + 8), byte = _mm256_set1_epi16(0xff);
-    store_lanes(
-        low, _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte)), 0xd8),
-        lanes);
-    store_lanes(high,
-                _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8)), 0xd8),
-                lanes);
+    const __m256i in_order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
+    const __m256i lower = _mm256_packus_epi16(_mm256_and_si256(first, byte), _mm256_and_si256(second, byte));
+    const __m256i upper = _mm256_packus_epi16(_mm256_srli_epi16(first, 8), _mm256_srli_epi16(second, 8));
+    store_lanes(low, _mm256_permutevar8x32_epi32(lower, in_order), lanes);
+    store_lanes(high, _mm256_permutevar8x32_epi32(upper, in_order), lanes);
   }
 
  private:

@@ -17,11 +17,13 @@ struct RowScales {
   alignas(32) int32_t left[8];
   uint32_t factors[8];  // of 16 bits, twice
   uint32_t ends[8];
+  int32_t any_left = 0;  // not zero where any `left` is not
 
   void set(int row, const core::ScoreScale& scale) {
     factor[row] = int32_t(scale.factor >> scale.left);
     right[row] = scale.right;
     left[row] = scale.left;
+    any_left |= scale.left;
     factors[row] = twice(uint32_t(factor[row]));
     ends[row] = twice(scale.end);
   }

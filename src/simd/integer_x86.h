@@ -2,7 +2,8 @@
 //
 //   [blocks of 16 columns][16 pairs of keys][16 columns][2 keys] of 16 bits
 //
-// so that an instruction which multiplies and adds pairs takes two keys at once.
+// so that an instruction which multiplies and adds pairs takes two keys at once. Quads of keys, and their weights, lie in the
+// order 0 4 1 5 2 6 3 7, which comes of packing two vectors of scores into one of 16 bits.
 #pragma once
 
 #include "integer_scalar.h"
@@ -19,6 +20,10 @@ ATTEND_ALWAYS_INLINE int pairs_of_keys() {
   __asm__("" : "+r"(pairs));
   return pairs;
 }
+
+// Where a quad of keys is in that order, and which quad is at a place.
+constexpr int place_of_quad(int quad) { return quad % 4 * 2 + quad / 4; }
+constexpr int quad_at_place(int place) { return place % 2 * 4 + place / 2; }
 
 // The first `count` bytes, and zeros; no byte after them is read.
 ATTEND_ALWAYS_INLINE __m128i load_bytes(const int8_t* from, int count) {
@@ -122,7 +127,8 @@ struct IntegerX86 {
 
   static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
     for (int c = 0; c < width; c += 16) {
-      for (int k = 0; k < integer_chunk; k += 4, to += 64) {
+      for (int place = 0; place < integer_chunk / 4; ++place, to += 64) {
+        const int k = 4 * quad_at_place(place);
         __m128i rows[4];
         load_rows(values + k * stride + c, stride, count - k, width - c, rows);
         pack_pair(rows[0], rows[1], to);
@@ -134,10 +140,10 @@ struct IntegerX86 {
   // As pack_values, of a chunk that lies in a panel.
   static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
     for (int c = 0; c < width; c += 4) {
-      for (int k = 0; k < integer_chunk; k += 4) {
-        const int8_t* const from = panel + (ptrdiff_t(k / 4) * width + c) * 4;
+      for (int quad = 0; quad < integer_chunk / 4; ++quad) {
+        const int8_t* const from = panel + (ptrdiff_t(quad) * width + c) * 4;
         const __m128i pairs = pairs_apart(load_bytes(from, width - c < 4 ? 4 * (width - c) : 16));
-        int16_t* const at = to + (c & -16) * integer_chunk + k * 16 + c % 16 * 2;
+        int16_t* const at = to + (c & -16) * integer_chunk + place_of_quad(quad) * 64 + c % 16 * 2;
         _mm_store_si128(reinterpret_cast<__m128i*>(at), _mm_cvtepi8_epi16(pairs));
         _mm_store_si128(reinterpret_cast<__m128i*>(at + 32), _mm_cvtepi8_epi16(_mm_srli_si128(pairs, 8)));
       }
@@ -165,7 +171,7 @@ struct IntegerX86 {
 
   // Where the weight of a row's key is, of a tile whose scores have become weights.
   static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
-    return reinterpret_cast<int16_t*>(tile[row]) + key;
+    return reinterpret_cast<int16_t*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
   }
 
  protected:
