@@ -43,9 +43,12 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   // weight_of of 32 keys of each row.
   template <int rows>
   static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+    constexpr int together = 4, rest = rows % together;
     __m512i sums[8];
+    for (int r = 0; r + together <= rows; r += together) weights_of<together>(tile, scales, by, r, sums);
+    if constexpr (rest > 0) weights_of<rest>(tile, scales, by, rows - rest, sums);
     ATTEND_UNROLL
-    for (int r = 0; r < 8; ++r) sums[r] = r < rows ? _mm512_madd_epi16(weights(tile[r], scales, by, r), number(1)) : sums[0];
+    for (int r = rows; r < 8; ++r) sums[r] = sums[0];
     IntegerX86::store(by.sum, of_eight<Sum>(sums));
   }
 
@@ -65,27 +68,50 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   static ATTEND_ALWAYS_INLINE __m512i both(uint32_t pair) { return _mm512_set1_epi32(int32_t(pair)); }
   static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
 
-  // weight_of, of 32 keys.
-  static ATTEND_ALWAYS_INLINE __m512i weights(int32_t* row, const RowScales& scales, const RowWeights& by, int r) {
-    const __m512i largest = _mm512_set1_epi32(by.largest[r]);
-    const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
-    const __m512i low = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(row)), right);
-    const __m512i high = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(row + 16)), right);
-    // Distances from the largest score. What has more than 16 bits is past the end anyway.
-    const __m512i distance = _mm512_packus_epi32(low, high);
-    __m512i steps = distance;
-    if (scales.any_left != 0) steps = _mm512_sll_epi16(distance, _mm_cvtsi32_si128(scales.left[r]));
-    const __m512i t = _mm512_add_epi16(_mm512_mulhi_epu16(steps, both(scales.factors[r])), both(by.fractions[r]));
-    // x * 2^5, so that a product's upper half is (x * c) >> 11.
-    const __m512i x = _mm512_slli_epi16(t, 16 - weight_octave_bits);
-    __m512i power = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x, number(exp2_c3)));
-    power = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x, power));
-    power = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x, power));
-    const __m512i shifted = _mm512_srlv_epi16(power, _mm512_srli_epi16(t, weight_octave_bits));
-    const __mmask32 counts = _mm512_cmplt_epu16_mask(distance, both(scales.ends[r]));
-    const __m512i weight = _mm512_maskz_avg_epu16(counts, shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
-    store(row, weight);
-    return weight;
+  // As in integer_256.h, which says why rows are computed step by step.
+  template <int rows>
+  ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
+                                         int first, __m512i* sums) {
+    __m512i t[rows], x[rows], power[rows];
+    __mmask32 counts[rows];
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      const int r = first + i;
+      const __m512i largest = _mm512_set1_epi32(by.largest[r]);
+      const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
+      const __m512i low = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(tile[r])), right);
+      const __m512i high = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(tile[r] + 16)), right);
+      // Distances from the largest score. What has more than 16 bits is past the end anyway.
+      t[i] = _mm512_packus_epi32(low, high);
+      counts[i] = _mm512_cmplt_epu16_mask(t[i], both(scales.ends[r]));
+    }
+    if (scales.any_left != 0) {
+      ATTEND_UNROLL
+      for (int i = 0; i < rows; ++i) t[i] = _mm512_sll_epi16(t[i], _mm_cvtsi32_si128(scales.left[first + i]));
+    }
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) t[i] = _mm512_mulhi_epu16(t[i], both(scales.factors[first + i]));
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) t[i] = _mm512_add_epi16(t[i], both(by.fractions[first + i]));
+    // t * 2^5, so that a product's upper half is (x * c) >> 11.
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) x[i] = _mm512_slli_epi16(t[i], 16 - weight_octave_bits);
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) power[i] = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x[i], number(exp2_c3)));
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) power[i] = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x[i], power[i]));
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) power[i] = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x[i], power[i]));
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      const __m512i shifted = _mm512_srlv_epi16(power[i], _mm512_srli_epi16(t[i], weight_octave_bits));
+      power[i] = _mm512_maskz_avg_epu16(counts[i], shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
+    }
+    ATTEND_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      store(tile[first + i], power[i]);
+      sums[first + i] = _mm512_madd_epi16(power[i], number(1));
+    }
   }
 
   // `vectors` times 16 columns from c on; there may be fewer in the last vector.
