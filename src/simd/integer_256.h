@@ -76,9 +76,9 @@ struct Integer256 : IntegerX86 {
       const int r = first + i / 2;
       const int32_t* const scores = tile[r] + i % 2 * 8;
       const __m256i largest = _mm256_set1_epi32(by.largest[r]), end = both(scales.ends[r]);
-      const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
-      const __m256i low = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores)), right);
-      const __m256i high = _mm256_srl_epi32(_mm256_sub_epi32(largest, load(scores + 16)), right);
+      const __m256i right = _mm256_set1_epi32(scales.right[r]);
+      const __m256i low = _mm256_srlv_epi32(_mm256_sub_epi32(largest, load(scores)), right);
+      const __m256i high = _mm256_srlv_epi32(_mm256_sub_epi32(largest, load(scores + 16)), right);
       // Distances from the largest score. What has more than 16 bits is past the end anyway.
       t[i] = _mm256_packus_epi32(low, high);
       past_end[i] = _mm256_cmpeq_epi16(_mm256_max_epu16(t[i], end), t[i]);

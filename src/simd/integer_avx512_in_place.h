@@ -21,7 +21,7 @@ struct Quads512 {
   static ATTEND_ALWAYS_INLINE __m512i all(int32_t a) { return _mm512_set1_epi32(a); }
   static ATTEND_ALWAYS_INLINE __m512i flip(__m512i a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
   static ATTEND_ALWAYS_INLINE __m512i shift_up(__m512i a) { return _mm512_slli_epi32(a, 8); }
-  static ATTEND_ALWAYS_INLINE __m512i shift_down(__m512i a, __m128i by) { return _mm512_sra_epi32(a, by); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_down(__m512i a, __m512i by) { return _mm512_srav_epi32(a, by); }
   static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
     __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
   }
@@ -115,9 +115,16 @@ struct IntegerAvx512InPlace : IntegerAvx512Pack {
   }
 
  protected:
+  struct Shifts {
+    __m512i total;
+    __m512i chunk;
+  };
+  static ATTEND_ALWAYS_INLINE Shifts shifts_of(const Merge& merge) {
+    return {_mm512_set1_epi32(merge.total), _mm512_set1_epi32(merge.chunk)};
+  }
   static ATTEND_ALWAYS_INLINE void merge_columns(__m512i added, const Shifts& shifts, int32_t* sums, __mmask16 lanes) {
     const __m512i before = _mm512_maskz_loadu_epi32(lanes, sums);
-    const __m512i after = _mm512_add_epi32(_mm512_sra_epi32(before, shifts.total), _mm512_sra_epi32(added, shifts.chunk));
+    const __m512i after = _mm512_add_epi32(_mm512_srav_epi32(before, shifts.total), _mm512_srav_epi32(added, shifts.chunk));
     _mm512_mask_storeu_epi32(sums, lanes, after);
   }
 

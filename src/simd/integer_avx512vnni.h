@@ -78,9 +78,9 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
     for (int i = 0; i < rows; ++i) {
       const int r = first + i;
       const __m512i largest = _mm512_set1_epi32(by.largest[r]);
-      const __m128i right = _mm_cvtsi32_si128(scales.right[r]);
-      const __m512i low = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(tile[r])), right);
-      const __m512i high = _mm512_srl_epi32(_mm512_sub_epi32(largest, load(tile[r] + 16)), right);
+      const __m512i right = _mm512_set1_epi32(scales.right[r]);
+      const __m512i low = _mm512_srlv_epi32(_mm512_sub_epi32(largest, load(tile[r])), right);
+      const __m512i high = _mm512_srlv_epi32(_mm512_sub_epi32(largest, load(tile[r] + 16)), right);
       // Distances from the largest score. What has more than 16 bits is past the end anyway.
       t[i] = _mm512_packus_epi32(low, high);
       counts[i] = _mm512_cmplt_epu16_mask(t[i], both(scales.ends[r]));

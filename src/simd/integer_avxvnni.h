@@ -30,7 +30,7 @@ struct Quads256 {
   static ATTEND_ALWAYS_INLINE __m256i all(int32_t a) { return _mm256_set1_epi32(a); }
   static ATTEND_ALWAYS_INLINE __m256i flip(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi8(-128)); }
   static ATTEND_ALWAYS_INLINE __m256i shift_up(__m256i a) { return _mm256_slli_epi32(a, 8); }
-  static ATTEND_ALWAYS_INLINE __m256i shift_down(__m256i a, __m128i by) { return _mm256_sra_epi32(a, by); }
+  static ATTEND_ALWAYS_INLINE __m256i shift_down(__m256i a, __m256i by) { return _mm256_srav_epi32(a, by); }
   static ATTEND_ALWAYS_INLINE void add_quads(__m256i& sum, __m256i bytes, __m256i signed_bytes) {
     __asm__("%{vex%} vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+x"(sum) : "x"(bytes), "x"(signed_bytes));
   }

@@ -4,7 +4,7 @@
 //   Vector, lanes                   of 32 bits
 //   load, load_lanes, store_lanes   whole vectors, or the first `count` lanes; the others are zeros, and are not touched
 //   all, flip, shift_up             a number in all lanes; bytes with their signs flipped; lanes times 2^8
-//   shift_down                      lanes shifted right, by a number in a vector
+//   shift_down                      lanes shifted right, each by its own number
 //   add_quads                       sum += four products of bytes without a sign and bytes with one
 //   cut_weights                     weights of a chunk, as their lower and upper bytes
 #pragma once
@@ -99,7 +99,7 @@ struct PanelKernels {
         }
       }
       const Merge merge = merges[chunk];
-      const __m128i total = _mm_cvtsi32_si128(merge.total), shift = _mm_cvtsi32_si128(merge.chunk);
+      const Vector total = Of::all(merge.total), shift = Of::all(merge.chunk);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
         int32_t* const sums = to + v * Of::lanes;

@@ -188,25 +188,26 @@ struct IntegerX86 {
     return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(a, places), first, (1 << lanes) - 1);
   }
 
-  // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows.
+  // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows. Shifts by lanes,
+  // because on AMD's processors a shift of all lanes by a register's number takes the place of a multiplication.
   struct Shifts {
-    __m128i total;
-    __m128i chunk;
+    __m256i total;
+    __m256i chunk;
   };
   static ATTEND_ALWAYS_INLINE Shifts shifts_of(const Merge& merge) {
-    return {_mm_cvtsi32_si128(merge.total), _mm_cvtsi32_si128(merge.chunk)};
+    return {_mm256_set1_epi32(merge.total), _mm256_set1_epi32(merge.chunk)};
   }
 
   // sums = (sums >> total) + (added >> chunk), of `count` columns of eight, if any.
   static ATTEND_ALWAYS_INLINE void merge_columns(__m256i added, const Shifts& shifts, int32_t* sums, int count) {
-    const __m256i shifted = _mm256_sra_epi32(added, shifts.chunk);
+    const __m256i shifted = _mm256_srav_epi32(added, shifts.chunk);
     if (count >= 8) {
-      store(sums, _mm256_add_epi32(_mm256_sra_epi32(load(sums), shifts.total), shifted));
+      store(sums, _mm256_add_epi32(_mm256_srav_epi32(load(sums), shifts.total), shifted));
     } else if (count > 0) {
       const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
       const __m256i first = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
       const __m256i before = _mm256_maskload_epi32(sums, first);
-      _mm256_maskstore_epi32(sums, first, _mm256_add_epi32(_mm256_sra_epi32(before, shifts.total), shifted));
+      _mm256_maskstore_epi32(sums, first, _mm256_add_epi32(_mm256_srav_epi32(before, shifts.total), shifted));
     }
   }
 
