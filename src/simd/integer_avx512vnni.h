@@ -21,8 +21,8 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
         const __m512i quad = _mm512_set1_epi32(load_number(query[r] + query_at + d));
-        Quads512::add_quads(sums[r][0], low, quad);
-        Quads512::add_quads(sums[r][1], high, quad);
+        sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], low, quad);
+        sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], high, quad);
       }
     }
     ATTEND_UNROLL
