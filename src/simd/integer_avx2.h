@@ -171,7 +171,8 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
     for (int v = 0; v < 2 * vectors; ++v) added[v] = _mm256_setzero_si256();
     const int quads = opaque(integer_chunk / 4);
     for (int k = 0; k < quads; ++k, values += 4 * ptrdiff_t(width)) {
-      const __m256i quad = quad_at(weights + 2 * place_of_quad(k));
+      const __m256i quad = quad_at(weights);
+      weights += k == 3 ? 2 - 3 * 4 : 4;  // quads 0 … 3 are at places 0 2 4 6, and the others at 1 3 5 7
       ATTEND_UNROLL
       for (int v = 0; v < 2 * vectors; ++v) {
         if (v % 4 == 0) __builtin_prefetch(values + 16 * v + panel_bytes_ahead);
