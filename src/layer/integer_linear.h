@@ -1,30 +1,16 @@
-// Linear projections in integers.
+// Linear projections in integers, by the kernels that multiply queries by keys: rows of weights are the keys of tokens.
 //
-//   for each output:  for each token:
-//     sum = weights . input - input_zero * (sum of weights) + bias
-//     output = clamped(round(sum * factor / 2^shift) + output_zero)
+//   for each 16 outputs:
+//     for each tile of tokens, before which a row of zero points goes through the first one:
+//       start = bias - zero points . weights
+//       output = clamped(round((start + token . weights) * factor / 2^shift) + output_zero)
 #pragma once
 
 #include "../../include/attend/core_integer_linear.h"
+#include "../simd/integer_query.h"
 
 namespace attend {
 namespace {
-
-// The multiply-adds, which an instruction set with products of 8 bits may compute in its own way: the sum is exact. Four at a
-// time, because a small part spends as much on counting as on a product.
-inline int32_t integer_dot(const int8_t* a, const int8_t* b, int count) {
-  int32_t sum = 0;
-  int i = 0;
-  for (; i + 4 <= count; i += 4, a += 4, b += 4) sum += a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
-  for (; i < count; ++i) sum += *a++ * *b++;
-  return sum;
-}
-
-inline int32_t sum_of_weights(const int8_t* weights, int count) {
-  int32_t sum = 0;
-  for (int i = 0; i < count; ++i) sum += weights[i];
-  return sum;
-}
 
 // Without a branch that depends on data. |a|, |b| < 2^62.
 inline int64_t lower_of(int64_t a, int64_t b) { return b + ((a - b) & ((a - b) >> 63)); }
@@ -46,18 +32,88 @@ Output integer_output(int32_t sum, const core::IntegerLinear& linear, int output
   }
 }
 
-template <class Output>
-void integer_linear(const core::IntegerLinear& linear) {
-  for (int o = 0; o < linear.outputs; ++o) {
-    const int8_t* const weights = linear.weights + o * linear.weight_stride;
-    int32_t start = linear.bias == nullptr ? 0 : linear.bias[o];
-    if (linear.input_zero != 0) start -= linear.input_zero * sum_of_weights(weights, linear.inputs);
-    for (int t = 0; t < linear.tokens; ++t) {
-      const int32_t sum = start + integer_dot(weights, linear.input + t * linear.input_stride, linear.inputs);
-      static_cast<Output*>(linear.output)[t * linear.output_stride + o] = integer_output<Output>(sum, linear, o);
+template <class Isa, class Output>
+class IntegerProjection {
+  using Query = typename Isa::Query;
+  using Tile = int32_t[integer_chunk];
+
+ public:
+  explicit IntegerProjection(const core::IntegerLinear& linear) : linear_(linear) {
+    for (int8_t& zero : zeros_) zero = int8_t(linear.input_zero);
+  }
+
+  void run() {
+    if (linear_.tokens == 0) return;
+    for (output_ = 0; output_ < linear_.outputs; output_ += most_outputs) {
+      count_ = at_most(linear_.outputs - output_, most_outputs);
+      for (int k = 0; k < count_; ++k) starts_[k] = linear_.bias == nullptr ? 0 : linear_.bias[output_ + k];
+      int t = 0;
+      if (linear_.input_zero != 0) tile<2>(t++, true);
+      for (; t + 2 <= linear_.tokens; t += 2) tile<2>(t, false);
+      if (t < linear_.tokens) tile<code_is_small ? 2 : 1>(t, code_is_small);
     }
   }
-}
+
+ private:
+  static_assert(Isa::tile_rows >= 2, "a token and zero points go through one tile");
+
+  // Half of what a tile has room for: in its other half are the sums so far.
+  static constexpr int most_outputs = integer_chunk / 2;
+
+  // Inputs at a time, where kernels want queries in an order of their own, or zero points are a row.
+  static constexpr int most_inputs = 64;
+
+  static int at_most(int a, int limit) { return a < limit ? a : limit; }
+
+  // The tokens from t on; or zero points, of which the first tile makes the starts, and one token.
+  template <int rows>
+  ATTEND_NOINLINE void tile(int t, bool zeros_first) {
+    const int first = zeros_first ? 1 : 0;
+    Tile sums[rows];
+    const int8_t* from[rows] = {zeros_};
+    for (int r = first; r < rows; ++r) from[r] = linear_.input + (t + r - first) * linear_.input_stride;
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < most_outputs; ++k) sums[r][most_outputs + k] = 0;
+    }
+    const int step = Isa::copies_queries || zeros_first ? most_inputs : linear_.inputs;
+    for (int i = 0; i < linear_.inputs; i += step) {
+      add_products<rows>(from, i, at_most(linear_.inputs - i, step), sums);
+      for (int r = first; r < rows; ++r) from[r] += step;
+    }
+    if (zeros_first && t == 0) {
+      for (int k = 0; k < count_; ++k) starts_[k] -= sums[0][most_outputs + k];
+    }
+    for (int r = first; r < rows; ++r, ++t) {
+      Output* const to = static_cast<Output*>(linear_.output) + t * linear_.output_stride + output_;
+      for (int k = 0; k < count_; ++k) {
+        to[k] = integer_output<Output>(starts_[k] + sums[r][most_outputs + k], linear_, output_ + k);
+      }
+    }
+  }
+
+  // Adds products of `dims` inputs of each row with weights from input i on.
+  template <int rows>
+  void add_products(const int8_t* const* from, int i, int dims, Tile* sums) const {
+    constexpr int before = 4;  // numbers that a kernel may read before its queries
+    constexpr int room = Isa::copies_queries ? most_inputs : 0;
+    alignas(8) int16_t memory[before + rows * room];
+    const Query* queries[rows];
+    for (int r = 0; r < rows; ++r) {
+      queries[r] = Isa::prepare(from[r], dims, IntegerQueryMemory{memory + before, memory + before + r * room, r, rows});
+    }
+    const int8_t* const weights = linear_.weights + output_ * linear_.weight_stride + i;
+    Isa::template scores<rows>(queries, weights, linear_.weight_stride, count_, dims, sums);
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < count_; ++k) sums[r][most_outputs + k] += sums[r][k];
+    }
+  }
+
+  const core::IntegerLinear& linear_;
+  int output_ = 0;  // the first of the outputs that are computed, and how many there are
+  int count_ = 0;
+  int32_t starts_[most_outputs];
+  int8_t zeros_[most_inputs];
+};
 
 }  // namespace
 }  // namespace attend

@@ -17,6 +17,7 @@ struct IntegerDsp : IntegerDspValues {
 
   using Query = int16_t;
 
+  static constexpr bool copies_queries = true;
   static const Query* prepare(const int8_t* query, int head_dim, const IntegerQueryMemory& memory) {
     int16_t* const to = static_cast<int16_t*>(memory.tile) + 4 * memory.row;
     const int step = 4 * memory.rows;

@@ -14,6 +14,7 @@ struct IntegerHelium : IntegerHeliumSoftmax {
 
   using Query = int8_t;
 
+  static constexpr bool copies_queries = false;
   static const Query* prepare(const int8_t* query, int /*head_dim*/, void* /*memory*/) { return query; }
 
   // 2 keys at a time; a last single key is taken twice. The loop ends within a vector where head_dim does.

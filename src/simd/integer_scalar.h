@@ -21,6 +21,7 @@ struct IntegerScalar {
 
   // Where a row's query lies that the kernels read. From there on, integer_query_bytes may be used.
   using Query = int8_t;
+  static constexpr bool copies_queries = false;
   static const Query* prepare(const int8_t* query, int /*head_dim*/, void* /*memory*/) { return query; }
 
   // scores[r][k] = sum over d of query[r][d] * keys[k][d], for k < count <= integer_chunk; what is after them may be written.

@@ -8,6 +8,7 @@
 #include "../support/random.h"
 #include "attend/attend.h"
 #include "attend/core_integer.h"
+#include "attend/core_integer_linear.h"
 #include "attend/core_linear.h"
 #include "attend/core_options.h"
 #include "instructions.h"
@@ -291,6 +292,33 @@ void count_linear(const LinearCall& call) {
   report(instructions, uint64_t(call.tokens) * width * width);
 }
 
+// The same in integers, of inputs with a zero point.
+void count_integer_linear(const char* name, int tokens) {
+  using namespace attend;
+  constexpr int width = 128;
+  Memory memory;
+  const auto bytes = [&](int rows) { return reinterpret_cast<int8_t*>(memory.take(size_t(rows) * width / sizeof(float))); };
+  int8_t *const weights = bytes(width), *const input = bytes(tokens), *const output = bytes(tokens);
+  attend_test::Random random(1);
+  for (int i = 0; i < width * width; ++i) weights[i] = int8_t(random.between(-127, 127));
+  for (int i = 0; i < tokens * width; ++i) input[i] = int8_t(random.between(-128, 127));
+  const core::IntegerMultiplier multiplier = core::integer_multiplier(0x1p-10);
+  core::IntegerLinear linear{};
+  linear.input = input;
+  linear.output = output;
+  linear.weights = weights;
+  linear.multipliers = &multiplier;
+  linear.input_stride = linear.output_stride = linear.weight_stride = width;
+  linear.inputs = linear.outputs = width;
+  linear.tokens = tokens;
+  linear.input_zero = 5;
+  const uint64_t instructions = firmware::count_instructions([&] { core::run_integer_linear<int8_t>(linear); });
+  firmware::print("project ");
+  firmware::print(name);
+  firmware::print(" ");
+  report(instructions, uint64_t(tokens) * width * width);
+}
+
 // A multi-head layer, 4 heads of 32, weights of bytes: a prompt, then one token that sees it; for each weight and token,
 // attention included.
 struct LayerShape {
@@ -344,6 +372,8 @@ int firmware::run() {
   for (const Call& call : calls) count_call(call, 1);
   for (const Call& call : calls) count_call(call, 64);
   for (const LinearCall& call : linear_calls) count_linear(call);
+  count_integer_linear("integer", 1);
+  count_integer_linear("integer_16", 16);
   count_layer();
   return 0;
 }

@@ -61,6 +61,15 @@ cortex-m33    -O2  per_mac_128x64_integer 1.5
 cortex-m55    -O2  per_mac_64x32_integer 0.6
 cortex-m55    -O2  per_mac_128x64_integer 0.40
 *             *    per_mac_integer_differences 0
+cortex-m0plus -O2  per_mac_project_integer 10.5
+cortex-m0plus -O2  per_mac_project_integer_16 6
+cortex-m3     -O2  per_mac_project_integer_16 3.3
+cortex-m4     -O2  per_mac_project_integer 3.4
+cortex-m4     -O2  per_mac_project_integer_16 2.0
+cortex-m7     -O2  per_mac_project_integer_16 2.0
+cortex-m33    -O2  per_mac_project_integer_16 2.0
+cortex-m55    -O2  per_mac_project_integer 1.2
+cortex-m55    -O2  per_mac_project_integer_16 0.7
 rv32imac      -Os  flash_both         4864
 rv32imac      -O2  per_mac_64x32_cache 152
 rv32imafc     -Os  flash_both         6784
@@ -193,6 +202,8 @@ check_stack() {
   done
   nothing_in "$(violations "f[\"stack_layer\"] == 0 || f[\"stack_layer\"] > f[\"promised_multi_head\"] || f[\"stack_layer_ring\"] > f[\"promised_multi_head_option\"]" \
     "f[\"stack_layer\"] \" and \" f[\"stack_layer_ring\"] \" bytes, promised \" f[\"promised_multi_head\"] \" and \" f[\"promised_multi_head_option\"]")" "layers: the stack keeps to the headers' promise"
+  nothing_in "$(violations "f[\"stack_project_integer\"] == 0 || f[\"stack_project_integer\"] > f[\"promised_integer\"]" \
+    "f[\"stack_project_integer\"] \" bytes, promised \" f[\"promised_integer\"]")" "projections in integers: the stack keeps to the headers' promise"
   nothing_in "$(violations "f[\"stack_integer\"] == 0 || f[\"stack_integer\"] > f[\"promised_integer\"] || f[\"stack_integer_ring\"] > f[\"promised_integer_option\"]" \
     "f[\"stack_integer\"] \" and \" f[\"stack_integer_ring\"] \" bytes, promised \" f[\"promised_integer\"] \" and \" f[\"promised_integer_option\"]")" "integers: the stack keeps to the headers' promise"
   for call in core prefill decode options; do

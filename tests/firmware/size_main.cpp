@@ -111,6 +111,14 @@ __attribute__((noinline)) void call_integer_ring() {
   attend::decode(integer_token, integer_ring, integer_token_output, integer_ring_work, quantisation);
 }
 
+// A projection in integers of one token, 128 x 128.
+constexpr attend::ProjectionScales<> projection_scales({0.03, 5}, 0.01, {0.02, 0});
+attend::Int8Vectors<1, width> integer_projected, integer_to_project;
+attend::IntegerWeights<width, width> integer_weights;
+__attribute__((noinline)) void call_project_integer() {
+  attend::project(integer_to_project, integer_weights, projection_scales, integer_projected);
+}
+
 // A problem over the prompt's arrays, with options that only the program running knows.
 __attribute__((noinline)) void call_options() { attend::core::run(problem, options); }
 
@@ -180,6 +188,7 @@ void begin_project() { call_project(); }
 void begin_project_rows() { call_project_rows(); }
 void begin_project_int8() { call_project_int8(); }
 void begin_project_int8_rows() { call_project_int8_rows(); }
+void begin_project_integer() { call_project_integer(); }
 
 // What the headers promise, as sizes of objects: those can be read without running anything.
 extern const char core_stack[attend::config::stack_bytes];
