@@ -50,7 +50,7 @@ class IntegerProjection {
       int t = 0;
       if (linear_.input_zero != 0) tile<2>(t++, true);
       for (; t + 2 <= linear_.tokens; t += 2) tile<2>(t, false);
-      if (t < linear_.tokens) tile<code_is_small ? 2 : 1>(t, code_is_small);
+      if (t < linear_.tokens) tile<1>(t, false);
     }
   }
 
@@ -65,7 +65,7 @@ class IntegerProjection {
 
   static int at_most(int a, int limit) { return a < limit ? a : limit; }
 
-  // The tokens from t on; or zero points, of which the first tile makes the starts, and one token.
+  // The tokens from t on; or zero points, which make the starts, and one token.
   template <int rows>
   ATTEND_NOINLINE void tile(int t, bool zeros_first) {
     const int first = zeros_first ? 1 : 0;
@@ -80,9 +80,7 @@ class IntegerProjection {
       add_products<rows>(from, i, at_most(linear_.inputs - i, step), sums);
       for (int r = first; r < rows; ++r) from[r] += step;
     }
-    if (zeros_first && t == 0) {
-      for (int k = 0; k < count_; ++k) starts_[k] -= sums[0][most_outputs + k];
-    }
+    for (int k = 0; zeros_first && k < count_; ++k) starts_[k] -= sums[0][most_outputs + k];
     for (int r = first; r < rows; ++r, ++t) {
       Output* const to = static_cast<Output*>(linear_.output) + t * linear_.output_stride + output_;
       for (int k = 0; k < count_; ++k) {

@@ -28,11 +28,11 @@ struct IntegerScalar {
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
                      int32_t (*scores)[integer_chunk]) {
-    int k = 0;
-    for (; k + tile_keys <= count; k += tile_keys, keys += tile_keys * stride) {
-      score_tile<rows, tile_keys>(query, keys, stride, head_dim, *scores + k);
+    constexpr int together = ATTEND_THUMB1 ? 3 - rows : tile_keys;
+    for (int k = 0; k < count; k += together, keys += together * stride) {
+      // A last single key is taken twice.
+      score_tile<rows, together>(query, keys, k + 1 < count ? stride : 0, head_dim, *scores + k);
     }
-    for (; tile_keys > 1 && k < count; ++k, keys += stride) score_tile<rows, 1>(query, keys, stride, head_dim, *scores + k);
   }
 
   // The largest of a row's scores.
@@ -106,11 +106,16 @@ struct IntegerScalar {
                                               int32_t* scores) {
     const Query *first = query[0], *second = query[rows - 1];
     const int8_t* other = keys + (count - 1) * stride;
-    int32_t sums[rows][count] = {};
+    int32_t sums[rows][count];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int i = 0; i < count; ++i) sums[r][i] = 0;
+    }
     int fours = head_dim >> 2;
 #if ATTEND_THUMB1
-    if constexpr (rows == 2) {
-      if (fours > 0) add_two_products(first, second, keys, 4 * fours, *sums);
+    if constexpr (rows * count == 2) {  // two queries by a key, or two keys by a query
+      if (fours > 0) add_two_products(rows == 2 ? first : keys, rows == 2 ? second : other, rows == 2 ? keys : first, 4 * fours, *sums);
       first += 4 * fours, second += 4 * fours, keys += 4 * fours, other += 4 * fours;
       fours = 0;
     }
