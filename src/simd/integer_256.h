@@ -119,7 +119,8 @@ struct Integer256 : IntegerX86 {
 
   // 2^(15 - n) of n in the upper bytes, 0 where these are negative.
   static ATTEND_ALWAYS_INLINE __m256i power_of_two(__m256i n) {
-    const __m256i upper_bytes = _mm256_set_epi64x(0x0f0f0d0d0b0b0909, 0x0707050503030101, 0x0f0f0d0d0b0b0909, 0x0707050503030101);
+    const __m256i upper_bytes =
+        _mm256_set_epi64x(0x0f0f0d0d0b0b0909, 0x0707050503030101, 0x0f0f0d0d0b0b0909, 0x0707050503030101);
     const __m256i table = _mm256_setr_epi64x(0, 0x0102040810204080, 0, 0x0102040810204080);
     return _mm256_shuffle_epi8(table, _mm256_xor_si256(_mm256_shuffle_epi8(n, upper_bytes), number(0x0800)));
   }

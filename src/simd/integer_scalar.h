@@ -115,7 +115,8 @@ struct IntegerScalar {
     int fours = head_dim >> 2;
 #if ATTEND_THUMB1
     if constexpr (rows * count == 2) {  // two queries by a key, or two keys by a query
-      if (fours > 0) add_two_products(rows == 2 ? first : keys, rows == 2 ? second : other, rows == 2 ? keys : first, 4 * fours, *sums);
+      if (fours > 0)
+        add_two_products(rows == 2 ? first : keys, rows == 2 ? second : other, rows == 2 ? keys : first, 4 * fours, *sums);
       first += 4 * fours, second += 4 * fours, keys += 4 * fours, other += 4 * fours;
       fours = 0;
     }
