@@ -1,8 +1,8 @@
 // Linear projections in integers, by the kernels that multiply queries by keys: rows of weights are the keys of tokens.
 //
 //   for each 16 outputs:
-//     for each tile of tokens, before which a row of zero points goes through the first one:
-//       start = bias - zero points . weights
+//     start = bias - zero points . weights, for which the first tile has a row of zero points
+//     for each tile of tokens:
 //       output = clamped(round((start + token . weights) * factor / 2^shift) + output_zero)
 #pragma once
 
@@ -57,7 +57,7 @@ class IntegerProjection {
  private:
   static_assert(Isa::tile_rows >= 2, "a token and zero points go through one tile");
 
-  // Half of what a tile has room for: in its other half are the sums so far.
+  // Half of what a tile has room for. In the other half are the sums so far, so that the stack holds one tile.
   static constexpr int most_outputs = integer_chunk / 2;
 
   // Inputs at a time, where kernels want queries in an order of their own, or zero points are a row.

@@ -70,6 +70,7 @@ struct Integer256 : IntegerX86 {
   ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
                                          int first, __m256i* sums) {
     constexpr int vectors = 2 * rows;
+    // t: distances from the largest score, then what weight_of calls t.
     __m256i t[vectors], past_end[vectors], power[vectors], scaled[vectors];
     ATTEND_UNROLL
     for (int i = 0; i < vectors; ++i) {
@@ -79,11 +80,11 @@ struct Integer256 : IntegerX86 {
       const __m256i right = _mm256_set1_epi32(scales.right[r]);
       const __m256i low = _mm256_srlv_epi32(_mm256_sub_epi32(largest, load(scores)), right);
       const __m256i high = _mm256_srlv_epi32(_mm256_sub_epi32(largest, load(scores + 16)), right);
-      // Distances from the largest score. What has more than 16 bits is past the end anyway.
+      // What has more than 16 bits is past the end anyway.
       t[i] = _mm256_packus_epi32(low, high);
       past_end[i] = _mm256_cmpeq_epi16(_mm256_max_epu16(t[i], end), t[i]);
     }
-    if (scales.any_left != 0) {
+    if (scales.any_left != 0) {  // seldom
       ATTEND_UNROLL
       for (int i = 0; i < vectors; ++i) t[i] = _mm256_sll_epi16(t[i], _mm_cvtsi32_si128(scales.left[first + i / 2]));
     }

@@ -85,7 +85,7 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
       t[i] = _mm512_packus_epi32(low, high);
       counts[i] = _mm512_cmplt_epu16_mask(t[i], both(scales.ends[r]));
     }
-    if (scales.any_left != 0) {
+    if (scales.any_left != 0) {  // seldom
       ATTEND_UNROLL
       for (int i = 0; i < rows; ++i) t[i] = _mm512_sll_epi16(t[i], _mm_cvtsi32_si128(scales.left[first + i]));
     }

@@ -21,14 +21,14 @@ struct IntegerScalar {
 
   // Where a row's query lies that the kernels read. From there on, integer_query_bytes may be used.
   using Query = int8_t;
-  static constexpr bool copies_queries = false;
+  static constexpr bool copies_queries = false;  // whether `prepare` writes to that memory
   static const Query* prepare(const int8_t* query, int /*head_dim*/, void* /*memory*/) { return query; }
 
   // scores[r][k] = sum over d of query[r][d] * keys[k][d], for k < count <= integer_chunk; what is after them may be written.
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
                      int32_t (*scores)[integer_chunk]) {
-    constexpr int together = ATTEND_THUMB1 ? 3 - rows : tile_keys;
+    constexpr int together = tile_keys(rows);
     for (int k = 0; k < count; k += together, keys += together * stride) {
       // A last single key is taken twice.
       score_tile<rows, together>(query, keys, k + 1 < count ? stride : 0, head_dim, *scores + k);
@@ -84,12 +84,13 @@ struct IntegerScalar {
 
  private:
   // As many as registers hold beside the pointers: Thumb's first instructions have eight, the later ones fourteen.
+  static constexpr int tile_keys(int rows) { return ATTEND_THUMB1 ? 3 - rows : 2; }
 #if ATTEND_THUMB1
-  static constexpr int tile_keys = 1, tile_columns = 1;
+  static constexpr int tile_columns = 1;
 #elif defined(__thumb2__)
-  static constexpr int tile_keys = 2, tile_columns = 3;
+  static constexpr int tile_columns = 3;
 #else
-  static constexpr int tile_keys = 2, tile_columns = 2;
+  static constexpr int tile_columns = 2;
 #endif
 
   template <class Step>
