@@ -1,6 +1,8 @@
-// Computes the committed digests, those of attention as far as memory holds them, with one backend.
+// Computes the committed digests, those of attention as far as memory holds them, with one backend, and projections in integers
+// beside their definition.
 #include "../conformance/digest.h"
 #include "../conformance/integer_digest.h"
+#include "../conformance/integer_projection.h"
 #include "../conformance/layer_digest.h"
 #include "../conformance/linear_digest.h"
 #include "platform.h"
@@ -99,6 +101,15 @@ int firmware::run() {
     } else {
       ++(check(of, memory.floats) ? passed : failed);
     }
+  }
+  attend_test::Random random(1);
+  for (const attend_test::ProjectionShape& of : attend_test::projection_shapes) {
+    const bool right = projection_bytes(of) <= memory.count * sizeof(float) && is_projected(of, random, memory.floats);
+    ++(right ? passed : failed);
+    if (right) continue;
+    print("a projection in integers of ");
+    print_number(uint64_t(of.inputs));
+    print(" inputs is wrong\n");
   }
   for (const attend_test::LayerDigest& layer : attend_test::layer_digests) ++(check(layer, memory.floats) ? passed : failed);
   print_number(uint64_t(passed));
