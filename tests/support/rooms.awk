@@ -15,8 +15,9 @@ BEGIN {
   may["src/c_api"] = api " src/c_api"
   may["src/backend"] = attention " src/layer src/backend src/backends.h src/layers.h"
   may["src"] = attention " src/backend src/c_api src/layer src"
-  # Benchmarks take the application, and the tests' random numbers and oracle; tests take the application, which they test, and no benchmark.
-  may["bench"] = api " bench bench/app bench/peers tests/support/random.h tests/conformance/oracle.h"
+  # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
+  # random numbers and oracle; tests take the application, which they test, and no benchmark.
+  may["bench"] = api " bench bench/app bench/peers src/backends.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench"
   may["bench/app"] = api " bench/app"
   may["tests/tiles"] = api
