@@ -64,8 +64,8 @@ struct Integer256 : IntegerX86 {
 
  private:
   // Weights of `rows` rows from `first` on, step by step for all of them: each step waits for the one before, and a processor
-  // looks only so far ahead for others. Sums of weights are added from all lanes of `sums`. Not inlined: scores that were read
-  // for the largest ones would be kept on the stack.
+  // looks only so far ahead for others. The lanes of sums[r] add up to the sum of row r's weights. Not inlined: scores that
+  // were read for the largest ones would be kept on the stack.
   template <int rows>
   ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
                                          int first, __m256i* sums) {
