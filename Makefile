@@ -94,7 +94,7 @@ package: lib
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
-RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(HEATMAP),--heatmap build) $(if $(QUANTISED),--arithmetic int8) \
+RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(HEATMAP),--heatmap build) $(if $(QUANTISED),--arithmetic integer) \
   $(if $(EXAMPLE),--example "$(EXAMPLE)") $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") \
   $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")

@@ -97,18 +97,18 @@ Case::Case(const Shape& s, Layout layout, Format format)
 // As the typed surface chooses them.
 void Case::choose_blocks() {
   const Shape& s = shape_;
-  const bool typed = format_ != Format::float32, cache = layout_ == Layout::cache;
+  const bool widened = format_ != Format::float32, cache = layout_ == Layout::cache;
   const int rows = attend::core::rows_per_kv_head(s.query_heads, s.kv_heads, s.queries);
-  int most_rows = typed ? config::option_row_block : config::row_block, most_keys = config::key_block;
-  if (cache && !typed && s.queries == 1) {
+  int most_rows = widened ? config::option_row_block : config::row_block, most_keys = config::key_block;
+  if (cache && !widened && s.queries == 1) {
     most_rows = std::max(1, config::decode_stack_floats / (2 * s.head_dim + attend::panel_keys + config::score_keys));
     most_keys = std::min(rows, most_rows) == 1 ? config::decode_keys : config::score_keys;
   }
   problem_.row_block = std::min(rows, most_rows);
-  problem_.key_block = typed ? most_keys : std::min(attend::core::whole_chains(s.keys), most_keys);
+  problem_.key_block = widened ? most_keys : std::min(attend::core::whole_chains(s.keys), most_keys);
   const std::size_t floats =
-      typed ? attend::core::option_scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim)
-            : attend::core::scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim, s.keys, cache);
+      widened ? attend::core::option_scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim)
+              : attend::core::scratch_floats(problem_.row_block, problem_.key_block, s.head_dim, s.head_dim, s.keys, cache);
   for (Buffer& buffer : scratch) buffer = random_buffer(floats, 4);
 }
 
@@ -118,16 +118,16 @@ void Case::lay_out(const float* rows) {
   const Problem arrays = over_arrays(rows);
   const attend::core::Format format = core_format(format_);
   if (format_ != Format::float32) {
-    cache_floats_ = TypedMemory::bytes_of(format, format, s.kv_heads, s.head_dim, s.keys) / sizeof(float);
+    cache_floats_ = FormatMemory::bytes_of(format, format, s.kv_heads, s.head_dim, s.keys) / sizeof(float);
   }
   if (layout_ == Layout::heads) {
     problem_.key = by_heads(memory.get(), arrays.key);
     problem_.value = by_heads(memory.get() + key_floats, arrays.value);
   } else if (format_ != Format::float32) {
     memory.reset();
-    typed_ = std::make_unique<TypedMemory>(format, format, s.kv_heads, s.head_dim, s.keys);
-    attend::core::store(typed_->cache, 0, s.keys, arrays.key, arrays.value);
-    options_ = typed_->keep_for(problem_);
+    format_cache_ = std::make_unique<FormatMemory>(format, format, s.kv_heads, s.head_dim, s.keys);
+    attend::core::store(format_cache_->cache, 0, s.keys, arrays.key, arrays.value);
+    options_ = format_cache_->keep_for(problem_);
   } else {
     attend::core::store({memory.get(), memory.get() + key_floats, s.kv_heads, s.head_dim, s.head_dim, s.keys}, 0, s.keys,
                         arrays.key, arrays.value);
@@ -185,7 +185,7 @@ std::function<void()> Case::call(const Peer* peer) const {
     const std::shared_ptr<void> prepared = peer->prepare ? peer->prepare(theirs()) : nullptr;
     return [run = peer->run, problem = theirs(), prepared] { run(problem); };
   }
-  if (typed_) return [problem = ours(), options = options_] { attend::core::run(problem, options); };
+  if (format_cache_) return [problem = ours(), options = options_] { attend::core::run(problem, options); };
   return [problem = ours()] { attend::core::run(problem); };
 }
 

@@ -53,7 +53,7 @@ struct Case {
   void check(const std::string& name, const Peer* peer) const;
 
   // What decode reads: keys, values and their scales in our cache, of as many floats; a peer's lie elsewhere and may be more.
-  const float* cache() const { return typed_ ? typed_->floats() : memory.get(); }
+  const float* cache() const { return format_cache_ ? format_cache_->floats() : memory.get(); }
   std::size_t cache_floats() const { return cache_floats_; }
 
   static constexpr int most_parts = 2;
@@ -72,7 +72,7 @@ struct Case {
   Layout layout_;
   Format format_;
   std::size_t cache_floats_;
-  std::unique_ptr<TypedMemory> typed_;  // ours, where it has no floats
+  std::unique_ptr<FormatMemory> format_cache_;  // ours, where it has no floats
   attend::core::Options options_;
   attend::core::Problem problem_{};
 };

@@ -23,7 +23,7 @@ namespace {
 
 using attend::core::Format;
 using attend::core::Problem;
-using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns, bench::TypedMemory;
+using bench::Memory, bench::random_floats, bench::Timed, bench::time_in_turns, bench::FormatMemory;
 namespace core = attend::core;
 namespace config = attend::config;
 
@@ -99,8 +99,8 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
 }
 
 // A cache that holds the same tokens over and over.
-std::unique_ptr<TypedMemory> filled_cache(Format key, Format value, int heads, int dims, int tokens) {
-  auto made = std::make_unique<TypedMemory>(key, value, heads, dims, tokens);
+std::unique_ptr<FormatMemory> filled_cache(Format key, Format value, int heads, int dims, int tokens) {
+  auto made = std::make_unique<FormatMemory>(key, value, heads, dims, tokens);
   constexpr int some = 256;
   const std::size_t width = std::size_t(heads) * std::size_t(dims);
   const auto k = random_floats(some * width, 6), v = random_floats(some * width, 7);
@@ -124,7 +124,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
                         {"bfloat16", Format::bfloat16, Format::bfloat16},
                         {"int8", Format::int8, Format::int8},
                         {"int8 keys, float16 values", Format::int8, Format::float16}};
-  std::vector<std::unique_ptr<TypedMemory>> caches;
+  std::vector<std::unique_ptr<FormatMemory>> caches;
   std::vector<Timed> calls;
   for (const Kind& kind : kinds) {
     caches.push_back(filled_cache(kind.key, kind.value, heads, dims, tokens));
@@ -148,7 +148,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
   }
   std::vector<double> limits;
   const double probe = 0.03;
-  const auto read = [&](const TypedMemory& made) {
+  const auto read = [&](const FormatMemory& made) {
     return bench::read_bandwidth(backend.c_str(), made.floats(), made.bytes() / sizeof(float), probe);
   };
   for (const auto& made : caches) limits.push_back(read(*made));

@@ -10,19 +10,19 @@
 namespace bench {
 
 // All that a call reads lies in one piece, so that reading that piece is what the call is held against.
-struct TypedMemory {
+struct FormatMemory {
   using Format = attend::core::Format;
 
-  TypedMemory(Format key, Format value, int heads, int dims, int tokens) : memory(bytes_of(key, value, heads, dims, tokens)) {
+  FormatMemory(Format key, Format value, int heads, int dims, int tokens) : memory(bytes_of(key, value, heads, dims, tokens)) {
     unsigned char* next = memory.get();
     const auto take = [&next](std::size_t bytes) {
       unsigned char* taken = next;
       next += bytes;
       return taken;
     };
-    unsigned char* const keys = take(attend::core::typed_cache_key_bytes(key, heads, dims, tokens));
-    unsigned char* const values = take(attend::core::typed_cache_value_bytes(value, heads, dims, tokens));
-    const std::size_t scale_bytes = attend::core::typed_cache_scale_floats(heads, tokens) * sizeof(float);
+    unsigned char* const keys = take(attend::core::format_cache_key_bytes(key, heads, dims, tokens));
+    unsigned char* const values = take(attend::core::format_cache_value_bytes(value, heads, dims, tokens));
+    const std::size_t scale_bytes = attend::core::format_cache_scale_floats(heads, tokens) * sizeof(float);
     const auto scales = [&](Format format) {
       return format == Format::int8 ? static_cast<float*>(static_cast<void*>(take(scale_bytes))) : nullptr;
     };
@@ -32,9 +32,9 @@ struct TypedMemory {
 
   static std::size_t bytes_of(Format key, Format value, int heads, int dims, int tokens) {
     const std::size_t scaled = std::size_t(key == Format::int8) + std::size_t(value == Format::int8);
-    return attend::core::typed_cache_key_bytes(key, heads, dims, tokens) +
-           attend::core::typed_cache_value_bytes(value, heads, dims, tokens) +
-           scaled * attend::core::typed_cache_scale_floats(heads, tokens) * sizeof(float);
+    return attend::core::format_cache_key_bytes(key, heads, dims, tokens) +
+           attend::core::format_cache_value_bytes(value, heads, dims, tokens) +
+           scaled * attend::core::format_cache_scale_floats(heads, tokens) * sizeof(float);
   }
 
   // Points a problem to the cache; the result says how numbers lie in it.
@@ -56,7 +56,7 @@ struct TypedMemory {
   const float* floats() const { return static_cast<const float*>(memory.data.get()); }
 
   Memory<unsigned char> memory;
-  attend::core::TypedCache cache;
+  attend::core::FormatCache cache;
 };
 
 }  // namespace bench

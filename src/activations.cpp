@@ -9,7 +9,7 @@ namespace {
 template <Activation activation>
 struct Activate {
   template <class Backend>
-  struct Of {
+  struct Operation {
     static constexpr auto function = &Layer<Backend>::template activate<activation>;
   };
 };
@@ -18,7 +18,7 @@ struct Activate {
 
 template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to) {
-  ActiveBackend::call<Activate<activation>::template Of>(from, by, count, to);
+  ActiveBackend::call<Activate<activation>::template Operation>(from, by, count, to);
 }
 
 template void activate<Activation::relu>(const float*, const float*, int, float*);

@@ -30,8 +30,8 @@ namespace attend {
 namespace core {
 
 // The entry points of a backend. backend_<isa>.cpp defines the first two and, for hosts, the third (combine_scalar.cpp has that
-// of small parts); backend_<isa>_options.cpp defines the fourth and, for hosts, the fifth (combine_scalar_options.cpp). So a
-// program holds only what it calls.
+// of embedded processors); backend_<isa>_options.cpp defines the fourth and, for hosts, the fifth (combine_scalar_options.cpp).
+// So a program holds only what it calls.
 template <class Backend>
 struct Entry {
   // Computes a problem.
@@ -163,16 +163,16 @@ template <class List, int (*index)()>
 struct Active;
 template <class Only, int (*index)()>
 struct Active<BackendList<Only>, index> {
-  template <template <class> class Of, class... Arguments>
+  template <template <class> class Operation, class... Arguments>
   static void call(const Arguments&... arguments) {
-    Of<Only>::function(arguments...);
+    Operation<Only>::function(arguments...);
   }
 };
 template <class First, class... Others, int (*index)()>
 struct Active<BackendList<First, Others...>, index> {
-  template <template <class> class Of, class... Arguments>
+  template <template <class> class Operation, class... Arguments>
   static void call(const Arguments&... arguments) {
-    const decltype(Of<First>::function) functions[] = {Of<First>::function, Of<Others>::function...};
+    const decltype(Operation<First>::function) functions[] = {Operation<First>::function, Operation<Others>::function...};
     functions[index()](arguments...);
   }
 };

@@ -32,9 +32,9 @@ size_t cache_bytes(const attend_cache& cache) {
     return head_bytes + sizeof(float) * (core::cache_key_floats(heads, cache.head_dim, tokens) +
                                          core::cache_value_floats(heads, cache.value_dim, tokens));
   }
-  const size_t scales = sizeof(float) * core::typed_cache_scale_floats(heads, tokens);
-  return head_bytes + core::typed_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens) +
-         core::typed_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
+  const size_t scales = sizeof(float) * core::format_cache_scale_floats(heads, tokens);
+  return head_bytes + core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens) +
+         core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
          (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
 }
 
@@ -106,7 +106,7 @@ void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core
   if (is_plain(cache)) {
     core::store(cache_memory(cache), cache.tokens, tokens, key, value);
   } else {
-    core::store(typed_memory(cache), cache.tokens, tokens, key, value);
+    core::store(format_memory(cache), cache.tokens, tokens, key, value);
   }
   set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
 }
@@ -145,14 +145,14 @@ core::Cache cache_memory(const attend_cache& cache) {
           cache.max_tokens};
 }
 
-core::TypedCache typed_memory(const attend_cache& cache) {
+core::FormatCache format_memory(const attend_cache& cache) {
   const core::Format key = format(cache.key_format), value = format(cache.value_format);
   const int tokens = capacity(cache), heads = cache.kv_heads;
   char* keys = static_cast<char*>(memory_of(cache));
-  char* values = keys + core::typed_cache_key_bytes(key, heads, cache.head_dim, tokens);
+  char* values = keys + core::format_cache_key_bytes(key, heads, cache.head_dim, tokens);
   float* scales =
-      static_cast<float*>(static_cast<void*>(values + core::typed_cache_value_bytes(value, heads, cache.value_dim, tokens)));
-  float* value_scales = scales + (key == core::Format::int8 ? core::typed_cache_scale_floats(heads, tokens) : 0);
+      static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
+  float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_scale_floats(heads, tokens) : 0);
   core::Paging paging;
   paging.ring_groups = cache.ring_groups;
   paging.sink_groups = cache.sink_groups;

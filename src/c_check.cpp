@@ -95,7 +95,7 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
   first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
   if (problem.cache != nullptr) {
     const attend_cache& cache = *problem.cache;
-    const core::TypedCache memory = typed_memory(cache);
+    const core::FormatCache memory = format_memory(cache);
     const ptrdiff_t slots = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
     first.key = {static_cast<const float*>(memory.keys), 0, slots * memory.head_dim};
     first.value = {static_cast<const float*>(memory.values), memory.value_dim, slots * memory.value_dim};

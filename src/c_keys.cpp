@@ -8,8 +8,8 @@ namespace {
 
 // The first key of a batch row that any query's window shows; sink tokens lie before.
 ptrdiff_t first_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
-  const bool shows_hidden = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
-  if (shows_hidden || options.first.left < 0) return 0;
+  const bool shows_masked = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
+  if (shows_masked || options.first.left < 0) return 0;
   return (options.call.queries_last ? keys - options.call.first.queries : options.call.first.offset) - options.first.left;
 }
 
@@ -102,7 +102,7 @@ void check_origin(Check& check, const attend_problem& problem, const CallOptions
 
 // What options say of a cache that is not plain.
 void take_cache(const attend_cache& cache, core::Options& options) {
-  const core::TypedCache memory = typed_memory(cache);
+  const core::FormatCache memory = format_memory(cache);
   options.key_format = memory.key_format;
   options.value_format = memory.value_format;
   options.key_scales = memory.key_scales;

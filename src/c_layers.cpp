@@ -8,7 +8,7 @@ namespace {
 
 constexpr float usual_epsilon = 1e-5f;
 
-bool are(ptrdiff_t count, int heads, int width) { return int64_t(count) == int64_t(heads) * width; }
+bool fits_heads(ptrdiff_t count, int heads, int width) { return int64_t(count) == int64_t(heads) * width; }
 
 // What makes keys and values, then the whole layer; all that is read of it is compared with what is written.
 void check_kept(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& of) {
@@ -16,8 +16,8 @@ void check_kept(Check& check, const Memory& memory, const attend_layer& layer, c
   memory.read_last(check, {begin, begin + layer.size});
   check_weights(check, memory, layer.key);
   check_weights(check, memory, layer.value);
-  check.require(are(layer.key.outputs, of.kv_heads, of.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
-  const bool fits = are(layer.value.outputs, of.kv_heads, of.value_dim) && layer.value.inputs == layer.key.inputs;
+  check.require(fits_heads(layer.key.outputs, of.kv_heads, of.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
+  const bool fits = fits_heads(layer.value.outputs, of.kv_heads, of.value_dim) && layer.value.inputs == layer.key.inputs;
   check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_LAYER_VALUE);
   memory.read_last(check, check_if_given(check, layer.query_norm, of.head_dim, ATTEND_ARG_QUERY_NORM));
   memory.read_last(check, check_if_given(check, layer.key_norm, of.head_dim, ATTEND_ARG_KEY_NORM));
@@ -31,8 +31,8 @@ void check_layer(Check& check, const Memory& memory, const attend_layer& layer, 
   check_kept(check, memory, layer, of);
   check_weights(check, memory, layer.query);
   check_weights(check, memory, layer.output);
-  check.require(are(layer.query.outputs, of.query_heads, of.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY);
-  check.require(are(layer.output.inputs, of.query_heads, of.value_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_OUTPUT);
+  check.require(fits_heads(layer.query.outputs, of.query_heads, of.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY);
+  check.require(fits_heads(layer.output.inputs, of.query_heads, of.value_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_OUTPUT);
 }
 
 // What a problem leaves to the layer.

@@ -61,12 +61,12 @@ void each_states(const Call& call, const void* states, Row visit) {
 }
 
 // The key before which all states stopped; they are corrupt if it is not one and the same.
-ptrdiff_t check_standing(Check& check, const void* states, const Call& call, attend_argument argument) {
+ptrdiff_t check_next_key(Check& check, const void* states, const Call& call, attend_argument argument) {
   const ptrdiff_t began = check_begun(check, states, call, argument);
   if (check.failed() || call.batch == 0 || call.first.queries == 0) return began;
-  const int key = core::standing(states_of(const_cast<void*>(states), call).data);
+  const int key = core::next_key(states_of(const_cast<void*>(states), call).data);
   each_states(call, states, [&](const core::Problem& problem, const core::Options& options) {
-    check.require(key >= 0 && core::all_stand(problem, options, 0, 1, key), ATTEND_CORRUPT, argument);
+    check.require(key >= 0 && core::have_next_key(problem, options, 0, 1, key), ATTEND_CORRUPT, argument);
   });
   return key;
 }
@@ -75,7 +75,7 @@ ptrdiff_t check_standing(Check& check, const void* states, const Call& call, att
 void check_all_taken(Check& check, const attend_problem& problem, Call& call) {
   if (check.failed() || call.batch == 0 || call.first.queries == 0) return;
   const ptrdiff_t began = check_begun(check, problem.states, call, ATTEND_ARG_STATES);
-  const ptrdiff_t stand = check_standing(check, problem.states, call, ATTEND_ARG_STATES);
+  const ptrdiff_t stand = check_next_key(check, problem.states, call, ATTEND_ARG_STATES);
   if (problem.cache != nullptr) check_cache(check, problem.cache);
   if (problem.cache != nullptr && !check.failed()) call.memory.read(check, cache_range(*problem.cache));
   const ptrdiff_t keys = check_key_count(check, problem);
@@ -145,7 +145,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
     check_begun(check, problem.states, call, ATTEND_ARG_STATES);
     each_row_with_options(
         call_options, part, parts, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-          const bool stand = check.failed() || core::all_stand(row, options, row_part, row_parts, options.first_key);
+          const bool stand = check.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
           check.require(stand, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
         });
   }
@@ -157,7 +157,7 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
                           } else {
                             core::run_part(row, options, row_part, row_parts);
                           }
-                          if (has_states) core::stand(row, options, row_part, row_parts, call.first.keys);
+                          if (has_states) core::set_next_key(row, options, row_part, row_parts, call.first.keys);
                         });
   return ATTEND_OK;
 }
@@ -192,7 +192,7 @@ attend_status attend_begin(const attend_problem* problem) {
   __builtin_memcpy(problem->states, &head, sizeof head);
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
     core::begin(row, options);
-    core::stand(row, options, 0, 1, int(first_key));
+    core::set_next_key(row, options, 0, 1, int(first_key));
   });
   return ATTEND_OK;
 }
@@ -222,10 +222,10 @@ attend_status attend_merge(const attend_problem* problem, const void* later) {
   call.memory.read(check, check_states(check, later, call, ATTEND_ARG_LATER));
   call.memory.write(check, check_states(check, problem->states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
   if (check.failed()) return check.status();
-  const ptrdiff_t here = check_standing(check, problem->states, call, ATTEND_ARG_STATES);
+  const ptrdiff_t here = check_next_key(check, problem->states, call, ATTEND_ARG_STATES);
   const ptrdiff_t there = check_begun(check, later, call, ATTEND_ARG_LATER);
   check.require(here == there, ATTEND_MISMATCH, ATTEND_ARG_LATER);
-  const ptrdiff_t end = check_standing(check, later, call, ATTEND_ARG_LATER);
+  const ptrdiff_t end = check_next_key(check, later, call, ATTEND_ARG_LATER);
   if (check.failed()) return check.status();
   const core::Problem& first = call.first;
   const float* from = states_of(const_cast<void*>(later), call).data;
@@ -233,7 +233,7 @@ attend_status attend_merge(const attend_problem* problem, const void* later) {
     for (int token = 0; token < first.queries; ++token, from += options.states.token_stride) {
       core::merge(options.states.data + token * options.states.token_stride, from, first.query_heads, first.value_dim);
     }
-    core::stand(row, options, 0, 1, int(end));
+    core::set_next_key(row, options, 0, 1, int(end));
   });
   return ATTEND_OK;
 }

@@ -1,5 +1,5 @@
-// Calls over caches of one format with a window: on small parts without the code of other options, elsewhere as calls with
-// options.
+// Calls over caches of one format with a window: on embedded processors without the code of other options, elsewhere as calls
+// with options.
 #include "../include/attend/core_options.h"
 
 #if ATTEND_EMBEDDED

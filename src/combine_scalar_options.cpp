@@ -1,5 +1,5 @@
-// Adds up segments of calls with options on small parts and for the scalar backend. Apart from backend_scalar_options.cpp, so
-// that programs that do not cut keys hold none of it.
+// Adds up segments of calls with options on embedded processors and for the scalar backend. Apart from
+// backend_scalar_options.cpp, so that programs that do not cut keys hold none of it.
 #include "attention/combine_options.h"
 #include "backends.h"
 

@@ -87,20 +87,20 @@ struct PlaceIn<Wanted, core::BackendList<First, Others...>> {
 
 // Whether kernels of integer attention may be chosen while a backend is active.
 template <class Isa>
-auto goes_with(int backend) -> decltype(Isa::leaf_7_c, true) {
+auto fits_backend(int backend) -> decltype(Isa::leaf_7_c, true) {
   return backend <= PlaceIn<typename Isa::Float, core::Backends>::value && (cpuid(7).c & Isa::leaf_7_c) == Isa::leaf_7_c &&
          (Isa::leaf_7_1_a == 0 || (cpuid(7).a >= 1 && (cpuid(7, 1).a & Isa::leaf_7_1_a) == Isa::leaf_7_1_a));
 }
 template <class Isa>
-auto goes_with(int backend) -> decltype(Isa::instructions, true) {
+auto fits_backend(int backend) -> decltype(Isa::instructions, true) {
   return backend <= PlaceIn<Isa, core::Backends>::value;
 }
 
 template <class... Isa>
 int integer_kernels(core::BackendList<Isa...>, int backend) {
-  bool (*const go_with[])(int) = {goes_with<Isa>...};
+  bool (*const fits[])(int) = {fits_backend<Isa>...};
   int index = 0;
-  while (!go_with[index](backend)) ++index;
+  while (!fits[index](backend)) ++index;
   return index;
 }
 

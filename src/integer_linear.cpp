@@ -1,11 +1,11 @@
-// Linear projections in integers: on small parts with the kernels of integer attention, elsewhere in plain C++.
+// Linear projections in integers: on embedded processors with the kernels of integer attention, elsewhere in plain C++.
 #include "simd/integer_small.h"
 
 #include "layer/integer_linear.h"
 
 template <class Output>
 void attend::core::run_integer_linear(const IntegerLinear& linear) {
-  IntegerProjection<SmallInteger, Output>(linear).run();
+  IntegerProjection<EmbeddedInteger, Output>(linear).run();
 }
 
 template void attend::core::run_integer_linear<int8_t>(const IntegerLinear&);

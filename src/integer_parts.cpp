@@ -68,11 +68,11 @@ void run_part(const IntegerProblem& problem, const IntegerOptions& options, int 
 }
 
 KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts) {
-  return units_of_part(problem.kv_heads * seen_segments(problem, options).count(), part, parts);
+  return units_of_part(problem.kv_heads * visible_segments(problem, options).count(), part, parts);
 }
 
 void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts, int32_t* partials) {
-  const SeenSegments seen = seen_segments(problem, options);
+  const VisibleSegments seen = visible_segments(problem, options);
   const int segments = seen.count(), group = problem.query_heads / problem.kv_heads;
   const ptrdiff_t row = partial_row_floats(problem.value_dim), unit_numbers = ptrdiff_t(group) * problem.queries * row;
   const KeyUnits units = key_units(problem, options, part, parts);
@@ -94,12 +94,12 @@ void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, 
 }
 
 void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options, const int32_t* partials) {
-  const int group = problem.query_heads / problem.kv_heads, segments = seen_segments(problem, options).count();
+  const int group = problem.query_heads / problem.kv_heads, segments = visible_segments(problem, options).count();
   const ptrdiff_t row = partial_row_floats(problem.value_dim), apart = row * group * problem.queries;
   int32_t* const total = static_cast<int32_t*>(problem.scratch);
   for (int kv_head = 0; kv_head < problem.kv_heads; ++kv_head, partials += apart * (segments - 1)) {
     for (int i = 0; i < problem.queries * group; ++i, partials += row) {
-      IntegerState state = {lowest_exponent, 0};
+      IntegerSoftmaxState state = {lowest_exponent, 0};
       for (int c = 0; c < problem.value_dim; ++c) total[c] = 0;
       for (int segment = 0; segment < segments; ++segment) {
         const int32_t* const kept = partials + segment * apart;

@@ -11,7 +11,7 @@ namespace {
 template <Format format>
 struct Projection {
   template <class Backend>
-  struct Of {
+  struct Operation {
     static constexpr auto function = format == Format::float16    ? &Projections<Backend>::float16
                                      : format == Format::bfloat16 ? &Projections<Backend>::bfloat16
                                      : format == Format::int8     ? &Projections<Backend>::int8
@@ -23,7 +23,7 @@ struct Projection {
 
 template <Format format>
 void run_linear(const Linear& linear) {
-  ActiveBackend::call<Projection<format>::template Of>(linear);
+  ActiveBackend::call<Projection<format>::template Operation>(linear);
 }
 
 // Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.

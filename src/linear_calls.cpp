@@ -1,4 +1,4 @@
-// Projections whose layout is known: on small parts without the code of others, elsewhere as any projection.
+// Projections whose layout is known: on embedded processors without the code of others, elsewhere as any projection.
 #include "../include/attend/core_linear.h"
 
 #if ATTEND_EMBEDDED

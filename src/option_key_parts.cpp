@@ -23,11 +23,11 @@ struct CombineOptions {
 }  // namespace
 
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
-  return units_of_part(problem.kv_heads * seen_segments(problem, options).count(), part, parts);
+  return units_of_part(problem.kv_heads * visible_segments(problem, options).count(), part, parts);
 }
 
 void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials) {
-  const SeenSegments seen = seen_segments(problem, options);
+  const VisibleSegments seen = visible_segments(problem, options);
   const int segments = seen.count(), group = problem.query_heads / problem.kv_heads;
   const int row_floats = partial_row_floats(problem.value_dim);
   const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;

@@ -29,20 +29,20 @@ void each_state(const Problem& problem, const Options& options, int part, int pa
 
 }  // namespace
 
-void stand(const Problem& problem, const Options& options, int part, int parts, int key) {
+void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key) {
   each_state(problem, options, part, parts,
-             [&](float* state) { __builtin_memcpy(&RowState(state, problem.value_dim).spare(), &key, sizeof key); });
+             [&](float* state) { __builtin_memcpy(&RowState(state, problem.value_dim).next_key(), &key, sizeof key); });
 }
 
-bool all_stand(const Problem& problem, const Options& options, int part, int parts, int key) {
+bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key) {
   bool all = true;
-  each_state(problem, options, part, parts, [&](const float* state) { all = all && standing(state) == key; });
+  each_state(problem, options, part, parts, [&](const float* state) { all = all && next_key(state) == key; });
   return all;
 }
 
-int standing(const float* state) {
+int next_key(const float* state) {
   int key;
-  __builtin_memcpy(&key, &RowState(const_cast<float*>(state), 0).spare(), sizeof key);  // only read
+  __builtin_memcpy(&key, &RowState(const_cast<float*>(state), 0).next_key(), sizeof key);  // only read
   return key;
 }
 

@@ -29,11 +29,11 @@ void run_part(const Problem& problem, int part, int parts) {
 }
 
 KeyUnits key_units(const Problem& problem, int part, int parts) {
-  return units_of_part(problem.kv_heads * seen_segments(problem), part, parts);
+  return units_of_part(problem.kv_heads * visible_segments(problem), part, parts);
 }
 
 void run_key_part(const Problem& problem, int part, int parts, float* partials) {
-  const int segments = seen_segments(problem);
+  const int segments = visible_segments(problem);
   const int group = problem.query_heads / problem.kv_heads, row_floats = partial_row_floats(problem.value_dim);
   const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
   const KeyUnits units = key_units(problem, part, parts);

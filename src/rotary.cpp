@@ -18,9 +18,9 @@ struct Rotate {
 
 }  // namespace
 
-void rotary_turns(float base, float slower, int pairs, uint64_t* turns) {
+void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns) {
   const uint64_t ratio = fixed_exp2_of_minus(fixed_log2(base) / unsigned(pairs));
-  uint64_t turn = first_turn(slower);
+  uint64_t turn = first_turn(scaling_factor);
   for (int i = 0; i < pairs; ++i, turn = multiply_high(turn, ratio) << 1) turns[i] = turn;
 }
 

@@ -40,7 +40,7 @@ const char* attend::status_text(Status status) {
       return "a State begins at 0 or at a multiple of segment_keys (512)";
     case Status::bad_up_to:
       return "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
-             "append them first; an Int8State takes multiples of 32 keys until the last";
+             "append them first; an IntegerState takes multiples of 32 keys until the last";
     case Status::bad_state:
       return "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
              "than there are; one to merge must begin where the other stops";

@@ -46,7 +46,7 @@ struct Token {
 
 // Puts the keys and values of a token into a slot of the cache, each row by a call of `put`.
 template <class Put>
-void put_token(const core::TypedCache& cache, ptrdiff_t slot, const Token& token, Put put) {
+void put_token(const core::FormatCache& cache, ptrdiff_t slot, const Token& token, Put put) {
   const ptrdiff_t slots = ptrdiff_t(core::panel_count(cache.capacity)) * panel_keys, lane = slot % panel_keys;
   for (int head = 0; head < cache.kv_heads; ++head) {
     const ptrdiff_t at = head * slots + slot;
@@ -58,7 +58,7 @@ void put_token(const core::TypedCache& cache, ptrdiff_t slot, const Token& token
 }
 
 template <class Put>
-ATTEND_ALWAYS_INLINE void store_tokens(const core::TypedCache& cache, int position, int count, core::Tensor<const float> key,
+ATTEND_ALWAYS_INLINE void store_tokens(const core::FormatCache& cache, int position, int count, core::Tensor<const float> key,
                                        core::Tensor<const float> value, Put put) {
   for (int token = position; token < position + count; ++token) {
     const int group = token / panel_keys, lane = token % panel_keys;
@@ -74,20 +74,20 @@ ATTEND_ALWAYS_INLINE void store_tokens(const core::TypedCache& cache, int positi
 
 namespace core {
 
-void store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
   store_tokens(cache, position, count, key, value, put_row_of);
 }
 
 template <Format format>
-void store_cache(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
   store_tokens(cache, position, count, key, value,
                [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); });
 }
 
-template void store_cache<Format::float32>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::float16>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::bfloat16>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
-template void store_cache<Format::int8>(const TypedCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::float32>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::float16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::bfloat16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::int8>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
 
 }  // namespace core
 }  // namespace attend

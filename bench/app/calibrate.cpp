@@ -133,7 +133,7 @@ std::string quantise_household(const std::string& path, const std::string& sente
     report += text;
   }
   report += accuracy_line("float32", understood(household, held_out, Arithmetic::float32));
-  report += accuracy_line("int8", understood(household, held_out, Arithmetic::int8));
+  report += accuracy_line("int8", understood(household, held_out, Arithmetic::integer));
   const std::string bytes = with_scales(path, household.scales);
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), std::streamsize(bytes.size()));

@@ -83,8 +83,8 @@ void set(CommandLine& line, std::string_view option, const std::string& text) {
   } else if (option == "--sentence") {
     line.sentence = text;
   } else if (option == "--arithmetic") {
-    if (text != "int8" && text != "float32") refuse(option, "\"int8\" or \"float32\"", text);
-    line.int8 = text == "int8";
+    if (text != "integer" && text != "float32") refuse(option, "\"integer\" or \"float32\"", text);
+    line.integer = text == "integer";
   } else if (option == "--prompt") {
     line.prompt = text;
   } else if (option == "--example") {
@@ -119,15 +119,15 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (!household_option.empty() && (story || line.textbook)) {
     throw UsageError(std::string(household_option) + ": expected neither --model nor --example beside it, found one");
   }
-  if (line.int8 && !line.heatmap.empty()) {
-    throw UsageError("--heatmap: expected no --arithmetic int8 beside it, whose attention has no weights to show, found it");
+  if (line.integer && !line.heatmap.empty()) {
+    throw UsageError("--heatmap: expected no --arithmetic integer beside it, whose attention has no weights to show, found it");
   }
   if (story) line.ignored.clear();
   return line;
 }
 
 const char* usage_text() {
-  return "usage: run [--sentence TEXT] [--heatmap FOLDER] [--household PATH] [--arithmetic int8]\n"
+  return "usage: run [--sentence TEXT] [--heatmap FOLDER] [--household PATH] [--arithmetic integer]\n"
          "       run --quantise PATH [--household PATH]\n"
          "       run --example textbook\n"
          "       run --model PATH --tokenizer PATH [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
@@ -139,7 +139,7 @@ const char* usage_text() {
          "  --sentence TEXT   the command; without it, those that are typed at a terminal, or else three examples\n"
          "  --heatmap FOLDER  shows what each attention head looked at, here and in FOLDER/heatmap-1.svg …\n"
          "  --household PATH  the model of household commands; bench/app/model/household.bin\n"
-         "  --arithmetic int8 computes attention and projections in integers; float32: in floats, as without it\n"
+         "  --arithmetic integer computes attention and projections in integers; float32: in floats, as without it\n"
          "  --quantise PATH   sentences of the training, whose activations the scales shall fit\n"
          "  --model PATH      checkpoint in the version 0 format of llama2.c\n"
          "  --tokenizer PATH  its vocabulary, in the tokenizer format of llama2.c\n"

@@ -17,7 +17,7 @@ class UsageError : public Failure {
 struct CommandLine {
   std::optional<std::string> sentence;                      // the only one to answer
   std::string household = "bench/app/model/household.bin";  // path of the model of household commands
-  bool int8 = false;                                        // household commands by the model in integers
+  bool integer = false;                                     // household commands by the model in integers
   std::string quantise;                                   // path of sentences whose scales the household gets; empty: it stays
   std::string held_out = "bench/app/model/held_out.txt";  // path of sentences that tell what it then understands
   std::string heatmap;                                    // folder for heat maps of the attention; empty: none

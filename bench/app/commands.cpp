@@ -68,7 +68,7 @@ class Recorder {
 
 Commands::Commands(const Household& household, Arithmetic arithmetic) : household_(household) {
   constexpr int capacity = static_cast<int>(longest_tokens) + longest_action;
-  if (arithmetic == Arithmetic::int8) {
+  if (arithmetic == Arithmetic::integer) {
     model_ = std::make_unique<IntegerLlama>(household.checkpoint, household.scales, capacity);
   } else {
     auto llama = std::make_unique<Llama>(household.checkpoint, capacity);

@@ -40,12 +40,12 @@ struct AttentionMap {
   }
 };
 
-enum class Arithmetic { float32, int8 };
+enum class Arithmetic { float32, integer };
 
 class Commands {
  public:
   // The household must outlive this.
-  // int8: with IntegerLlama, for a household with scales that is not packed; it draws no map.
+  // integer: with IntegerLlama, for a household with scales that is not packed; it draws no map.
   explicit Commands(const Household& household, Arithmetic arithmetic = Arithmetic::float32);
 
   // Throws Failure for what is no sentence (Words::encode). map: filled, where there is one.

@@ -18,8 +18,8 @@ class Conversation {
   Conversation(const CommandLine& line, const Terminal& terminal)
       : terminal_(terminal),
         folder_(line.heatmap),
-        household_(line.int8 ? load_household(line.household) : packed(load_household(line.household))),
-        commands_(household_, line.int8 ? Arithmetic::int8 : Arithmetic::float32) {}
+        household_(line.integer ? load_household(line.household) : packed(load_household(line.household))),
+        commands_(household_, line.integer ? Arithmetic::integer : Arithmetic::float32) {}
 
   // Writes the action; indent: before it.
   void answer(std::string_view sentence, std::string_view indent) {

@@ -49,7 +49,7 @@ class Page {
     }
   }
 
-  // The same as a heat map, without what a causal mask hides.
+  // The same as a heat map, without what a causal mask masks.
   void weights(const float (&weights)[word_count][word_count], bool causal) {
     columns(9, "      sum");
     for (int i = 0; i < word_count; ++i) {
@@ -147,15 +147,15 @@ std::string textbook_page(bool colour) {
     page.line(format("   %-8s", words[i]) + "  " + entries(book.causal.context[i], context_entries));
   }
 
-  bool hidden_are_zero = true;
+  bool masked_are_zero = true;
   for (int i = 0; i < word_count; ++i) {
-    for (int j = i + 1; j < word_count; ++j) hidden_are_zero = hidden_are_zero && book.causal.weights[i][j] == 0;
+    for (int j = i + 1; j < word_count; ++j) masked_are_zero = masked_are_zero && book.causal.weights[i][j] == 0;
   }
   const int last = word_count - 1;
   const double error = std::max(weight_error(book, book.full, false), weight_error(book, book.causal, true));
   page.heading("7", "What can be relied on", "checked just now");
   page.line(format("   %-80s%.0e", "largest difference of a weight from a softmax in double precision", error));
-  page.line(verdict("a word that is not seen has weight 0, exactly", hidden_are_zero));
+  page.line(verdict("a word that is not seen has weight 0, exactly", masked_are_zero));
   page.line(verdict("the last word sees all: the mask changes no bit of its context",
                     same_bits(book.full.context[last], book.causal.context[last], context_dim)));
   page.line(verdict("one word at a time, with a key/value cache: the same bits as all at once",

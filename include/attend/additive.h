@@ -1,4 +1,5 @@
-// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models that still run on small parts:
+// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models that still run on embedded
+// processors:
 //
 //   score[t][j] = v . tanh(queries[t] + keys[j]),   context[t] = sum over j of softmax(score[t])[j] * values[j]
 //
@@ -64,7 +65,7 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   using Memory = AdditivePlan<tokens, key_count, int(hidden), width>;
   static_assert(is_enough<Work, Memory>(),
                 "attend: additive_attention needs an attend::AdditiveWorkspace<tokens, keys, hidden, width>");
-  static_assert(Given<Shape, More...>::only_options,
+  static_assert(CallArguments<Shape, More...>::only_options,
                 "attend: after its work memory additive_attention takes options, or nothing");
   constexpr float zero = 0.0f;
   ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));

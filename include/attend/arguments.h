@@ -64,7 +64,7 @@ constexpr bool is_score_options(const ScoreOptions<Shape>*) {
 
 // What a call was given after its arrays.
 template <class Shape, class... More>
-struct Given {
+struct CallArguments {
   static constexpr bool in_order() {
     const Kind kinds[] = {Kind::other, KindOf<typename Bare<More>::Name>::kind...};
     for (size_t i = 0; i < sizeof...(More); ++i) {

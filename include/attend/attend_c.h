@@ -49,9 +49,9 @@ extern "C" {
 /* Alignment of work memory and of caches, in bytes. (Parts for which config.h says `embedded` are content with 8.) */
 #define ATTEND_ALIGNMENT 64
 
-/* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; small parts take less.
-   The second is for problems that set soft_cap, a format, ATTEND_QUERIES_LAST or any field from window_left on, or whose cache
-   is a ring or not of floats. */
+/* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
+   less. The second is for problems that set soft_cap, a format, ATTEND_QUERIES_LAST or any field from window_left on, or whose
+   cache is a ring or not of floats. */
 #define ATTEND_STACK_BYTES 3072
 #define ATTEND_OPTION_STACK_BYTES 6144
 

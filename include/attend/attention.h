@@ -29,7 +29,7 @@ Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& wor
     if constexpr (enough) set_query<Shape, OptionPlan<Shape, queries>>(call, arrays.query, work);
     set_output(call, arrays.output);
     set_keys(call, arrays.key, arrays.value);
-    return run_options<RunAll, Shape>(call, options, false, share);
+    return run_options<OptionRunner, Shape>(call, options, false, share);
   } else {
     using Memory = Plan<Shape, queries, keys, false>;
     constexpr bool enough = is_enough<Work, Memory>();
@@ -66,7 +66,7 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   if constexpr (!is_output) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    static_assert(Given<Shape, More...>::checked);
+    static_assert(CallArguments<Shape, More...>::checked);
     const auto& options = pick<Kind::options>(no_options, more...);
     const auto& share = pick<Kind::part>(whole, more...);
     return run_over_arrays<Shape, queries, keys>({query, key, value, output}, work, options, share);
@@ -86,9 +86,9 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   set_output(call, output);
   set_keys(call, cache);
   if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
-    return run_options<RunAll, Shape>(call, options, causal, share);
+    return run_options<OptionRunner, Shape>(call, options, causal, share);
   } else {
-    return run_options<RunWindow<Cache, OptionPlan<Shape, tokens>>, Shape>(call, options, causal, share);
+    return run_options<WindowRunner<Cache, OptionPlan<Shape, tokens>>, Shape>(call, options, causal, share);
   }
 }
 
@@ -142,7 +142,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   if constexpr (!is_output) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    static_assert(Given<Shape, More...>::checked);
+    static_assert(CallArguments<Shape, More...>::checked);
     const auto& options = pick<Kind::options>(no_options, more...);
     const auto& share = pick<Kind::part>(whole, more...);
     return prefill_over_cache<Shape, tokens>(query, cache, output, work, options, share);
@@ -167,7 +167,7 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   if constexpr (!is_output) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    using Rest = Given<Shape, More...>;
+    using Rest = CallArguments<Shape, More...>;
     const auto& options = pick<Kind::options>(no_options, more...);
     const auto& share = pick<Kind::part>(whole, more...);
     auto& work = pick<Kind::work>(whole, more...);

@@ -113,13 +113,13 @@ struct NoRing {
   static constexpr core::Paging paging{};
 };
 
-// Numbers of any formats, in the layout of core::TypedCache, in a ring or not.
+// Numbers of any formats, in the layout of core::FormatCache, in a ring or not.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring = NoRing>
-class TypedRows {
+class FormatCacheRows {
   using Dims = Checked<Shape>;
   static_assert(FormatOf<KeyFormat>::value && FormatOf<ValueFormat>::value,
                 "attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8");
-  static constexpr size_t rows = core::typed_cache_scale_floats(Dims::kv_heads, capacity);
+  static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;
   static constexpr core::Format key_format = FormatOf<KeyFormat>::format;
@@ -128,10 +128,10 @@ class TypedRows {
  public:
   static constexpr bool plain = false;
 
-  constexpr TypedRows() = default;
+  constexpr FormatCacheRows() = default;
 
   void store(int position, int count, const NewTokens<Shape>& tokens) {
-    const core::TypedCache cache = {
+    const core::FormatCache cache = {
         keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format,  FormatOf<ValueFormat>::format,
         Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         Ring::paging};
     if constexpr (one_format) {
@@ -177,7 +177,7 @@ class TypedRows {
 // The memory of a KvCache.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity>
 struct RowsOf {
-  using Type = TypedRows<Shape, KeyFormat, ValueFormat, capacity>;
+  using Type = FormatCacheRows<Shape, KeyFormat, ValueFormat, capacity>;
 };
 template <class Shape, int capacity>
 struct RowsOf<Shape, float, float, capacity> {

@@ -103,8 +103,8 @@ struct IntegerProblem {
   int score_scale_stride;
   const OutputScale* output_scales;  // of query head h likewise
   int output_scale_stride;
-  int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves; small parts
-                  // take at most a tile's
+  int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves; embedded
+                  // processors take at most a tile's
   int key_block;  // a multiple of integer_chunk, >= 1 of them: keys that are packed at a time
   void* scratch;  // integer_scratch_bytes(…), aligned to config::alignment; unspecified before and after
 };

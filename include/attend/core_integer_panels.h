@@ -1,5 +1,5 @@
-// Caches of integer attention on hosts (small parts read rows only), in the order in which kernels that multiply quads of bytes
-// read them. A chunk of 32 tokens of a head lies as
+// Caches of integer attention on hosts (embedded processors read rows only), in the order in which kernels that multiply quads
+// of bytes read them. A chunk of 32 tokens of a head lies as
 //
 //   keys:   [quads of dimensions][32 tokens][4 dimensions]   head_dim is rounded up to a multiple of 4
 //   values: [8 quads of tokens][value_dim][4 tokens]

@@ -35,8 +35,8 @@ inline bool is_within(float number, float least, float most) {
 
 // What surfaces take as the epsilon of a normalisation, and as base and scaling of rotary positions.
 inline bool is_epsilon(float epsilon) { return is_within(epsilon, 1e-30f, 1e30f); }
-inline bool is_rotary_base(float base, float slower) {
-  return is_within(base, 2.0f, 1e12f) && is_within(slower, 1.0f, 65536.0f);
+inline bool is_rotary_base(float base, float scaling_factor) {
+  return is_within(base, 2.0f, 1e12f) && is_within(scaling_factor, 1.0f, 65536.0f);
 }
 
 // Rows to normalise; `to` may be `from`, with the same stride.
@@ -64,9 +64,9 @@ void activate(const float* from, const float* by, int count, float* to);
 // y[i] += x[i] * factor, rounded once.
 void add(const float* x, float factor, int count, float* y);
 
-// How far each pair turns from one position to the next, in units of 2^-64 of a turn: base^(-i / pairs) / slower radians.
-// base is 2 to 1e12, slower 1 to 65536.
-void rotary_turns(float base, float slower, int pairs, uint64_t* turns);
+// How far each pair turns from one position to the next, in units of 2^-64 of a turn: base^(-i / pairs) / scaling_factor
+// radians. base is 2 to 1e12, scaling_factor 1 to 65536.
+void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns);
 
 // Cosines and sines of the angles of a position, [pairs] each.
 void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);

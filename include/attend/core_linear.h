@@ -36,7 +36,7 @@ struct Linear {
 };
 
 // Floats of work memory, for any extents. It is used for several tokens: hosts pack weights that lie in rows and gather tokens,
-// small parts widen weights of other formats once for all tokens. Without it a call takes longer and has the same bits.
+// embedded processors widen weights of other formats once for all tokens. Without it a call takes longer and has the same bits.
 constexpr size_t linear_work_floats = config::linear_work_floats;
 
 // Numbers of weights that are packed as panels.
@@ -59,7 +59,7 @@ template <Format format>
 void run_linear(const Linear& linear);
 
 // The same where the layout is known when the program is compiled, and whether there is one token; linear.panels and
-// linear.tokens must say the same. On small parts it has none of the code of others.
+// linear.tokens must say the same. On embedded processors it has none of the code of others.
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear);
 

@@ -145,11 +145,11 @@ void add_key_parts(const Problem& problem, const Options& options, const float* 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
 
-// A state has one number for its owner. stand() writes it to the states of a part of run_part, all_stand() says whether they
-// all have it, standing() reads one. run and merge overwrite it.
-void stand(const Problem& problem, const Options& options, int part, int parts, int key);
-bool all_stand(const Problem& problem, const Options& options, int part, int parts, int key);
-int standing(const float* state);
+// A state has one number for its owner. set_next_key() writes it to the states of a part of run_part, have_next_key() says
+// whether they all have it, next_key() reads one. run and merge overwrite it.
+void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
+bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
+int next_key(const float* state);
 
 // The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
 // nor scratch.
@@ -164,7 +164,7 @@ void merge(float* states, const float* later, int rows, int value_dim);
 //   keys    [kv_heads][groups][head_dim][16] numbers of key_format, groups = panel_count(capacity)
 //   values  [kv_heads][groups * 16][value_dim] numbers of value_format
 //   key_scales, value_scales  [kv_heads][groups * 16] floats, where the format is int8
-struct TypedCache {
+struct FormatCache {
   void* keys;
   void* values;
   float* key_scales;
@@ -179,16 +179,16 @@ struct TypedCache {
 };
 
 // Sizes of its memory for all heads.
-constexpr size_t typed_cache_scale_floats(int kv_heads, int capacity) {
+constexpr size_t format_cache_scale_floats(int kv_heads, int capacity) {
   return size_t(kv_heads) * size_t(panel_count(capacity)) * panel_keys;
 }
 
-constexpr size_t typed_cache_key_bytes(Format format, int kv_heads, int head_dim, int capacity) {
-  return typed_cache_scale_floats(kv_heads, capacity) * size_t(head_dim) * format_bytes(format);
+constexpr size_t format_cache_key_bytes(Format format, int kv_heads, int head_dim, int capacity) {
+  return format_cache_scale_floats(kv_heads, capacity) * size_t(head_dim) * format_bytes(format);
 }
 
-constexpr size_t typed_cache_value_bytes(Format format, int kv_heads, int value_dim, int capacity) {
-  return typed_cache_scale_floats(kv_heads, capacity) * size_t(value_dim) * format_bytes(format);
+constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value_dim, int capacity) {
+  return format_cache_scale_floats(kv_heads, capacity) * size_t(value_dim) * format_bytes(format);
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
@@ -196,11 +196,11 @@ constexpr size_t typed_cache_value_bytes(Format format, int kv_heads, int value_
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
-void store(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 // The same where keys and values have this format, without the code of others.
 template <Format format>
-void store_cache(const TypedCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 }  // namespace core
 }  // namespace attend

@@ -2,8 +2,8 @@
 // floats and models that are int8 already; on hosts faster than floats.
 //
 //   constexpr attend::Quantisation<Wake> quantisation(query_scale, key_scale, value_scale, output_scale);
-//   static attend::Int8KvCache<Wake> cache;
-//   static attend::Int8Workspace<Wake, 1, Wake::max_tokens> work;
+//   static attend::IntegerKvCache<Wake> cache;
+//   static attend::IntegerWorkspace<Wake, 1, Wake::max_tokens> work;
 //   cache.append(key, value);
 //   attend::decode(query, cache, output, work, quantisation);
 //
@@ -16,68 +16,69 @@
 namespace attend {
 
 // As attention() of attention.h.
-//   query Int8Query<Shape, queries>     key Int8Key<Shape, keys>     value Int8Value<Shape, keys>
-//   output Int8Output<Shape, queries> or Int16Output     work Int8Workspace<Shape, queries, keys>
+//   query IntegerQuery<Shape, queries>     key IntegerKey<Shape, keys>     value IntegerValue<Shape, keys>
+//   output IntegerOutput<Shape, queries> or Int16Output     work IntegerWorkspace<Shape, queries, keys>
 //   quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>, then a Part
-template <class Shape, int queries, class KeyArray, class ValueArray, class OutputArray, class Work, class Meaning,
+template <class Shape, int queries, class KeyArray, class ValueArray, class OutputArray, class Work, class AnyQuantisation,
           class... More>
-Status attention(const Int8Query<Shape, queries>& query, const KeyArray& key, const ValueArray& value, OutputArray& output,
-                 Work& work, const Meaning& quantisation, const More&... more) {
+Status attention(const IntegerQuery<Shape, queries>& query, const KeyArray& key, const ValueArray& value, OutputArray& output,
+                 Work& work, const AnyQuantisation& quantisation, const More&... more) {
   using namespace detail;
   constexpr int keys = Traits<KeyArray>::tokens;
-  constexpr bool is_key = Same<KeyArray, Int8Key<Shape, keys>>::value;
-  constexpr bool is_value = is_key && Same<ValueArray, Int8Value<Shape, keys>>::value;
-  using Out = IntegerOutput<OutputArray, Shape, queries>;
+  constexpr bool is_key = Same<KeyArray, IntegerKey<Shape, keys>>::value;
+  constexpr bool is_value = is_key && Same<ValueArray, IntegerValue<Shape, keys>>::value;
+  using Out = IntegerOutputOf<OutputArray, Shape, queries>;
   constexpr bool is_output = is_value && Out::value;
-  constexpr bool is_meaning = is_output && Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
-  static_assert(is_key, "attend: attention of an attend::Int8Query takes an attend::Int8Key of its shape second");
-  static_assert(is_value || !is_key, "attend: attention takes an attend::Int8Value, with as many tokens as the key, third");
+  constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
+  static_assert(is_key, "attend: attention of an attend::IntegerQuery takes an attend::IntegerKey of its shape second");
+  static_assert(is_value || !is_key, "attend: attention takes an attend::IntegerValue, with as many tokens as the key, third");
   static_assert(is_output || !is_value,
-                "attend: attention takes an attend::Int8Output or Int16Output, with as many tokens as the query, fourth");
-  static_assert(is_meaning || !is_output, "attend: attention takes an attend::Quantisation of the query's shape sixth");
-  if constexpr (!is_meaning) {
+                "attend: attention takes an attend::IntegerOutput or Int16Output, with as many tokens as the query, fourth");
+  static_assert(is_quantisation || !is_output, "attend: attention takes an attend::Quantisation of the query's shape sixth");
+  if constexpr (!is_quantisation) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    using Rest = GivenIntegers<Shape, More...>;
+    using Rest = IntegerCallArguments<Shape, More...>;
     using Plan = IntegerPlan<Shape, queries, keys>;
     static_assert(keys <= integer_keys, "attend: integer attention takes at most 65535 keys");
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
-                  "attend: attention needs an attend::Int8Workspace<Shape, query tokens, key tokens> fifth");
+                  "attend: attention needs an attend::IntegerWorkspace<Shape, query tokens, key tokens> fifth");
     if (quantisation.status() != Status::ok) return quantisation.status();
     IntegerCallWith<Rest::options || !Out::plain> call;
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
     set_integer_output<Shape>(call.problem, output);
     set_quantisation(call.problem, quantisation);
     set_integer_arrays<Shape>(call.problem, key, value, keys);
-    return run_integers<NoInt8Ring, Out::format>(call, pick<Kind::options>(no_options, more...), false, false,
-                                                 pick<Kind::part>(whole, more...));
+    return run_integers<NoIntegerRing, Out::format>(call, pick<Kind::options>(no_options, more...), false, false,
+                                                    pick<Kind::part>(whole, more...));
   }
 }
 
 namespace detail {
 
-template <class Shape, int tokens, class Cache, class OutputArray, class Work, class Meaning, class... More>
-Status run_over_int8_cache(const Int8Query<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
-                           const Meaning& quantisation, const More&... more) {
-  using Traits = Int8CacheTraits<Cache>;
+template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
+Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
+                              const AnyQuantisation& quantisation, const More&... more) {
+  using Traits = IntegerCacheTraits<Cache>;
   using Ring = typename Traits::Ring;
-  using Out = IntegerOutput<OutputArray, Shape, tokens>;
+  using Out = IntegerOutputOf<OutputArray, Shape, tokens>;
   constexpr bool is_cache = Same<typename Traits::ShapeType, Shape>::value, is_output = is_cache && Out::value;
-  constexpr bool is_meaning = is_output && Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
-  static_assert(is_cache, "attend: an attend::Int8Query goes with an attend::Int8KvCache or Int8RingCache of its shape");
+  constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
+  static_assert(is_cache,
+                "attend: an attend::IntegerQuery goes with an attend::IntegerKvCache or IntegerRingCache of its shape");
   static_assert(
       is_output || !is_cache,
-      "attend: third comes an attend::Int8Output or Int16Output of the cache's shape, with as many tokens as the query");
-  static_assert(is_meaning || !is_output, "attend: fifth comes an attend::Quantisation of the cache's shape");
-  if constexpr (!is_meaning) {
+      "attend: third comes an attend::IntegerOutput or Int16Output of the cache's shape, with as many tokens as the query");
+  static_assert(is_quantisation || !is_output, "attend: fifth comes an attend::Quantisation of the cache's shape");
+  if constexpr (!is_quantisation) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    using Rest = GivenIntegers<Shape, More...>;
+    using Rest = IntegerCallArguments<Shape, More...>;
     using Plan = IntegerPlan<Shape, tokens, in_steps>;
     static_assert(tokens <= Ring::tokens_at_once,
-                  "attend: an Int8RingCache serves at most as many query tokens at once as its tokens_at_once says");
+                  "attend: an IntegerRingCache serves at most as many query tokens at once as its tokens_at_once says");
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
-                  "attend: a call over an integer cache needs an attend::Int8Workspace<Shape, query tokens> fourth");
+                  "attend: a call over an integer cache needs an attend::IntegerWorkspace<Shape, query tokens> fourth");
     const auto& options = pick<Kind::options>(no_options, more...);
     const bool causal = tokens > 1;
     if (quantisation.status() != Status::ok) return quantisation.status();
@@ -95,22 +96,22 @@ Status run_over_int8_cache(const Int8Query<Shape, tokens>& query, const Cache& c
 }  // namespace detail
 
 // As prefill() of attention.h: the query tokens are the last tokens of the cache, and causal, unless options say otherwise.
-//   query Int8Query<Shape, tokens>     cache Int8KvCache or Int8RingCache     output Int8Output<Shape, tokens> or Int16Output
-//   work Int8Workspace<Shape, tokens>     quantisation Quantisation<Shape>     then options, then a Part
-template <class Shape, int tokens, class Cache, class OutputArray, class Work, class Meaning, class... More>
-Status prefill(const Int8Query<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
-               const Meaning& quantisation, const More&... more) {
-  return detail::run_over_int8_cache(query, cache, output, work, quantisation, more...);
+//   query IntegerQuery<Shape, tokens>     cache IntegerKvCache or IntegerRingCache     output IntegerOutput<Shape, tokens> or
+//   Int16Output work IntegerWorkspace<Shape, tokens>     quantisation Quantisation<Shape>     then options, then a Part
+template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
+Status prefill(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
+               const AnyQuantisation& quantisation, const More&... more) {
+  return detail::run_over_integer_cache(query, cache, output, work, quantisation, more...);
 }
 
 // As decode() of attention.h: one token over everything in the cache. The same arguments, with one token.
 template <class Shape, class Cache, class OutputArray, class Work, class... More>
-Status decode(const Int8Query<Shape>& query, const Cache& cache, OutputArray& output, Work& work, More&&... more) {
-  static_assert(sizeof...(More) > 0, "attend: decode of an attend::Int8Query takes an attend::Quantisation fifth");
+Status decode(const IntegerQuery<Shape>& query, const Cache& cache, OutputArray& output, Work& work, More&&... more) {
+  static_assert(sizeof...(More) > 0, "attend: decode of an attend::IntegerQuery takes an attend::Quantisation fifth");
   if constexpr (sizeof...(More) == 0) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    return detail::run_over_int8_cache(query, cache, output, work, more...);
+    return detail::run_over_integer_cache(query, cache, output, work, more...);
   }
 }
 

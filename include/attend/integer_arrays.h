@@ -10,13 +10,13 @@ namespace attend {
 
 // As Query, Key, Value and Output, of 8-bit numbers.
 template <class Shape, int tokens = 1>
-struct Int8Query : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::head_dim, int8_t> {};
+struct IntegerQuery : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::head_dim, int8_t> {};
 template <class Shape, int tokens = 1>
-struct Int8Key : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::head_dim, int8_t> {};
+struct IntegerKey : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::head_dim, int8_t> {};
 template <class Shape, int tokens = 1>
-struct Int8Value : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim, int8_t> {};
+struct IntegerValue : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim, int8_t> {};
 template <class Shape, int tokens = 1>
-struct Int8Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim, int8_t> {};
+struct IntegerOutput : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim, int8_t> {};
 
 // An output of 16-bit numbers, for what follows to round.
 template <class Shape, int tokens = 1>

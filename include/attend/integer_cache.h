@@ -8,11 +8,11 @@
 namespace attend {
 namespace detail {
 
-struct Int8Arrays {
+struct IntegerArrays {
   template <class Shape, int tokens>
-  using Keys = Int8Key<Shape, tokens>;
+  using Keys = IntegerKey<Shape, tokens>;
   template <class Shape, int tokens>
-  using Values = Int8Value<Shape, tokens>;
+  using Values = IntegerValue<Shape, tokens>;
   template <class Shape>
   using New = NewTokens<Shape, int8_t>;
 };
@@ -21,22 +21,22 @@ constexpr int chunks_of(int tokens) { return core::whole_chunks(tokens) / intege
 
 // The constants of an integer ring: it is cut into chunks.
 template <class Sizes>
-struct Int8RingSizes : RingSizes<Sizes> {
+struct IntegerRingSizes : RingSizes<Sizes> {
   using Base = RingSizes<Sizes>;
   static_assert(Base::window + Base::sink_tokens <= integer_keys,
-                "attend: a query of an Int8RingCache sees at most 65535 tokens: make its window or its sink_tokens smaller");
+                "attend: a query of an IntegerRingCache sees at most 65535 tokens: make its window or its sink_tokens smaller");
   static constexpr int ring_chunks = chunks_of(Base::window + Base::tokens_at_once - 2) + 1;
   static constexpr int sink_chunks = chunks_of(Base::sink_tokens);
   static constexpr int places = (ring_chunks + sink_chunks) * integer_chunk;
 };
 
-struct NoInt8Ring {
+struct NoIntegerRing {
   static constexpr int window = 0, sink_tokens = 0, ring_chunks = 0, sink_chunks = 0, tokens_at_once = any_number;
 };
 
 // Tokens of each head: one after another, or in panels.
 template <class Shape, int places, class Ring>
-class Int8Rows {
+class IntegerRows {
   using Dims = Checked<Shape>;
   static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
   static constexpr bool panels = config::integer_panels;
@@ -44,7 +44,7 @@ class Int8Rows {
   static constexpr int key_dim = panels ? core::integer_panel_dim(Dims::head_dim) : Dims::head_dim;
 
  public:
-  constexpr Int8Rows() : keys_{}, values_{} {}
+  constexpr IntegerRows() : keys_{}, values_{} {}
 
   void store(int position, int count, const NewTokens<Shape, int8_t>& tokens) {
     for (int i = 0; i < count; ++i) {
@@ -85,12 +85,13 @@ class Int8Rows {
 
 // A KvCache of integer attention: Shape::max_tokens tokens of 8-bit keys and values.
 template <class Shape>
-class Int8KvCache
-    : public detail::CacheTokens<Shape, detail::Int8Rows<Shape, detail::Capacity<Shape>::value, detail::NoInt8Ring>,
-                                 detail::Capacity<Shape>::value, detail::any_number, detail::Int8Arrays> {
+class IntegerKvCache
+    : public detail::CacheTokens<Shape, detail::IntegerRows<Shape, detail::Capacity<Shape>::value, detail::NoIntegerRing>,
+                                 detail::Capacity<Shape>::value, detail::any_number, detail::IntegerArrays> {
  public:
   static constexpr int max_tokens = detail::Capacity<Shape>::value;
-  static_assert(max_tokens <= integer_keys, "attend: an Int8KvCache has at most 65535 tokens; an Int8RingCache has no end");
+  static_assert(max_tokens <= integer_keys,
+                "attend: an IntegerKvCache has at most 65535 tokens; an IntegerRingCache has no end");
 
   // Keeps the first length tokens. bad_length, and no change, when length is negative or more than are held.
   constexpr Status truncate(int length) {
@@ -102,28 +103,28 @@ class Int8KvCache
 
 // A RingCache of integer attention, with the same sizes: window, sink_tokens, tokens_at_once.
 template <class Shape, class Sizes>
-class Int8RingCache
-    : public detail::CacheTokens<Shape,
-                                 detail::Int8Rows<Shape, detail::Int8RingSizes<Sizes>::places, detail::Int8RingSizes<Sizes>>,
-                                 detail::most_tokens, detail::Int8RingSizes<Sizes>::tokens_at_once, detail::Int8Arrays> {};
+class IntegerRingCache
+    : public detail::CacheTokens<
+          Shape, detail::IntegerRows<Shape, detail::IntegerRingSizes<Sizes>::places, detail::IntegerRingSizes<Sizes>>,
+          detail::most_tokens, detail::IntegerRingSizes<Sizes>::tokens_at_once, detail::IntegerArrays> {};
 
 namespace detail {
 
 // What integer calls ask of the type of a cache; of other types the shape is void.
 template <class Type>
-struct Int8CacheTraits {
+struct IntegerCacheTraits {
   using ShapeType = void;
-  using Ring = NoInt8Ring;
+  using Ring = NoIntegerRing;
 };
 template <class Shape>
-struct Int8CacheTraits<Int8KvCache<Shape>> {
+struct IntegerCacheTraits<IntegerKvCache<Shape>> {
   using ShapeType = Shape;
-  using Ring = NoInt8Ring;
+  using Ring = NoIntegerRing;
 };
 template <class Shape, class Sizes>
-struct Int8CacheTraits<Int8RingCache<Shape, Sizes>> {
+struct IntegerCacheTraits<IntegerRingCache<Shape, Sizes>> {
   using ShapeType = Shape;
-  using Ring = Int8RingSizes<Sizes>;
+  using Ring = IntegerRingSizes<Sizes>;
 };
 
 }  // namespace detail

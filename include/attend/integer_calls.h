@@ -6,7 +6,7 @@
 
 namespace attend {
 
-// In the place of a number of keys of an Int8Workspace: those of a cache, as for Workspace, or any number, in steps.
+// In the place of a number of keys of an IntegerWorkspace: those of a cache, as for Workspace, or any number, in steps.
 inline constexpr int in_steps = -2;
 
 namespace detail {
@@ -32,10 +32,10 @@ bool are_positioned(const IntegerOptions<Shape>& options, bool causal) {
 
 // What follows the quantisation of a call.
 template <class Shape, class... More>
-struct GivenIntegers {
-  static constexpr bool in_order = Given<Shape, More...>::checked;
+struct IntegerCallArguments {
+  static constexpr bool in_order = CallArguments<Shape, More...>::checked;
   static_assert(
-      ((KindOf<typename Bare<More>::Name>::kind != Kind::work) && ...) && !Given<Shape, More...>::score_options,
+      ((KindOf<typename Bare<More>::Name>::kind != Kind::work) && ...) && !CallArguments<Shape, More...>::score_options,
       "attend: after its attend::Quantisation an integer call takes attend::Options or attend::IntegerOptions<Shape>, "
       "then an attend::Part; both may be left out");
   static constexpr bool options = (is_integer_options(null_of<More>()) || ...);
@@ -76,17 +76,17 @@ constexpr size_t work_bytes(const void*) { return 0; }
 
 // Outputs by the format of their numbers.
 template <class Array, class Shape, int tokens>
-struct IntegerOutput {
+struct IntegerOutputOf {
   static constexpr bool value = false, plain = false;
   static constexpr core::IntegerFormat format = core::IntegerFormat::int8;
 };
 template <class Shape, int tokens>
-struct IntegerOutput<Int8Output<Shape, tokens>, Shape, tokens> {
+struct IntegerOutputOf<IntegerOutput<Shape, tokens>, Shape, tokens> {
   static constexpr bool value = true, plain = true;
   static constexpr core::IntegerFormat format = core::IntegerFormat::int8;
 };
 template <class Shape, int tokens>
-struct IntegerOutput<Int16Output<Shape, tokens>, Shape, tokens> {
+struct IntegerOutputOf<Int16Output<Shape, tokens>, Shape, tokens> {
   static constexpr bool value = true, plain = false;
   static constexpr core::IntegerFormat format = core::IntegerFormat::int16;
 };
@@ -116,7 +116,7 @@ void set_integer_shape(core::IntegerProblem& problem, int queries) {
   if constexpr (!config::embedded) problem.panels = false;
 }
 template <class Shape, class Plan, int queries>
-void set_integer_query(core::IntegerProblem& problem, const Int8Query<Shape, queries>& query, void* scratch) {
+void set_integer_query(core::IntegerProblem& problem, const IntegerQuery<Shape, queries>& query, void* scratch) {
   using Dims = Checked<Shape>;
   static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
   set_integer_shape<Shape>(problem, queries);
@@ -265,9 +265,10 @@ Status run_integers(IntegerCallWith<with_options>& call, const AnyOptions& optio
 
 }  // namespace detail
 
-// Work memory of integer calls over arrays of so many tokens or, with keys left out, over an Int8KvCache or Int8RingCache; with
-// in_steps, of accumulate into an Int8State. Contents do not matter before or after; one for each concurrent call.
+// Work memory of integer calls over arrays of so many tokens or, with keys left out, over an IntegerKvCache or
+// IntegerRingCache; with in_steps, of accumulate into an IntegerState. Contents do not matter before or after; one for each
+// concurrent call.
 template <class Shape, int queries = 1, int keys = in_steps>
-struct Int8Workspace : detail::WorkBytes<detail::IntegerPlan<Shape, queries, keys>::bytes> {};
+struct IntegerWorkspace : detail::WorkBytes<detail::IntegerPlan<Shape, queries, keys>::bytes> {};
 
 }  // namespace attend

@@ -2,10 +2,11 @@
 //
 //   static constexpr attend::IntegerWeights<64, 48> weights = {{…}, {…}};               // in flash: numbers, then the bias
 //   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
-//   attend::project(x, weights, scales, y);              // x: Int8Vectors<tokens, 48>, y: Int8Vectors<tokens, 64>
+//   attend::project(x, weights, scales, y);              // x: IntegerVectors<tokens, 48>, y: IntegerVectors<tokens, 64>
 //
-// Heads lie side by side, so that a projection to heads * head_dim outputs writes an Int8Query as it is, and one of an
-// Int8Output reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their code.
+// Heads lie side by side, so that a projection to heads * head_dim outputs writes an IntegerQuery as it is, and one of an
+// IntegerOutput reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their
+// code.
 #pragma once
 
 #include "core_integer_linear.h"
@@ -14,7 +15,7 @@
 namespace attend {
 
 // vector[token][i]: numbers of tokens side by side.
-template <int tokens, int size, class Number>
+template <int tokens, int size, class Number = int8_t>
 struct IntegerVectors {
   static_assert(tokens >= 1 && size >= 1, "attend: vectors of integers have at least 1 token and 1 number");
   Number data[size_t(tokens)][size_t(size)];
@@ -22,8 +23,6 @@ struct IntegerVectors {
   constexpr auto& operator[](int token) { return data[token]; }
   constexpr const auto& operator[](int token) const { return data[token]; }
 };
-template <int tokens, int size>
-using Int8Vectors = IntegerVectors<tokens, size, int8_t>;
 template <int tokens, int size>
 using Int16Vectors = IntegerVectors<tokens, size, int16_t>;
 
@@ -148,8 +147,9 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
   static_assert(
       Is::outputs == 0 || count == 1 || count == Is::outputs,
       "attend: project of integers takes attend::ProjectionScales third, of 1 or of as many outputs as the weights have");
-  static_assert(written && !Same<OutputArray, const OutputArray>::value,
-                "attend: project of integers writes attend::Int8Vectors or Int16Vectors, an Int8Query, Int8Key or Int8Value");
+  static_assert(
+      written && !Same<OutputArray, const OutputArray>::value,
+      "attend: project of integers writes attend::IntegerVectors or Int16Vectors, an IntegerQuery, IntegerKey or IntegerValue");
   static_assert(Is::outputs == 0 || From::size == Is::inputs,
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
   static_assert(
@@ -180,17 +180,17 @@ Status project_integers(const Input&, const More&...) {
 
 }  // namespace detail
 
-// Projects each token of x, Int8Vectors<tokens, inputs> or an Int8Output.
+// Projects each token of x, IntegerVectors<tokens, inputs> or an IntegerOutput.
 //   weights  IntegerWeights<outputs, inputs>
 //   scales   ProjectionScales<>, or ProjectionScales<outputs>
-//   y        Int8Vectors or Int16Vectors<tokens, outputs>, an Int8Query, Int8Key or Int8Value
+//   y        IntegerVectors or Int16Vectors<tokens, outputs>, an IntegerQuery, IntegerKey or IntegerValue
 // Refused, before anything is written: scales or a bias out of range, and a y that shares memory with x.
 template <int tokens, int inputs, class WeightArray, class... More>
-Status project(const Int8Vectors<tokens, inputs>& x, WeightArray&& weights, More&&... scales_and_output) {
+Status project(const IntegerVectors<tokens, inputs>& x, WeightArray&& weights, More&&... scales_and_output) {
   return detail::project_integers(x, weights, scales_and_output...);
 }
 template <class Shape, int tokens, class WeightArray, class... More>
-Status project(const Int8Output<Shape, tokens>& x, WeightArray&& weights, More&&... scales_and_output) {
+Status project(const IntegerOutput<Shape, tokens>& x, WeightArray&& weights, More&&... scales_and_output) {
   return detail::project_integers(x, weights, scales_and_output...);
 }
 

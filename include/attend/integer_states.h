@@ -1,10 +1,10 @@
 // Integer attention in steps and with its keys in parts, as states.h and key_parts.h of floats: the bits are those of one call.
 //
-//   static attend::Int8State<Shape> state;
+//   static attend::IntegerState<Shape> state;
 //   while (state.next() < cache.length()) attend::accumulate(query, cache, state, state.next() + 256, work, quantisation);
 //   attend::finish(state, output, quantisation);
 //
-//   static attend::Int8Partials<Shape> partials;                                                            // common to all
+//   static attend::IntegerPartials<Shape> partials;                                                            // common to all
 //   attend::accumulate(query, cache, partials, work, quantisation, options, attend::Part{index, count});    // in each thread
 //   attend::finish(cache, partials, output, quantisation, options);                                         // in one
 #pragma once
@@ -17,17 +17,17 @@
 namespace attend {
 
 namespace detail {
-struct Int8StateAccess;
+struct IntegerStateAccess;
 
-// How many segments the tokens of a call can see, as SeenSegments.
+// How many segments the tokens of a call can see, as SegmentCount.
 template <class Shape, class Sizes>
-struct Int8Segments {
-  using Ring = Int8RingSizes<Sizes>;
+struct IntegerSegmentCount {
+  using Ring = IntegerRingSizes<Sizes>;
   static constexpr int count = (Ring::places + segment_keys - 2) / segment_keys + 1 +
                                (Ring::sink_tokens > 0 ? core::segment_count(Ring::sink_tokens) : 0);
 };
 template <class Shape>
-struct Int8Segments<Shape, NoRing> {
+struct IntegerSegmentCount<Shape, NoRing> {
   static constexpr int count = core::segment_count(Capacity<Shape>::value);
 };
 
@@ -36,12 +36,12 @@ struct Int8Segments<Shape, NoRing> {
 // The partial attention of some queries, while keys are still to come: for each token and head 4 + 2 * value_dim numbers of 32
 // bits, and value_dim once. It may be copied, saved and restored as bytes, also on another machine of the same byte order.
 template <class Shape, int tokens = 1>
-class Int8State {
+class IntegerState {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
   using Dims = detail::Checked<Shape>;
 
  public:
-  constexpr Int8State() : data_{}, sums_{}, progress_{}, settings_(0) {}
+  constexpr IntegerState() : data_{}, sums_{}, progress_{}, settings_(0) {}
 
   // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
@@ -50,21 +50,21 @@ class Int8State {
   constexpr int next() const { return progress_.next(); }
 
  private:
-  friend detail::Int8StateAccess;
+  friend detail::IntegerStateAccess;
   int32_t data_[size_t(tokens)][size_t(Dims::query_heads)][core::integer_state_numbers(Dims::value_dim)];
   int32_t sums_[size_t(Dims::value_dim)];  // of the row that is being finished
   detail::Progress progress_;
   uint32_t settings_;  // a hash of what it was taken with
 };
 
-// What parts leave for finish: the sums of each segment of 512 keys, for each token and query head. For an Int8RingCache, the
-// sizes of the ring come third.
+// What parts leave for finish: the sums of each segment of 512 keys, for each token and query head. For an IntegerRingCache,
+// the sizes of the ring come third.
 template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
-class Int8Partials {
+class IntegerPartials {
   static_assert(tokens >= 1, "attend: partials need at least 1 query token");
-  friend detail::Int8StateAccess;
+  friend detail::IntegerStateAccess;
   using Dims = detail::Checked<Shape>;
-  static constexpr int segments = detail::Int8Segments<Shape, Sizes>::count;
+  static constexpr int segments = detail::IntegerSegmentCount<Shape, Sizes>::count;
   int32_t data_[size_t(Dims::query_heads) * size_t(tokens) * size_t(segments) * (size_t(Dims::value_dim) + 2)];
   int32_t sums_[size_t(Dims::value_dim)];
   uint32_t marks_[size_t(Dims::kv_heads) * size_t(segments)];
@@ -96,17 +96,17 @@ inline uint32_t with_queries(uint32_t hash, const core::IntegerProblem& problem)
   return hash;
 }
 
-struct Int8StateAccess {
+struct IntegerStateAccess {
   // Which arrays a state of a call needs, and how they lie.
   template <class Shape, int tokens>
-  static core::Tensor<int32_t> tensor(Int8State<Shape, tokens>& state) {
+  static core::Tensor<int32_t> tensor(IntegerState<Shape, tokens>& state) {
     constexpr ptrdiff_t row = core::integer_state_numbers(Checked<Shape>::value_dim);
     return {state.data_[0][0], row * Checked<Shape>::query_heads, row};
   }
 
   // The rest of accumulate: the call is prepared.
   template <class Shape, int tokens>
-  static Status take(IntegerCall& call, Int8State<Shape, tokens>& state, int up_to) {
+  static Status take(IntegerCall& call, IntegerState<Shape, tokens>& state, int up_to) {
     core::IntegerProblem& problem = call.problem;
     Progress& progress = state.progress_;
     const Status status = progress.can_take(up_to, problem.keys, problem.queries);
@@ -125,8 +125,8 @@ struct Int8StateAccess {
     return Status::ok;
   }
 
-  template <class Shape, int tokens, class OutputArray, class Meaning>
-  static Status finish(Int8State<Shape, tokens>& state, OutputArray& output, const Meaning& quantisation) {
+  template <class Shape, int tokens, class OutputArray, class AnyQuantisation>
+  static Status finish(IntegerState<Shape, tokens>& state, OutputArray& output, const AnyQuantisation& quantisation) {
     if (quantisation.status() != Status::ok) return quantisation.status();
     if (!state.progress_.can_finish()) return Status::bad_state;
     IntegerCall call;
@@ -135,14 +135,14 @@ struct Int8StateAccess {
     set_quantisation(call.problem, quantisation);
     call.problem.scratch = state.sums_;
     call.options.states = tensor(state);
-    call.options.output_format = IntegerOutput<OutputArray, Shape, tokens>::format;
+    call.options.output_format = IntegerOutputOf<OutputArray, Shape, tokens>::format;
     core::finish(call.problem, call.options);
     state.progress_.finish();
     return Status::ok;
   }
 
   template <class Shape, int tokens>
-  static Status merge(Int8State<Shape, tokens>& state, const Int8State<Shape, tokens>& later) {
+  static Status merge(IntegerState<Shape, tokens>& state, const IntegerState<Shape, tokens>& later) {
     if (!state.progress_.can_merge(later.progress_)) return Status::bad_state;
     if (state.settings_ != later.settings_) return Status::other_options;
     core::merge(state.data_[0][0], later.data_[0][0], state.progress_.queries() * Checked<Shape>::query_heads,
@@ -174,9 +174,10 @@ struct Int8StateAccess {
 };
 
 // What accumulate and finish have in common: everything but queries, work memory and outputs.
-template <class Shape, int tokens, class Cache, class Meaning, class AnyOptions>
-Status prepare_over_cache(IntegerCall& call, const Cache& cache, const Meaning& quantisation, const AnyOptions& options) {
-  using Ring = typename Int8CacheTraits<Cache>::Ring;
+template <class Shape, int tokens, class Cache, class AnyQuantisation, class AnyOptions>
+Status prepare_over_cache(IntegerCall& call, const Cache& cache, const AnyQuantisation& quantisation,
+                          const AnyOptions& options) {
+  using Ring = typename IntegerCacheTraits<Cache>::Ring;
   constexpr bool causal = tokens > 1;
   if (quantisation.status() != Status::ok) return quantisation.status();
   if (causal && !are_held(options, Ring::window > 0 || are_positioned(options, true), tokens, cache.length()))
@@ -186,71 +187,76 @@ Status prepare_over_cache(IntegerCall& call, const Cache& cache, const Meaning& 
   return prepare_integer_call<Ring>(call, options, causal, true);
 }
 
-template <class Cache, class Shape, class Meaning>
+template <class Cache, class Shape, class AnyQuantisation>
 constexpr bool is_integer_cache() {
-  constexpr bool is_cache = Same<typename Int8CacheTraits<Cache>::ShapeType, Shape>::value;
-  constexpr bool is_meaning = Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
-  static_assert(is_cache, "attend: second comes an attend::Int8KvCache or Int8RingCache of the query's shape");
-  static_assert(is_meaning || !is_cache, "attend: after the work memory comes an attend::Quantisation of the query's shape");
-  return is_cache && is_meaning;
+  constexpr bool is_cache = Same<typename IntegerCacheTraits<Cache>::ShapeType, Shape>::value;
+  constexpr bool is_quantisation = Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
+  static_assert(is_cache, "attend: second comes an attend::IntegerKvCache or IntegerRingCache of the query's shape");
+  static_assert(is_quantisation || !is_cache,
+                "attend: after the work memory comes an attend::Quantisation of the query's shape");
+  return is_cache && is_quantisation;
 }
 
 }  // namespace detail
 
 // As accumulate of states.h. up_to: a multiple of 32, or as many keys as there are; after that a state takes no more.
-//   query Int8Query<Shape, tokens>     cache Int8KvCache or Int8RingCache     state Int8State<Shape, tokens>
-//   work Int8Workspace<Shape, tokens>     quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>
-template <class Shape, int tokens, class Cache, class Work, class Meaning, class... More>
-Status accumulate(const Int8Query<Shape, tokens>& query, const Cache& cache, Int8State<Shape, tokens>& state, int up_to,
-                  Work& work, const Meaning& quantisation, const More&... more) {
+//   query IntegerQuery<Shape, tokens>     cache IntegerKvCache or IntegerRingCache     state IntegerState<Shape, tokens>
+//   work IntegerWorkspace<Shape, tokens>     quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>
+template <class Shape, int tokens, class Cache, class Work, class AnyQuantisation, class... More>
+Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, IntegerState<Shape, tokens>& state, int up_to,
+                  Work& work, const AnyQuantisation& quantisation, const More&... more) {
   using namespace detail;
   using Plan = IntegerPlan<Shape, tokens, in_steps>;
-  static_assert(work_bytes(null_of<Work>()) >= Plan::bytes, "attend: accumulate needs an attend::Int8Workspace<Shape, tokens>");
-  static_assert(GivenIntegers<Shape, More...>::in_order && Given<Shape, More...>::only_options,
+  static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
+                "attend: accumulate needs an attend::IntegerWorkspace<Shape, tokens>");
+  static_assert(IntegerCallArguments<Shape, More...>::in_order && CallArguments<Shape, More...>::only_options,
                 "attend: after its attend::Quantisation accumulate takes options only");
-  if constexpr (!is_integer_cache<Cache, Shape, Meaning>()) {
+  if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>()) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
     IntegerCall call;
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
     const Status status =
         prepare_over_cache<Shape, tokens>(call, cache, quantisation, pick<Kind::options>(no_options, more...));
-    return status == Status::ok ? Int8StateAccess::take(call, state, up_to) : status;
+    return status == Status::ok ? IntegerStateAccess::take(call, state, up_to) : status;
   }
 }
 
-// As finish of states.h.     output Int8Output<Shape, tokens> or Int16Output
-template <class Shape, int tokens, class OutputArray, class Meaning>
-Status finish(Int8State<Shape, tokens>& state, OutputArray& output, const Meaning& quantisation) {
+// As finish of states.h.     output IntegerOutput<Shape, tokens> or Int16Output
+template <class Shape, int tokens, class OutputArray, class AnyQuantisation>
+Status finish(IntegerState<Shape, tokens>& state, OutputArray& output, const AnyQuantisation& quantisation) {
   using namespace detail;
-  constexpr bool is_output = IntegerOutput<OutputArray, Shape, tokens>::value;
-  constexpr bool is_meaning = is_output && Same<typename QuantisationOf<Meaning>::ShapeType, Shape>::value;
-  static_assert(is_output, "attend: finish takes an attend::Int8Output or Int16Output of the state's shape and tokens second");
-  static_assert(is_meaning || !is_output, "attend: finish takes an attend::Quantisation of the state's shape third");
-  if constexpr (!is_meaning) {
+  constexpr bool is_output = IntegerOutputOf<OutputArray, Shape, tokens>::value;
+  constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
+  static_assert(is_output,
+                "attend: finish takes an attend::IntegerOutput or Int16Output of the state's shape and tokens second");
+  static_assert(is_quantisation || !is_output, "attend: finish takes an attend::Quantisation of the state's shape third");
+  if constexpr (!is_quantisation) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    return Int8StateAccess::finish(state, output, quantisation);
+    return IntegerStateAccess::finish(state, output, quantisation);
   }
 }
 
 // As merge of states.h.
 template <class Shape, int tokens>
-Status merge(Int8State<Shape, tokens>& state, const Int8State<Shape, tokens>& later) {
-  return detail::Int8StateAccess::merge(state, later);
+Status merge(IntegerState<Shape, tokens>& state, const IntegerState<Shape, tokens>& later) {
+  return detail::IntegerStateAccess::merge(state, later);
 }
 
 // As accumulate of key_parts.h.
-//   query Int8Query<Shape, tokens>     cache Int8KvCache or Int8RingCache     partials Int8Partials<Shape, tokens>, of a ring
-//   with its sizes     work Int8Workspace<Shape, tokens>, one for each thread     quantisation     then options, then the Part
-template <class Shape, int tokens, class Cache, class Sizes, class Work, class Meaning, class... More>
-Status accumulate(const Int8Query<Shape, tokens>& query, const Cache& cache, Int8Partials<Shape, tokens, Sizes>& partials,
-                  Work& work, const Meaning& quantisation, const More&... more) {
+//   query IntegerQuery<Shape, tokens>     cache IntegerKvCache or IntegerRingCache     partials IntegerPartials<Shape, tokens>,
+//   of a ring with its sizes     work IntegerWorkspace<Shape, tokens>, one for each thread     quantisation     then options,
+//   then the Part
+template <class Shape, int tokens, class Cache, class Sizes, class Work, class AnyQuantisation, class... More>
+Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, IntegerPartials<Shape, tokens, Sizes>& partials,
+                  Work& work, const AnyQuantisation& quantisation, const More&... more) {
   using namespace detail;
   using Plan = IntegerPlan<Shape, tokens, in_steps>;
-  static_assert(work_bytes(null_of<Work>()) >= Plan::bytes, "attend: accumulate needs an attend::Int8Workspace<Shape, tokens>");
-  static_assert(GivenIntegers<Shape, More...>::in_order);
-  if constexpr (!is_integer_cache<Cache, Shape, Meaning>()) {
+  static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
+                "attend: accumulate needs an attend::IntegerWorkspace<Shape, tokens>");
+  static_assert(IntegerCallArguments<Shape, More...>::in_order);
+  if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>()) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
     const Part& part = pick<Kind::part>(whole_part, more...);
@@ -259,21 +265,21 @@ Status accumulate(const Int8Query<Shape, tokens>& query, const Cache& cache, Int
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
     const Status status =
         prepare_over_cache<Shape, tokens>(call, cache, quantisation, pick<Kind::options>(no_options, more...));
-    return status == Status::ok ? Int8StateAccess::run_part(call, partials, part) : status;
+    return status == Status::ok ? IntegerStateAccess::run_part(call, partials, part) : status;
   }
 }
 
 // As finish of key_parts.h: cache, quantisation and options must be what they were for the parts.
-template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class Meaning, class... More>
-Status finish(const Cache& cache, Int8Partials<Shape, tokens, Sizes>& partials, OutputArray& output,
-              const Meaning& quantisation, const More&... more) {
+template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class AnyQuantisation, class... More>
+Status finish(const Cache& cache, IntegerPartials<Shape, tokens, Sizes>& partials, OutputArray& output,
+              const AnyQuantisation& quantisation, const More&... more) {
   using namespace detail;
-  using Out = IntegerOutput<OutputArray, Shape, tokens>;
+  using Out = IntegerOutputOf<OutputArray, Shape, tokens>;
   static_assert(Out::value,
-                "attend: finish takes an attend::Int8Output or Int16Output of the partials' shape and tokens third");
-  static_assert(GivenIntegers<Shape, More...>::in_order && Given<Shape, More...>::only_options,
+                "attend: finish takes an attend::IntegerOutput or Int16Output of the partials' shape and tokens third");
+  static_assert(IntegerCallArguments<Shape, More...>::in_order && CallArguments<Shape, More...>::only_options,
                 "attend: after its attend::Quantisation finish takes options only");
-  if constexpr (!is_integer_cache<Cache, Shape, Meaning>() || !Out::value) {
+  if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>() || !Out::value) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
     IntegerCall call;
@@ -282,7 +288,7 @@ Status finish(const Cache& cache, Int8Partials<Shape, tokens, Sizes>& partials, 
     call.options.output_format = Out::format;
     const Status status =
         prepare_over_cache<Shape, tokens>(call, cache, quantisation, pick<Kind::options>(no_options, more...));
-    return status == Status::ok ? Int8StateAccess::add_parts(call, partials) : status;
+    return status == Status::ok ? IntegerStateAccess::add_parts(call, partials) : status;
   }
 }
 

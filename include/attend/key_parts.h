@@ -20,12 +20,12 @@ struct PartialsAccess;
 
 // How many segments the tokens of a call can see: all of a KvCache; of a RingCache those that what it holds may lie in.
 template <class Shape, class Sizes>
-struct SeenSegments {
+struct SegmentCount {
   static constexpr int count = (RingSizes<Sizes>::places + segment_keys - 2) / segment_keys + 1 +
                                (RingSizes<Sizes>::sink_tokens > 0 ? core::segment_count(RingSizes<Sizes>::sink_tokens) : 0);
 };
 template <class Shape>
-struct SeenSegments<Shape, NoRing> {
+struct SegmentCount<Shape, NoRing> {
   static_assert(
       MaxTokens<Shape>::named,
       "attend: Partials of a KvCache need `static constexpr int max_tokens = ...;` in the shape; those of a RingCache "
@@ -43,7 +43,7 @@ class Partials {
   static_assert(tokens >= 1, "attend: partials need at least 1 query token");
   friend detail::PartialsAccess;
   using Dims = detail::Checked<Shape>;
-  static constexpr int segments = detail::SeenSegments<Shape, Sizes>::count;
+  static constexpr int segments = detail::SegmentCount<Shape, Sizes>::count;
   alignas(config::alignment) float data_[size_t(Dims::query_heads) * size_t(tokens) * size_t(segments) *
                                          (size_t(Dims::value_dim) + 2)];
   uint32_t marks_[size_t(Dims::kv_heads) * size_t(segments)];
@@ -164,7 +164,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
   if constexpr (!is_query) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    using Rest = Given<Shape, More...>;
+    using Rest = CallArguments<Shape, More...>;
     const auto& options = pick<Kind::options>(no_options, more...);
     auto& work = pick<Kind::work>(whole, more...);
     const Part& part = pick<Kind::part>(whole_part, more...);
@@ -209,12 +209,12 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
   if constexpr (!is_output) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
+    static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
     const auto& options = pick<Kind::options>(no_options, more...);
     const AllKeyParts all = {PartialsAccess::data(partials), PartialsAccess::marks(partials)};
     if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
       return Status::bad_query_length;
-    if constexpr (Given<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
+    if constexpr (CallArguments<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
       OptionCall call;
       set_shape<Shape>(call, tokens);
       set_output(call, output);

@@ -39,13 +39,14 @@ class CacheTokens {
     constexpr int tokens = Traits<KeyArray>::tokens;
     constexpr bool is_key = Same<KeyArray, typename Arrays::template Keys<Shape, tokens>>::value;
     constexpr bool is_value = Same<ValueArray, typename Arrays::template Values<Shape, tokens>>::value;
-    static_assert(is_key,
-                  "attend: append takes an attend::Key of the cache's own shape first; of an Int8KvCache or Int8RingCache an "
-                  "attend::Int8Key");
+    static_assert(
+        is_key,
+        "attend: append takes an attend::Key of the cache's own shape first; of an IntegerKvCache or IntegerRingCache an "
+        "attend::IntegerKey");
     static_assert(
         is_value || !is_key,
         "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second; of an "
-        "Int8KvCache or Int8RingCache an attend::Int8Value");
+        "IntegerKvCache or IntegerRingCache an attend::IntegerValue");
     static_assert(tokens <= tokens_at_once || !is_key,
                   "attend: a RingCache takes at most as many tokens at once as its tokens_at_once says");
     if (count < 0 || count > tokens) return Status::bad_count;
@@ -156,7 +157,8 @@ struct RingSizes {
 template <class Shape, class Sizes, class KeyFormat = float, class ValueFormat = KeyFormat>
 class RingCache
     : public detail::CacheTokens<
-          Shape, detail::TypedRows<Shape, KeyFormat, ValueFormat, detail::RingSizes<Sizes>::places, detail::RingSizes<Sizes>>,
+          Shape,
+          detail::FormatCacheRows<Shape, KeyFormat, ValueFormat, detail::RingSizes<Sizes>::places, detail::RingSizes<Sizes>>,
           detail::most_tokens, detail::RingSizes<Sizes>::tokens_at_once> {};
 
 namespace detail {
@@ -181,7 +183,7 @@ template <class Shape, class SizesOfRing, class KeyFormat, class ValueFormat>
 struct CacheTraits<RingCache<Shape, SizesOfRing, KeyFormat, ValueFormat>> {
   using ShapeType = Shape;
   using Sizes = SizesOfRing;
-  using Rows = TypedRows<Shape, KeyFormat, ValueFormat, RingSizes<Sizes>::places, RingSizes<Sizes>>;
+  using Rows = FormatCacheRows<Shape, KeyFormat, ValueFormat, RingSizes<Sizes>::places, RingSizes<Sizes>>;
   static constexpr int most_queries = RingSizes<Sizes>::tokens_at_once;
   static constexpr bool plain = false, is_ring = true;
 };

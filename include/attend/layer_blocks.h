@@ -96,15 +96,15 @@ void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
   });
 }
 
-// How::run computes a problem with options. Both become those of the last block.
-template <class How, class... Types>
+// Runner::run computes a problem with options. Both become those of the last block.
+template <class Runner, class... Types>
 void run_option_blocks(core::Problem& problem, core::Options& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;
   call.kept.fill(call, queries);
   call.attend_blocks(queries, [&](int first, int count) {
     problem.queries = count;
     problem.offset = core::offset_after(offset, first);
-    How::run(problem, options);
+    Runner::run(problem, options);
     core::move_queries(options, count, 0);
   });
 }

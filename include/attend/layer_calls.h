@@ -114,9 +114,9 @@ Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) 
   return Status::ok;
 }
 
-template <class How, class... Types>
+template <class Runner, class... Types>
 void run_option_share(OptionCall& of_block, const LayerCall<Types...>& call) {
-  run_option_blocks<How>(of_block.problem, of_block.options, call);
+  run_option_blocks<Runner>(of_block.problem, of_block.options, call);
 }
 
 // What is attended to: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work memory.
@@ -141,7 +141,7 @@ struct FullCache {
 };
 // Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
 template <class X, class Y>
-bool is_torn(const X& x, const Y& y) {
+bool overlaps_partly(const X& x, const Y& y) {
   return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
 }
 
@@ -182,9 +182,9 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
     set_keys(problem, cache);
     problem.problem.keys = held;
     if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
-      return run_options<RunAll, Shape>(problem, options, causal, call);
+      return run_options<OptionRunner, Shape>(problem, options, causal, call);
     } else {
-      return run_options<RunWindow<Cache, Block>, Shape>(problem, options, causal, call);
+      return run_options<WindowRunner<Cache, Block>, Shape>(problem, options, causal, call);
     }
   } else {
     using Memory = PlainLayerPlan<Shape, tokens, over_cache>;

@@ -17,7 +17,7 @@
 namespace attend {
 
 // Work memory of a projection, whatever its sizes: for several tokens. Without it the call takes longer and has the same bits.
-// Contents do not matter before or after; one per concurrent call. It has 272 KB on hosts and 1 KB on small parts.
+// Contents do not matter before or after; one per concurrent call. It has 272 KB on hosts and 1 KB on embedded processors.
 struct ProjectionWorkspace : detail::WorkFloats<core::linear_work_floats> {};
 
 namespace detail {
@@ -124,15 +124,15 @@ core::Linear linear_of(const WeightArray& weights, const float* bias, const floa
 template <class Input, class WeightArray, class OutputArray, class Share>
 void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const Share& share) {
   using Is = WeightsOf<WeightArray>;
-  using Of = VectorsOf<Input>;
-  static_assert(Of::tokens == 0 || Of::size == Is::inputs,
+  using InputVectors = VectorsOf<Input>;
+  static_assert(InputVectors::tokens == 0 || InputVectors::size == Is::inputs,
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
-  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0 && Of::tokens > 0;  // what is not has been refused
-  static_assert(!is_written || Of::tokens == VectorsOf<OutputArray>::tokens,
+  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0 && InputVectors::tokens > 0;  // what is not has been refused
+  static_assert(!is_written || InputVectors::tokens == VectorsOf<OutputArray>::tokens,
                 "attend: the input and the output of project have the same number of tokens");
   if constexpr (is_written) {
-    run_linear_share<Is, Of::tokens>(
-        linear_of(to.weights, to.bias, first_float(input), Of::tokens, first_float(to.output), work), share);
+    run_linear_share<Is, InputVectors::tokens>(
+        linear_of(to.weights, to.bias, first_float(input), InputVectors::tokens, first_float(to.output), work), share);
   }
 }
 

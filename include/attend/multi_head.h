@@ -51,20 +51,20 @@ constexpr auto biased(WeightArray&& weights, Bias&& bias) {
 namespace detail {
 
 template <class X, class Layer, class Cache, class Y, class Work, class... More>
-Status attend_to_past(const X& x, const Layer& layer, Cache& cache, Y& y, Work& work, const More&... more) {
+Status attend_to_cache(const X& x, const Layer& layer, Cache& cache, Y& y, Work& work, const More&... more) {
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
                 "attend: the key weights of self_attention have as many inputs as the query weights");
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: self_attention takes a KvCache or RingCache of the layer's shape");
   static_assert(
-      Given<Shape, More...>::only_options,
+      CallArguments<Shape, More...>::only_options,
       "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   const auto& options = pick<Kind::options>(no_options, more...);
   const int count = options.query_length.or_else(VectorsOf<X>::tokens), position = cache.length();
   if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
   if (count > cache.room()) return Status::cache_full;
-  if (is_torn(x, y)) return Status::bad_output;
+  if (overlaps_partly(x, y)) return Status::bad_output;
   if (Layer::has_steps && options.offset.or_else(position) != position) return Status::bad_offset;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
@@ -73,22 +73,22 @@ Status attend_to_past(const X& x, const Layer& layer, Cache& cache, Y& y, Work& 
 }
 
 template <class X, class Layer, class Y, class Work, class... More>
-Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, const More&... more) {
+Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const More&... more) {
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
                 "attend: the key weights of self_attention have as many inputs as the query weights");
   static_assert(
-      Given<Shape, More...>::only_options,
+      CallArguments<Shape, More...>::only_options,
       "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
   const int count = options.query_length.or_else(tokens);
   if (count < 0 || count > tokens) return Status::bad_query_length;
-  if (is_torn(x, y)) return Status::bad_output;
+  if (overlaps_partly(x, y)) return Status::bad_output;
   if (Layer::has_steps && options.offset.or_else(0) != 0) return Status::bad_offset;
   const Status status = layer.check(0, count);
   if (status != Status::ok) return status;
-  constexpr bool with_options = Given<Shape, More...>::score_options;
+  constexpr bool with_options = CallArguments<Shape, More...>::score_options;
   using Memory = typename LayerPlanFor<with_options, Shape, tokens, tokens>::Type;
   static_assert(
       is_enough<Work, Memory>(),
@@ -108,7 +108,7 @@ Status attend_to_each_other(const X& x, const Layer& layer, Y& y, Work& work, co
     problem.problem.key = keys;
     problem.problem.value = values;
     problem.problem.keys = count;
-    return run_options<RunAll, Shape>(problem, options, false, call);
+    return run_options<OptionRunner, Shape>(problem, options, false, call);
   } else {
     return run_plain<typename BlockPlan<Shape, Memory::block, tokens>::Type, Dims>(
         {at + Memory::first, at + Memory::second, keys, values, false, false, at, tokens, count}, options, call);
@@ -133,9 +133,9 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
   if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
     return Status::ok;
   } else if constexpr (detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value) {
-    return detail::attend_to_each_other(x, layer, third, fourth, more...);
+    return detail::attend_to_tokens(x, layer, third, fourth, more...);
   } else {
-    return detail::attend_to_past(x, layer, third, fourth, more...);
+    return detail::attend_to_cache(x, layer, third, fourth, more...);
   }
 }
 
@@ -175,7 +175,7 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_token_vectors<Layer, X, Y>(), "");
   static_assert(
-      Given<Shape, More...>::only_options,
+      CallArguments<Shape, More...>::only_options,
       "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: cross_attention takes a KvCache of the layer's shape third");
@@ -185,7 +185,7 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
   const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
   if (!are_held(options, positioned, VectorsOf<X>::tokens, cache.length())) return Status::bad_query_length;
-  if (is_torn(x, y)) return Status::bad_output;
+  if (overlaps_partly(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
   auto of_attention = options;

@@ -249,12 +249,12 @@ struct ScoresSetting {
   int keys = 0;
 
   template <class Array>
-  struct Of {
+  struct ScoresExtents {
     static constexpr bool value = false;
     static constexpr int tokens = 0, keys = 0;
   };
   template <int token_count, int key_count>
-  struct Of<Scores<Shape, token_count, key_count>> {
+  struct ScoresExtents<Scores<Shape, token_count, key_count>> {
     static constexpr bool value = true;
     static constexpr int tokens = token_count, keys = key_count;
   };
@@ -267,11 +267,11 @@ struct ScoresSetting {
   }
   template <class Array>
   constexpr ScoresSetting(Array& array) {
-    static_assert(Of<Array>::value, "attend: options.scores takes attend::Scores of the options' shape");
-    if constexpr (Of<Array>::value) {
+    static_assert(ScoresExtents<Array>::value, "attend: options.scores takes attend::Scores of the options' shape");
+    if constexpr (ScoresExtents<Array>::value) {
       data = array.data[0][0];
-      tokens = Of<Array>::tokens;
-      keys = Of<Array>::keys;
+      tokens = ScoresExtents<Array>::tokens;
+      keys = ScoresExtents<Array>::keys;
     }
   }
 };

@@ -127,8 +127,8 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
   if (is_short(options.scores.tokens, options.scores.keys)) return Status::bad_scores;
   if (!staged) return Status::no_score_stage;
   const ScoreStage stage = options.score_stage.number;
-  const bool of_hidden = stage == ScoreStage::raw || stage == ScoreStage::capped;
-  const bool possible = !(of_hidden && call.options.paging.ring_groups != 0) && !(stage == ScoreStage::weights && in_pieces);
+  const bool of_masked = stage == ScoreStage::raw || stage == ScoreStage::capped;
+  const bool possible = !(of_masked && call.options.paging.ring_groups != 0) && !(stage == ScoreStage::weights && in_pieces);
   return possible ? Status::ok : Status::bad_scores;
 }
 
@@ -159,38 +159,38 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   return Status::ok;
 }
 
-// How a call is made that can have all options. One that asks for a window at most has less code: TypedRows::run_window.
-struct RunAll {
+// How a call is made that can have all options. One that asks for a window at most has less code: FormatCacheRows::run_window.
+struct OptionRunner {
   static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
 };
 template <class Cache, class Plan>
-struct RunWindow {
+struct WindowRunner {
   static void run(const core::Problem& problem, const core::Options& options) {
     CacheTraits<Cache>::Rows::template run_window<Plan::row_block == 1>(problem, options);
   }
 };
 
-template <class How>
+template <class Runner>
 void run_option_share(const OptionCall& call, const Whole&) {
-  How::run(call.problem, call.options);
+  Runner::run(call.problem, call.options);
 }
-template <class How>
+template <class Runner>
 void run_option_share(const OptionCall& call, const Part& part) {
   core::run_part(call.problem, call.options, part.index, part.count);
 }
 
-template <class How, class Shape, class Share>
+template <class Runner, class Shape, class Share>
 Status run_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const Share& share) {
   if (!is_part(share)) return Status::bad_part;
   const Status status = prepare(call, options, causal, false);
-  if (status == Status::ok) run_option_share<How>(call, share);
+  if (status == Status::ok) run_option_share<Runner>(call, share);
   return status;
 }
-template <class How, class Shape, class Share>
+template <class Runner, class Shape, class Share>
 Status run_options(OptionCall& call, const Options& options, bool causal, const Share& share) {
   if (!is_part(share)) return Status::bad_part;
   const Status status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
-  if (status == Status::ok) run_option_share<How>(call, share);
+  if (status == Status::ok) run_option_share<Runner>(call, share);
   return status;
 }
 

@@ -49,11 +49,11 @@ class Rotary {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
 
  public:
-  // Pair i turns by base^(-2 i / rotary_dim) / slower radians from one position to the next: `slower` is the factor of linear
-  // position scaling. bad_rotary, and no change, unless base is 2 to 1e12 and slower 1 to 65536.
-  Status init(float base = 10000.0f, float slower = 1.0f) {
-    if (!core::is_rotary_base(base, slower)) return Status::bad_rotary;
-    core::rotary_turns(base, slower, rotary_dim / 2, turns_);
+  // Pair i turns by base^(-2 i / rotary_dim) / scaling_factor radians from one position to the next: `scaling_factor` is the
+  // factor of linear position scaling. bad_rotary, and no change, unless base is 2 to 1e12 and scaling_factor 1 to 65536.
+  Status init(float base = 10000.0f, float scaling_factor = 1.0f) {
+    if (!core::is_rotary_base(base, scaling_factor)) return Status::bad_rotary;
+    core::rotary_turns(base, scaling_factor, rotary_dim / 2, turns_);
     return Status::ok;
   }
 
@@ -87,10 +87,10 @@ class RotaryTable {
   static_assert(positions >= 1, "attend: a rotary table needs at least 1 position");
 
  public:
-  Status init(float base = 10000.0f, float slower = 1.0f) {
-    if (!core::is_rotary_base(base, slower)) return Status::bad_rotary;
+  Status init(float base = 10000.0f, float scaling_factor = 1.0f) {
+    if (!core::is_rotary_base(base, scaling_factor)) return Status::bad_rotary;
     uint64_t turns[size_t(rotary_dim / 2)];
-    core::rotary_turns(base, slower, rotary_dim / 2, turns);
+    core::rotary_turns(base, scaling_factor, rotary_dim / 2, turns);
     for (int p = 0; p < positions; ++p) core::rotary_angles(turns, rotary_dim / 2, p, cosines_[p], sines_[p]);
     return Status::ok;
   }

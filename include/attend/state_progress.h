@@ -1,4 +1,4 @@
-// How far a state has come through the keys of its queries: what State of states.h and Int8State of integer_states.h have in
+// How far a state has come through the keys of its queries: what State of states.h and IntegerState of integer_states.h have in
 // common.
 #pragma once
 

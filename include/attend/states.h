@@ -148,7 +148,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+    static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
     constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
     static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
     const auto& options = pick<Kind::options>(no_options, more...);
@@ -178,7 +178,7 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has said what is wrong
   } else {
-    static_assert(Given<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+    static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
     constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
     static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
     OptionCall call;
@@ -197,7 +197,7 @@ Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... m
   constexpr bool is_output = Same<OutputArray, Output<Shape, tokens>>::value;
   static_assert(is_output,
                 "attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second");
-  static_assert(Given<Shape, More...>::only_options, "attend: after the output finish takes options only");
+  static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
   if constexpr (!is_output) {
     return Status::ok;  // the compiler has said what is wrong
   } else {

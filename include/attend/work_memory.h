@@ -15,13 +15,13 @@ namespace core {
 __attribute__((always_inline)) constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
 __attribute__((always_inline)) constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
-// Whether small parts scale queries in advance. Over a cache and with one row they do it whenever they read one: that takes no
-// memory, and no time to speak of unless floats are computed by software.
+// Whether embedded processors scale queries in advance. Over a cache and with one row they do it whenever they read one: that
+// takes no memory, and no time to speak of unless floats are computed by software.
 __attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, bool key_panels) {
   return row_block > 1 || !key_panels || ATTEND_SOFT_FLOAT;
 }
 
-// Small parts (attention/embedded.h), a call without options:
+// Embedded processors (attention/embedded.h), a call without options:
 //   scores   [rows][chain_keys]
 //   sums     [rows]: 16 partial sums of the denominator, and the maximum
 //   queries  [rows][head_dim], scaled, if they are scaled in advance

@@ -65,7 +65,7 @@ RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, int 
 // The output of a problem; kept: [kv_heads][seen segments][queries][group][partial_row_floats].
 template <class Isa>
 void add_segments(const core::Problem& problem, const float* kept) {
-  const int group = problem.query_heads / problem.kv_heads, segments = seen_segments(problem);
+  const int group = problem.query_heads / problem.kv_heads, segments = visible_segments(problem);
   const ptrdiff_t row_floats = partial_row_floats(problem.value_dim), apart = row_floats * group * problem.queries;
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
     for (int token = 0; token < problem.queries; ++token) {

@@ -10,7 +10,7 @@ namespace {
 // kept: [kv_heads][seen segments][queries][group][partial_row_floats]. A segment of which a row sees nothing adds zeros to it.
 template <class Isa>
 void add_segments(const core::Problem& problem, const core::Options& options, const float* kept) {
-  const int group = problem.query_heads / problem.kv_heads, segments = seen_segments(problem, options).count();
+  const int group = problem.query_heads / problem.kv_heads, segments = visible_segments(problem, options).count();
   const ptrdiff_t row_floats = partial_row_floats(problem.value_dim), apart = row_floats * group * problem.queries;
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
     for (int token = 0; token < problem.queries; ++token) {

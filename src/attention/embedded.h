@@ -47,7 +47,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
             ++token;
           }
         }
-        go_over();
+        add_keys();
         if (rows_.has_states()) continue;
         for (int r = 0; r < count(); ++r) rows_.template finish<divides>(r);
       }
@@ -57,11 +57,11 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
  private:
   // All keys, for the rows that were begun.
-  ATTEND_ALWAYS_INLINE void go_over() {
+  ATTEND_ALWAYS_INLINE void add_keys() {
     int key = 0, end;
     if constexpr (Features::any) {
       key = rows_.row(0).at.visibility.begin & -chain_keys;
-      end = rows_.shows_hidden() ? problem().keys : rows_.row(count() - 1).at.visibility.end;
+      end = rows_.shows_masked() ? problem().keys : rows_.row(count() - 1).at.visibility.end;
       seen_.all = false;
       open_ = rows_.has_states() ? rows_.options().first_key & -chain_keys : -1;
     } else {
@@ -70,8 +70,8 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     }
     rows_.has_total = rows_.has_states();
     while (key < end) {
-      if (look_at(key, end)) {
-        go_to(key);
+      if (find_visible(key, end)) {
+        close_before(key);
         chain(key);
         key += chain_keys;
       } else if constexpr (Features::any) {
@@ -79,20 +79,20 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       }
     }
     if (rows_.has_states()) {
-      go_to(problem().keys);
+      close_before(problem().keys);
     } else if (rows_.has_total) {
       end_segments();
     }
   }
 
   // What rows see of the chain of a key; whether there is anything to do.
-  bool look_at(int key, int end) {
+  bool find_visible(int key, int end) {
     if constexpr (!Features::any) {
       seen_.to = at_most(end - key, chain_keys);
       return true;
     } else {
       const Visibility &earliest = rows_.row(0).at.visibility, &latest = rows_.row(count() - 1).at.visibility;
-      if (key < at_least(latest.first, latest.begin) || key + chain_keys > earliest.end) return look_closely(key);
+      if (key < at_least(latest.first, latest.begin) || key + chain_keys > earliest.end) return find_visible_by_rows(key);
       if (seen_.all) return true;  // as before
       for (int r = 0; r < count(); ++r) rows_.row(r).sees = {0, chain_keys, false};
       seen_ = {0, chain_keys, false, true};
@@ -100,7 +100,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     }
   }
 
-  ATTEND_NOINLINE bool look_closely(int key) {
+  ATTEND_NOINLINE bool find_visible_by_rows(int key) {
     const int count_here = at_most(problem().keys - key, chain_keys);
     seen_ = {count_here, 0, false, false};
     for (int r = 0; r < count(); ++r) {
@@ -111,7 +111,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       seen_.to = at_least(seen_.to, row.sees.to);
       seen_.gap = seen_.gap || row.sees.gap;
     }
-    if (rows_.shows_hidden()) {
+    if (rows_.shows_masked()) {
       seen_.from = at_least(rows_.row(0).at.visibility.begin - key, 0);
       seen_.to = count_here;
     }
@@ -126,7 +126,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   }
 
   // Closes the chain and the segment that end before the chain of a key, if they do.
-  void go_to(int key) {
+  void close_before(int key) {
     if (!Features::any || open_ >= 0) {
       if constexpr (Features::states) {
         if (is_cut(open_) && (key & -chain_keys) != open_) {
@@ -175,7 +175,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
   // Scores of the chain's keys group by group, those that any row sees.
   ATTEND_NOINLINE void score_groups(int key) {
-    const bool by_groups = !rows_.shows_hidden() && (rows_.has_masks() || seen_.gap);
+    const bool by_groups = !rows_.shows_masked() && (rows_.has_masks() || seen_.gap);
     for (int k = seen_.from & -panel_keys; k < seen_.to;) {
       const int keys = by_groups ? at_most(seen_.to - k, panel_keys) : seen_.to - k;
       if (by_groups && !is_needed(key + k, keys)) {
@@ -201,7 +201,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 
   ATTEND_NOINLINE void modify(int r, int key) {
     const EmbeddedRow& row = rows_.row(r);
-    const int from = rows_.shows_hidden() ? seen_.from : row.sees.from, to = rows_.shows_hidden() ? seen_.to : row.sees.to;
+    const int from = rows_.shows_masked() ? seen_.from : row.sees.from, to = rows_.shows_masked() ? seen_.to : row.sees.to;
     if (from < to) rows_.score_mod().apply(rows_.scores(r), &row.at, 1, {key, from & -panel_keys, to}, nullptr, true);
   }
 

@@ -10,7 +10,7 @@
 namespace attend {
 namespace {
 
-// Of a chain, what a row sees by position: keys from ... to - 1, counted from the chain's first. Pinned keys and a window may
+// Of a chain, what a row sees by position: keys from ... to - 1, counted from the chain's first. Sink tokens and a window may
 // leave a gap between.
 struct ChainRange {
   int from;
@@ -55,7 +55,7 @@ class EmbeddedRows {
       : problem_(problem),
         options_(options),
         use_(Features::score_mods ? score_use(options) : ScoreUse{}),
-        shows_hidden_(Features::score_mods && attend::shows_hidden(options)),
+        shows_masked_(Features::score_mods && attend::shows_masked(options)),
         query_scale_(Features::score_mods ? ScoreFactors(problem, options).query : base2_scale(problem.scale)) {
     const core::EmbeddedOptionMemory at(problem.row_block, problem.head_dim, problem.value_dim);
     float* const work = problem.scratch;
@@ -73,7 +73,7 @@ class EmbeddedRows {
   bool has_states() const { return Features::states && attend::has_states(options_); }
   bool modifies() const { return Features::score_mods && use_.modifies; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
-  bool shows_hidden() const { return Features::score_mods && shows_hidden_; }
+  bool shows_masked() const { return Features::score_mods && shows_masked_; }
   int take(int left) const { return at_most(left, most()); }  // rows of the next block, of those that are left
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
@@ -160,7 +160,7 @@ class EmbeddedRows {
   const core::Problem& problem_;
   const core::Options& options_;
   const ScoreUse use_;
-  const bool shows_hidden_;
+  const bool shows_masked_;
   const float query_scale_;
   const float* query_;  // the last one, as it is
   EmbeddedRow* rows_;

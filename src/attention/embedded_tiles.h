@@ -13,7 +13,7 @@ namespace {
 template <class Isa, class Number>
 constexpr int chain_columns(const ChainsOf<Number>& chains, bool apart) {
   if constexpr (sizeof(Number) == sizeof(float)) return Isa::columns(chains.rows, apart);
-  return Isa::typed_columns;
+  return Isa::widened_columns;
 }
 
 // Without arrays, columns lie side by side: then the loops of floats for others are not there.

@@ -35,8 +35,8 @@ class FeatureWalk {
       values_.row[r] = query_row(problem_, options_, token, head);
       score_mod_.begin(token, head);
     });
-    visibility_ = {values_.row[0].visibility, values_.row[rows.count - 1].visibility, shows_hidden(options_)};
-    go_over_keys();
+    visibility_ = {values_.row[0].visibility, values_.row[rows.count - 1].visibility, shows_masked(options_)};
+    walk_keys();
     end_rows();
   }
 
@@ -65,7 +65,7 @@ class FeatureWalk {
   }
 
   // Blocks are chains that lie together, of one segment. A chain that was begun in another call goes alone.
-  void go_over_keys() {
+  void walk_keys() {
     const int begin = visibility_.earliest.begin, end = visibility_.all ? problem_.keys : visibility_.latest.end;
     int key = begin & -chain_keys;
     int last = rows_.has_states() ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
@@ -73,20 +73,20 @@ class FeatureWalk {
       const int most = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
       int chains = seen_by_all(key, most);
       if (chains > 0) {
-        go_to(last, key);
+        close_before(last, key);
         last = key + chains - chain_keys;
-        go_over(key, 0, chains, true);
+        add_keys(key, 0, chains, true);
       } else if (chains = chain_keys; is_needed(key, end)) {
         while (chains < most && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
-        go_to(last, key);
+        close_before(last, key);
         last = key + chains - chain_keys;
-        go_over_seen_groups(key, at_most(chains, end - key));
+        add_visible_groups(key, at_most(chains, end - key));
       } else if (!visibility_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
       }
       key += chains;
     }
-    if (rows_.has_states()) go_to(last, problem_.keys);
+    if (rows_.has_states()) close_before(last, problem_.keys);
   }
 
   // How many keys from `key` on, whole chains, all rows see where nothing happens to scores.
@@ -111,7 +111,7 @@ class FeatureWalk {
   }
 
   // Ends the chain and the segment of a key that the next one is not of.
-  void go_to(int key, int next) {
+  void close_before(int key, int next) {
     const int rows = rows_.rows.count;
     const bool another_chain = rows_.has_states() && next / chain_keys != key / chain_keys;
     for (int r = 0; another_chain && r < rows; ++r) rows_.sums.end_chain(r);
@@ -121,15 +121,15 @@ class FeatureWalk {
   }
 
   // Leaves out groups of 16 at both ends that nobody sees.
-  void go_over_seen_groups(int key, int to) {
+  void add_visible_groups(int key, int to) {
     int from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
     while (!visibility_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
     for (int last; last = (to - 1) & -panel_keys, !visibility_.has_any(key + last, key + to);) to = last;
-    go_over(key, from, to, false);
+    add_keys(key, from, to, false);
   }
 
   // seen: whether all rows see all of these keys, and nothing happens to scores.
-  void go_over(int key, int from, int to, bool seen) {
+  void add_keys(int key, int from, int to, bool seen) {
     KeyBlock block = rows_.keys.block(key, from, to, visibility_, rows_.rows.count);
     block.begun = true;
     int visible[Isa::tile_rows];
@@ -140,12 +140,12 @@ class FeatureWalk {
       if (seen && block.key_scales == nullptr) {
         rows_.template attend_tile<Tiles>(tile, block, visible);
       } else {
-        go_over_tile(tile, block);
+        add_keys_to_tile(tile, block);
       }
     }
   }
 
-  ATTEND_NOINLINE void go_over_tile(const RowTile& tile, KeyBlock& block) {
+  ATTEND_NOINLINE void add_keys_to_tile(const RowTile& tile, KeyBlock& block) {
     const QueryRow* const row = values_.row + tile.r;
     const BlockVisibility visibility = {row[0].visibility, row[tile.rows - 1].visibility, visibility_.all};
     int visible[Isa::tile_rows];  // of the block's keys, never falling
@@ -173,7 +173,7 @@ class FeatureWalk {
     // Of many rows, some will not see some key.
     bool gaps = !in_range || (has_masks_ && rows_.rows.count > 2 * Isa::tile_rows);
     for (int i = 0; !gaps && has_masks_ && i < tile.rows; ++i) {
-      gaps = any_hidden<Isa>(rows_.scores + i * config::score_keys + keys.from, whole_panels(keys.to) - keys.from);
+      gaps = any_masked<Isa>(rows_.scores + i * config::score_keys + keys.from, whole_panels(keys.to) - keys.from);
     }
     return gaps;
   }

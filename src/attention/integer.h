@@ -7,7 +7,7 @@
 //     at the end of a segment: its sums are added to those of the segments before it
 //   rows end: one reciprocal each, outputs rounded and clamped
 //
-// Small parts have blocks of one tile, and read keys and values where they lie.
+// Embedded processors have blocks of one tile, and read keys and values where they lie.
 #pragma once
 
 #include "../kernel/tile_sizes.h"
@@ -31,7 +31,7 @@ struct IntegerTiles<true, Isa, Keys> : IntegerHostTiles<Isa, Keys> {
   using IntegerHostTiles<Isa, Keys>::IntegerHostTiles;
 };
 
-// Where the work memory of a call is. Scores are at its beginning on small parts, which keep states on the stack.
+// Where the work memory of a call is. Scores are at its beginning on embedded processors, which keep states on the stack.
 struct IntegerWork {
   int rows;
   char* query;
@@ -66,8 +66,8 @@ class IntegerPipeline {
  private:
   ATTEND_NOINLINE void go(const Rows& rows) {
     rows_ = &rows;
-    IntegerState few[2 * config::integer_tile_rows];
-    states_ = config::embedded ? few : at_memory<IntegerState>(memory().states);
+    IntegerSoftmaxState few[2 * config::integer_tile_rows];
+    states_ = config::embedded ? few : at_memory<IntegerSoftmaxState>(memory().states);
     begin(many_segments_ ? 2 * rows.count : rows.count);
     if (keys_.has_states()) load_states();
     if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
@@ -76,7 +76,7 @@ class IntegerPipeline {
     int key = keys_.begin(rows.first.token);
     while (key < end) {
       const int segment_end = at_most((key & -segment_keys) + segment_keys, end);
-      go_over(key, segment_end);
+      add_keys(key, segment_end);
       key = segment_end;
       if (many_segments_ && !(keys_.has_states() && key % segment_keys != 0)) end_segment();
     }
@@ -92,8 +92,8 @@ class IntegerPipeline {
     for (int i = 0; i < numbers; ++i) *(code_is_small ? opaque(first + i) : first + i) = 0;
   }
 
-  // Keys of one segment, a block at a time. On small parts a block of rows is a tile, and nothing is packed for it.
-  void go_over(int key, int end) {
+  // Keys of one segment, a block at a time. On embedded processors a block of rows is a tile, and nothing is packed for it.
+  void add_keys(int key, int end) {
     if constexpr (config::embedded) return tile(rows_->count, 0, rows_->first, key, end);
     for (; key < end;) {
       const int block_end = at_most((key & -integer_chunk) + key_block(), end);
@@ -131,7 +131,7 @@ class IntegerPipeline {
     IntegerTiles<Isa::packs, Isa, Keys>& tiles;
     template <int rows, class... Arguments>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
-      tiles.template go_over<rows>(arguments...);
+      tiles.template add_keys<rows>(arguments...);
     }
   };
 
@@ -149,13 +149,13 @@ class IntegerPipeline {
     Row row = first;
     for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
     if (tiles_.takes_alone(rows_->count)) {
-      for (int i = 0; i < rows; ++i) tiles_.go_over_alone(at[i], i, key, end, states_[i], sums(i));
+      for (int i = 0; i < rows; ++i) tiles_.add_keys_to_row(at[i], i, key, end, states_[i], sums(i));
       return;
     }
     with_rows<Kernels, Isa::tile_rows>(rows, HostTile{tiles_}, at, r, key, end, states_ + r, sums(r));
   }
 
-  // The same on small parts, where only kernels are.
+  // The same on embedded processors, where only kernels are.
   ATTEND_NOINLINE void tile(int rows, int r, Row first, int key, int end) {
     const Query* query[Isa::tile_rows];
     IntegerTileRow at[Isa::tile_rows];
@@ -167,12 +167,12 @@ class IntegerPipeline {
                               IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
     }
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
-      go_over_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
+      add_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
     }
   }
 
-  ATTEND_ALWAYS_INLINE void go_over_chunk(int rows, const Query* const* query, const IntegerTileRow* at, int r, int chunk,
-                                          int count) {
+  ATTEND_ALWAYS_INLINE void add_chunk(int rows, const Query* const* query, const IntegerTileRow* at, int r, int chunk,
+                                      int count) {
     const Tile tile = at_memory<int32_t[integer_chunk]>(config::embedded ? 0 : memory().scores);
     uint32_t seen[Isa::tile_rows];
     uint32_t any = 0, all = ~0u;
@@ -215,7 +215,7 @@ class IntegerPipeline {
                  [&](int r, int token, int head) { end_row(states_[first + r], sums(first + r), token, head); });
   }
 
-  void end_row(const IntegerState& state, const int32_t* sums, int token, int head) const {
+  void end_row(const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) const {
     const ptrdiff_t place = token * problem_.output.token_stride + head * problem_.output.head_stride;
     if constexpr (!has_options) {
       const RowEnd end = row_end(state, problem_.output_scales[head * problem_.output_scale_stride]);
@@ -278,7 +278,7 @@ class IntegerPipeline {
   const IntegerWork work_;
   IntegerTiles<Isa::packs, Isa, Keys> tiles_;
   const Rows* rows_ = nullptr;
-  IntegerState* states_ = nullptr;
+  IntegerSoftmaxState* states_ = nullptr;
 };
 
 }  // namespace

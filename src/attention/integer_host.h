@@ -64,7 +64,7 @@ class IntegerHostTiles {
   // The values of a chunk are added after the scores of the next one are computed: a processor that runs instructions out of
   // their order finds products to compute while the largest scores, on which all weights depend, are looked for.
   template <int rows>
-  ATTEND_NOINLINE void go_over(const IntegerTileRow* at, int r, int key, int end, IntegerState* states, int32_t* sums) {
+  ATTEND_NOINLINE void add_keys(const IntegerTileRow* at, int r, int key, int end, IntegerSoftmaxState* states, int32_t* sums) {
     const Query* queries[rows];
     RowScales scales;
     for (int i = 0; i < rows; ++i) {
@@ -109,7 +109,8 @@ class IntegerHostTiles {
 
   // The same of one row by itself: whole chunks are read where they lie, several in each step, so that none waits for
   // another's. What is left over is packed.
-  ATTEND_NOINLINE void go_over_alone(const IntegerTileRow& at, int r, int key, int end, IntegerState& state, int32_t* sums) {
+  ATTEND_NOINLINE void add_keys_to_row(const IntegerTileRow& at, int r, int key, int end, IntegerSoftmaxState& state,
+                                       int32_t* sums) {
     int chunk = key & -integer_chunk;
     // Without options a row sees all keys before its last one.
     const int seen_end = Keys::has_options ? end : at_most(end, keys_.end(at.token));
@@ -121,11 +122,11 @@ class IntegerHostTiles {
         const uint32_t seen = Keys::has_options ? keys_.seen(at.token, at.head, chunk, integer_chunk) : ~0u;
         if (seen != 0) step.add(chunk, seen, keys_, problem_, kv_head_);
       }
-      if (step.count > 0) go_over_chunks(step, static_cast<const Query*>(query(r)), scales, state, sums);
+      if (step.count > 0) add_chunks(step, static_cast<const Query*>(query(r)), scales, state, sums);
     }
     if (chunk >= seen_end) return;
     if (block_ != chunk) begin_block(chunk);  // packed once for all rows, of which later ones may see more of it
-    go_over<1>(&at, r, at_least(key, chunk), at_most(end, chunk + integer_chunk), &state, sums);
+    add_keys<1>(&at, r, at_least(key, chunk), at_most(end, chunk + integer_chunk), &state, sums);
   }
 
  private:
@@ -147,8 +148,8 @@ class IntegerHostTiles {
     }
   };
 
-  ATTEND_ALWAYS_INLINE void go_over_chunks(const Chunks& step, const Query* query, const RowScales& scales, IntegerState& state,
-                                           int32_t* sums) const {
+  ATTEND_ALWAYS_INLINE void add_chunks(const Chunks& step, const Query* query, const RowScales& scales,
+                                       IntegerSoftmaxState& state, int32_t* sums) const {
     const Tile tile = scores();
     if constexpr (Isa::reads_panels) {
       if (problem_.panels) Isa::scores_in_panels(query, step.keys, step.count, problem_.head_dim, tile);

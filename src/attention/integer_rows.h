@@ -9,7 +9,8 @@ namespace attend {
 namespace {
 
 // Adds the sums of a segment to those before it.
-inline void add_segment_sums(IntegerState& to, int32_t* total, const IntegerState& from, const int32_t* sums, int value_dim) {
+inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const IntegerSoftmaxState& from, const int32_t* sums,
+                             int value_dim) {
   if (from.denominator == 0) return;
   Merge merges;
   merge<0>(to, from.exponent, from.denominator, merges);
@@ -55,8 +56,8 @@ struct PortableOutputs {};
 
 // A row's output, in the format that the options say.
 template <class Isa>
-void store_integer_row(const core::IntegerProblem& problem, const core::IntegerOptions& options, const IntegerState& state,
-                       const int32_t* sums, int token, int head) {
+void store_integer_row(const core::IntegerProblem& problem, const core::IntegerOptions& options,
+                       const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) {
   const ptrdiff_t place = token * problem.output.token_stride + head * problem.output.head_stride;
   const RowEnd end = row_end(state, problem.output_scales[head * problem.output_scale_stride]);
   if (options.output_format == core::IntegerFormat::int8) {
@@ -77,9 +78,9 @@ class IntegerRowState {
 
   int32_t* segment() const { return numbers_; }
   int32_t* total() const { return numbers_ + value_dim_; }
-  IntegerState segment_state() const { return state(0); }
-  IntegerState total_state() const { return state(2); }
-  void set(const IntegerState& segment, const IntegerState& total) const {
+  IntegerSoftmaxState segment_state() const { return state(0); }
+  IntegerSoftmaxState total_state() const { return state(2); }
+  void set(const IntegerSoftmaxState& segment, const IntegerSoftmaxState& total) const {
     int32_t* const to = numbers_ + 2 * value_dim_;
     to[0] = segment.exponent;
     to[1] = int32_t(segment.denominator);
@@ -88,7 +89,7 @@ class IntegerRowState {
   }
 
  private:
-  IntegerState state(int at) const {
+  IntegerSoftmaxState state(int at) const {
     const int32_t* const from = numbers_ + 2 * value_dim_ + at;
     return {from[0], uint32_t(from[1])};
   }

@@ -72,16 +72,16 @@ class KeySource {
     made.in_place = in_place(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few = Features::sources && rows <= typed_rows && made.in_place;
-    const bool typed_keys = few && problem_.key_panels && key_format() != core::Format::float32;
-    const bool typed_values = few && value_format() != core::Format::float32;
+    const bool few = Features::sources && rows <= widened_rows && made.in_place;
+    const bool widened_keys = few && problem_.key_panels && key_format() != core::Format::float32;
+    const bool widened_values = few && value_format() != core::Format::float32;
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          problem_.value.token_stride != problem_.value_dim;
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
-    made.panels = typed_keys ? panels_in_place(made) : float_panels(made, visibility);
-    made.panels.scales = typed_keys ? key_scales : nullptr;
-    made.key_scales = typed_keys ? nullptr : key_scales;
-    made.values = typed_values || (made.in_place && !gathers && value_format() == core::Format::float32)
+    made.panels = widened_keys ? panels_in_place(made) : float_panels(made, visibility);
+    made.panels.scales = widened_keys ? key_scales : nullptr;
+    made.key_scales = widened_keys ? nullptr : key_scales;
+    made.values = widened_values || (made.in_place && !gathers && value_format() == core::Format::float32)
                       ? values_in_place(made)
                       : gathered_values(made, visibility);
     made.value_scales = scales(value_scales_of_head_, made, visibility, value_scales_);

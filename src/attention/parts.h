@@ -63,7 +63,7 @@ struct Piece {
 
 // One token of many query heads over few key/value heads goes by query heads.
 template <class Problem>
-bool goes_by_query_heads(const Problem& problem, int parts) {
+bool cuts_query_heads(const Problem& problem, int parts) {
   return problem.queries == 1 && problem.kv_heads % parts != 0;
 }
 
@@ -82,7 +82,7 @@ void for_each_piece_of_heads(const Problem& problem, int part, int parts, Call c
 // Calls with each piece of a part.
 template <class Problem, class Work, class Call>
 void for_each_piece(const Problem& problem, int part, int parts, Work token_work, Call call) {
-  if (goes_by_query_heads(problem, parts)) return for_each_piece_of_heads(problem, part, parts, call);
+  if (cuts_query_heads(problem, parts)) return for_each_piece_of_heads(problem, part, parts, call);
   const int group = problem.query_heads / problem.kv_heads;
   const auto piece = [&](int head, int heads, int token, int token_end) {
     call(Piece{token, token_end - token, head, heads, head * group, heads * group});

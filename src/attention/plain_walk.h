@@ -32,7 +32,7 @@ class PlainWalk {
     tiles_finish_ = divides && problem_.keys <= segment_keys;
     const int key_end = visible_keys(problem_, row_after(rows.first, rows.count - 1, rows_.group).token);
     one_chain_ = at_most(key_block_, key_end) <= chain_keys;
-    const int last_segment = go_over_keys(key_end);
+    const int last_segment = walk_keys(key_end);
     if (!tiles_finish_) end_rows(divides, last_segment);
   }
 
@@ -46,13 +46,13 @@ class PlainWalk {
   };
 
   // Returns where the last segment begins.
-  int go_over_keys(int key_end) {
+  int walk_keys(int key_end) {
     for (int segment = 0;; segment += segment_keys) {
       const int end = at_most(segment + segment_keys, key_end);
       for (int key = segment; key < end || key == 0; key += key_block_) {
         KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), all_seen, rows_.rows.count);
         block.begun = key > segment;
-        go_over(block);
+        add_keys(block);
       }
       if (segment + segment_keys >= key_end) return segment;
       rows_.for_each_row([&](int r, int token, int head) {
@@ -79,7 +79,7 @@ class PlainWalk {
   // Where blocks of keys are of one chain, a tile is what one kernel takes: keys and values stay in the first-level cache from
   // kernel to kernel by themselves, and where they are few, choosing kernels counts. All blocks cut rows alike: the one with a
   // tile's last key divides it.
-  void go_over(const KeyBlock& block) {
+  void add_keys(const KeyBlock& block) {
     Tile tile;
     tile.first = rows_.rows.first;
     for (tile.r = 0; tile.r < rows_.rows.count; tile.r += tile.rows) {
@@ -90,7 +90,7 @@ class PlainWalk {
       if (one_chain_) {
         with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
       } else {
-        go_over_tile<core::Tiles<Backend>>(tile, block);
+        add_keys_to_tile<core::Tiles<Backend>>(tile, block);
       }
       tile.first = next;
     }
@@ -102,12 +102,12 @@ class PlainWalk {
     const KeyBlock& block;
     template <int rows>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>) const {
-      walk.template go_over_tile<OneKernel<Isa, rows>>(tile, block);
+      walk.template add_keys_to_tile<OneKernel<Isa, rows>>(tile, block);
     }
   };
 
   template <class Steps>
-  ATTEND_NOINLINE void go_over_tile(const Tile& tile, const KeyBlock& block) {
+  ATTEND_NOINLINE void add_keys_to_tile(const Tile& tile, const KeyBlock& block) {
     int visible[Isa::tile_rows];  // of these keys, never falling
     see(tile, block, visible);
     if (visible[tile.rows - 1] > 0) {

@@ -22,7 +22,7 @@ struct Rows {
 
 // The row so many rows further on.
 inline Row row_after(Row at, int rows, int group) {
-  for (at.head += rows; at.head >= group; at.head -= group) ++at.token;  // small parts have no division
+  for (at.head += rows; at.head >= group; at.head -= group) ++at.token;  // embedded processors have no division
   return at;
 }
 

@@ -79,7 +79,7 @@ ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count
 }
 
 template <class Isa>
-void hide_by_bias(float* scores, const float* bias, int count) {
+void mask_by_bias(float* scores, const float* bias, int count) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
   for_each_vector<Isa>(count, [&](int k, int some) {
     const typename Isa::Vec score = load_some<Isa>(scores + k, some);
@@ -125,7 +125,7 @@ void add_relative(float* scores, const float* table, int left, int right, int64_
 
 // Hides the keys whose byte is 0.
 template <class Isa>
-void hide_by_bytes(float* scores, const uint8_t* visible, int count) {
+void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
     const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
@@ -148,7 +148,7 @@ inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
 
 // Hides the keys whose bit is 0; that of the first is number `first`.
 template <class Isa>
-void hide_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
+void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;
   if constexpr (Isa::lanes > 1) {
     const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
@@ -194,7 +194,7 @@ inline bool has_masks(const core::Options& options) { return score_use(options).
 
 // Whether any score of whole panels is minus infinity.
 template <class Isa>
-bool any_hidden(const float* scores, int count) {
+bool any_masked(const float* scores, int count) {
   typename Isa::Vec deepest = Isa::zero();
   for (int k = 0; k < count; k += Isa::lanes) deepest = Isa::max(deepest, Isa::sub(Isa::zero(), Isa::load(scores + k)));
   return Isa::highest_lane(deepest) > 0x1.fffffep127f;
@@ -265,17 +265,17 @@ class ScoreMod {
       const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
         if (options_.visible_bits) {
-          hide_by_bits<Isa>(row, visible, at.visible + key, there);
+          mask_by_bits<Isa>(row, visible, at.visible + key, there);
         } else {
-          hide_by_bytes<Isa>(row, visible + (at.visible + key), there);
+          mask_by_bytes<Isa>(row, visible + (at.visible + key), there);
         }
         if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
       });
     }
     if (by_position) {  // what lies before the call's first key, and between the sink tokens and the window
       for_rows([&](float* row, const QueryRow& at) {
-        hide_between(row, 0, at_most(at.visibility.begin - key, keys));
-        hide_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.first - key, keys));
+        mask_between(row, 0, at_most(at.visibility.begin - key, keys));
+        mask_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.first - key, keys));
       });
     }
     if (options_.bias.data != nullptr && (options_.alibi_slopes != nullptr || options_.relative != nullptr)) {
@@ -283,7 +283,7 @@ class ScoreMod {
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
-        hide_by_bias<Isa>(row, bias + at.bias, there);
+        mask_by_bias<Isa>(row, bias + at.bias, there);
         if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
       });
     }
@@ -331,7 +331,7 @@ class ScoreMod {
     for (int k = 0; k < padded; k += Isa::lanes) Isa::store(row + k, Isa::mul(Isa::load(row + k), Isa::load(by + k)));
   }
 
-  static void hide_between(float* row, int from, int to) {
+  static void mask_between(float* row, int from, int to) {
     if (from < to) fill_row<Isa>(-__builtin_inff(), to - from, row + from);
   }
 

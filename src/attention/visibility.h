@@ -33,7 +33,7 @@ constexpr int segments_with(int keys) { return keys > 0 ? (keys - 1) / segment_k
 
 // Segments of which any token sees something; the first, if none does.
 template <class Problem>
-inline int seen_segments(const Problem& problem) {
+inline int visible_segments(const Problem& problem) {
   return segments_with(visible_keys(problem, problem.queries - 1));
 }
 
@@ -84,7 +84,7 @@ inline int first_key(const Options& options) {
 }
 
 // Whether scores of masked keys are a result too.
-inline bool shows_hidden(const core::Options& options) {
+inline bool shows_masked(const core::Options& options) {
   return options.scores.data != nullptr &&
          (options.score_stage == core::Scores::raw || options.score_stage == core::Scores::capped);
 }
@@ -101,7 +101,7 @@ inline Visibility visibility_of(const Problem& problem, const Options& options, 
 }
 
 // Segments of which any token sees something by position, and one if none does: those of sink tokens before the others.
-struct SeenSegments {
+struct VisibleSegments {
   int sinks;  // 0 … sinks - 1
   int first;  // first … end - 1
   int end;
@@ -115,7 +115,7 @@ inline bool has_scores(const core::IntegerOptions&) { return false; }
 
 // With scores all segments are seen, because each has columns of them.
 template <class Problem, class Options>
-inline SeenSegments seen_segments(const Problem& problem, const Options& options) {
+inline VisibleSegments visible_segments(const Problem& problem, const Options& options) {
   if (has_scores(options)) return {0, 0, segments_with(problem.keys)};
   const Visibility latest = visibility_of(problem, options, problem.queries - 1);
   const int end = segments_with(latest.end);

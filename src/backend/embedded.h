@@ -1,4 +1,4 @@
-// The entry points of a small part's backend. Before this a source includes the algorithm and names the
+// The entry points of an embedded processor's backend. Before this a source includes the algorithm and names the
 // `Backend` and its `Isa`.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The entry point of calls with options of a small part's backend. Before this a source names the `Backend` and its `Isa`.
+// The entry point of calls with options of an embedded processor's backend. Before this a source names the `Backend` and its
+// `Isa`.
 #pragma once
 
 template <>

@@ -1,4 +1,4 @@
-// The projections of a small part's backend. Before this a source names the `Backend` and its `Isa`.
+// The projections of an embedded processor's backend. Before this a source names the `Backend` and its `Isa`.
 #pragma once
 
 #include "../layer/linear_embedded.h"

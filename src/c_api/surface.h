@@ -4,7 +4,7 @@
 
 #include "checks.h"
 
-// In memory: a head, then keys and values as core::Cache or core::TypedCache has them, and scales. No pointers, so that it can
+// In memory: a head, then keys and values as core::Cache or core::FormatCache has them, and scales. No pointers, so that it can
 // be moved.
 struct attend_cache {
   uint32_t magic;  // says how keys and values lie, too
@@ -132,7 +132,7 @@ Range cache_range(const attend_cache& cache);
 // Whether it is as core::Cache has it; then where it lies, and else that.
 bool is_plain(const attend_cache& cache);
 core::Cache cache_memory(const attend_cache& cache);
-core::TypedCache typed_memory(const attend_cache& cache);
+core::FormatCache format_memory(const attend_cache& cache);
 // Says how many tokens a cache holds; stores some for which there is room.
 void set_tokens(attend_cache& cache, ptrdiff_t tokens);
 void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value);

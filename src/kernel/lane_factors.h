@@ -122,7 +122,7 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, ty
 // Whether chains of a tile begin with a product and end four vectors at a time. Where there are fewer vectors, or numbers are
 // widened, that would be more code for what is seldom or bound by other instructions.
 template <class Isa, class Number>
-constexpr bool goes_by_fours(int vecs) {
+constexpr bool takes_fours(int vecs) {
   return Isa::lane_factors == 4 && sizeof(Number) == sizeof(float) && vecs % 4 == 0;
 }
 

@@ -140,13 +140,13 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec highest_of_row(const float* scores, int k
 // after two stores to its parts, its next load would wait for both to reach the cache.
 template <class Isa>
 ATTEND_ALWAYS_INLINE void mask_keys(float* scores, int visible, int padded) {
-  const typename Isa::Vec hidden_score = Isa::broadcast(-__builtin_inff());
+  const typename Isa::Vec masked_score = Isa::broadcast(-__builtin_inff());
   int k = visible & -Isa::lanes;
   if (k < visible) {
-    Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), hidden_score, visible - k));
+    Isa::store(scores + k, Isa::first_of(Isa::load(scores + k), masked_score, visible - k));
     k += Isa::lanes;
   }
-  for (; k < padded; k += Isa::lanes) Isa::store(scores + k, hidden_score);
+  for (; k < padded; k += Isa::lanes) Isa::store(scores + k, masked_score);
 }
 
 // Replaces the scores of rows by their weights relative to their running maxima, raising these where a score is much higher,

@@ -92,24 +92,24 @@ struct ScoreOperands {
 // The chains of a tile that goes by fours: each begins with a product, unless it has less than four steps, and its end goes
 // through the scores row by row.
 template <class Isa, int rows, int vecs, int width, class Inputs, class GoOn>
-ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& of, const Inputs& at, GoOn go_on) {
+ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& of, const Inputs& at, GoOn advance) {
   for (int first = 0; first < of.dims; first += chain_dims) {
     typename Isa::Vec sums[rows][vecs];
     int left = at_most(of.dims - first, chain_dims);
     if (left >= 4) {
       score_lane_steps<Isa, float, 4, width, true>(at, of.query_stride, sums);
-      go_on(4);
+      advance(4);
       left -= 4;
     } else {
       set_to_zero<Isa>(sums);
     }
     for (; left >= 4; left -= 4) {
       score_lane_steps<Isa, float, 4, width>(at, of.query_stride, sums);
-      go_on(4);
+      advance(4);
     }
     for (; left > 0; --left) {
       score_lane_steps<Isa, float, 1, width>(at, of.query_stride, sums);
-      go_on(1);
+      advance(1);
     }
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) end_lane_chain<Isa>(sums[r], of.scores + r * of.score_stride, of.adds || first > 0);
@@ -132,14 +132,14 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
   ATTEND_UNROLL
   for (int i = 0; i < panel_count; ++i) at.panels[i] = of.keys + i * of.panel_stride;
   if constexpr (widens<Number>) at.near = of.keys + ptrdiff_t(step) * of.dims + near_behind_tile / int(sizeof(Number));
-  const auto go_on = [&](int steps) ATTEND_INLINE_LAMBDA {
+  const auto advance = [&](int steps) ATTEND_INLINE_LAMBDA {
     ATTEND_UNROLL
     for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
     ATTEND_UNROLL
     for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * width);
     if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
   };
-  if constexpr (goes_by_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(of, at, go_on);
+  if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(of, at, advance);
   for (int first = 0; first < of.dims; first += chain_dims) {
     Vec sums[rows][vecs];
     set_to_zero<Isa>(sums);
@@ -152,7 +152,7 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
         ATTEND_UNROLL
         for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
       }
-      go_on(4);
+      advance(4);
       if constexpr (Isa::lane_factors == 1) left = opaque(left);  // or GCC computes what is left of it in advance
     }
     for (; left > 0; --left) {
@@ -161,7 +161,7 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
       } else {
         score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, 0, sums);
       }
-      go_on(1);
+      advance(1);
     }
     const bool is_scaled = widens<Number> && of.scales != nullptr && first + chain_dims >= of.dims;
     const bool adds = of.adds || first > 0;

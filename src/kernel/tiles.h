@@ -55,7 +55,7 @@ struct FewScoreKernels {
 
 // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
 //   query   [rows][head_dim], scaled
-//   panels  of key 0; for other formats than float32 there are at most typed_rows rows
+//   panels  of key 0; for other formats than float32 there are at most widened_rows rows
 //   from    a whole number of panels
 //   scores  of key 0: [rows][score_keys], or as many as there are for one row
 template <class Isa>
@@ -160,7 +160,7 @@ ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
 // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one of
 // each chain_keys, added up in ascending order. A row that sees none of a chain's keys adds zero.
 //   weights  [rows][score_keys], or as many as there are for one row
-//   values   for other formats than float32, at most typed_rows rows that see the same keys
+//   values   for other formats than float32, at most widened_rows rows that see the same keys
 //   visible  [rows], never falling; not all 0
 //   sums     [rows][value_dim]
 template <class Isa>

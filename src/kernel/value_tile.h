@@ -116,7 +116,7 @@ template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE const Number* value_lane_chain(const float* weights, const Number* value, int keys, ValueDistances by,
                                                     typename Isa::Vec (&chain)[rows][vecs]) {
   if constexpr (Isa::lane_factors == 4) {
-    if (goes_by_fours<Isa, Number>(vecs) && keys >= 4) {
+    if (takes_fours<Isa, Number>(vecs) && keys >= 4) {
       value = value_lane_steps<Isa, 4, true>(weights, value, by, chain);
       keys -= 4;
       weights += 4;
@@ -144,7 +144,7 @@ ATTEND_ALWAYS_INLINE void add_chain(const typename Isa::Vec (&chain)[rows][vecs]
   float* to = sums.data + column;
   ATTEND_UNROLL
   for (int r = 0; r < rows; ++r) {
-    if constexpr (goes_by_fours<Isa, float>(vecs)) {
+    if constexpr (takes_fours<Isa, float>(vecs)) {
       end_lane_chain<Isa>(chain[r], to, sums.begun);
       to += sums.value_dim;
       continue;

@@ -44,7 +44,7 @@ class EmbeddedLinear {
     }
     if constexpr (widens<Number>) {
       if (!one_token() && linear_.work != nullptr) return widen_for_all_tokens();
-      if (!panels() && !Isa::typed_apart) {
+      if (!panels() && !Isa::widens_apart) {
         float some[widened_columns * chain_dims];
         return widen_for_tiles(some);
       }
@@ -140,7 +140,7 @@ class EmbeddedLinear {
   // How many columns one call of Isa::chains takes.
   template <class Numbers>
   static int columns_of(const ChainsOf<Numbers>& chains, bool apart) {
-    return widens<Numbers> ? Isa::typed_columns : Isa::columns(chains.rows, apart);
+    return widens<Numbers> ? Isa::widened_columns : Isa::columns(chains.rows, apart);
   }
 
   // That of an output and input 0.

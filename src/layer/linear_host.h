@@ -112,7 +112,7 @@ class HostLinear {
     float* const widened = panels + config::linear_outputs * config::linear_inputs;
     float* const gathered = widened + panel_keys * config::linear_inputs;
     const bool few = linear_.tokens <= Isa::tile_rows;
-    if (linear_.panels && (widens<Number> ? linear_.tokens <= typed_rows : few)) return run_in_place();
+    if (linear_.panels && (widens<Number> ? linear_.tokens <= widened_rows : few)) return run_in_place();
     run_blocks<float>({config::linear_tokens, config::linear_inputs, config::linear_outputs, few ? nullptr : gathered,
                        reads_floats() ? nullptr : panels, widened});
   }
@@ -201,7 +201,7 @@ class HostLinear {
     of.query_stride = block.stride;
     of.score_stride = linear_.output_stride;
     of.adds = block.input > 0;
-    constexpr int tile_rows = widens<Numbers> ? typed_rows : Isa::tile_rows;
+    constexpr int tile_rows = widens<Numbers> ? widened_rows : Isa::tile_rows;
     for (int t = 0; t < block.tokens; t += tile_rows) {
       const int rows = at_most(block.tokens - t, tile_rows);
       of.query = block.data + t * block.stride;

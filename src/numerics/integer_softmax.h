@@ -72,7 +72,7 @@ inline uint32_t weight_of(int32_t distance, const core::ScoreScale& scale, uint3
 }
 
 // A row's sums so far: value sums are in 2^-7 of (2^exponent * a step of the values), the denominator in 2^-15 * 2^exponent.
-struct IntegerState {
+struct IntegerSoftmaxState {
   int32_t exponent;
   uint32_t denominator;
 };
@@ -86,7 +86,7 @@ struct Merge {
 
 // Adds a chunk's denominator to a state, and says how its value sums are added. `scaled` is by how many bits more the value
 // sums of what is added are shifted: 8 of a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
-ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerState& state, int32_t exponent, uint32_t denominator, int scaled) {
+ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled) {
   const int32_t common = larger_of(state.exponent, exponent);
   const int32_t old = smaller_of_numbers(common - state.exponent, 31);
   const int32_t added = smaller_of_numbers(common - exponent, 30 - scaled);
@@ -96,17 +96,17 @@ ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerState& state, int32_t exponent, u
 }
 
 template <int scaled>
-ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerState& state, int32_t exponent, uint32_t denominator) {
+ATTEND_ALWAYS_INLINE Merge merge_inlined(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator) {
   return merge_scaled(state, exponent, denominator, scaled);
 }
 
-inline ATTEND_NOINLINE void merge_called(IntegerState& state, int32_t exponent, uint32_t denominator, int scaled,
+inline ATTEND_NOINLINE void merge_called(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled,
                                          Merge& merge) {
   merge = merge_scaled(state, exponent, denominator, scaled);
 }
 
 template <int scaled>
-void merge(IntegerState& state, int32_t exponent, uint32_t denominator, Merge& merge) {
+void merge(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, Merge& merge) {
   if constexpr (code_is_small) return merge_called(state, exponent, denominator, scaled, merge);
   merge = merge_inlined<scaled>(state, exponent, denominator);
 }
@@ -168,7 +168,7 @@ struct RowEnd {
 };
 
 // One reciprocal for a row. A row that has seen nothing has the value 0.
-inline RowEnd row_end(const IntegerState& state, const core::OutputScale& scale) {
+inline RowEnd row_end(const IntegerSoftmaxState& state, const core::OutputScale& scale) {
   if (state.denominator == 0) return {0, 0, 0, 1, scale.zero};
   const int32_t left = leading_zeros(state.denominator) - 1;
   const uint32_t denominator = state.denominator << left;  // 2^30 … 2^31 - 1

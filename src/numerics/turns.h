@@ -39,11 +39,11 @@ inline uint64_t fixed_exp2_of_minus(uint64_t y) {
   return sum >> (y >> 57);
 }
 
-// The angle by which the first pair of a rotary embedding turns from one position to the next: one radian / slower, for
-// slower >= 1.
-inline uint64_t first_turn(float slower) {
+// The angle by which the first pair of a rotary embedding turns from one position to the next: one radian / scaling_factor, for
+// scaling_factor >= 1.
+inline uint64_t first_turn(float scaling_factor) {
   constexpr uint64_t radian = 0x28be60db9391054au;
-  const uint32_t bits = bits_to<uint32_t>(slower), divisor = (bits & 0x7fffffu) | 0x800000u;
+  const uint32_t bits = bits_to<uint32_t>(scaling_factor), divisor = (bits & 0x7fffffu) | 0x800000u;
   const uint64_t quotient = radian / divisor, rest = radian % divisor;
   return ((quotient << 23) + (rest << 23) / divisor) >> ((bits >> 23) - 127);
 }

@@ -1,4 +1,4 @@
-// The inner loops of small parts: what attention/embedded.h asks of an instruction set.
+// The inner loops of embedded processors: what attention/embedded.h asks of an instruction set.
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ namespace {
 // beyond these.
 //
 // The numbers of b are floats, or those of another format (numerics/formats.h), which are widened in registers: exactly, so the
-// sums are those over widened numbers. Then columns lie side by side, at most Isa::typed_columns, and b is aligned as its
+// sums are those over widened numbers. Then columns lie side by side, at most Isa::widened_columns, and b is aligned as its
 // numbers are, not as words. A single row of a is what these loops are made for: with more, each widens the numbers anew.
 template <class Number>
 struct ChainsOf {

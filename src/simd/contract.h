@@ -93,12 +93,12 @@ struct HostOperations : CommonOperations<Isa> {
   }
 };
 
-// And those of small parts: attention/embedded.h.
+// And those of embedded processors: attention/embedded.h.
 template <class Isa>
 struct EmbeddedOperations : CommonOperations<Isa> {
   bool has_weights = Isa::has_weights;                   // whether weights_of_scores is this one's own
-  int typed_columns = Isa::typed_columns;                // how many columns of other formats chains takes at once
-  bool typed_apart = Isa::typed_apart;                   // whether their steps may lie side by side, too
+  int widened_columns = Isa::widened_columns;            // how many columns of other formats chains takes at once
+  bool widens_apart = Isa::widens_apart;                 // whether their steps may lie side by side, too
   bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
   int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: there is none
   int (*columns)(int rows, bool apart) = &Isa::columns;  // and of floats
@@ -184,7 +184,7 @@ constexpr bool has_host_operations() {
 }
 template <class Isa>
 constexpr bool has_embedded_operations() {
-  return EmbeddedOperations<Isa>().typed_columns > 0;
+  return EmbeddedOperations<Isa>().widened_columns > 0;
 }
 
 }  // namespace

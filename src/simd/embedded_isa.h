@@ -1,4 +1,4 @@
-// The instruction set of a small part, as the compiler's flags say.
+// The instruction set of an embedded processor, as the compiler's flags say.
 #pragma once
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)

@@ -16,8 +16,8 @@ namespace {
 struct Helium : HeliumRow, HeliumTile {
   using Vec = float32x4_t;
   using Factor = float;
-  static constexpr int lanes = 4, typed_columns = 16;
-  static constexpr bool typed_apart = false;
+  static constexpr int lanes = 4, widened_columns = 16;
+  static constexpr bool widens_apart = false;
   static constexpr bool has_panel_outputs = false;
   template <class Number>
   static constexpr int row_outputs = 0;

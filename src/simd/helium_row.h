@@ -73,7 +73,7 @@ struct HeliumRow {
   // memory, which go on. Loads, conversions and multiply-adds alternate as in a tile; a conversion to float runs where
   // multiply-adds do, so four of these follow four of those.
   //   r0-r3 factors   r4 a   r5 b   r6 b_step in bytes   r8 a_scale   r9 steps   r10 to   r11 adds   r12 columns left
-  template <Format format, bool goes_on, class Number>
+  template <Format format, bool continues, class Number>
   ATTEND_ALWAYS_INLINE static void row(const ChainsOf<Number>& c, int r) {
     const struct {
       ptrdiff_t stride;
@@ -85,9 +85,9 @@ struct HeliumRow {
     register float scale __asm__("r8") = format == single || c.rows == 1 ? c.a_scale : 1.0f;
     register int steps __asm__("r9") = c.steps;
     register float* to __asm__("r10") = c.to[r] + c.column;
-    register intptr_t more __asm__("r11") = format == single && !goes_on ? reinterpret_cast<intptr_t>(&numbers) : c.adds;
+    register intptr_t more __asm__("r11") = format == single && !continues ? reinterpret_cast<intptr_t>(&numbers) : c.adds;
     register int left __asm__("r12") = c.columns;
-    if (format != single || goes_on || (left == 16 && c.b_stride == 1)) {
+    if (format != single || continues || (left == 16 && c.b_stride == 1)) {
       __asm__ volatile(
           ".macro to_floats v\n"
           ".if %c[half]\n"
@@ -135,7 +135,7 @@ struct HeliumRow {
           "bne 6f\n"
           ".endif\n"
           ".irpc v, 0123\n"
-          ".if %c[goes_on]\n"
+          ".if %c[continues]\n"
           "vldrw.u32 q\\v, [r10, #16 * \\v]\n"
           ".else\n"
           "vmov.i32 q\\v, #0\n"
@@ -162,7 +162,7 @@ struct HeliumRow {
           "multiply_add_16 r0\n"
           "le lr, 3b\n"
           "4:\n"
-          ".if !%c[goes_on]\n"
+          ".if !%c[continues]\n"
           ".if %c[single]\n"
           "ldr r0, [r11, #4]\n"
           "cbz r0, 5f\n"
@@ -235,7 +235,7 @@ struct HeliumRow {
           ".purgem to_floats\n"
           : "+r"(a), "+r"(b), "+r"(to), "+r"(left)
           : "r"(step), "r"(scale), "r"(steps),
-            "r"(more), [goes_on] "i"(int(goes_on)), [bytes] "i"(int(sizeof(Number))), [single] "i"(int(format == single)),
+            "r"(more), [continues] "i"(int(continues)), [bytes] "i"(int(sizeof(Number))), [single] "i"(int(format == single)),
             [half] "i"(int(format == half)), [bfloat] "i"(int(format == bfloat)), [byte] "i"(int(format == byte))
           : "r0", "r1", "r2", "r3", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
       return;

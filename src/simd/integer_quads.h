@@ -16,26 +16,26 @@
 namespace attend {
 namespace {
 
-template <class Of>
+template <class Operations>
 struct PanelKernels {
-  using Vector = typename Of::Vector;
+  using Vector = typename Operations::Vector;
 
   // Scores of `count` chunks with a query, whose scores begin at `first`. Two sums for each key, so that few products wait for
   // the ones before.
   static ATTEND_ALWAYS_INLINE void scores(int32_t first, const int8_t* query, const int8_t* const* panels, int count,
                                           int head_dim, int32_t (*scores)[integer_chunk]) {
-    constexpr int vectors = integer_chunk / Of::lanes;
+    constexpr int vectors = integer_chunk / Operations::lanes;
     for (int i = 0; i < count; ++i) {
       const int8_t* keys = panels[i];
       Vector sums[2][vectors];
       ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) sums[0][v] = Of::all(first), sums[1][v] = Of::all(0);
+      for (int v = 0; v < vectors; ++v) sums[0][v] = Operations::all(first), sums[1][v] = Operations::all(0);
       const auto add_quad = [&](int d, int which) __attribute__((always_inline)) {
-        const Vector quad = Of::all(number_at(query + d));
+        const Vector quad = Operations::all(number_at(query + d));
         ATTEND_UNROLL
-        for (int v = 0; v < vectors; ++v, keys += 4 * Of::lanes) {
+        for (int v = 0; v < vectors; ++v, keys += 4 * Operations::lanes) {
           prefetch(keys);
-          Of::add_quads(sums[which][v], Of::flip(Of::load(keys)), quad);
+          Operations::add_quads(sums[which][v], Operations::flip(Operations::load(keys)), quad);
         }
       };
       int d = 0;
@@ -43,7 +43,7 @@ struct PanelKernels {
       if (d < head_dim) add_quad(d, 0);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        Of::store_lanes(scores[i] + v * Of::lanes, sum(sums[0][v], sums[1][v]), Of::lanes);
+        Operations::store_lanes(scores[i] + v * Operations::lanes, sum(sums[0][v], sums[1][v]), Operations::lanes);
       }
     }
   }
@@ -52,12 +52,12 @@ struct PanelKernels {
   static ATTEND_ALWAYS_INLINE void values(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count, int width,
                                           const RowMerges& merges, int32_t* sums) {
     Bytes bytes[8];
-    for (int i = 0; i < count; ++i) Of::cut_weights(weights[i], bytes[i].low, bytes[i].high);
+    for (int i = 0; i < count; ++i) Operations::cut_weights(weights[i], bytes[i].low, bytes[i].high);
     int c = 0;
-    for (; c + 4 * Of::lanes <= width; c += 4 * Of::lanes) {
-      columns<4>(bytes, panels, count, width, c, Of::lanes, merges, sums + c);
+    for (; c + 4 * Operations::lanes <= width; c += 4 * Operations::lanes) {
+      columns<4>(bytes, panels, count, width, c, Operations::lanes, merges, sums + c);
     }
-    for (; c < width; c += Of::lanes) columns<1>(bytes, panels, count, width, c, width - c, merges, sums + c);
+    for (; c < width; c += Operations::lanes) columns<1>(bytes, panels, count, width, c, width - c, merges, sums + c);
   }
 
  private:
@@ -83,29 +83,29 @@ struct PanelKernels {
       const int8_t* from = panels[chunk] + 4 * c;
       Vector low[vectors], high[vectors];
       ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) low[v] = high[v] = Of::all(0);
+      for (int v = 0; v < vectors; ++v) low[v] = high[v] = Operations::all(0);
       const Bytes* const of_chunk = opaque(bytes + chunk);
       const int quads = opaque(integer_chunk / 4);
       for (int k = 0; k < quads; ++k, from += 4 * ptrdiff_t(width)) {
-        const Vector low_quad = Of::all(number_at(of_chunk->low + 4 * k));
-        const Vector high_quad = Of::all(number_at(of_chunk->high + 4 * k));
+        const Vector low_quad = Operations::all(number_at(of_chunk->low + 4 * k));
+        const Vector high_quad = Operations::all(number_at(of_chunk->high + 4 * k));
         ATTEND_UNROLL
         for (int v = 0; v < vectors; ++v) {
-          const int8_t* const at = from + v * 4 * Of::lanes;
-          const Vector values = Of::load_lanes(at, lanes);
+          const int8_t* const at = from + v * 4 * Operations::lanes;
+          const Vector values = Operations::load_lanes(at, lanes);
           prefetch(at);
-          Of::add_quads(low[v], low_quad, values);
-          Of::add_quads(high[v], high_quad, values);
+          Operations::add_quads(low[v], low_quad, values);
+          Operations::add_quads(high[v], high_quad, values);
         }
       }
       const Merge merge = merges[chunk];
-      const Vector total = Of::all(merge.total), shift = Of::all(merge.chunk);
+      const Vector total = Operations::all(merge.total), shift = Operations::all(merge.chunk);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        int32_t* const sums = to + v * Of::lanes;
-        const Vector added = sum(sum(low[v], Of::shift_up(high[v])), Of::all(merge.half));
-        const Vector before = Of::shift_down(Of::load_lanes(sums, lanes), total);
-        Of::store_lanes(sums, sum(before, Of::shift_down(added, shift)), lanes);
+        int32_t* const sums = to + v * Operations::lanes;
+        const Vector added = sum(sum(low[v], Operations::shift_up(high[v])), Operations::all(merge.half));
+        const Vector before = Operations::shift_down(Operations::load_lanes(sums, lanes), total);
+        Operations::store_lanes(sums, sum(before, Operations::shift_down(added, shift)), lanes);
       }
     }
   }

@@ -1,11 +1,11 @@
-// The kernels of integer attention of a small part, as the compiler's flags say.
+// The kernels of integer attention of an embedded processor, as the compiler's flags say.
 #pragma once
 
 #if defined(__ARM_FEATURE_MVE)
 #include "integer_helium.h"
 namespace attend {
 namespace {
-using SmallInteger = IntegerHelium;
+using EmbeddedInteger = IntegerHelium;
 }  // namespace
 }  // namespace attend
 #elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
@@ -13,14 +13,14 @@ using SmallInteger = IntegerHelium;
 #include "integer_dsp.h"
 namespace attend {
 namespace {
-using SmallInteger = IntegerDsp;
+using EmbeddedInteger = IntegerDsp;
 }  // namespace
 }  // namespace attend
 #else
 #include "integer_scalar.h"
 namespace attend {
 namespace {
-using SmallInteger = IntegerScalar;
+using EmbeddedInteger = IntegerScalar;
 }  // namespace
 }  // namespace attend
 #endif

@@ -77,7 +77,7 @@ struct IntegerX86 {
   // merge_inlined<8>, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
   // taken for them. Work memory has room for eight.
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerState* states, RowMerges& to) {
+  static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
     ATTEND_UNROLL
     for (int r = rows; r < 8; ++r) weights.add_nothing(r);
     // Exponents and denominators apart.
@@ -101,7 +101,7 @@ struct IntegerX86 {
   }
 
   // merge_inlined<8> of eight chunks of one row, one after the other.
-  static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerState& state, RowMerges& to) {
+  static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
     const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
     const __m256i lowest = _mm256_set1_epi32(state.exponent);
     // The largest exponent up to each chunk: after neighbours, pairs and fours are compared.

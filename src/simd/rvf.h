@@ -118,7 +118,7 @@ struct Rvf : RvfRows {
   // 1 row x 16 columns: 16 sums, 4 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x16(const Chains& c) { row_1x16<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x16(const Chains& c) { row_1x16<true>(c); }
-  template <bool goes_on>
+  template <bool continues>
   ATTEND_ALWAYS_INLINE static void row_1x16(const Chains& c) {
     const float *a = c.a, *const end = a + c.steps, *b = c.b;
     float factor;
@@ -129,7 +129,7 @@ struct Rvf : RvfRows {
         "fmadd.s \\s2, %[factor], ft10, \\s2; fmadd.s \\s3, %[factor], ft11, \\s3\n"
         ".endm\n"
         ".irpc i, 01234567\n"
-        ".if %[goes_on]\n"
+        ".if %[continues]\n"
         "flw ft\\i, 4 * \\i(%[to]); flw fa\\i, 4 * \\i + 32(%[to])\n"
         ".else\n"
         "fmv.w.x ft\\i, zero; fmv.w.x fa\\i, zero\n"
@@ -145,7 +145,7 @@ struct Rvf : RvfRows {
         "four 48, fa4, fa5, fa6, fa7\n"
         "add %[b], %[b], %[b_step]\n"
         "bne %[a], %[end], 1b\n"
-        ".if !%[goes_on]\n"
+        ".if !%[continues]\n"
         "beqz %[adds], 2f\n"
         ".irpc i, 01234567\n"
         "flw ft8, 4 * \\i(%[to]); flw ft9, 4 * \\i + 32(%[to])\n"
@@ -159,7 +159,7 @@ struct Rvf : RvfRows {
         ".purgem four\n"
         : [a] "+r"(a), [b] "+r"(b), [factor] "=&f"(factor)
         : [end] "r"(end), [b_step] "r"(sizeof(float) * size_t(c.b_step)), [to] "r"(c.to[0] + c.column), [adds] "r"(int(c.adds)),
-          [scale] "f"(c.a_scale), [goes_on] "i"(int(goes_on))
+          [scale] "f"(c.a_scale), [continues] "i"(int(continues))
         : "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11", "fa0", "fa1", "fa2", "fa3",
           "fa4", "fa5", "fa6", "fa7", "memory");
   }

@@ -15,7 +15,7 @@ namespace attend {
 namespace {
 
 struct RvfRows : Scalar {
-  static constexpr int typed_columns = 16;
+  static constexpr int widened_columns = 16;
 
   ATTEND_HOT ATTEND_NOINLINE static void widen(const float* from, int count, float* to) { widen_all(from, count, to); }
   ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }

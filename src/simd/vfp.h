@@ -123,12 +123,12 @@ struct Vfp : VfpOutputs {
   // 1 row x 8 columns: 8 sums, 8 numbers of b and a factor. Sums are zero at first, or those in memory, which go on.
   ATTEND_HOT ATTEND_NOINLINE static void chains_1x8(const Chains& c) { row_1x8<false>(c); }
   ATTEND_HOT ATTEND_NOINLINE static void continue_1x8(const Chains& c) { row_1x8<true>(c); }
-  template <bool goes_on>
+  template <bool continues>
   ATTEND_ALWAYS_INLINE static void row_1x8(const Chains& c) {
     const float *a = c.a, *b = c.b;
     int steps = c.steps;
     __asm__ volatile(
-        ".if %c[goes_on]\n"
+        ".if %c[continues]\n"
         "vldmia %[to], {s0-s7}\n"
         ".else\n"
         ".irpc i, 0123\n"
@@ -145,7 +145,7 @@ struct Vfp : VfpOutputs {
         "vfma.f32 s\\i, s8, s1\\i\n"
         ".endr\n"
         "bne 1b\n"
-        ".if !%c[goes_on]\n"
+        ".if !%c[continues]\n"
         "cmp %[adds], #0\n"
         "beq 2f\n"
         "vldmia %[to], {s10-s17}\n"
@@ -157,7 +157,7 @@ struct Vfp : VfpOutputs {
         "vstmia %[to], {s0-s7}\n"
         : [a] "+r"(a), [b] "+r"(b), [steps] "+r"(steps)
         : [b_step] "r"(c.b_step), [to] "r"(c.to[0] + c.column), [zero] "r"(0), [adds] "r"(c.adds), [scale] "t"(c.a_scale),
-          [goes_on] "i"(int(goes_on))
+          [continues] "i"(int(continues))
         : "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "cc", "memory");
   }
 

@@ -111,9 +111,9 @@ struct VfpOutputs : VfpTyped {
   }
 
   // Not templates, because GCC ignores sections of these.
-  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_rows(const OutputChains<Half>& c) { typed_outputs<half>(c); }
-  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_rows(const OutputChains<Bfloat>& c) { typed_outputs<bfloat>(c); }
-  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_rows(const OutputChains<int8_t>& c) { typed_outputs<byte>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_rows(const OutputChains<Half>& c) { widened_outputs<half>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_rows(const OutputChains<Bfloat>& c) { widened_outputs<bfloat>(c); }
+  ATTEND_HOT ATTEND_NOINLINE static void outputs_of_rows(const OutputChains<int8_t>& c) { widened_outputs<byte>(c); }
 
   // Whether that is for rows as they lie: numbers of two bytes are loaded by words.
   template <class Number>
@@ -125,7 +125,7 @@ struct VfpOutputs : VfpTyped {
   // 4 outputs, 4 inputs at a time: sums of a chain in s0-s3, of all chains in s4-s7, inputs in s8-s11, weights in s12-s15.
   //   r0-r3 rows of weights   r4, r5, r6, r8 weights   r10 inputs   r11 rounds left   r12 to   lr zero
   template <Format format, class Number>
-  ATTEND_ALWAYS_INLINE static void typed_outputs(const OutputChains<Number>& c) {
+  ATTEND_ALWAYS_INLINE static void widened_outputs(const OutputChains<Number>& c) {
     register const Number* row0 __asm__("r0") = c.weights;
     register const Number* row1 __asm__("r1") = row0 + c.stride;
     register const Number* row2 __asm__("r2") = row1 + c.stride;

@@ -57,8 +57,8 @@ struct VfpTyped : Scalar {
   ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
   ATTEND_HOT ATTEND_NOINLINE static void widen(const int8_t* from, int count, float* to) { widen_all(from, count, to); }
 
-  static constexpr int typed_columns = 16;
-  static constexpr bool typed_apart = false;
+  static constexpr int widened_columns = 16;
+  static constexpr bool widens_apart = false;
 
   ATTEND_HOT static void chains(const ChainsOf<Half>& c) { is_word(c.b) && c.b_step % 2 == 0 ? half_rows(c) : rest(c, 0); }
   ATTEND_HOT static void chains(const ChainsOf<Bfloat>& c) { is_word(c.b) && c.b_step % 2 == 0 ? bfloat_rows(c) : rest(c, 0); }

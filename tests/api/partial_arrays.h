@@ -47,7 +47,7 @@ struct Arrays {
       }
     }
     for (int key = 0; key < keys; ++key)
-      bits.set(0, 0, key, random.between(0, 5) != 0 && key / 512 != 1);  // a segment is hidden
+      bits.set(0, 0, key, random.between(0, 5) != 0 && key / 512 != 1);  // a segment is masked
     fill_array(bias, 3, 2.0f);
     bias[0][0][17] = -std::numeric_limits<float>::infinity();
     fill_array(relative, 4);

@@ -41,17 +41,17 @@ bool same(const Array& a, const Array& b) {
 
 // A cache and a ring of the same tokens, and everything that calls take.
 struct World {
-  attend::Int8KvCache<Talk> cache;
-  attend::Int8RingCache<Talk, LastWords> ring;
-  attend::Int8Workspace<Talk, 1> work;
-  attend::Int8Workspace<Talk, 3> work_of_three;
-  attend::Int8Query<Talk> query;
-  attend::Int8Output<Talk> output, expected;
+  attend::IntegerKvCache<Talk> cache;
+  attend::IntegerRingCache<Talk, LastWords> ring;
+  attend::IntegerWorkspace<Talk, 1> work;
+  attend::IntegerWorkspace<Talk, 3> work_of_three;
+  attend::IntegerQuery<Talk> query;
+  attend::IntegerOutput<Talk> output, expected;
 
   void append(int tokens, std::uint64_t seed) {
     for (int i = 0; i < tokens; ++i) {
-      attend::Int8Key<Talk> key;
-      attend::Int8Value<Talk> value;
+      attend::IntegerKey<Talk> key;
+      attend::IntegerValue<Talk> value;
       fill(key, seed + std::uint64_t(2 * i));
       fill(value, seed + std::uint64_t(2 * i + 1));
       REQUIRE(cache.append(key, value) == Status::ok);
@@ -80,9 +80,9 @@ TEST_CASE("integers: a ring is a cache with a window") {
     REQUIRE(attend::decode(w->query, w->ring, w->output, w->work, quantisation) == Status::ok);
     REQUIRE(same(w->output, w->expected));
   }
-  attend::Int8Query<Talk, 3> queries;
+  attend::IntegerQuery<Talk, 3> queries;
   fill(queries, 7);
-  attend::Int8Output<Talk, 3> expected, output;
+  attend::IntegerOutput<Talk, 3> expected, output;
   REQUIRE(attend::prefill(queries, w->cache, expected, w->work_of_three, quantisation, window) == Status::ok);
   REQUIRE(attend::prefill(queries, w->ring, output, w->work_of_three, quantisation) == Status::ok);
   CHECK(same(output, expected));
@@ -90,14 +90,14 @@ TEST_CASE("integers: a ring is a cache with a window") {
 
 TEST_CASE("integers: arrays, caches and single tokens give the same bits") {
   constexpr attend::Quantisation<Short> scales(0.03, 0.03, 0.02, 0.01);
-  auto queries = std::make_unique<attend::Int8Query<Short, short_tokens>>();
-  auto keys = std::make_unique<attend::Int8Key<Short, short_tokens>>();
-  auto values = std::make_unique<attend::Int8Value<Short, short_tokens>>();
-  auto output = std::make_unique<attend::Int8Output<Short, short_tokens>>(),
-       again = std::make_unique<attend::Int8Output<Short, short_tokens>>();
-  auto work = std::make_unique<attend::Int8Workspace<Short, short_tokens, short_tokens>>();
-  auto cache = std::make_unique<attend::Int8KvCache<Short>>();
-  auto over_cache = std::make_unique<attend::Int8Workspace<Short, short_tokens>>();
+  auto queries = std::make_unique<attend::IntegerQuery<Short, short_tokens>>();
+  auto keys = std::make_unique<attend::IntegerKey<Short, short_tokens>>();
+  auto values = std::make_unique<attend::IntegerValue<Short, short_tokens>>();
+  auto output = std::make_unique<attend::IntegerOutput<Short, short_tokens>>(),
+       again = std::make_unique<attend::IntegerOutput<Short, short_tokens>>();
+  auto work = std::make_unique<attend::IntegerWorkspace<Short, short_tokens, short_tokens>>();
+  auto cache = std::make_unique<attend::IntegerKvCache<Short>>();
+  auto over_cache = std::make_unique<attend::IntegerWorkspace<Short, short_tokens>>();
   fill(*queries, 1);
   fill(*keys, 2);
   fill(*values, 3);
@@ -111,8 +111,8 @@ TEST_CASE("integers: arrays, caches and single tokens give the same bits") {
   }
   CHECK(same(*again, *output));
   for (int token = short_tokens - 1; token >= 0; --token) {
-    attend::Int8Query<Short> query;
-    attend::Int8Output<Short> row;
+    attend::IntegerQuery<Short> query;
+    attend::IntegerOutput<Short> row;
     std::memcpy(&query, (*queries)[token], sizeof query);
     REQUIRE(attend::decode(query, *cache, row, *over_cache, scales) == Status::ok);
     REQUIRE(std::memcmp(&row, (*output)[token], sizeof row) == 0);
@@ -153,11 +153,11 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
   }
 
   // Queries with a zero point: the same as queries that are less by it.
-  attend::Int8Query<Talk> moved = w->query;
+  attend::IntegerQuery<Talk> moved = w->query;
   for (auto& head : moved[0]) {
     for (auto& number : head) number = static_cast<std::int8_t>(number / 2 + 20);
   }
-  attend::Int8Query<Talk> lessened = moved;
+  attend::IntegerQuery<Talk> lessened = moved;
   for (auto& head : lessened[0]) {
     for (auto& number : head) number = static_cast<std::int8_t>(number - 20);
   }
@@ -171,7 +171,7 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
 TEST_CASE("integers: in steps, merged, and with keys in parts") {
   auto w = world(1100);
   REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation) == Status::ok);
-  auto state = std::make_unique<attend::Int8State<Talk>>(), later = std::make_unique<attend::Int8State<Talk>>();
+  auto state = std::make_unique<attend::IntegerState<Talk>>(), later = std::make_unique<attend::IntegerState<Talk>>();
   for (const int step : {32, 96, 512, 2000}) {
     CAPTURE(step);
     REQUIRE(state->begin() == Status::ok);
@@ -192,7 +192,7 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
   REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
   CHECK(same(w->output, w->expected));
 
-  auto partials = std::make_unique<attend::Int8Partials<Talk>>();
+  auto partials = std::make_unique<attend::IntegerPartials<Talk>>();
   for (const int parts : {1, 2, 6, 7}) {
     for (int part = parts - 1; part >= 0; --part) {
       REQUIRE(attend::accumulate(w->query, w->cache, *partials, w->work, quantisation, attend::Part{part, parts}) ==
@@ -203,7 +203,7 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
     CHECK(same(w->output, w->expected));
     CHECK(attend::finish(w->cache, *partials, w->output, quantisation) == Status::bad_partials);
   }
-  auto of_ring = std::make_unique<attend::Int8Partials<Talk, 1, LastWords>>();
+  auto of_ring = std::make_unique<attend::IntegerPartials<Talk, 1, LastWords>>();
   REQUIRE(attend::decode(w->query, w->ring, w->expected, w->work, quantisation) == Status::ok);
   for (int part = 0; part < 2; ++part) {
     REQUIRE(attend::accumulate(w->query, w->ring, *of_ring, w->work, quantisation, attend::Part{part, 2}) == Status::ok);
@@ -250,10 +250,10 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   CHECK(attend::decode(w->query, w->cache, w->output, w->work, quantisation, attend::Part{2, 2}) == Status::bad_part);
   CHECK(attend::decode(w->query, w->ring, w->output, w->work, quantisation, with([](auto& o) { o.window_left = 70; })) ==
         Status::bad_window);
-  CHECK(attend::decode(w->query, attend::Int8KvCache<Talk>(), w->output, w->work, quantisation) == Status::empty_cache);
+  CHECK(attend::decode(w->query, attend::IntegerKvCache<Talk>(), w->output, w->work, quantisation) == Status::empty_cache);
 
-  attend::Int8State<Talk> state;
-  attend::Int8Output<Talk, 1> output;
+  attend::IntegerState<Talk> state;
+  attend::IntegerOutput<Talk, 1> output;
   CHECK(attend::finish(state, output, quantisation) == Status::bad_state);
   CHECK(state.begin(32) == Status::bad_begin);
   CHECK(attend::accumulate(w->query, w->cache, state, 33, w->work, quantisation) == Status::bad_up_to);

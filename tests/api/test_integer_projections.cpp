@@ -47,8 +47,8 @@ struct Shape {
 
 TEST_CASE("integer projections of the C++ surface: their definition") {
   Random random(3);
-  attend::Int8Vectors<4, 37> x;
-  attend::Int8Vectors<4, 19> y;
+  attend::IntegerVectors<4, 37> x;
+  attend::IntegerVectors<4, 19> y;
   attend::Int16Vectors<4, 19> wide;
   fill(x, random);
   const auto weights = random_weights<19, 37>(random);
@@ -71,12 +71,12 @@ TEST_CASE("integer projections of the C++ surface: their definition") {
 
 TEST_CASE("integer projections of the C++ surface: token vectors become queries, keys and values, and outputs vectors") {
   Random random(4);
-  static attend::Int8Vectors<6, 32> x, y;
-  static attend::Int8Query<Shape, 6> query;
-  static attend::Int8Key<Shape, 6> key;
-  static attend::Int8Value<Shape, 6> value;
-  static attend::Int8Output<Shape, 6> output;
-  static attend::Int8Workspace<Shape, 6, 6> work;
+  static attend::IntegerVectors<6, 32> x, y;
+  static attend::IntegerQuery<Shape, 6> query;
+  static attend::IntegerKey<Shape, 6> key;
+  static attend::IntegerValue<Shape, 6> value;
+  static attend::IntegerOutput<Shape, 6> output;
+  static attend::IntegerWorkspace<Shape, 6, 6> work;
   fill(x, random);
   constexpr attend::ProjectionScales<> scales(0.02, 0.01, 0.08);
   auto to_query = random_weights<24, 32>(random, 20000);
@@ -97,7 +97,7 @@ TEST_CASE("integer projections of the C++ surface: token vectors become queries,
 
 TEST_CASE("integer projections of the C++ surface: as many inputs as there may be, at both ends of the sums") {
   constexpr int inputs = attend::core::integer_linear_inputs;
-  static attend::Int8Vectors<1, inputs> x;
+  static attend::IntegerVectors<1, inputs> x;
   static attend::IntegerWeights<2, inputs> weights;
   attend::Int16Vectors<1, 2> y;
   std::memset(&x, 0x80, sizeof x);
@@ -113,7 +113,7 @@ TEST_CASE("integer projections of the C++ surface: as many inputs as there may b
 
 TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {
   Random random(5);
-  attend::Int8Vectors<2, 8> x, y, before;
+  attend::IntegerVectors<2, 8> x, y, before;
   fill(x, random);
   fill(y, random);
   before = y;

@@ -61,8 +61,8 @@ void check_formats() {
   fill_array(key, 2);
   fill_array(value, 3);
   CoreCall<Wake, tokens, tokens> call(query, key, value);
-  std::vector<std::uint8_t> keys(attend::core::typed_cache_key_bytes(key_format, 2, 20, 100)),
-      values(attend::core::typed_cache_value_bytes(value_format, 2, 9, 100));
+  std::vector<std::uint8_t> keys(attend::core::format_cache_key_bytes(key_format, 2, 20, 100)),
+      values(attend::core::format_cache_value_bytes(value_format, 2, 9, 100));
   std::vector<float> key_scales(2 * 112), value_scales(2 * 112);
   attend::core::store(
       {keys.data(), values.data(), key_scales.data(), value_scales.data(), key_format, value_format, 2, 20, 9, 100, {}}, 0,

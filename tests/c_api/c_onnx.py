@@ -182,7 +182,7 @@ def cases():
         yield Case(mask=flags(*shape))
         yield Case(mask=flags(*shape), bits=True)
         yield Case(mask=numbers(*shape), causal=True)
-    yield Case(mask=flags(5, 17))  # shorter than the keys: the rest is hidden
+    yield Case(mask=flags(5, 17))  # shorter than the keys: the rest is masked
     yield Case(mask=numbers(2, 1, 5, 13), softcap=2.0)
     yield Case(mask=flags(5, 30))  # longer: the rest does not matter
     yield Case(mask=blind(), rank=3)

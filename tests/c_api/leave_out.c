@@ -128,7 +128,7 @@ static void everything(void) {
   static const float slopes[query_heads] = {0.5f, 0.25f, 0.125f, 0.0625f}, sinks[query_heads] = {1, 2, 3, 4};
   static const ptrdiff_t lengths[batch] = {tokens, 3};
   attend_problem p = problem(3, tokens);
-  p.options = ATTEND_CAUSAL; /* else only the window hides keys */
+  p.options = ATTEND_CAUSAL; /* else only the window masks keys */
   p.offset = tokens - 3;
   p.key_lengths = lengths; /* else all keys exist */
   p.window_left = 2;

@@ -31,7 +31,7 @@ static void print_with_options() {
     for (int d = 0; d < dims; ++d) numbers[j][d] = 0.3f * float(j) - 0.2f * float(d);
   }
   const attend::core::Format half = attend::core::Format::float16;
-  const attend::core::TypedCache halves = {memory[0], memory[1], nullptr, nullptr, half, half, 1, dims, dims, keys, {}};
+  const attend::core::FormatCache halves = {memory[0], memory[1], nullptr, nullptr, half, half, 1, dims, dims, keys, {}};
   attend::core::store(halves, 0, keys, {numbers[0], dims, 0}, {numbers[0], dims, 0});
   attend::core::Problem p = {};
   p.query = {query, dims, 0}, p.output = {output, dims, 0};

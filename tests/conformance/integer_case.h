@@ -66,9 +66,9 @@ struct IntegerCase {
     c.head_scales = true;
     return c;
   }
-  constexpr IntegerCase window(int to_left, int to_right, int pinned) const {
+  constexpr IntegerCase window(int to_left, int to_right, int sinks) const {
     IntegerCase c = *this;
-    c.left = to_left, c.right = to_right, c.sink_tokens = pinned;
+    c.left = to_left, c.right = to_right, c.sink_tokens = sinks;
     return c;
   }
   constexpr IntegerCase masked(IntegerMask by, int keys_of_it) const {
@@ -91,9 +91,9 @@ struct IntegerCase {
     c.format = its;
     return c;
   }
-  constexpr IntegerCase ring(int chunks, int pinned_ones) const {
+  constexpr IntegerCase ring(int chunks, int sinks) const {
     IntegerCase c = *this;
-    c.ring_chunks = chunks, c.sink_chunks = pinned_ones;
+    c.ring_chunks = chunks, c.sink_chunks = sinks;
     return c;
   }
   constexpr IntegerCase from(int position) const {

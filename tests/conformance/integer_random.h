@@ -9,7 +9,7 @@
 
 namespace attend_test {
 
-// Small parts take at most a tile's.
+// Embedded processors take at most a tile's.
 inline int some_rows(Random& random) { return random.between(1, 20); }
 inline int some_keys(Random& random) { return 32 * random.between(1, 9); }
 
@@ -48,7 +48,7 @@ inline void add_options(Random& random, IntegerCase& c) {
   if (c.format == IntegerFormat::int16) c.output_steps *= 128;
 }
 
-// Keys in a ring that has all that the window and the pinned tokens need.
+// Keys in a ring that has all that the window and the sink tokens need.
 inline void put_into_ring(Random& random, IntegerCase& c) {
   c.causal = true;
   c.offset = c.keys - c.queries;

@@ -24,10 +24,10 @@ def show(name, tensor):
     print("{" + ", ".join(f"{x:.17g}" for x in tensor.reshape(-1).tolist()) + "},")
 
 
-def rotate(x, base, slower, rotary_dim, halves, offset):
+def rotate(x, base, scaling_factor, rotary_dim, halves, offset):
     """x[token][dim], as published: complex factors for neighbours, rotate_half for halves."""
     tokens = x.shape[0]
-    frequency = base ** (-torch.arange(0, rotary_dim, 2) / rotary_dim) / slower
+    frequency = base ** (-torch.arange(0, rotary_dim, 2) / rotary_dim) / scaling_factor
     angle = (torch.arange(tokens) + offset)[:, None] * frequency[None, :]
     turned, rest = x[:, :rotary_dim], x[:, rotary_dim:]
     if halves:

@@ -126,9 +126,9 @@ struct OptionCase {
     c.place = Place::pages, c.page_groups = groups;
     return c;
   }
-  constexpr OptionCase ring(int groups, int pinned_ones) const {
+  constexpr OptionCase ring(int groups, int sinks) const {
     OptionCase c = *this;
-    c.place = Place::ring, c.ring_groups = groups, c.sink_groups = pinned_ones;
+    c.place = Place::ring, c.ring_groups = groups, c.sink_groups = sinks;
     return c;
   }
   constexpr OptionCase from(int position) const {

@@ -24,7 +24,7 @@ class Combination {
 
   OptionCase drawn() const { return c_; }
 
-  // The same bits again. Scores before masks show what hidden keys hold.
+  // The same bits again. Scores before masks show what masked keys hold.
   OptionCase other_way() const {
     OptionCase c = c_;
     if (!c.shows(raw) && !c.shows(capped)) c.poisoned = !c.poisoned;

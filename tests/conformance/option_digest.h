@@ -90,8 +90,9 @@ inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory&
   if (c.place != Place::arrays) {
     const attend::core::Tensor<const float> key = {m.key_floats, p.key.token_stride, p.key.head_stride};
     const attend::core::Tensor<const float> value = {m.value_floats, p.value.token_stride, p.value.head_stride};
-    const attend::core::TypedCache cache = {m.keys,     m.values,   m.key_scales, m.value_scales, c.key_format,  c.value_format,
-                                            c.kv_heads, c.head_dim, c.value_dim,  places(c),      slots_of(c, m)};
+    const attend::core::FormatCache cache = {m.keys,       m.values,       m.key_scales,  m.value_scales,
+                                             c.key_format, c.value_format, c.kv_heads,    c.head_dim,
+                                             c.value_dim,  places(c),      slots_of(c, m)};
     attend::core::store(cache, 0, c.keys, key, value);
     p.key = {m.keys, 0, ptrdiff_t(places(c)) * c.head_dim};
     p.value = {m.values, c.value_dim, ptrdiff_t(places(c)) * c.value_dim};
@@ -136,7 +137,7 @@ inline attend::core::Options options_of(const OptionCase& c, const OptionMemory&
 }
 
 inline void run_states(const OptionCase& c, const OptionMemory& m, attend::core::Problem p, attend::core::Options o) {
-  // Calls with states write scores of the keys that there are. The others are hidden.
+  // Calls with states write scores of the keys that there are. The others are masked.
   const int rows = c.queries * c.query_heads, state = int(attend::core::state_floats(c.value_dim));
   for (int i = 0; i < rows * o.score_keys && m.scores != nullptr; ++i) m.scores[i] = -__builtin_inff();
   const int step = c.merged ? attend::segment_keys : c.state_keys;

@@ -1,4 +1,4 @@
-// One problem with options and its data, and what its rows are made of; what hides which key is said here once more.
+// One problem with options and its data, and what its rows are made of; what masks which key is said here once more.
 #pragma once
 
 #include <algorithm>
@@ -105,7 +105,7 @@ struct OptionInstance {
     return r;
   }
 
-  // Key and value j of a key/value head become what must not show where they are hidden.
+  // Key and value j of a key/value head become what must not show where they are masked.
   void poison(int kv, int j, float bad) {
     const auto fill = [&](std::vector<float>& numbers, int width, Format format, std::vector<float>& scales) {
       const auto first = numbers.begin() + std::ptrdiff_t(j * s.kv_heads + kv) * width;
@@ -117,7 +117,7 @@ struct OptionInstance {
   }
 
   // Keys that nobody sees hold what would show if anything of them came through.
-  void poison_hidden(int first = 0) {
+  void poison_masked(int first = 0) {
     for (int kv = 0; kv < s.kv_heads; ++kv) {
       for (int j = 0; j < s.keys; ++j) {
         bool seen = !exists(j);

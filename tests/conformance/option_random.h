@@ -125,8 +125,8 @@ class OptionDraw {
     if (in.has(bias_masks)) {
       const std::size_t count = draw_mask(in.options.bias);
       in.biases.assign(count, 0.0f);
-      const int hidden_of_100 = one_of({0, 10, 50});
-      for (float& b : in.biases) b = random_.between(1, 100) <= hidden_of_100 ? minus_infinity : random_.uniform() * 3.0f;
+      const int masked_of_100 = one_of({0, 10, 50});
+      for (float& b : in.biases) b = random_.between(1, 100) <= masked_of_100 ? minus_infinity : random_.uniform() * 3.0f;
       in.options.bias.data = in.biases.data();
     }
     if (in.has(alibi_slopes)) {
@@ -225,12 +225,12 @@ class OptionDraw {
 struct RandomInstance : OptionInstance {
   RandomInstance(std::uint64_t seed, unsigned wished, int least_keys = 0)
       : RandomInstance(Random(seed), wished, least_keys, nullptr) {
-    poison_hidden(int(seed % 4));
+    poison_masked(int(seed % 4));
   }
   RandomInstance(std::uint64_t seed, unsigned wished, const OptionShape& shape)
       : RandomInstance(Random(seed), wished, 0, &shape) {}
   // Whatever the source of the numbers is.
-  RandomInstance(const Random& random, unsigned wished) : RandomInstance(random, wished, 0, nullptr) { poison_hidden(); }
+  RandomInstance(const Random& random, unsigned wished) : RandomInstance(random, wished, 0, nullptr) { poison_masked(); }
 
  private:
   RandomInstance(const Random& random, unsigned wished, int least_keys, const OptionShape* shape) {

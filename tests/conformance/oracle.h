@@ -14,18 +14,18 @@
 namespace attend_test {
 
 struct OracleRow {
-  std::vector<double> output, biased, weights;  // biased: minus infinity where hidden; weights: 0 there
+  std::vector<double> output, biased, weights;  // biased: minus infinity where masked; weights: 0 there
   double lse = 0.0;
   double score_size = 0.0;     // of the largest sum of all that makes up a score, or of the sink, by magnitude
   double largest_value = 0.0;  // of the values seen, by magnitude
 };
 
 inline OracleRow oracle_row(const OptionRow& row) {
-  constexpr double hidden = -std::numeric_limits<double>::infinity();
+  constexpr double masked = -std::numeric_limits<double>::infinity();
   OracleRow result;
-  double largest = hidden;
+  double largest = masked;
   for (const OptionKey& key : row.keys) {
-    double score = hidden;
+    double score = masked;
     if (key.seen) {
       double dot = 0.0, size = 0.0;
       for (int d = 0; d < row.head_dim; ++d) {
@@ -55,9 +55,9 @@ inline OracleRow oracle_row(const OptionRow& row) {
   if (row.sink) largest = std::max(largest, double(*row.sink));
   if (row.sink && *row.sink != minus_infinity) result.score_size = std::max(result.score_size, std::fabs(double(*row.sink)));
   result.output.resize(std::size_t(row.value_dim), 0.0);
-  result.lse = hidden;
+  result.lse = masked;
   result.weights.resize(row.keys.size(), 0.0);
-  if (largest == hidden) return result;
+  if (largest == masked) return result;
   double total = row.sink ? std::exp(double(*row.sink) - largest) : 0.0;
   for (const double score : result.biased) total += std::exp(score - largest);
   for (std::size_t j = 0; j < row.keys.size(); ++j) {

@@ -38,8 +38,8 @@ Shape random_shape(Random& random, int number) {
 TEST_CASE("600 random shapes: every backend, split and block size gives the defined bits") {
   Random random(2);
   for (int number = 0; number < rounds(600); ++number) {
-    const int hidden_keys = number % 2 == 0 ? 19 : 0;  // with none, memory ends where the keys do
-    const Instance instance(random_shape(random, number), std::uint64_t(number) + 1000, hidden_keys);
+    const int keys_beyond = number % 2 == 0 ? 19 : 0;  // with none, memory ends where the keys do
+    const Instance instance(random_shape(random, number), std::uint64_t(number) + 1000, keys_beyond);
     const std::vector<float> expected = instance.defined();
     const std::string text = instance.text();
     INFO(number, text);

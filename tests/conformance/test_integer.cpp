@@ -52,10 +52,10 @@ TEST_CASE("integer attention: random options have the bytes of the model") {
 
 TEST_CASE("integer attention: steps that stop between sinks and a window") {
   for_each_backend([](const char* backend) {
-    for (const int pinned : {1, 33, 100, 600}) {
+    for (const int sinks : {1, 33, 100, 600}) {
       for (const int left : {0, 99, 400}) {
         IntegerRun run(
-            integer_problem().tokens(2, 1100, 1098).window(left, -1, pinned).output(IntegerFormat::int16).steps(2e-4, 100.0));
+            integer_problem().tokens(2, 1100, 1098).window(left, -1, sinks).output(IntegerFormat::int16).steps(2e-4, 100.0));
         const std::vector<char> defined = IntegerModel(run.c, run.data).output();
         for (const int keys : {32, 96, 256, 512, 640}) {
           CHECK_MESSAGE(run.in_steps(keys, 8, 64) == defined, std::string(backend), ", ", keys, " at a time: ", run.text());

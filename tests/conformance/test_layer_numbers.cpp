@@ -49,11 +49,11 @@ void check_activation(const char* backend, const Array& x) {
 }
 
 template <RotaryPairs pairs, int rotary_dim>
-void check_rotary(const char* backend, int which, const Array& x, float base, float slower, int position) {
+void check_rotary(const char* backend, int which, const Array& x, float base, float scaling_factor, int position) {
   Array y;
   std::memcpy(y, x, sizeof y);
   attend::Rotary<rotary_dim> computed;
-  REQUIRE(computed.init(base, slower) == Status::ok);
+  REQUIRE(computed.init(base, scaling_factor) == Status::ok);
   REQUIRE(computed.template rotate<pairs>(y, position) == Status::ok);
   check(backend, which, y[0][0]);
 }

@@ -42,7 +42,7 @@ bool all_nan(const std::vector<float>& values) {
 
 }  // namespace
 
-TEST_CASE("a causal mask hides later keys and values from every row, whatever they hold") {
+TEST_CASE("a causal mask masks later keys and values from every row, whatever they hold") {
   for (const float bad : {not_a_number, infinity, -infinity, 3e38f}) {
     for (const int first_bad : {1, 7, 16, 30, 47}) {
       const Shape s{4, 2, 12, 13, 48, 48, true, 0, 0.0f, 2.0f};

@@ -44,10 +44,10 @@ struct Small {
 
 }  // namespace
 
-TEST_CASE("options: the scale of a value that weighs next to nothing is seen, that of a hidden one is not") {
+TEST_CASE("options: the scale of a value that weighs next to nothing is seen, that of a masked one is not") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
-    for (const bool hidden : {false, true}) {
+    for (const bool masked : {false, true}) {
       for (const int step : {keys, 16}) {
         Small s;
         std::vector<std::int8_t> bytes(keys * dim, 100);
@@ -55,7 +55,7 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
         std::vector<std::uint8_t> visible(keys, 1);
         for (int d = 0; d < dim; ++d) s.key[std::size_t(20 * dim + d)] = -100.0f;  // a weight of 0
         scales[20] = not_a_number;
-        visible[20] = std::uint8_t(!hidden);
+        visible[20] = std::uint8_t(!masked);
         s.problem.value = {static_cast<const float*>(static_cast<const void*>(bytes.data())), dim, dim};
         s.options.value_format = core::Format::int8;
         s.options.value_scales = scales.data();
@@ -70,8 +70,8 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
         } else {
           core::run(s.problem, s.options);
         }
-        CHECK(std::isnan(s.output[0]) == !hidden);
-        if (hidden) CHECK(s.output[0] == doctest::Approx(1.0));
+        CHECK(std::isnan(s.output[0]) == !masked);
+        if (masked) CHECK(s.output[0] == doctest::Approx(1.0));
       }
     }
   });
@@ -113,7 +113,7 @@ TEST_CASE("options: a NaN shows in the output where a window has its key, and no
   });
 }
 
-TEST_CASE("options: what a bias hides stays hidden under infinite alibi_slopes and tables") {
+TEST_CASE("options: what a bias masks stays masked under infinite alibi_slopes and tables") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
     for (const bool all : {true, false}) {
@@ -139,7 +139,7 @@ TEST_CASE("options: a bias of -2.36e38 or less gives weight 0, one of -2.35e38 i
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
     for (const float bias : {std::numeric_limits<float>::lowest(), -2.36e38f, -2.35e38f, -1e30f}) {
-      const bool hides = bias <= -2.36e38f;
+      const bool masks = bias <= -2.36e38f;
       for (const bool all : {true, false}) {
         Small s;
         for (int j = 0; j < keys; ++j) s.value[std::size_t(j) * dim] = j < keys / 2 ? 1.0f : 3.0f;
@@ -150,7 +150,7 @@ TEST_CASE("options: a bias of -2.36e38 or less gives weight 0, one of -2.35e38 i
         INFO(bias, " ", all);
         if (!all) {
           CHECK(s.output[0] == 1.0f);  // of the first key alone
-        } else if (hides) {
+        } else if (masks) {
           CHECK(s.output[0] == 0.0f);
           CHECK(s.lse[0] == -infinity);
         } else {
@@ -245,7 +245,7 @@ TEST_CASE("options: a call goes on with its states unless it says that it begins
   });
 }
 
-TEST_CASE("options: weights of hidden keys are 0 beside a NaN, and none is next to nothing") {
+TEST_CASE("options: weights of masked keys are 0 beside a NaN, and none is next to nothing") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
     Small s;

@@ -1,4 +1,4 @@
-// Memory that an option hides, or that lies past the last element of something, is not even read.
+// Memory that an option masks, or that lies past the last element of something, is not even read.
 #if defined(__unix__) || defined(__APPLE__)
 
 #include <doctest/doctest.h>
@@ -128,7 +128,7 @@ TEST_CASE("options: nothing is read past the last column of values of any format
   }
 }
 
-TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides from all are not read") {
+TEST_CASE("options: blocks of 64 keys that no window reaches or a mask masks for all are not read") {
   // As wide as lets 64 keys of one head fill a page.
   const int dim = int(sysconf(_SC_PAGESIZE) / 64 / 4), keys = 700;
   if (dim > 64) return;  // pages of 64 KB would take their time
@@ -150,7 +150,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask hides fro
         for (int t = 0; t < queries; ++t) in.visible[element(t, key)] = 0;
       }
     }
-    in.poison_hidden();
+    in.poison_masked();
     const OptionResults defined = defined_results(in);
     const std::string problem = in.text();
     for_each_backend([&](const char* backend) {
@@ -184,7 +184,7 @@ TEST_CASE("options: groups of 16 keys that no window reaches are not read, be th
     in.options.right = -1;
     in.options.sink_tokens = random.between(0, 40);
     in.places = keys;
-    in.poison_hidden();
+    in.poison_masked();
     const OptionResults defined = defined_results(in);
     const std::string problem = in.text();
     for_each_backend([&](const char* backend) {

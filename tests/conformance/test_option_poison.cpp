@@ -1,4 +1,4 @@
-// What an option hides is absent, whatever it holds.
+// What an option masks is absent, whatever it holds.
 #include <doctest/doctest.h>
 
 #include "../support/rounds.h"
@@ -9,10 +9,10 @@ using namespace attend_test;
 
 namespace {
 
-// The first difference in rows that see none of the bad keys; scores before anything is hidden may show a bad key as it is.
+// The first difference in rows that see none of the bad keys; scores before anything is masked may show a bad key as it is.
 std::string difference_unseen(const OptionInstance& in, const std::vector<bool>& bad, OptionResults found,
                               OptionResults expected) {
-  const bool shows_hidden = in.options.score_stage == core::Scores::raw || in.options.score_stage == core::Scores::capped;
+  const bool shows_masked = in.options.score_stage == core::Scores::raw || in.options.score_stage == core::Scores::capped;
   for (int t = 0; t < in.s.queries; ++t) {
     for (int h = 0; h < in.s.query_heads; ++h) {
       const auto r = std::size_t(t * in.s.query_heads + h);
@@ -25,7 +25,7 @@ std::string difference_unseen(const OptionInstance& in, const std::vector<bool>&
         if (sees_bad) forget(results->output, r * output_stride(in), output_stride(in));
         if (sees_bad && in.has(lse)) forget(results->lse, r, 1);
         if (sees_bad && in.has(scores)) forget(results->scores, r * score_stride(in), score_stride(in));
-        for (int j = 0; j < in.s.keys && shows_hidden && in.has(scores); ++j) {
+        for (int j = 0; j < in.s.keys && shows_masked && in.has(scores); ++j) {
           if (bad[std::size_t(j)]) forget(results->scores, r * score_stride(in) + std::size_t(j), 1);
         }
       }
@@ -36,7 +36,7 @@ std::string difference_unseen(const OptionInstance& in, const std::vector<bool>&
 
 }  // namespace
 
-TEST_CASE("options: bad numbers in keys and values change no bit of rows that do not see them, whichever option hides them") {
+TEST_CASE("options: bad numbers in keys and values change no bit of rows that do not see them, whichever option masks them") {
   int seed = 0;
   for (const unsigned hiding : {0u, unsigned(windows), unsigned(pins), unsigned(byte_masks), unsigned(bit_masks),
                                 unsigned(bias_masks), windows | pins | byte_masks | bias_masks}) {

@@ -85,7 +85,7 @@ TEST_CASE("a state that has seen nothing, or rows that see nothing of a stretch 
     RandomInstance in(std::uint64_t(offset) + 60000, windows | lse | sink_logits,
                       {4, 2, 12, 9, 20, 570, offset, 0.3f, 2.0f, false});
     in.options.left = 20, in.options.right = 2, in.options.sink_tokens = 0;
-    in.poison_hidden();
+    in.poison_masked();
     const OptionResults whole = run_options(in);
     CHECK(difference(in, whole, defined_results(in), true) == "");
     for_each_backend([&](const char* backend) {

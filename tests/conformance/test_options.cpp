@@ -102,7 +102,7 @@ TEST_CASE("options: alibi_slopes and tables of keys millions of positions away h
         RandomInstance in(std::uint64_t(number), alibi_slopes | lse | other,
                           {4, 2, 5, 6, queries, 200, offset, 0.3f, 2.0f, false});
         for (float& slope : in.slope_numbers) slope = slope < 0.0f ? -0x1p-6f : 0x1p-7f;  // neighbours differ at 2^22 still
-        in.poison_hidden();
+        in.poison_masked();
         check_instance(in, number);
       }
     }

@@ -26,19 +26,19 @@ struct Angles {
   }
 };
 
-std::vector<std::uint64_t> turns_of(float base, float slower, int pairs) {
+std::vector<std::uint64_t> turns_of(float base, float scaling_factor, int pairs) {
   std::vector<std::uint64_t> turns(static_cast<std::size_t>(pairs));
-  attend::core::rotary_turns(base, slower, pairs, turns.data());
+  attend::core::rotary_turns(base, scaling_factor, pairs, turns.data());
   return turns;
 }
 
-double worst_angle(float base, float slower, int pairs, int position) {
-  const std::vector<std::uint64_t> turns = turns_of(base, slower, pairs);
+double worst_angle(float base, float scaling_factor, int pairs, int position) {
+  const std::vector<std::uint64_t> turns = turns_of(base, scaling_factor, pairs);
   const Angles angles(turns, position);
   double worst = 0.0;
   for (int i = 0; i < pairs; ++i) {
     const long double angle =
-        position * (std::pow(static_cast<long double>(base), -static_cast<long double>(i) / pairs) / slower);
+        position * (std::pow(static_cast<long double>(base), -static_cast<long double>(i) / pairs) / scaling_factor);
     worst = std::max(worst, std::fabs(double(angles.cosines[std::size_t(i)] - std::cos(angle))));
     worst = std::max(worst, std::fabs(double(angles.sines[std::size_t(i)] - std::sin(angle))));
   }
@@ -51,11 +51,12 @@ TEST_CASE("errors of rotary angles: cosines and sines are within 1.2 * 2^-24 up 
   Random random(1);
   double worst = 0.0;
   for (const float base : {10000.0f, 500000.0f, 1e6f, 2.0f, 1e12f, 10007.5f}) {
-    for (const float slower : {1.0f, 4.0f, 2.5f, 65536.0f}) {
+    for (const float scaling_factor : {1.0f, 4.0f, 2.5f, 65536.0f}) {
       for (const int pairs : {1, 2, 3, 32, 64, 100}) {
-        for (const int position : {0, 1, 2, 4095, 1048576}) worst = std::max(worst, worst_angle(base, slower, pairs, position));
+        for (const int position : {0, 1, 2, 4095, 1048576})
+          worst = std::max(worst, worst_angle(base, scaling_factor, pairs, position));
         for (int round = 0; round < rounds(24); ++round) {
-          worst = std::max(worst, worst_angle(base, slower, pairs, random.between(0, 1048576)));
+          worst = std::max(worst, worst_angle(base, scaling_factor, pairs, random.between(0, 1048576)));
         }
       }
     }

@@ -164,7 +164,7 @@ template <class Number>
 bool check_typed(attend_test::Random& random, const char* name) {
   attend::ChainsOf<Number> c;
   c.rows = random.between(0, 2) == 0 ? Isa::tile_rows : 1;
-  const int most = Isa::typed_columns;
+  const int most = Isa::widened_columns;
   c.columns = random.between(0, 1) == 0 ? most : random.between(1, most);
   c.steps = random.between(1, most_steps);
   c.a_stride = c.steps + random.between(0, 15);

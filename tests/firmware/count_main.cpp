@@ -181,18 +181,18 @@ void count_call(const Call& call, int queries) {
 
   core::Paging paging{};
   if (call.ring) paging.ring_groups = core::panel_count(window + queries - 2) + 1;
-  const size_t rows = core::typed_cache_scale_floats(1, cached);
-  const core::TypedCache cache{memory.take(floats),
-                               memory.take(floats),
-                               memory.take(rows),
-                               memory.take(rows),
-                               call.format,
-                               call.format,
-                               1,
-                               dims,
-                               dims,
-                               cached,
-                               paging};
+  const size_t rows = core::format_cache_scale_floats(1, cached);
+  const core::FormatCache cache{memory.take(floats),
+                                memory.take(floats),
+                                memory.take(rows),
+                                memory.take(rows),
+                                call.format,
+                                call.format,
+                                1,
+                                dims,
+                                dims,
+                                cached,
+                                paging};
   core::store(cache, 0, cached, {key, dims, 0}, {value, dims, 0});
 
   core::Problem problem{};

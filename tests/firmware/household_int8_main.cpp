@@ -9,7 +9,7 @@
 namespace {
 
 void answer(const app::Household& household, const std::string& sentence) {
-  app::Commands commands(household, app::Arithmetic::int8);
+  app::Commands commands(household, app::Arithmetic::integer);
   app::IntegerLlama llama(household.checkpoint, household.scales, int(app::longest_tokens));
   app::Answer found;
 #ifdef ATTEND_COUNT

@@ -91,19 +91,19 @@ __attribute__((noinline)) void call_layer_ring() {
 
 // Attention in integers over arrays, one token over a cache, and over a ring.
 constexpr attend::Quantisation<Shape> quantisation(0.03, 0.03, 0.02, 0.02);
-attend::Int8Query<Shape, prompt_tokens> integer_query;
-attend::Int8Key<Shape, prompt_tokens> integer_key;
-attend::Int8Value<Shape, prompt_tokens> integer_value;
-attend::Int8Output<Shape, prompt_tokens> integer_output;
-attend::Int8Query<Shape> integer_token;
-attend::Int8Output<Shape> integer_token_output;
-attend::Int8RingCache<Shape, LastTokens> integer_ring;
-attend::Int8Workspace<Shape, prompt_tokens, prompt_tokens> integer_work;
-attend::Int8Workspace<Shape> integer_ring_work;
+attend::IntegerQuery<Shape, prompt_tokens> integer_query;
+attend::IntegerKey<Shape, prompt_tokens> integer_key;
+attend::IntegerValue<Shape, prompt_tokens> integer_value;
+attend::IntegerOutput<Shape, prompt_tokens> integer_output;
+attend::IntegerQuery<Shape> integer_token;
+attend::IntegerOutput<Shape> integer_token_output;
+attend::IntegerRingCache<Shape, LastTokens> integer_ring;
+attend::IntegerWorkspace<Shape, prompt_tokens, prompt_tokens> integer_work;
+attend::IntegerWorkspace<Shape> integer_ring_work;
 struct Wide {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 64;
 };
-static_assert(!ATTEND_EMBEDDED || sizeof(attend::Int8Workspace<Wide, 64, 64>) <= 1024, "README says how much it takes");
+static_assert(!ATTEND_EMBEDDED || sizeof(attend::IntegerWorkspace<Wide, 64, 64>) <= 1024, "README says how much it takes");
 __attribute__((noinline)) void call_integer() {
   attend::attention(integer_query, integer_key, integer_value, integer_output, integer_work, quantisation);
 }
@@ -113,7 +113,7 @@ __attribute__((noinline)) void call_integer_ring() {
 
 // A projection in integers of one token, 128 x 128.
 constexpr attend::ProjectionScales<> projection_scales({0.03, 5}, 0.01, {0.02, 0});
-attend::Int8Vectors<1, width> integer_projected, integer_to_project;
+attend::IntegerVectors<1, width> integer_projected, integer_to_project;
 attend::IntegerWeights<width, width> integer_weights;
 __attribute__((noinline)) void call_project_integer() {
   attend::project(integer_to_project, integer_weights, projection_scales, integer_projected);
@@ -177,8 +177,8 @@ void begin_prefill_int8() {
 
 void begin_integer() { call_integer(); }
 void begin_integer_ring() {
-  attend::Int8Key<Shape> key;
-  attend::Int8Value<Shape> value;
+  attend::IntegerKey<Shape> key;
+  attend::IntegerValue<Shape> value;
   integer_ring.append(key, value);
   call_integer_ring();
 }

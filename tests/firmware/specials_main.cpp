@@ -1,4 +1,4 @@
-// Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them hidden by the mask: one hash
+// Problems with NaN, infinities and huge numbers planted in queries, keys and values, some of them masked: one hash
 // of all outputs, the same on every target. All NaNs count as the same, as do zeros of either sign, and subnormals count as
 // zero.
 #include "../../include/attend/core.h"

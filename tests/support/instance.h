@@ -41,14 +41,14 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
 
 class Instance {
  public:
-  // hidden_keys: how many keys and values lie in memory after the last that exists.
-  Instance(const Shape& shape, std::uint64_t seed, int hidden = 19) : s(shape), hidden_keys(hidden) {
+  // keys_beyond: how many keys and values lie in memory after the last that exists.
+  Instance(const Shape& shape, std::uint64_t seed, int beyond = 19) : s(shape), keys_beyond(beyond) {
     if (s.scale == 0.0f) s.scale = attend::default_scale(s.head_dim);
     Random random(seed);
     query.resize(std::size_t(s.queries * s.query_heads * s.head_dim));
     random.fill(query.data(), query.size(), s.spread);
-    key = poison(std::size_t((s.keys + hidden_keys) * s.kv_heads * s.head_dim));
-    value = poison(std::size_t((s.keys + hidden_keys) * s.kv_heads * s.value_dim));
+    key = poison(std::size_t((s.keys + keys_beyond) * s.kv_heads * s.head_dim));
+    value = poison(std::size_t((s.keys + keys_beyond) * s.kv_heads * s.value_dim));
     random.fill(key.data(), std::size_t(s.keys * s.kv_heads * s.head_dim));
     random.fill(value.data(), std::size_t(s.keys * s.kv_heads * s.value_dim));
   }
@@ -117,7 +117,7 @@ class Instance {
   // Over a cache, the queries in chunks. With `growing` (self-attention with offset 0) the cache holds only what came before
   // and the chunk itself; otherwise all keys from the start.
   std::vector<float> chunks(int chunk, bool growing, Blocks blocks = {}) const {
-    const int capacity = s.keys + hidden_keys;
+    const int capacity = s.keys + keys_beyond;
     std::vector<float> output = new_output();
     std::vector<float> keys = poison(attend::core::cache_key_floats(s.kv_heads, s.head_dim, capacity));
     std::vector<float> values = poison(attend::core::cache_value_floats(s.kv_heads, s.value_dim, capacity));
@@ -157,7 +157,7 @@ class Instance {
   }
 
   Shape s;
-  int hidden_keys;
+  int keys_beyond;
   std::vector<float> query, key, value;
 
  private:

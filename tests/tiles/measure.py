@@ -68,7 +68,7 @@ def ask_models(mca, backend, found, rounds=pipeline_models.ROUNDS):
 
 
 def mark_tiles(found):
-    """Marks the loops that do the work: the widest tiles of floats, exponentials; on small parts whatever has rows or chains."""
+    """Marks the loops that do the work: the widest tiles of floats, exponentials; on embedded processors whatever has rows or chains."""
     widest = {}
     for loop in found:
         tile = loop.function

@@ -55,13 +55,13 @@ TEST_CASE("app: the command line is taken as given or refused") {
   CHECK(spoken.sentence == "");
   CHECK(spoken.heatmap == "h");
   CHECK(spoken.household == "p");
-  CHECK_FALSE(none.int8);
-  CHECK(parse({"--arithmetic", "int8"}).int8);
-  CHECK_FALSE(parse({"--arithmetic", "float32"}).int8);
+  CHECK_FALSE(none.integer);
+  CHECK(parse({"--arithmetic", "integer"}).integer);
+  CHECK_FALSE(parse({"--arithmetic", "float32"}).integer);
   CHECK(parse({"--quantise", "sentences"}).quantise == "sentences");
   refused({"--arithmetic", "int4"});
   refused({"--quantise", ""});
-  refused({"--heatmap", "h", "--arithmetic", "int8"});
+  refused({"--heatmap", "h", "--arithmetic", "integer"});
   CHECK(parse({"--example", "textbook"}).textbook);
   refused({"--example", "story"});
   refused({"--example", "textbook", "--model", "m", "--tokenizer", "t"});

@@ -264,14 +264,14 @@ int wrong_chains(Random& random) {
   random.fill(a, 4 * most_steps);
   random.fill(sums[0][0], 32);
   std::memcpy(sums[1], sums[0], sizeof sums[0]);
-  const int rows = random.between(0, 1) == 0 ? 1 : Scalar::tile_rows, columns = random.between(1, Scalar::typed_columns);
+  const int rows = random.between(0, 1) == 0 ? 1 : Scalar::tile_rows, columns = random.between(1, Scalar::widened_columns);
   const int steps = random.between(1, most_steps), column = random.between(0, 4);
   const float scale = rows == 1 ? 0.37f : 1.0f;
   const bool adds = random.between(0, 1) != 0;
-  float* const typed_to[] = {sums[0][0], sums[0][1], sums[0][2], sums[0][3]};
+  float* const widened_to[] = {sums[0][0], sums[0][1], sums[0][2], sums[0][3]};
   float* const float_to[] = {sums[1][0], sums[1][1], sums[1][2], sums[1][3]};
   Scalar::chains(
-      attend::ChainsOf<Number>{rows, columns, steps, a, most_steps, scale, narrow, b_step, 1, typed_to, column, adds});
+      attend::ChainsOf<Number>{rows, columns, steps, a, most_steps, scale, narrow, b_step, 1, widened_to, column, adds});
   Scalar::chains(attend::Chains{rows, columns, steps, a, most_steps, scale, wide, b_step, 1, float_to, column, adds});
   int wrong = 0;
   for (int i = 0; i < 32; ++i) {
@@ -283,7 +283,7 @@ int wrong_chains(Random& random) {
 
 }  // namespace
 
-TEST_CASE("formats: chains over numbers of small parts, in plain C++, are those over the floats that these are") {
+TEST_CASE("formats: chains over numbers of embedded processors, in plain C++, are those over the floats that these are") {
   Random random(5);
   int wrong = 0;
   for (int i = 0; i < attend_test::rounds(20000); ++i) {

@@ -51,7 +51,7 @@ TEST_CASE("app: the model in integers understands as many held-out commands as t
   const int step = rounds(12) == 12 ? 1 : 12;
   const std::string sentences = folder.write("sentences.txt", some_held_out(step));
   const app::Understood floats = app::understood(household, sentences, app::Arithmetic::float32);
-  const app::Understood integers = app::understood(household, sentences, app::Arithmetic::int8);
+  const app::Understood integers = app::understood(household, sentences, app::Arithmetic::integer);
   CHECK(integers.all * step >= 1000 - step);
   CHECK(integers.others * step >= 500 - step);
   CHECK(integers.right >= floats.right - integers.all / 100 - 1);
@@ -65,7 +65,7 @@ TEST_CASE("app: the model in integers has the same scores under every backend, a
     CHECK(digest_of(household, app::example_sentences[0]) == 0x21152b0e1537dc9bu);
     CHECK(digest_of(household, app::example_sentences[1]) == 0x65fc4d6f901838b8u);
     CHECK(digest_of(household, app::example_sentences[2]) == 0xa2fcae147c8112ffu);
-    app::Commands commands(household, app::Arithmetic::int8);
+    app::Commands commands(household, app::Arithmetic::integer);
     for (int again = 0; again < 2; ++again) {
       CHECK(commands.answer(app::example_sentences[0]).action == "light.dim room=bedroom level=30");
     }
@@ -76,7 +76,7 @@ TEST_CASE("app: the model in integers needs scales and weights of 8 bits in rows
   const Folder folder;
   app::Household household = app::load_household(model_path);
   const auto refused = [](const app::Household& of) {
-    return contains(failure_of([&] { app::Commands commands(of, app::Arithmetic::int8); }),
+    return contains(failure_of([&] { app::Commands commands(of, app::Arithmetic::integer); }),
                     "needs weights of 8 bits and scales");
   };
   CHECK_FALSE(refused(household));

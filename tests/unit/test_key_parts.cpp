@@ -28,7 +28,7 @@ class KeyParts {
     output = poison(std::size_t(s.queries * s.query_heads * s.value_dim));
     partials = poison(attend::core::partial_floats(s.query_heads, s.queries, s.value_dim, s.keys));
     if (!cached) return;
-    const int capacity = s.keys + instance.hidden_keys;
+    const int capacity = s.keys + instance.keys_beyond;
     keys_ = poison(attend::core::cache_key_floats(s.kv_heads, s.head_dim, capacity));
     values_ = poison(attend::core::cache_value_floats(s.kv_heads, s.value_dim, capacity));
     const attend::core::Problem p = instance.arrays(output);
@@ -108,8 +108,8 @@ Shape random_shape(Random& random) {
 TEST_CASE("key parts: 100 random shapes have the defined bits in 1 to 16 parts") {
   Random random(31);
   for (int number = 0; number < rounds(100); ++number) {
-    const int hidden_keys = number % 2 == 0 ? 19 : 0;
-    const Instance instance(random_shape(random), std::uint64_t(number) + 500, hidden_keys);
+    const int keys_beyond = number % 2 == 0 ? 19 : 0;
+    const Instance instance(random_shape(random), std::uint64_t(number) + 500, keys_beyond);
     const std::vector<float> expected = instance.defined();
     const std::string text = instance.text();
     INFO(number, text);

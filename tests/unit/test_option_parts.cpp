@@ -1,4 +1,4 @@
-// Parts of a problem with options: every row belongs to one of them, and they take about the same work, whatever hides keys.
+// Parts of a problem with options: every row belongs to one of them, and they take about the same work, whatever masks keys.
 #include <doctest/doctest.h>
 
 #include <algorithm>

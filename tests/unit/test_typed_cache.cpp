@@ -23,9 +23,9 @@ struct World {
 
   World(Format keys, Format values, int head_dim, int value_dim, int capacity, int token_count, Paging paging = {})
       : tokens(token_count),
-        key_bytes(attend::core::typed_cache_key_bytes(keys, heads, head_dim, capacity), 0x7f),
-        value_bytes(attend::core::typed_cache_value_bytes(values, heads, value_dim, capacity), 0x7f),
-        key_scales(attend::core::typed_cache_scale_floats(heads, capacity), -1.0f),
+        key_bytes(attend::core::format_cache_key_bytes(keys, heads, head_dim, capacity), 0x7f),
+        value_bytes(attend::core::format_cache_value_bytes(values, heads, value_dim, capacity), 0x7f),
+        key_scales(attend::core::format_cache_scale_floats(heads, capacity), -1.0f),
         value_scales(key_scales),
         key(std::size_t(tokens * heads * head_dim)),
         value(std::size_t(tokens * heads * value_dim)),
@@ -103,12 +103,12 @@ struct World {
   std::vector<std::uint8_t> key_bytes, value_bytes;  // of vectors: aligned for any number
   std::vector<float> key_scales, value_scales;
   std::vector<float> key, value;
-  attend::core::TypedCache cache;
+  attend::core::FormatCache cache;
 };
 
 }  // namespace
 
-TEST_CASE("typed cache: every format of keys and values, in pieces, comes back") {
+TEST_CASE("cache formats: every format of keys and values, in pieces, comes back") {
   for (const Format keys : formats) {
     for (const Format values : formats) {
       World world(keys, values, 7, 5, 50, 41);
@@ -122,7 +122,7 @@ TEST_CASE("typed cache: every format of keys and values, in pieces, comes back")
   }
 }
 
-TEST_CASE("typed cache: nothing is written but the tokens") {
+TEST_CASE("cache formats: nothing is written but the tokens") {
   World world(Format::float16, Format::int8, 3, 4, 32, 32);
   const std::vector<std::uint8_t> keys = world.key_bytes, values = world.value_bytes;
   world.store(17, 2);
@@ -143,7 +143,7 @@ TEST_CASE("typed cache: nothing is written but the tokens") {
   CHECK(scales_changed == 0);
 }
 
-TEST_CASE("typed cache: a ring holds the last groups over many rounds, and those of sink tokens besides") {
+TEST_CASE("cache formats: a ring holds the last groups over many rounds, and those of sink tokens besides") {
   for (const int sink_tokens : {0, 1, 3}) {
     for (const int chunk : {1, 5, 16, 37, 300}) {
       const Paging paging = {nullptr, 0, 4, sink_tokens};
@@ -165,7 +165,7 @@ TEST_CASE("typed cache: a ring holds the last groups over many rounds, and those
   }
 }
 
-TEST_CASE("typed cache: pages in any order") {
+TEST_CASE("cache formats: pages in any order") {
   const std::int32_t pages[] = {5, 0, 3, 4};
   const Paging paging = {pages, 2, 0, 0};
   World world(Format::int8, Format::float32, 4, 4, 6 * 2 * 16, 4 * 2 * 16, paging);
@@ -206,7 +206,7 @@ TEST_CASE("paging: runs are as long as groups lie one after another") {
   CHECK(attend::run_length({nullptr, 0, 4, 3}, 160, 6, 4) == 2);
 }
 
-TEST_CASE("typed cache: int8 rows of all sizes, of zeros, and with numbers that are none") {
+TEST_CASE("cache formats: int8 rows of all sizes, of zeros, and with numbers that are none") {
   constexpr int dims = 9;
   for (int exponent = -149; exponent <= 127; ++exponent) {
     World world(Format::int8, Format::int8, dims, dims, 16, 16);

@@ -86,7 +86,7 @@ struct Sizes {
 };
 attend::RingCache<Shape, Sizes, float, signed char> wrong;
 
-//! ring_of_negative_pinned: attend: the sink_tokens of a RingCache must be at least 0
+//! ring_of_negative_sink_tokens: attend: the sink_tokens of a RingCache must be at least 0
 struct Sizes {
   static constexpr int window = 8, sink_tokens = -1;
 };

@@ -99,11 +99,11 @@ static float gain[7];
 void wrong() { attend::self_attention(vectors, attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::head_norm(gain, gain)), cache, results, layer_workspace); }
 
 //! additive_hidden: attend: queries and keys of additive_attention have as many numbers for each token as v has
-static float hidden_query[10], hidden_keys[6][10], v[9], values[6][4], context[4];
+static float hidden_query[10], keys_beyond[6][10], v[9], values[6][4], context[4];
 static attend::AdditiveWorkspace<1, 6, 10, 4> work;
-void wrong() { attend::additive_attention(hidden_query, hidden_keys, v, values, context, work); }
+void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, context, work); }
 
 //! additive_workspace: attend: additive_attention needs an attend::AdditiveWorkspace<tokens, keys, hidden, width>
-static float hidden_query[10], hidden_keys[6][10], v[10], values[6][4], context[4];
+static float hidden_query[10], keys_beyond[6][10], v[10], values[6][4], context[4];
 static attend::AdditiveWorkspace<1, 5, 10, 4> work;
-void wrong() { attend::additive_attention(hidden_query, hidden_keys, v, values, context, work); }
+void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, context, work); }
