@@ -12,7 +12,7 @@ TEST_OPT ?= -O1
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
-LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*.cpp))
+LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*/*.cpp))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/integer.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
@@ -65,7 +65,7 @@ $(BUILD)/libattend.so: $(LIBRARY)
 	@ln -sf libattend.so $@.$(MAJOR)
 
 MAJOR = $(firstword $(subst ., ,$(VERSION)))
-VERSION := $(shell sed -nE 's/^.define ATTEND_VERSION_(MAJOR|MINOR|PATCH) //p' include/attend/version.h | paste -sd.)
+VERSION := $(shell sed -nE 's/^.define ATTEND_VERSION_(MAJOR|MINOR|PATCH) //p' include/attend/core/version.h | paste -sd.)
 
 ## install     headers, both libraries, attend.pc and files for CMake, below PREFIX= (/usr/local), or staged below DESTDIR=
 ## uninstall   removes what install has written, told the same folders

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "attend/attend.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 #include "peers/peers.h"
 #include "typed_cache.h"
 

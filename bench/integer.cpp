@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "../src/backends.h"
+#include "../src/isa/list.h"
 #include "../tests/support/random.h"
 #include "attend/attend.h"
-#include "attend/core_integer.h"
+#include "attend/core/integer.h"
 #include "machine.h"
 #include "timing.h"
 
@@ -76,7 +76,7 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
 #if ATTEND_X86
   // The library takes AVX-VNNI where it can.
   if (backend == "avx2") {
-    calls.push_back({"integers without VNNI", [&] { core::IntegerEntry<core::Avx2Backend>::run(i); }});
+    calls.push_back({"integers without VNNI", [&] { avx2::Backend::run_integers(i); }});
   }
 #endif
   time_in_turns(calls, 25, 0.005);

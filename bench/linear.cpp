@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "attend/attend.h"
-#include "attend/core_linear.h"
+#include "attend/core/linear.h"
 #include "machine.h"
 #include "peers/peers.h"
 #include "timing.h"

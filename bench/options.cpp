@@ -14,7 +14,7 @@
 
 #include "../tests/support/random.h"
 #include "attend/attend.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 #include "machine.h"
 #include "timing.h"
 #include "typed_cache.h"

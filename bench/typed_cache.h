@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "attend/attend.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 #include "timing.h"
 
 namespace bench {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 #include "integer_llama.h"
 
 namespace app {

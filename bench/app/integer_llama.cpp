@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "attend/attention.h"
-#include "attend/core_layer.h"
+#include "attend/core/layer.h"
 #include "llama.h"
 #include "quantise.h"
 

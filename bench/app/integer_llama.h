@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "attend/core_integer.h"
-#include "attend/core_integer_linear.h"
+#include "attend/core/integer.h"
+#include "attend/core/integer_linear.h"
 #include "checkpoint.h"
 #include "integer_scales.h"
 #include "language_model.h"

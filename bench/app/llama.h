@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "attend/core.h"
+#include "attend/core/attention.h"
 #include "checkpoint.h"
 #include "language_model.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "attend/core_linear.h"
+#include "attend/core/linear.h"
 
 namespace app {
 

@@ -18,7 +18,7 @@ import re
 import sys
 
 # Declarations that sections share with the dispatcher: they come once, before all sections.
-SHARED = ['src/numerics/float_rules.h', 'src/backends.h', 'src/layers.h', 'src/kernel/operands.h']
+SHARED = ['src/numerics/float_rules.h', 'src/isa/list.h', 'src/isa/list.h', 'src/kernel/operands.h']
 INCLUDE = re.compile(r'^#include "([^"]+)".*$')
 ENTRY_CLASS = re.compile(r'^template <class Backend>\nstruct (\w+) \{\n.*?^\};\n', re.M | re.S)
 
@@ -78,7 +78,7 @@ class Headers:
         if path in self.taken:
             return ''
         if path == 'src/backend/alone.h':  # sections are alone
-            return self.header('src/backends.h')
+            return self.header('src/isa/list.h')
         switch = path.endswith('_on.h') or path.endswith('_off.h')  # once for each source
         here = tuple(self.conditions)
         if not switch and any(place == here[:len(place)] for place in self.places.get(path, [])):
@@ -184,7 +184,7 @@ def amalgamate(root, banner):
              for name in re.findall(r'^(?:struct|enum class) (\w+)', (root / path).read_text(), re.M)
              if re.search(rf'\bconst {name}&', entry_text)}
     types = ''.join(f'using attend::core::{name};\n' for name in sorted(names))
-    shared = expand(root, SHARED[:1] + ['src/layers.h', 'src/kernel/operands.h'], public)
+    shared = expand(root, SHARED[:1] + ['src/isa/list.h', 'src/kernel/operands.h'], public)
     taken = public + SHARED
     sections, rest = {}, []
     for source in sources:

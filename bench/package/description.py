@@ -1,4 +1,4 @@
-"""What every package says of the project, once: its name, its version (from include/attend/version.h alone), its files."""
+"""What every package says of the project, once: its name, its version (from include/attend/core/version.h alone), its files."""
 import re
 import struct
 
@@ -15,7 +15,7 @@ def files(root, *patterns):
 
 def describe(root, url):
     """What templates may name between @ and @."""
-    version = (root / 'include/attend/version.h').read_text()
+    version = (root / 'include/attend/core/version.h').read_text()
     number = lambda part: re.search(rf'^#define ATTEND_VERSION_{part} (\d+)$', version, re.M)[1]
     sources = files(root, 'src/*.cpp')
     return {

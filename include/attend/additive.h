@@ -11,12 +11,11 @@
 // and sums have its order and its bits, and masked means absent here too.
 #pragma once
 
-#include "activations.h"
 #include "attention.h"
-#include "call_settings.h"
-#include "core_additive.h"
+#include "core/additive.h"
+#include "detail/call_settings.h"
 #include "linear.h"
-#include "normalisation.h"
+#include "row_functions.h"
 
 namespace attend {
 

@@ -39,8 +39,8 @@
 #ifndef ATTEND_C_H
 #define ATTEND_C_H
 
-#include "attend_problem.h" /* attend_problem, and with it attend_status.h */
-#include "version.h"
+#include "c/problem.h" /* attend_problem, and with it attend_status.h */
+#include "core/version.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 // call fills must not overlap anything else.
 #pragma once
 
-#include "option_calls.h"
+#include "detail/option_calls.h"
 
 namespace attend {
 

@@ -11,7 +11,7 @@
 // call depends on its shape and its masks alone, not on its numbers. Errors: README.md.
 #pragma once
 
-#include "integer_calls.h"
+#include "detail/integer_calls.h"
 
 namespace attend {
 

@@ -9,8 +9,8 @@
 // code.
 #pragma once
 
-#include "core_integer_linear.h"
-#include "integer_arrays.h"
+#include "core/integer_linear.h"
+#include "detail/integer_arrays.h"
 
 namespace attend {
 

@@ -9,10 +9,10 @@
 //   attend::finish(cache, partials, output, quantisation, options);                                         // in one
 #pragma once
 
-#include "call_settings.h"
+#include "detail/call_settings.h"
+#include "detail/state_progress.h"
 #include "integer.h"
 #include "key_parts.h"
-#include "state_progress.h"
 
 namespace attend {
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "attention.h"
-#include "call_settings.h"
+#include "detail/call_settings.h"
 
 namespace attend {
 

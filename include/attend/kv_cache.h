@@ -2,7 +2,7 @@
 // memory.
 #pragma once
 
-#include "cache_rows.h"
+#include "detail/cache_rows.h"
 
 namespace attend {
 namespace detail {

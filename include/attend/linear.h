@@ -10,9 +10,9 @@
 // format of weights not that of others.
 #pragma once
 
-#include "calls.h"
-#include "float_arrays.h"
-#include "weights.h"
+#include "detail/calls.h"
+#include "detail/float_arrays.h"
+#include "detail/weights.h"
 
 namespace attend {
 

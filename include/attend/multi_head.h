@@ -14,7 +14,7 @@
 // what is out of range with a status, and touches nothing then.
 #pragma once
 
-#include "layer_calls.h"
+#include "detail/layer_calls.h"
 
 namespace attend {
 

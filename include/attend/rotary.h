@@ -9,8 +9,8 @@
 // A RotaryTable holds cosines and sines of all positions, where computing them for each token takes too long.
 #pragma once
 
-#include "core_layer.h"
-#include "float_arrays.h"
+#include "core/layer.h"
+#include "detail/float_arrays.h"
 #include "options.h"
 
 namespace attend {

@@ -11,7 +11,7 @@
 //   };
 #pragma once
 
-#include "config.h"
+#include "core/config.h"
 
 #if __cplusplus < 201703L
 #error "attend needs C++17 for its C++ surface: compile with -std=c++17 or newer, or use the C surface, attend_c.h"

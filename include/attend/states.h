@@ -7,9 +7,9 @@
 //   attend::finish(state, output, options);
 #pragma once
 
-#include "call_settings.h"
-#include "option_calls.h"
-#include "state_progress.h"
+#include "detail/call_settings.h"
+#include "detail/option_calls.h"
+#include "detail/state_progress.h"
 
 namespace attend {
 

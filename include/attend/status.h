@@ -1,7 +1,7 @@
 // What every call of the C++ surface answers.
 #pragma once
 
-#include "config.h"
+#include "core/config.h"
 
 namespace attend {
 

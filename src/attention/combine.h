@@ -7,14 +7,15 @@
 //   divide by the denominator
 //
 // The running maximum of the whole only moves exponents, so a segment that starts without it has the same digits.
-#pragma once
+#ifndef ATTEND_ATTENTION_COMBINE_H
+#define ATTEND_ATTENTION_COMBINE_H
 
-#include "../../include/attend/core.h"
+#include "../../include/attend/core/attention.h"
 #include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Adds sums to a row, which is multiplied by `factor` first: rescale_factor of the two maxima, where the row's is not above the
@@ -83,4 +84,6 @@ void add_segments(const core::Problem& problem, const float* kept) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,10 +1,11 @@
 // As combine.h adds up segments, for calls with options: sinks join the denominator, and there may be a log-sum-exp.
-#pragma once
+#ifndef ATTEND_ATTENTION_COMBINE_OPTIONS_H
+#define ATTEND_ATTENTION_COMBINE_OPTIONS_H
 
 #include "../kernel/epilogue.h"
 #include "combine.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // kept: [kv_heads][seen segments][queries][group][partial_row_floats]. A segment of which a row sees nothing adds zeros to it.
@@ -27,4 +28,6 @@ void add_segments(const core::Problem& problem, const core::Options& options, co
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -11,13 +11,14 @@
 // Keys are read as they lie, panels or not. Left-over rows go one by one; so do rows that see different numbers of a chain's
 // keys, in the value step. A masked value is never read. Rows with a masked key between visible ones go by runs of adjacent
 // keys; so do rows of a chain that a call with states begins or leaves in its middle, and few rows where a ring wraps.
-#pragma once
+#ifndef ATTEND_ATTENTION_EMBEDDED_H
+#define ATTEND_ATTENTION_EMBEDDED_H
 
-#include "../simd/contract.h"
+#include "../isa/contract.h"
 #include "embedded_runs.h"
 #include "embedded_tiles.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 template <class Isa, class Features>
@@ -233,4 +234,6 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

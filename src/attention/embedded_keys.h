@@ -3,14 +3,15 @@
 // A piece is a run of keys of a chain whose groups lie one after another. Rows of one tile read numbers where they lie, and
 // widen them in registers. For more rows, a group of keys or some columns of a chain's values are widened once, in work memory;
 // and values are brought together there where a chain is of several pieces.
-#pragma once
+#ifndef ATTEND_ATTENTION_EMBEDDED_KEYS_H
+#define ATTEND_ATTENTION_EMBEDDED_KEYS_H
 
 #include "../numerics/formats.h"
 #include "features.h"
 #include "paging.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 struct EmbeddedPiece {
@@ -146,4 +147,6 @@ class EmbeddedKeys<Isa, NoFeatures> {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

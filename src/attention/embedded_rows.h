@@ -1,13 +1,14 @@
 // The rows of a block of the embedded pipeline: what each of them sees of a chain of keys, and where its query, scores and sums
 // lie.
-#pragma once
+#ifndef ATTEND_ATTENTION_EMBEDDED_ROWS_H
+#define ATTEND_ATTENTION_EMBEDDED_ROWS_H
 
 #include "../kernel/epilogue.h"
 #include "features.h"
 #include "row_state.h"
 #include "score_mod.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Of a chain, what a row sees by position: keys from ... to - 1, counted from the chain's first. Sink tokens and a window may
@@ -55,7 +56,7 @@ class EmbeddedRows {
       : problem_(problem),
         options_(options),
         use_(Features::score_mods ? score_use(options) : ScoreUse{}),
-        shows_masked_(Features::score_mods && attend::shows_masked(options)),
+        shows_masked_(Features::score_mods && ATTEND_ISA::shows_masked(options)),
         query_scale_(Features::score_mods ? ScoreFactors(problem, options).query : base2_scale(problem.scale)) {
     const core::EmbeddedOptionMemory at(problem.row_block, problem.head_dim, problem.value_dim);
     float* const work = problem.scratch;
@@ -70,7 +71,7 @@ class EmbeddedRows {
 
   const core::Problem& problem() const { return problem_; }
   const core::Options& options() const { return options_; }
-  bool has_states() const { return Features::states && attend::has_states(options_); }
+  bool has_states() const { return Features::states && ATTEND_ISA::has_states(options_); }
   bool modifies() const { return Features::score_mods && use_.modifies; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
   bool shows_masked() const { return Features::score_mods && shows_masked_; }
@@ -265,4 +266,6 @@ class EmbeddedRows<Isa, NoFeatures> {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

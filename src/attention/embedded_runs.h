@@ -1,11 +1,12 @@
 // The values of a row of the embedded pipeline by runs of keys that lie together and that the row sees: masked values are never
 // touched.
-#pragma once
+#ifndef ATTEND_ATTENTION_EMBEDDED_RUNS_H
+#define ATTEND_ATTENTION_EMBEDDED_RUNS_H
 
 #include "embedded_keys.h"
 #include "embedded_rows.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Goes on with a row's chain: values that lie together. Numbers that are not floats become floats first, a few at a time.
@@ -69,4 +70,6 @@ ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,12 +1,13 @@
 // Scores and sums of a block of rows of the embedded pipeline, a tile at a time: a few rows over keys that lie one after
 // another, by the chains of an instruction set.
-#pragma once
+#ifndef ATTEND_ATTENTION_EMBEDDED_TILES_H
+#define ATTEND_ATTENTION_EMBEDDED_TILES_H
 
-#include "../simd/chains.h"
+#include "../isa/chains.h"
 #include "embedded_keys.h"
 #include "embedded_rows.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // How many columns one call of Isa::chains takes.
@@ -190,4 +191,6 @@ class EmbeddedTiles {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -5,17 +5,18 @@
 //     for each tile of rows:  scores -> score modifications -> weights -> weighted sum of values
 //     at the end of a segment: add its sums to the sums of the segments before it
 //   epilogue: divide by the denominators, or keep the states
-#pragma once
+#ifndef ATTEND_ATTENTION_FEATURE_WALK_H
+#define ATTEND_ATTENTION_FEATURE_WALK_H
 
 #include "../kernel/epilogue.h"
 #include "masked_values.h"
 #include "row_block.h"
 #include "score_mod.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
-template <class Isa, class Backend>
+template <class Isa>
 class FeatureWalk {
  public:
   FeatureWalk(const core::Problem& problem, const core::Options& options, const core::HostWorkMemory& at)
@@ -43,7 +44,7 @@ class FeatureWalk {
  private:
   using Walked = RowBlock<Isa, AllFeatures>;
   using KeyBlock = typename Walked::KeyBlock;
-  using Tiles = core::Tiles<Backend>;
+  using Steps = Tiles<Isa>;
 
   void end_rows() {
     rows_.for_each_row([&](int r, int token, int head) {
@@ -138,7 +139,7 @@ class FeatureWalk {
     for (; tile.r < rows_.rows.count; tile.r += tile.rows) {
       tile.rows = at_most(rows_.rows.count - tile.r, Isa::tile_rows);
       if (seen && block.key_scales == nullptr) {
-        rows_.template attend_tile<Tiles>(tile, block, visible);
+        rows_.template attend_tile<Steps>(tile, block, visible);
       } else {
         add_keys_to_tile(tile, block);
       }
@@ -155,7 +156,7 @@ class FeatureWalk {
     int from = block.from;
     while (from < to && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
     if (from >= to || (has_masks_ && !lets_any(tile, block.key + from, to - from))) return;
-    Tiles::score(tile.rows, rows_.query(tile.r), block.panels, from, to, rows_.scores);
+    Steps::score(tile.rows, rows_.query(tile.r), block.panels, from, to, rows_.scores);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
     if (visible[tile.rows - 1] > from) values_.add(tile, block, from, visible, gaps, visibility_);
   }
@@ -185,9 +186,11 @@ class FeatureWalk {
   const bool has_masks_;
   const int key_block_;
   Walked rows_;
-  MaskedValues<Isa, Backend> values_;
+  MaskedValues<Isa> values_;
   BlockVisibility visibility_{};  // of the block's rows
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -2,11 +2,12 @@
 //
 // A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Each
 // set is an object of its own (backend_<isa>.cpp, backend_<isa>_options.cpp), so that a program holds only what it calls.
-#pragma once
+#ifndef ATTEND_ATTENTION_FEATURES_H
+#define ATTEND_ATTENTION_FEATURES_H
 
 #include "../numerics/formats.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 struct NoFeatures {
@@ -42,4 +43,6 @@ struct CacheFeatures : NoFeatures {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -8,17 +8,18 @@
 //   rows end: one reciprocal each, outputs rounded and clamped
 //
 // Embedded processors have blocks of one tile, and read keys and values where they lie.
-#pragma once
+#ifndef ATTEND_ATTENTION_INTEGER_H
+#define ATTEND_ATTENTION_INTEGER_H
 
+#include "../isa/integer_query.h"
 #include "../kernel/tile_sizes.h"
-#include "../simd/integer_query.h"
 #include "integer_host.h"
 #include "integer_keys.h"
 #include "integer_rows.h"
 #include "rows.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // What only hosts have.
@@ -282,4 +283,6 @@ class IntegerPipeline {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

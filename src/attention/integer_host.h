@@ -1,11 +1,12 @@
 // Integer attention on hosts: chunks of keys and values are packed once for the rows of a block, and go through tiles of rows.
-#pragma once
+#ifndef ATTEND_ATTENTION_INTEGER_HOST_H
+#define ATTEND_ATTENTION_INTEGER_HOST_H
 
-#include "../simd/integer_tile.h"
+#include "../isa/integer_tile.h"
 #include "integer_keys.h"
 #include "rows.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // A row of a tile: its token and its query head.
@@ -242,4 +243,6 @@ class IntegerHostTiles {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

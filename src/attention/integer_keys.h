@@ -1,13 +1,14 @@
 // The keys of a call of integer attention: where they lie, which a row sees, and what options do to their scores.
-#pragma once
+#ifndef ATTEND_ATTENTION_INTEGER_KEYS_H
+#define ATTEND_ATTENTION_INTEGER_KEYS_H
 
-#include "../../include/attend/core_integer.h"
+#include "../../include/attend/core/integer.h"
 #include "../kernel/pack.h"
 #include "../numerics/integer_softmax.h"
 #include "integer_panels.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Rows of a chunk's keys and values.
@@ -94,7 +95,7 @@ class IntegerKeys {
   static void mask(int32_t* scores, uint32_t seen) {
     for (int k = 0; k < integer_chunk; ++k) {
       const int32_t keeps = -int32_t(seen >> k & 1);
-      scores[k] = (scores[k] & keeps) | (masked_score & ~keeps);
+      scores[k] = (scores[k] & keeps) | (masked_integer_score & ~keeps);
     }
   }
 
@@ -161,4 +162,6 @@ class IntegerKeys {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

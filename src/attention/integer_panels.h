@@ -1,11 +1,12 @@
 // Chunks of keys and values in panels (core_integer_panels.h): where a number lies, and how they are brought into rows for what
 // reads rows only.
-#pragma once
+#ifndef ATTEND_ATTENTION_INTEGER_PANELS_H
+#define ATTEND_ATTENTION_INTEGER_PANELS_H
 
-#include "../../include/attend/core_integer_panels.h"
+#include "../../include/attend/core/integer_panels.h"
 #include "../numerics/arithmetic.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Where number d of key k, or column c of value k, lies behind the first number of a chunk.
@@ -31,4 +32,6 @@ inline void rows_of_value_panel(const int8_t* panel, int count, int width, int8_
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

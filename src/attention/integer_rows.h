@@ -1,11 +1,12 @@
 // Rows of integer attention: how sums of segments are added up, how they become outputs, and how they are kept in a state.
-#pragma once
+#ifndef ATTEND_ATTENTION_INTEGER_ROWS_H
+#define ATTEND_ATTENTION_INTEGER_ROWS_H
 
 #include "../kernel/pack.h"
 #include "../numerics/arithmetic.h"
 #include "../numerics/integer_softmax.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Adds the sums of a segment to those before it.
@@ -99,4 +100,6 @@ class IntegerRowState {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

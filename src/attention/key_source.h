@@ -1,8 +1,9 @@
 // Provides the keys of a block as panels and its values as rows. What already lies so is read in place; the rest is copied to
 // work memory first, as floats.
-#pragma once
+#ifndef ATTEND_ATTENTION_KEY_SOURCE_H
+#define ATTEND_ATTENTION_KEY_SOURCE_H
 
-#include "../../include/attend/work_memory.h"
+#include "../../include/attend/core/work_memory.h"
 #include "../kernel/pack.h"
 #include "../kernel/tiles.h"
 #include "../numerics/formats.h"
@@ -10,7 +11,7 @@
 #include "paging.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Keys per block for a single row. Nothing is read while scores become weights, and prefetches under way cover more of a
@@ -116,7 +117,7 @@ class KeySource {
     return 0;
   }
   int slot_of(int key) const {
-    if constexpr (Features::sources) return attend::slot_of(options_.paging, problem_.keys, key);
+    if constexpr (Features::sources) return ATTEND_ISA::slot_of(options_.paging, problem_.keys, key);
     return key;
   }
 
@@ -266,4 +267,6 @@ class KeySource {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

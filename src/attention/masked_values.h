@@ -3,19 +3,20 @@
 // A masked key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So
 // values of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go
 // key by key.
-#pragma once
+#ifndef ATTEND_ATTENTION_MASKED_VALUES_H
+#define ATTEND_ATTENTION_MASKED_VALUES_H
 
 #include "row_block.h"
 #include "score_mod.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
-template <class Isa, class Backend>
+template <class Isa>
 struct MaskedValues {
   using Walked = RowBlock<Isa, AllFeatures>;
   using KeyBlock = typename Walked::KeyBlock;
-  using Tiles = core::Tiles<Backend>;
+  using Steps = Tiles<Isa>;
 
   MaskedValues(Walked& walked, QueryRow* rows_of_options) : rows(walked), row(rows_of_options) {}
 
@@ -30,7 +31,7 @@ struct MaskedValues {
       before[i] = rows.sums.softmax[r + i].max;
     }
     const Sums sums = rows.sums.of_segment(r, true);
-    Tiles::softmax(count, rows.scores + from, seen, rows.sums.softmax + r, rows.sums.lane_sums(r), sums);
+    Steps::softmax(count, rows.scores + from, seen, rows.sums.softmax + r, rows.sums.lane_sums(r), sums);
     for (int i = 0; i < count && rows.has_states(); ++i) rows.sums.move_chain(r + i, before[i]);
     const bool by_keys = gaps && !rows.keys.are_finite(block, visibility);
     if (visible[0] != to) rows.keys.widen_values(block, visibility);
@@ -57,7 +58,7 @@ struct MaskedValues {
       Values values = block.values;
       values.data = moved(static_cast<const float*>(values.data), k * values.stride, values.format);
       values.first_chain = chain + chain_keys - k;
-      Tiles::value(count, rows.scores + k, values, seen, sums);
+      Steps::value(count, rows.scores + k, values, seen, sums);
     }
   }
 
@@ -87,4 +88,6 @@ struct MaskedValues {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

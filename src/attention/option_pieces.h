@@ -1,10 +1,11 @@
 // Pieces of a call with options (parts.h).
-#pragma once
+#ifndef ATTEND_ATTENTION_OPTION_PIECES_H
+#define ATTEND_ATTENTION_OPTION_PIECES_H
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 #include "parts.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Makes the options those of a piece. All fields by name: one that core::Options gets does not compile here until somebody has
@@ -27,4 +28,6 @@ inline Formats formats_of(const core::Options& options) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

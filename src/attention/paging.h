@@ -1,10 +1,11 @@
 // Where the groups of a sequence lie.
-#pragma once
+#ifndef ATTEND_ATTENTION_PAGING_H
+#define ATTEND_ATTENTION_PAGING_H
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 #include "../kernel/pack.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Of the keys that a ring has taken, a problem may have only the first.
@@ -36,4 +37,6 @@ inline int run_length(const core::Paging& paging, int keys, int group, int most)
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

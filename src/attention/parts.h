@@ -1,12 +1,13 @@
 // How problems are cut into parts of about the same work.
-#pragma once
+#ifndef ATTEND_ATTENTION_PARTS_H
+#define ATTEND_ATTENTION_PARTS_H
 
 #include <stdint.h>
 
-#include "../../include/attend/core.h"
+#include "../../include/attend/core/attention.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Where a part begins: before this token of this key/value head.
@@ -125,4 +126,6 @@ inline void take_piece(core::Problem& problem, const Piece& piece, const Formats
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -6,19 +6,20 @@
 //       after the tile's last block, if there is one segment: divide by the denominators
 //     at the end of a segment: add its sums to the sums of the segments before it, in the output
 //   divide by the denominators
-#pragma once
+#ifndef ATTEND_ATTENTION_PLAIN_WALK_H
+#define ATTEND_ATTENTION_PLAIN_WALK_H
 
 #include "combine.h"
 #include "row_block.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // What a call without features does not have.
 constexpr core::Options no_options = {};
-constexpr BlockVisibility all_seen = {};
+constexpr BlockVisibility plain_visibility = {};
 
-template <class Isa, class Backend>
+template <class Isa>
 class PlainWalk {
  public:
   PlainWalk(const core::Problem& problem, const core::HostWorkMemory& at)
@@ -50,7 +51,7 @@ class PlainWalk {
     for (int segment = 0;; segment += segment_keys) {
       const int end = at_most(segment + segment_keys, key_end);
       for (int key = segment; key < end || key == 0; key += key_block_) {
-        KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), all_seen, rows_.rows.count);
+        KeyBlock block = rows_.keys.block(key, 0, at_most(key_block_, end - key), plain_visibility, rows_.rows.count);
         block.begun = key > segment;
         add_keys(block);
       }
@@ -90,7 +91,7 @@ class PlainWalk {
       if (one_chain_) {
         with_rows<FloatKernels<Isa, float>, most_rows<Isa, float>>(tile.rows, WithOneKernel{*this, tile, block});
       } else {
-        add_keys_to_tile<core::Tiles<Backend>>(tile, block);
+        add_keys_to_tile<Tiles<Isa>>(tile, block);
       }
       tile.first = next;
     }
@@ -155,4 +156,6 @@ class PlainWalk {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

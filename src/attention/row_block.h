@@ -3,16 +3,17 @@
 //
 // A row is a (token, query head) pair: row = token * group + head within the group, so that all query heads that share keys
 // read them together, and what a row sees by position begins and ends no earlier than for the row before.
-#pragma once
+#ifndef ATTEND_ATTENTION_ROW_BLOCK_H
+#define ATTEND_ATTENTION_ROW_BLOCK_H
 
+#include "../isa/contract.h"
 #include "../kernel/tiles.h"
-#include "../simd/contract.h"
 #include "features.h"
 #include "key_source.h"
 #include "row_sums.h"
 #include "rows.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Some rows of a block, from row r on.
@@ -55,19 +56,19 @@ struct RowBlock {
     });
   }
 
-  bool has_states() const { return Features::states && attend::has_states(options); }
+  bool has_states() const { return Features::states && ATTEND_ISA::has_states(options); }
 
   // Calls with each row, and its token and query head.
   template <class Call>
   ATTEND_ALWAYS_INLINE void for_each_row(Call call) const {
-    attend::for_each_row(rows, group, call);
+    ATTEND_ISA::for_each_row(rows, group, call);
   }
 
   const float* query(int r) const { return queries + ptrdiff_t(r) * problem.head_dim; }
   RowState state(int token, int head) const { return RowState(element(options.states, token, head), problem.value_dim); }
 
   // A tile goes over the first keys of a block, of which each row sees the first visible[row] and nothing else happens to
-  // scores. The steps are those of core::Tiles, or of OneKernel where that takes the tile.
+  // scores. The steps are those of Tiles, or of OneKernel where that takes the tile.
   template <class Steps>
   ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
     const int most = visible[tile.rows - 1];
@@ -110,4 +111,6 @@ struct RowBlock {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

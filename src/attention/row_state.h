@@ -1,11 +1,12 @@
 // The partial attention of a row: the sums of its open chain, its open segment and the segments before.
-#pragma once
+#ifndef ATTEND_ATTENTION_ROW_STATE_H
+#define ATTEND_ATTENTION_ROW_STATE_H
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 #include "../kernel/row_softmax.h"
 #include "combine.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // A row's state as it lies in memory, core::state_floats(value_dim) floats; or with its chain apart from the rest.
@@ -78,4 +79,6 @@ class RowState {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,13 +1,14 @@
 // The sums of a block's rows on hosts, while it goes over its keys: of the open segment, and of the segments before it.
-#pragma once
+#ifndef ATTEND_ATTENTION_ROW_SUMS_H
+#define ATTEND_ATTENTION_ROW_SUMS_H
 
-#include "../../include/attend/work_memory.h"
+#include "../../include/attend/core/work_memory.h"
 #include "../kernel/online_softmax.h"
 #include "combine.h"
 #include "features.h"
 #include "row_state.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 template <class Isa, class Features>
@@ -131,4 +132,6 @@ class RowSums {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

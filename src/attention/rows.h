@@ -1,10 +1,11 @@
 // Rows of a block: (token, query head within the group) pairs, token-major.
-#pragma once
+#ifndef ATTEND_ATTENTION_ROWS_H
+#define ATTEND_ATTENTION_ROWS_H
 
-#include "../../include/attend/core.h"
+#include "../../include/attend/core/attention.h"
 #include "../kernel/pack.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // A row of a block as (token, query head within the group).
@@ -62,4 +63,6 @@ ATTEND_ALWAYS_INLINE void for_each_block(const Problem& problem, int group, int 
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,17 +1,18 @@
 // What options make of a row of scores, in the order of the header: scale of the key, cap, biases, masks.
 //
 // Each option that is on goes over the row once, while it is in the first-level cache; a row has 128 scores at most.
-#pragma once
+#ifndef ATTEND_ATTENTION_SCORE_MOD_H
+#define ATTEND_ATTENTION_SCORE_MOD_H
 
-#include "../../include/attend/core_options.h"
-#include "../../include/attend/work_memory.h"
+#include "../../include/attend/core/options.h"
+#include "../../include/attend/core/work_memory.h"
 #include "../kernel/row_softmax.h"
 #include "../kernel/vectors.h"
 #include "../numerics/exp2.h"
 #include "../numerics/reciprocal.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -348,4 +349,6 @@ class ScoreMod {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,15 +1,16 @@
 // One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
 // panel: the steps of host.h without its bookkeeping, which would take longer than the work where there are very few.
-#pragma once
+#ifndef ATTEND_ATTENTION_SHORT_DECODE_H
+#define ATTEND_ATTENTION_SHORT_DECODE_H
 
-#include "../../include/attend/core.h"
-#include "../../include/attend/work_memory.h"
+#include "../../include/attend/core/attention.h"
+#include "../../include/attend/core/work_memory.h"
 #include "../kernel/pack.h"
 #include "../kernel/tiles.h"
 #include "combine.h"
 #include "visibility.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Whether a problem is one, with work memory for one row. Grouped query heads are better off as a tile.
@@ -135,4 +136,6 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

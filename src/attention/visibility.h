@@ -1,15 +1,16 @@
 // Visibility by position and by masks; the number and layout of segments, which cutting and adding up share.
-#pragma once
+#ifndef ATTEND_ATTENTION_VISIBILITY_H
+#define ATTEND_ATTENTION_VISIBILITY_H
 
 #include <stdint.h>
 
-#include "../../include/attend/core_integer.h"
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/integer.h"
+#include "../../include/attend/core/options.h"
 #include "../kernel/pack.h"
 #include "../numerics/bits.h"
 #include "../numerics/formats.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Where the keys end that a token of a causal call sees by position; below 0 or past all keys, it sees none or all.
@@ -181,4 +182,6 @@ inline bool is_let_through(const core::Problem& problem, const core::Options& op
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,14 +1,15 @@
 // From the sums of all keys to what the caller wants: sinks join the denominator, the output is divided, its logarithm is
 // taken.
-#pragma once
+#ifndef ATTEND_KERNEL_EPILOGUE_H
+#define ATTEND_KERNEL_EPILOGUE_H
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 #include "../numerics/exp2.h"
 #include "../numerics/formats.h"
 #include "pack.h"
 #include "row_softmax.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
@@ -128,4 +129,6 @@ void epilogue_row(const core::Problem& problem, const core::Options& options, in
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

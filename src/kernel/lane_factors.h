@@ -1,12 +1,13 @@
 // The multiply-adds of a tile where an instruction takes its factor from a lane of a register: one load brings the factors of
 // several steps, where others load and repeat one for each.
-#pragma once
+#ifndef ATTEND_KERNEL_LANE_FACTORS_H
+#define ATTEND_KERNEL_LANE_FACTORS_H
 
 #include "../numerics/float_rules.h"
 #include "pack.h"
 #include "tile_sizes.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // The compiler moves no load over this. GCC would otherwise load all vectors of several steps first, and spill sums to the
@@ -141,4 +142,6 @@ ATTEND_ALWAYS_INLINE void end_lane_chain(const typename Isa::Vec (&sums)[vecs], 
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,10 +1,11 @@
 // One step of a tile's multiply-adds, where factors are repeated over a register; lane_factors.h has the other kind.
-#pragma once
+#ifndef ATTEND_KERNEL_MULTIPLY_ADD_H
+#define ATTEND_KERNEL_MULTIPLY_ADD_H
 
 #include "../numerics/float_rules.h"
 #include "tile_sizes.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // sums[r][v] += factor(r) * vector(v), for rows from `first` on.
@@ -47,4 +48,6 @@ ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, type
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

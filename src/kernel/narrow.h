@@ -2,12 +2,13 @@
 //
 //   float16, bfloat16   the nearest number, ties to even
 //   int8                one of 127 steps to each side: number = scale * byte, with a scale for the row
-#pragma once
+#ifndef ATTEND_KERNEL_NARROW_H
+#define ATTEND_KERNEL_NARROW_H
 
+#include "../isa/scalar/operations.h"
 #include "../numerics/formats.h"
-#include "../simd/scalar.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers, and what is not finite
@@ -46,4 +47,6 @@ void narrow_row_to(const float* from, int count, NumberOf<format>* to, ptrdiff_t
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -5,12 +5,13 @@
 //   for each vector of keys:   scores -> weights, and their share of the denominators
 //
 // The rows take each step together: one alone would wait for the cycles of every multiply-add of the polynomial.
-#pragma once
+#ifndef ATTEND_KERNEL_ONLINE_SOFTMAX_H
+#define ATTEND_KERNEL_ONLINE_SOFTMAX_H
 
 #include "row_softmax.h"
 #include "value_tile.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Scores may lie this much above a row's maximum before it is raised, so that sums are scaled seldom. Weights are at most 4
@@ -192,4 +193,6 @@ ATTEND_NOINLINE void softmax_side_by_side(float* scores, const int* visible, Sof
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,12 +1,13 @@
-// What the micro-kernels take, as plain structs. They have linkage, because a program's calls with options use the kernels of
-// the plain backend's object.
-#pragma once
+// What the micro-kernels take, as plain structs.
+#ifndef ATTEND_KERNEL_OPERANDS_H
+#define ATTEND_KERNEL_OPERANDS_H
 
 #include <stddef.h>
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
+namespace {
 
 // Keys as the tiles read them: panels, [panel][head_dim][width] numbers, and the scales of the keys, if they have any.
 struct Panels {
@@ -40,16 +41,7 @@ struct SoftmaxState {
   float bias;    // likewise
 };
 
-namespace core {
+}  // namespace
+}  // namespace attend::ATTEND_ISA
 
-// The micro-kernels of a host's backend, as tiles.h describes them. backend_<isa>.cpp defines them, and calls with options use
-// them from there, so that a program has them once.
-template <class Backend>
-struct Tiles {
-  static void score(int rows, const float* query, const Panels& panels, int from, int to, float* scores);
-  static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, const Sums& sums);
-  static void value(int rows, const float* weights, const Values& values, const int* visible, const Sums& sums);
-};
-
-}  // namespace core
-}  // namespace attend
+#endif

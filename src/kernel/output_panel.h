@@ -1,16 +1,17 @@
 // Outputs of a projection of one token, against packed weights in any number format.
-#pragma once
+#ifndef ATTEND_KERNEL_OUTPUT_PANEL_H
+#define ATTEND_KERNEL_OUTPUT_PANEL_H
 
 #include <stddef.h>
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 #include "lane_factors.h"
 #include "pack.h"
 #include "score_tile.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Bytes ahead of their use that weights are prefetched into the first-level cache; into the second: far_behind_tile.
@@ -150,4 +151,6 @@ ATTEND_NOINLINE void output_panel(const float* input, const Number* weights, int
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

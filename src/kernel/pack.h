@@ -1,13 +1,14 @@
 // Packs keys into panels; helpers that all rooms use.
-#pragma once
+#ifndef ATTEND_KERNEL_PACK_H
+#define ATTEND_KERNEL_PACK_H
 
 #include <stddef.h>
 
-#include "../../include/attend/core.h"
+#include "../../include/attend/core/attention.h"
+#include "../isa/scalar/operations.h"
 #include "../numerics/opaque.h"
-#include "../simd/scalar.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
@@ -100,4 +101,6 @@ void pack_few(const float* keys, ptrdiff_t key_stride, int key_count, int head_d
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

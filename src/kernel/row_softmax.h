@@ -1,11 +1,12 @@
 // From scores to weights, with a running maximum and a running denominator.
-#pragma once
+#ifndef ATTEND_KERNEL_ROW_SOFTMAX_H
+#define ATTEND_KERNEL_ROW_SOFTMAX_H
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "../numerics/exp2.h"
 #include "pack.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
@@ -132,4 +133,6 @@ ATTEND_NOINLINE float add_lanes(float* lane_sums) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

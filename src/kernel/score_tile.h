@@ -1,9 +1,10 @@
 // Scores of a few query rows against panels of keys, in any number format.
-#pragma once
+#ifndef ATTEND_KERNEL_SCORE_TILE_H
+#define ATTEND_KERNEL_SCORE_TILE_H
 
 #include <stddef.h>
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 #include "lane_factors.h"
@@ -12,7 +13,7 @@
 #include "pack.h"
 #include "tile_sizes.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Numbers of one or two bytes arrive faster than the hardware prefetches them: its window of instructions covers half or a
@@ -229,4 +230,6 @@ void score_few(const float* query, const Panels& panel, float* scores) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

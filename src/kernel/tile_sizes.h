@@ -5,12 +5,13 @@
 //   tile_vecs(rows)      vectors of keys or columns of the widest tile of so many rows; narrower ones, by halves, follow
 //   widening_vecs(rows)  the same where numbers are widened in registers
 //   softmax_rows(left)   the rows of the next softmax, some of the same numbers
-#pragma once
+#ifndef ATTEND_KERNEL_TILE_SIZES_H
+#define ATTEND_KERNEL_TILE_SIZES_H
 
 #include "../numerics/float_rules.h"
 #include "pack.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Whether numbers are of one or two bytes, which are widened in registers.
@@ -67,4 +68,6 @@ ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, Call call) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

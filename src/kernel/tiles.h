@@ -3,15 +3,16 @@
 //   for each tile of rows:   score_tiles, softmax_tiles, value_tiles
 //
 // Each picks the kernel for that number of rows; a jump a tile costs nothing beside the thousands of cycles of the tile.
-#pragma once
+#ifndef ATTEND_KERNEL_TILES_H
+#define ATTEND_KERNEL_TILES_H
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 #include "online_softmax.h"
 #include "operands.h"
 #include "score_tile.h"
 #include "value_tile.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Of the rows of a tile that take several kernels, the next reads what the one before has read from the first-level cache: so
@@ -202,5 +203,24 @@ struct OneKernel {
   }
 };
 
+// The three steps of a tile as functions, which calls with and without features share.
+template <class Isa>
+struct Tiles {
+  ATTEND_HOT ATTEND_NOINLINE static void score(int rows, const float* query, const Panels& panels, int from, int to,
+                                               float* scores) {
+    score_tiles<Isa>(rows, query, panels, from, to, scores);
+  }
+  ATTEND_HOT ATTEND_NOINLINE static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states,
+                                                 float* lane_sums, const Sums& sums) {
+    softmax_tiles<Isa>(rows, scores, visible, states, lane_sums, sums);
+  }
+  ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
+                                               const Sums& sums) {
+    value_tiles<Isa>(rows, weights, values, visible, sums);
+  }
+};
+
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,9 +1,10 @@
 // Weighted sums of values for a few query rows, in any number format.
-#pragma once
+#ifndef ATTEND_KERNEL_VALUE_TILE_H
+#define ATTEND_KERNEL_VALUE_TILE_H
 
 #include <stddef.h>
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
 #include "lane_factors.h"
@@ -12,7 +13,7 @@
 #include "pack.h"
 #include "tile_sizes.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Values of consecutive keys, `stride` numbers apart.
@@ -260,4 +261,6 @@ void value_columns(const float* weights, const ValueRows<Number>& values, const 
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

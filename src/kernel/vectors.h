@@ -1,10 +1,11 @@
 // Rows of any length, vector by vector: the last one may be shorter.
-#pragma once
+#ifndef ATTEND_KERNEL_VECTORS_H
+#define ATTEND_KERNEL_VECTORS_H
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "../numerics/float_rules.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Calls with each vector of `count` floats: its first lane, and how many of its lanes count.
@@ -28,4 +29,6 @@ ATTEND_ALWAYS_INLINE void store_some(float* to, typename Isa::Vec a, int count) 
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,13 +1,14 @@
 // Activation functions over rows of floats, and gated products.
 //
 //   to[i] = f(from[i])            or, with a second row,            to[i] = f(from[i]) * by[i]
-#pragma once
+#ifndef ATTEND_LAYER_ACTIVATIONS_H
+#define ATTEND_LAYER_ACTIVATIONS_H
 
-#include "../../include/attend/core_layer.h"
+#include "../../include/attend/core/layer.h"
 #include "../kernel/vectors.h"
 #include "../numerics/error_function.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // x * Phi(x), with the distribution function of the normal distribution: x * (1 - tail(x)) above 1, x * tail(-x) below -1, and
@@ -83,4 +84,6 @@ ATTEND_ALWAYS_INLINE void activate_row(const float* from, const float* by, int c
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -4,12 +4,13 @@
 //     start = bias - zero points . weights, for which the first tile has a row of zero points
 //     for each tile of tokens:
 //       output = clamped(round((start + token . weights) * factor / 2^shift) + output_zero)
-#pragma once
+#ifndef ATTEND_LAYER_INTEGER_LINEAR_H
+#define ATTEND_LAYER_INTEGER_LINEAR_H
 
-#include "../../include/attend/core_integer_linear.h"
-#include "../simd/integer_query.h"
+#include "../../include/attend/core/integer_linear.h"
+#include "../isa/integer_query.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Without a branch that depends on data. |a|, |b| < 2^62.
@@ -114,4 +115,6 @@ class IntegerProjection {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

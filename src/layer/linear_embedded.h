@@ -7,16 +7,17 @@
 //
 // Weights of other formats are widened in registers for a single token. For several tokens, and where they lie in rows and the
 // instruction set wants columns side by side, those of a chain are widened to memory first.
-#pragma once
+#ifndef ATTEND_LAYER_LINEAR_EMBEDDED_H
+#define ATTEND_LAYER_LINEAR_EMBEDDED_H
 
-#include "../../include/attend/core_linear.h"
+#include "../../include/attend/core/linear.h"
+#include "../isa/chains.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
 #include "../numerics/formats.h"
-#include "../simd/chains.h"
 #include "linear_end.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // What is known of a projection when it is compiled, so that the code of all else is left out.
@@ -200,4 +201,6 @@ class EmbeddedLinear {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,11 +1,12 @@
 // The end of a projection: scales of int8 weights, and the bias.
-#pragma once
+#ifndef ATTEND_LAYER_LINEAR_END_H
+#define ATTEND_LAYER_LINEAR_END_H
 
 #include <stddef.h>
 
 #include "../kernel/vectors.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // sums[o] * scales[o] + bias[o], rounded once, for one vector; where only one of the two is there, the product or the sum.
@@ -32,4 +33,6 @@ ATTEND_NOINLINE void end_outputs(float* sums, int count, const float* scales, co
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -7,9 +7,10 @@
 //
 // Panels of a block stay in the first two caches while its tokens go over them. Blocks of inputs are whole chains, and so
 // change no bit.
-#pragma once
+#ifndef ATTEND_LAYER_LINEAR_HOST_H
+#define ATTEND_LAYER_LINEAR_HOST_H
 
-#include "../../include/attend/core_linear.h"
+#include "../../include/attend/core/linear.h"
 #include "../kernel/output_panel.h"
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
@@ -17,7 +18,7 @@
 #include "../numerics/formats.h"
 #include "linear_end.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
@@ -249,4 +250,6 @@ class HostLinear {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

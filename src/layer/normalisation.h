@@ -5,14 +5,15 @@
 //
 // Each sum is 16 partial sums, one for each column modulo 16, each ascending, added at its end in pairs (i, i+8), (i, i+4),
 // (i, i+2), (i, i+1). A mean is the sum times 1 / width.
-#pragma once
+#ifndef ATTEND_LAYER_NORMALISATION_H
+#define ATTEND_LAYER_NORMALISATION_H
 
-#include "../../include/attend/core_layer.h"
+#include "../../include/attend/core/layer.h"
 #include "../kernel/row_softmax.h"
 #include "../kernel/vectors.h"
 #include "../numerics/reciprocal_root.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // The sum of a row's terms: step(sum, x) adds the terms of a vector to its sums. What `padding` gives must be 0.
@@ -101,4 +102,6 @@ void normalise_rows(const core::Normalisation& n) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

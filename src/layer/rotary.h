@@ -3,13 +3,14 @@
 //   a' = a * cos - b * sin        b' = b * cos + a * sin
 //
 // each as one product, rounded, and one fused multiply-add.
-#pragma once
+#ifndef ATTEND_LAYER_ROTARY_H
+#define ATTEND_LAYER_ROTARY_H
 
-#include "../../include/attend/core_layer.h"
+#include "../../include/attend/core/layer.h"
 #include "../kernel/vectors.h"
 #include "../numerics/turns.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Turns pairs whose first and second numbers lie in two runs, as many as lanes.
@@ -55,4 +56,6 @@ inline void fill_angles(const uint64_t* turns, int pairs, int position, float* c
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

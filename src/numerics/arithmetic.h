@@ -1,10 +1,11 @@
 // Arithmetic of one float, the same to the bit on every target: by the processor, or by software where it has no floats.
-#pragma once
+#ifndef ATTEND_NUMERICS_ARITHMETIC_H
+#define ATTEND_NUMERICS_ARITHMETIC_H
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "fma.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 struct FloatArithmetic {
@@ -27,4 +28,6 @@ struct FloatArithmetic {
 };
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,9 +1,10 @@
 // The bits of a float as an integer, and back.
-#pragma once
+#ifndef ATTEND_NUMERICS_BITS_H
+#define ATTEND_NUMERICS_BITS_H
 
 #include <stdint.h>
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 template <class To, class From>
@@ -20,4 +21,6 @@ inline uint32_t magnitude(float a) { return bits_to<uint32_t>(a) & 0x7fffffffu; 
 constexpr uint32_t minus_infinity = 0xff800000u;
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

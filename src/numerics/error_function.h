@@ -1,10 +1,11 @@
 // The error function, and the tail of the normal distribution.
-#pragma once
+#ifndef ATTEND_NUMERICS_ERROR_FUNCTION_H
+#define ATTEND_NUMERICS_ERROR_FUNCTION_H
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "exponential.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Polynomials with float coefficients of small relative error, found with Remez's algorithm, one coefficient after the other
@@ -59,4 +60,6 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec error_function(typename Isa::Vec x) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

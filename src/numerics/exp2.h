@@ -1,10 +1,11 @@
 // Powers of two, and the weight of a score.
-#pragma once
+#ifndef ATTEND_NUMERICS_EXP2_H
+#define ATTEND_NUMERICS_EXP2_H
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "arithmetic.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // 2^f for f in [-1/2, 1/2] within 0.80 units in the last place, and exactly 1 at 0.
@@ -73,4 +74,6 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec power_less_one(typename Isa::Vec whole, t
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

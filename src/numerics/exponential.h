@@ -1,11 +1,12 @@
 // e^x and what is made of it: sigmoid and tanh.
-#pragma once
+#ifndef ATTEND_NUMERICS_EXPONENTIAL_H
+#define ATTEND_NUMERICS_EXPONENTIAL_H
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "exp2.h"
 #include "reciprocal.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // digits * 2^k, with whole = whole_shift + k: a power that may lie outside of what a float holds.
@@ -125,4 +126,6 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec hyperbolic_tangent(typename Isa::Vec x) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

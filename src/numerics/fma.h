@@ -1,5 +1,6 @@
 // Fused multiply-add for one float, correctly rounded on every target.
-#pragma once
+#ifndef ATTEND_NUMERICS_FMA_H
+#define ATTEND_NUMERICS_FMA_H
 
 #include <stdint.h>
 
@@ -7,7 +8,7 @@
 #include "float_rules.h"
 #include "soft_float.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // a * b + c rounded once, for targets that have floats and doubles but not the instruction.
@@ -54,4 +55,6 @@ inline float fused_multiply_add(float a, float b, float c) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

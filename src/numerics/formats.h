@@ -2,16 +2,17 @@
 //
 // With integers only, so that every target gives the same numbers whatever it flushes, rounds or lacks; hosts widen vectors of
 // them with the instructions of their own, which give the same.
-#pragma once
+#ifndef ATTEND_NUMERICS_FORMATS_H
+#define ATTEND_NUMERICS_FORMATS_H
 
 #include <stdint.h>
 
-#include "../../include/attend/core_options.h"
+#include "../../include/attend/core/options.h"
 #include "bits.h"
 #include "float_rules.h"
 #include "soft_float.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // IEEE binary16.
@@ -168,4 +169,6 @@ inline void narrow_row(core::Format format, const float* from, int count, void* 
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

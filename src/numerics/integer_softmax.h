@@ -3,18 +3,19 @@
 //
 //   weight of a score d below the largest of its chunk: 2^-t, t = (d >> right) * factor / 2^16 + fraction, in 2048ths
 //   2^-t = 2^-(t / 2048) * polynomial(t % 2048), rounded to a multiple of 2^-15
-#pragma once
+#ifndef ATTEND_NUMERICS_INTEGER_SOFTMAX_H
+#define ATTEND_NUMERICS_INTEGER_SOFTMAX_H
 
 #include <stdint.h>
 
-#include "../../include/attend/core_integer.h"
+#include "../../include/attend/core/integer.h"
 #include "bits.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // Lower than any score, and no score is so far below another: 4096 products of at most 2^15.
-constexpr int32_t masked_score = -(1 << 30);
+constexpr int32_t masked_integer_score = -(1 << 30);
 
 // 2^16 * 2^-x = c0 - x * (c1 - x * (c2 - x * c3)), x in 0 … 1, each product rounded down to 16 bits; off by less than 1e-4.
 constexpr uint32_t exp2_c0 = 65531, exp2_c1 = 45287, exp2_c2 = 15075, exp2_c3 = 2554;
@@ -198,4 +199,6 @@ inline float unrounded_output_of(int32_t sum, const RowEnd& end) {
 inline int32_t clamped(int32_t a, int32_t low, int32_t high) { return larger_of(smaller_of_numbers(a, high), low); }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

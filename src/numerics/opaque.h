@@ -1,7 +1,8 @@
 // What a compiler must not look through.
-#pragma once
+#ifndef ATTEND_NUMERICS_OPAQUE_H
+#define ATTEND_NUMERICS_OPAQUE_H
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // The same pointer or number, of which the compiler knows nothing: what is read through it is read where it is used, what was
@@ -14,4 +15,6 @@ T opaque(T value) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

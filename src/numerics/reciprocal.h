@@ -1,9 +1,10 @@
 // Division without an instruction for it, by Newton's iteration: the same on every target.
-#pragma once
+#ifndef ATTEND_NUMERICS_RECIPROCAL_H
+#define ATTEND_NUMERICS_RECIPROCAL_H
 
 #include "float_rules.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // -1 / a within 1.3 units in the last place, for -2^40 < a <= -1, by Newton's iteration from a guess by the bits: the same on
@@ -29,4 +30,6 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec near_quotient(typename Isa::Vec a, typena
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

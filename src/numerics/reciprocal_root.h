@@ -1,11 +1,12 @@
 // 1 / sqrt(a) without an instruction for it, the same on every target.
-#pragma once
+#ifndef ATTEND_NUMERICS_RECIPROCAL_ROOT_H
+#define ATTEND_NUMERICS_RECIPROCAL_ROOT_H
 
 #include <stdint.h>
 
 #include "arithmetic.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // 1 / sqrt(a) for a >= 2^-126, within 0.5001 units in the last place; 0 for infinity, NaN for NaN.
@@ -26,4 +27,6 @@ inline float reciprocal_root(float a) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -3,15 +3,16 @@
 //
 // Half the size of a compiler's own routines, because everything is one multiply-add: a + b = a * 1 + b. The sign of a zero is
 // not kept, and a NaN is some quiet NaN.
-#pragma once
+#ifndef ATTEND_NUMERICS_SOFT_FLOAT_H
+#define ATTEND_NUMERICS_SOFT_FLOAT_H
 
 #include <stdint.h>
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
 #include "bits.h"
 #include "float_rules.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 constexpr uint32_t soft_infinity = 0x7f800000u;
@@ -246,4 +247,6 @@ inline float soft_widen(int number) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,13 +1,14 @@
 // Angles as fractions of a turn in 64-bit fixed point: 2^64 is a whole turn, so that turns vanish by themselves, and products
 // with positions are exact.
-#pragma once
+#ifndef ATTEND_NUMERICS_TURNS_H
+#define ATTEND_NUMERICS_TURNS_H
 
 #include <stdint.h>
 
 #include "arithmetic.h"
 #include "exp2.h"
 
-namespace attend {
+namespace attend::ATTEND_ISA {
 namespace {
 
 // The upper half of the product of two numbers of 64 bits.
@@ -74,4 +75,6 @@ inline CosineAndSine cosine_and_sine(uint64_t angle) {
 }
 
 }  // namespace
-}  // namespace attend
+}  // namespace attend::ATTEND_ISA
+
+#endif

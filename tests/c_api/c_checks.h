@@ -2,7 +2,7 @@
 #ifndef ATTEND_TESTS_C_CHECKS_H
 #define ATTEND_TESTS_C_CHECKS_H
 
-#include <attend/attend_status.h>
+#include <attend/c/status.h>
 #include <stdio.h>
 
 static int passed, failed;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "attend/attend_integer.h"
-#include "attend/core_integer.h"
+#include "attend/c/integer.h"
+#include "attend/core/integer.h"
 #include "c_run.h"
 
 namespace attend_test {

@@ -12,7 +12,7 @@
 
 #include "../support/random.h"
 #include "attend/attend.h"
-#include "attend/attend_layers.h"
+#include "attend/c/layers.h"
 #include "attend/multi_head.h"
 #include "c_run.h"
 

@@ -232,7 +232,7 @@ bad = Problem()
 status = attend.attend_run(ctypes.byref(bad), None, 0)
 check(attend.attend_argument_name(status) == b"size", "a struct that was not initialised")
 # Each error and argument of the header has its words, in its order.
-header = open("include/attend/attend_status.h").read()
+header = open("include/attend/c/status.h").read()
 listed = {kind: re.findall(r"^  (ATTEND_\w+)", header[header.index("enum attend_%s {" % kind):].split("};")[0], re.M)
           for kind in ("error", "argument")}
 for number, name in enumerate(listed["argument"][1:], 1):

@@ -1,6 +1,6 @@
 /* Programs as a user writes them, for tests/c_api/leave_out.py: it leaves out one line after another. What is left must be
  * refused or compute the same, but for lines with a comment that begins with "else": that says which other program it is. */
-#include <attend/attend_integer.h>
+#include <attend/c/integer.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "../support/instance.h"
 #include "../support/random.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 #include "c_run.h"
 
 using namespace attend_test;

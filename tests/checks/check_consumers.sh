@@ -16,7 +16,7 @@ if $cxx -Wuseless-cast -Wduplicated-cond -fsyntax-only -Werror -x c++ /dev/null 
 fi
 
 printf '#include "%s"\n' include/attend/*.h >"$build/all.cpp"
-printf '#include "%s"\n' include/attend/attend_*.h include/attend/version.h >"$build/all.c"
+printf '#include "%s"\n' include/attend/attend_*.h include/attend/core/version.h >"$build/all.c"
 for standard in -std=c++17 -std=c++20; do
   # shellcheck disable=SC2086
   succeeds "every header with $standard" $cxx $standard $strict -Werror -I. -fsyntax-only "$build/all.cpp"

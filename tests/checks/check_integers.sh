@@ -37,7 +37,7 @@ for board in cortex-m0plus cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imafc; 
     [ $level = -Os ] || left_out=$moves
     # shellcheck disable=SC2086
     succeeds "$board $level: integer attention and projections compile" compile_all "$build/objects" \
-      'src/integer.cpp src/integer_linear.cpp src/backend_scalar_integer.cpp' -std=c++17 $level $firmware $flags || continue
+      'src/call/integer.cpp src/call/integer_linear.cpp src/backend_scalar_integer.cpp' -std=c++17 $level $firmware $flags || continue
     $triplet-objdump -d --no-show-raw-insn "$build/objects"/*.o |
       sed -n 's/^ *[0-9a-f]*:[[:space:]]*//p' >"$build/instructions"
     $triplet-nm "$build/objects"/*.o >"$build/symbols"

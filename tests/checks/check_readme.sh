@@ -72,7 +72,7 @@ program c 1 "-x c -std=c11"
 
 # The newest entry of the changes is the version of the header.
 version=$(awk '/define ATTEND_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }
-  /define ATTEND_BITS_VERSION / { print ", bits version " $3 }' include/attend/version.h)
+  /define ATTEND_BITS_VERSION / { print ", bits version " $3 }' include/attend/core/version.h)
 newest=$(sed -n 's/^## //p' .github/CHANGELOG.md | head -n 1)
 nothing_in "$([ "$version" = "$newest" ] || echo "version.h has $version, the changes have $newest")" "changes: the newest entry is this version"
 

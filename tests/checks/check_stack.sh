@@ -53,11 +53,11 @@ c_option_calls='attend_run attend_run_part attend_check attend_workspace_size at
 c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
-c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_layers.h)
-c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/attend_layers.h)
+c_layer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/layers.h)
+c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/attend/c/layers.h)
 
-c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_integer.h)
-c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/attend_integer.h)
+c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/integer.h)
+c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
 
 # What stands around attention.
 layer_calls='normalisation activations rotary'
@@ -105,7 +105,7 @@ for level in -Os -O2; do
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
     ok "$level: what stands around attention: $needed bytes of stack, $promised promised"
   else
-    fail "$level: what stands around attention: the headers promise its stack" "it needs $needed bytes, include/attend/config.h says ${promised:-?}"
+    fail "$level: what stands around attention: the headers promise its stack" "it needs $needed bytes, include/attend/core/config.h says ${promised:-?}"
   fi
   # shellcheck disable=SC2086
   succeeds "$level: projections have a bound" awk -v known="$known" -v indirect="$linear_most" \
@@ -116,7 +116,7 @@ for level in -Os -O2; do
     ok "$level: projections: $needed bytes of stack, $promised promised"
     echo "linear $needed $promised" >>"$build/option_promises"
   else
-    fail "$level: projections: the headers promise their stack" "they need $needed bytes, include/attend/config.h says ${promised:-?}"
+    fail "$level: projections: the headers promise their stack" "they need $needed bytes, include/attend/core/config.h says ${promised:-?}"
   fi
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
@@ -133,7 +133,7 @@ for level in -Os -O2; do
       ok "$level: $what with options: $needed bytes of stack, $promised promised"
       echo "$call $needed $promised" >>"$build/option_promises"
     else
-      fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
+      fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/core/config.h says ${promised:-?}"
     fi
   done
   c_files="$objects/dispatch.ci $objects/parts.ci $objects/kv_cache.ci $objects/typed_cache.ci $(echo "$objects"/c_*.ci)"
@@ -173,7 +173,7 @@ for level in -Os -O2; do
       ok "$level: $call: $needed bytes of stack, $promised promised"
       echo "$call $needed $promised" >>"$build/promises"
     else
-      fail "$level: $call: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/config.h says ${promised:-?}"
+      fail "$level: $call: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/core/config.h says ${promised:-?}"
     fi
   done
   for call in $c_calls; do

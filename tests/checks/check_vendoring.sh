@@ -11,7 +11,7 @@ sources=$(ls "$vendor"/src/*.cpp)
 macros=$($cxx -dM -E -x c++ /dev/null)
 cat >"$build/program.cpp" <<'END'
 #include <attend/attend.h>
-#include <attend/core_options.h>
+#include <attend/core/options.h>
 #include <cstdio>
 
 struct Tiny {
@@ -133,7 +133,7 @@ objects=$build/oldest
 succeeds "the copied sources compile with -std=gnu++11" compile_all "$objects" "$sources" -std=gnu++11 -O0 $strict && same_bits gnu++11
 for standard in gnu++11 gnu++14; do
   succeeds "attend_layers.h and attend_integer.h with -std=$standard" $cxx -std=$standard -Wall -Wextra -Werror -I"$vendor/include" -fsyntax-only \
-    -include "$vendor/include/attend/attend_integer.h" "$vendor/include/attend/attend_layers.h"
+    -include "$vendor/include/attend/c/integer.h" "$vendor/include/attend/c/layers.h"
   stops "attend needs C++17 for its C++ surface" "$vendor/include/attend/attend.h" -std=$standard
 done
 for source in $sources; do stops "attend needs C++11" "$source" -std=gnu++98; done

@@ -27,7 +27,7 @@ fi
 
 cat >"$build/program.cpp" <<'PROGRAM'
 #include <attend/attend.h>
-#include <attend/core_options.h>
+#include <attend/core/options.h>
 
 struct Tiny {
   static constexpr int query_heads = 2, kv_heads = 1, head_dim = 3, value_dim = 1, max_tokens = 8;

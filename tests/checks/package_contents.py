@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 import zipfile
 
 packages = pathlib.Path(sys.argv[1])
-numbers = re.findall(r'^#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$', pathlib.Path('include/attend/version.h').read_text(), re.M)
+numbers = re.findall(r'^#define ATTEND_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$', pathlib.Path('include/attend/core/version.h').read_text(), re.M)
 version = '.'.join(numbers)
 
 

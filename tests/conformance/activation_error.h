@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "attend/core_layer.h"
+#include "attend/core/layer.h"
 
 namespace attend_test {
 

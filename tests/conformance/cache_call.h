@@ -1,7 +1,7 @@
 // Calls over caches with a window have other ways, core::run_cache, which must give the same bits as core::run.
 #pragma once
 
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 namespace attend_test {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "attend/core.h"
+#include "attend/core/attention.h"
 
 namespace attend_test {
 

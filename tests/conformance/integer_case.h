@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core_integer.h"
+#include "attend/core/integer.h"
 
 namespace attend_test {
 

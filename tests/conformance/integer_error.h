@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "attend/core_integer.h"
+#include "attend/core/integer.h"
 
 namespace attend_test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "attend/core_integer_panels.h"
+#include "attend/core/integer_panels.h"
 #include "integer_model.h"
 
 namespace attend_test {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core_layer.h"
+#include "attend/core/layer.h"
 
 namespace attend_test {
 

@@ -8,7 +8,7 @@
 
 #include "../support/instance.h"
 #include "../support/number_formats.h"
-#include "attend/core_linear.h"
+#include "attend/core/linear.h"
 
 namespace attend_test {
 

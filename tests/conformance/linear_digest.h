@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core_linear.h"
+#include "attend/core/linear.h"
 
 namespace attend_test {
 

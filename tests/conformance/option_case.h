@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 namespace attend_test {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "../../src/backends.h"
+#include "../../src/isa/list.h"
 #include "../support/random.h"
 #include "attend/attend.h"
-#include "attend/core_integer_panels.h"
+#include "attend/core/integer_panels.h"
 
 namespace {
 
@@ -78,8 +78,7 @@ struct Call {
   // By the kernels of a backend, or by those that are chosen.
   template <class Backend>
   Bytes output_of(bool with_options) {
-    using Entry = core::IntegerEntry<Backend>;
-    return output([&] { with_options ? Entry::run_options(p, options) : Entry::run(p); });
+    return output([&] { with_options ? Backend::run_integer_options(p, options) : Backend::run_integers(p); });
   }
   Bytes chosen_output(bool with_options) {
     return output([&] { with_options ? core::run(p, options) : core::run(p); });
@@ -112,7 +111,7 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   attend_test::Random random(24);
   for (int round = 0; round < 400; ++round) {
     Call call(random);
-    const Bytes plain = call.output_of<core::ScalarBackend>(false), with = call.output_of<core::ScalarBackend>(true);
+    const Bytes plain = call.output_of<attend::scalar::Backend>(false), with = call.output_of<attend::scalar::Backend>(true);
     for (const bool panels : {false, true}) {
       if (panels && attend::config::embedded) break;
       if (panels) call.use_panels();
@@ -124,8 +123,8 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
 #if ATTEND_X86
         // AVX-VNNI takes its place where the processor has both.
         if (attend::backend_name(i) != std::string("avx2")) continue;
-        CHECK(call.output_of<core::Avx2Backend>(false) == plain);
-        CHECK(call.output_of<core::Avx2Backend>(true) == with);
+        CHECK(call.output_of<attend::avx2::Backend>(false) == plain);
+        CHECK(call.output_of<attend::avx2::Backend>(true) == with);
 #endif
       }
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../support/instance.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 using namespace attend_test;
 namespace core = attend::core;

@@ -5,10 +5,12 @@
 #include <limits>
 #include <vector>
 
+#include "../support/tested.h"
+
 #include "../../src/numerics/turns.h"
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/core_layer.h"
+#include "attend/core/layer.h"
 #include "layer_definition.h"
 
 using namespace attend_test;

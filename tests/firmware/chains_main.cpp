@@ -1,13 +1,14 @@
-// Compares the chains of this processor's instruction set, which are in assembly, with their definition in src/simd/chains.h:
+// Compares the chains of this processor's instruction set, which are in assembly, with their definition in src/isa/chains.h:
 // random shapes, bit by bit, over floats and over numbers of other formats; and the widening of a run of numbers with that of
 // one. Whatever may not be read is NaN or lies beyond the end of memory, and whatever may not be written must stay.
-#include "../../src/backends.h"
+#include "../support/tested.h"
+
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"
 #include "../support/random.h"
 #include "platform.h"
 
-#include "../../src/simd/embedded_isa.h"
+#include "../../src/isa/scalar/embedded.h"
 using Isa = attend::EmbeddedIsa;
 
 namespace {

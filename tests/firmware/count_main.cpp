@@ -3,14 +3,16 @@
 // and of the output.
 //
 // For an emulator whose clock moves with the instructions (instructions.h).
+#include "../support/tested.h"
+
 #include "../../src/numerics/bits.h"
 #include "../conformance/cache_call.h"
 #include "../support/random.h"
 #include "attend/attend.h"
-#include "attend/core_integer.h"
-#include "attend/core_integer_linear.h"
-#include "attend/core_linear.h"
-#include "attend/core_options.h"
+#include "attend/core/integer.h"
+#include "attend/core/integer_linear.h"
+#include "attend/core/linear.h"
+#include "attend/core/options.h"
 #include "instructions.h"
 #include "platform.h"
 

@@ -198,7 +198,7 @@ check_stack() {
   done
   for call in project project_rows project_int8 project_int8_rows; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_linear\"]" \
-      "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_linear\"]")" "$call: the stack keeps to the headers' promise"
+      "f[\"stack_$call\"] \" bytes, include/attend/core/config.h promises \" f[\"promised_linear\"]")" "$call: the stack keeps to the headers' promise"
   done
   nothing_in "$(violations "f[\"stack_layer\"] == 0 || f[\"stack_layer\"] > f[\"promised_multi_head\"] || f[\"stack_layer_ring\"] > f[\"promised_multi_head_option\"]" \
     "f[\"stack_layer\"] \" and \" f[\"stack_layer_ring\"] \" bytes, promised \" f[\"promised_multi_head\"] \" and \" f[\"promised_multi_head_option\"]")" "layers: the stack keeps to the headers' promise"
@@ -208,7 +208,7 @@ check_stack() {
     "f[\"stack_integer\"] \" and \" f[\"stack_integer_ring\"] \" bytes, promised \" f[\"promised_integer\"] \" and \" f[\"promised_integer_option\"]")" "integers: the stack keeps to the headers' promise"
   for call in core prefill decode options; do
     nothing_in "$(violations "f[\"stack_$call\"] == 0 || f[\"stack_$call\"] > f[\"promised_$call\"]" \
-      "f[\"stack_$call\"] \" bytes, include/attend/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"
+      "f[\"stack_$call\"] \" bytes, include/attend/core/config.h promises \" f[\"promised_$call\"]")" "$call: the stack keeps to the headers' promise"
     # Each constant holds by itself: one must not live on what another has left over.
     [ $call = core ] || [ $call = options ] || nothing_in "$(violations \
       "f[\"stack_$call\"] - f[\"stack_core\"] > f[\"promised_$call\"] - f[\"promised_core\"]" \
@@ -217,7 +217,7 @@ check_stack() {
     [ "$complete" = no ] || nothing_in "$(awk -v call=$call '
       $3 == "stack_" call && $4 > most { most = $4 }
       $3 == "promised_" call { promised = $4 }
-      END { if (promised > 1.5 * most) printf "%d promised, %d needed: lower the constant in include/attend/config.h", promised, most }
+      END { if (promised > 1.5 * most) printf "%d promised, %d needed: lower the constant in include/attend/core/config.h", promised, most }
       ' "$build/figures")" "$call: the promise is at most 1.5 times what any board needs"
   done
 }

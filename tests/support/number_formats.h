@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 namespace attend_test {
 

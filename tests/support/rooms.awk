@@ -13,11 +13,11 @@ BEGIN {
   may["src/attention"] = attention
   may["src/layer"] = attention " src/layer"
   may["src/c_api"] = api " src/c_api"
-  may["src/backend"] = attention " src/layer src/backend src/backends.h src/layers.h"
+  may["src/backend"] = attention " src/layer src/backend src/isa/list.h src/isa/list.h"
   may["src"] = attention " src/backend src/c_api src/layer src"
   # Benchmarks take the application, the backends by name, where one is timed that a processor would not choose, and the tests'
   # random numbers and oracle; tests take the application, which they test, and no benchmark.
-  may["bench"] = api " bench bench/app bench/peers src/backends.h tests/support/random.h tests/conformance/oracle.h"
+  may["bench"] = api " bench bench/app bench/peers src/isa/list.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench"
   may["bench/app"] = api " bench/app"
   may["tests/tiles"] = api

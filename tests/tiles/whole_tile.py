@@ -15,7 +15,7 @@ import disassembly
 import measure
 
 PROGRAM = "tests/tiles/whole_tile.cpp"
-OTHERS = ("src/dispatch.cpp", "src/kv_cache.cpp")
+OTHERS = ("src/call/dispatch.cpp", "src/call/kv_cache.cpp")
 NAME = "whole tile, 6 rows x 64 keys x 64"
 MULTIPLY_ADDS = 2 * 6 * 64 * 64  # of floats
 POLYNOMIAL = 6 * 6 * 64  # multiply-adds of floats, those of 384 exponentials

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 namespace attend_test {
 
@@ -28,6 +28,8 @@ void check_format_kernels(const FormatKernels& kernels);
 }  // namespace attend_test
 
 // What is below is compiled with the instruction set.
+#include "../support/tested.h"
+
 #include "../../src/kernel/tiles.h"
 
 namespace {

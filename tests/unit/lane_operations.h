@@ -1,7 +1,9 @@
 // What an instruction set has of its own around tiles whose factors are used by lane: the ends of chains, and weights of a row.
 #pragma once
 
-#include "../../include/attend/config.h"
+#include "../../include/attend/core/config.h"
+#include "../support/tested.h"
+
 #include "../../src/numerics/exp2.h"
 #include "operation_numbers.h"
 

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "../support/tested.h"
+
 #include "../../src/numerics/bits.h"
 
 namespace {

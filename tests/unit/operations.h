@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../support/tested.h"
+
 #include "../../src/numerics/bits.h"
 #include "../../src/numerics/fma.h"
 #include "../../src/numerics/formats.h"

@@ -6,10 +6,12 @@
 #include <limits>
 #include <vector>
 
+#include "../support/tested.h"
+
 #include "../../src/kernel/pack.h"
 #include "../../src/kernel/row_softmax.h"
 #include "../../src/numerics/exp2.h"
-#include "../../src/simd/scalar.h"
+#include "../../src/isa/scalar/operations.h"
 #include "../conformance/definition.h"
 #include "../support/random.h"
 

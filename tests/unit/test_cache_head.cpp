@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../../src/c_api/surface.h"
+#include "../../src/c/surface.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../../src/backends.h"
+#include "../../src/isa/list.h"
 #include "attend/backend.h"
 
 namespace core = attend::core;
@@ -66,9 +66,9 @@ void check_bits(const std::vector<int>& instructions, const std::vector<int>& re
 }  // namespace
 
 TEST_CASE("dispatch: a backend needs each of its bits of CPUID and XGETBV, and no others") {
-  check_bits<core::Avx2Backend>(avx2, saved_ymm);
-  check_bits<core::Avx512Backend>(avx512, saved_zmm);
-  CHECK(is_available<core::ScalarBackend>({}));
+  check_bits<attend::avx2::Backend>(avx2, saved_ymm);
+  check_bits<attend::avx512::Backend>(avx512, saved_zmm);
+  CHECK(is_available<attend::scalar::Backend>({}));
 }
 
 TEST_CASE("dispatch: the first call takes the fastest backend that the processor can run") {

@@ -1,4 +1,6 @@
 // Halves, bfloats and bytes against what their definitions say, computed with doubles.
+#include "../support/tested.h"
+
 #include "../../src/numerics/formats.h"
 
 #include <doctest/doctest.h>
@@ -9,14 +11,13 @@
 #include <limits>
 #include <vector>
 
-#include "../../src/backends.h"
-#include "../../src/simd/scalar.h"
+#include "../../src/isa/scalar/operations.h"
 #include "../support/random.h"
 #if ATTEND_NEON
-#include "../../src/simd/neon.h"
+#include "../../src/isa/neon/operations.h"
 #endif
 #if ATTEND_RVV
-#include "../../src/simd/rvv.h"
+#include "../../src/isa/rvv/operations.h"
 #endif
 #include "../support/rounds.h"
 #include "format_kernels.h"

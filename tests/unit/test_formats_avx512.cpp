@@ -5,13 +5,15 @@
 #include <string>
 
 #include "attend/attend.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 #if ATTEND_X86
 
-#include "../../src/simd/avx512_on.h"
+#include "../support/tested.h"
 
-#include "../../src/simd/avx512.h"
+#include "../../src/isa/avx512/on.h"
+
+#include "../../src/isa/avx512/operations.h"
 #include "format_kernels.h"
 #include "operations.h"
 
@@ -20,7 +22,7 @@ constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx512>();
 constexpr auto first_wrong = Operations<attend::Avx512>::first_wrong;
 }  // namespace
 
-#include "../../src/simd/x86_off.h"
+#include "../../src/isa/x86/off.h"
 
 TEST_CASE("formats: vectors of AVX-512 widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {

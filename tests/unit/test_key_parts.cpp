@@ -10,7 +10,7 @@
 #include "../support/instance.h"
 #include "../support/rounds.h"
 #include "attend/backend.h"
-#include "attend/core.h"
+#include "attend/core/attention.h"
 
 using namespace attend_test;
 

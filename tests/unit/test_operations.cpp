@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "../../src/backends.h"
+#include "../support/tested.h"
+
 #if ATTEND_NEON
-#include "../../src/simd/neon.h"
+#include "../../src/isa/neon/operations.h"
 #endif
 #if ATTEND_RVV
-#include "../../src/simd/rvv.h"
+#include "../../src/isa/rvv/operations.h"
 #endif
 #include "operations.h"
 

@@ -7,7 +7,7 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "attend/core_options.h"
+#include "attend/core/options.h"
 
 using namespace attend_test;
 namespace core = attend::core;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "../support/tested.h"
+
 #include "../../src/numerics/reciprocal_root.h"
 #include "../conformance/layer_definition.h"
 #include "../support/rounds.h"

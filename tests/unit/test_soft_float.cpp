@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "../support/tested.h"
+
 #include "../../src/numerics/soft_float.h"
 #include "../support/random.h"
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../support/tested.h"
+
 #include "../../src/attention/paging.h"
 #include "../../src/numerics/formats.h"
 #include "../support/random.h"

@@ -1,6 +1,6 @@
 //! backend_without_max: at Vec (*max)(Vec a, Vec b) = &Isa::max;
-#include "src/simd/contract.h"
-#include "src/simd/scalar.h"
+#include "src/isa/contract.h"
+#include "src/isa/scalar/operations.h"
 struct WithoutMax : attend::Scalar {
   static float max(const float* numbers, int count);
 };

@@ -1,0 +1,207 @@
+/* Attend for C: from token vectors to context vectors. What stands before, around and after attention in a transformer block:
+ * projections, normalisation, activations, rotary positions, residual addition; whole multi-head layers; additive attention.
+ *
+ *   attend_layer layer;                                          // weights of the four projections, and the layer's cache
+ *   attend_layer_init(&layer, sizeof layer);
+ *   layer.query.data = wq; layer.query.outputs = 512; layer.query.inputs = 256;        // and so on
+ *   layer.cache = cache;
+ *   problem.options = ATTEND_CAUSAL; problem.queries = tokens;   // heads, dims and options, but no tensors
+ *   attend_self_attention(&problem, &layer, x, y, memory, attend_layer_workspace_size(&problem, &layer));
+ *
+ * Vectors are floats that lie side by side, x[tokens][width]. All that attend_c.h says of calls holds here too: the bits are
+ * those of the C++ surface on every target, nothing that is set is ignored, everything is checked before anything is written (a
+ * cache that tokens are appended to belongs to the call from its beginning), and what a call writes overlaps nothing else that
+ * it reads or writes, unless a comment here says that it may be the same array. Calls of no tokens do nothing, and their
+ * vectors may be null. Work memory is aligned to ATTEND_ALIGNMENT.
+ */
+#ifndef ATTEND_LAYERS_H
+#define ATTEND_LAYERS_H
+
+#include "../attend_c.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most stack that a call of this header takes, in bytes, as attend_c.h says it of others. */
+#define ATTEND_LAYER_STACK_BYTES 12288
+
+/* ---- Projections ---- */
+
+/* Bytes of work memory for attend_project that are enough on every target. */
+#define ATTEND_PROJECTION_WORKSPACE_SIZE 278528
+
+enum attend_weight_layout {
+  ATTEND_ROWS = 0,  /* [outputs][inputs], as layers are usually stored */
+  ATTEND_PANELS = 1 /* as attend_pack_weights writes them: faster */
+};
+
+/* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
+typedef struct attend_weights {
+  const void* data;    /* numbers of the format; of ATTEND_PANELS as many as attend_packed_size says */
+  const float* scales; /* [outputs] of ATTEND_INT8: what the weights of an output are multiplied by; otherwise null */
+  const float* bias;   /* [outputs]; null: none */
+  ptrdiff_t outputs;   /* 1 ... ATTEND_MAX_TOKENS */
+  ptrdiff_t inputs;    /* likewise */
+  int format;          /* attend_format */
+  int layout;          /* attend_weight_layout */
+} attend_weights;
+
+/* One of the projections of a call. */
+typedef struct attend_projection {
+  attend_weights weights;
+  float* y; /* [tokens][outputs] */
+} attend_projection;
+
+/* Bytes of work memory for attend_project on this target, whatever the extents. */
+ATTEND_API size_t attend_projection_workspace_size(void);
+
+/* y = W x + b for each token, of `count` projections of the same x[tokens][inputs]; count: 1 ... 256, tokens: 0 ...
+ * ATTEND_MAX_TOKENS.
+ * Their outputs do not overlap each other. workspace: attend_projection_workspace_size bytes; or null, and workspace_size 0:
+ * then several tokens take longer. */
+ATTEND_API attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
+                                        void* workspace, size_t workspace_size);
+
+/* Bytes of the numbers of weights as panels, which have room for whole 16 outputs; 0 where the weights are refused. */
+ATTEND_API size_t attend_packed_size(const attend_weights* weights);
+
+/* Writes weights that lie in rows to memory, aligned to ATTEND_ALIGNMENT, as panels. *packed becomes the same weights there,
+ * with the same scales and bias, which are not copied; it may be *weights. */
+ATTEND_API attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size,
+                                             attend_weights* packed);
+
+/* Writes weights of ATTEND_FLOAT32 that lie in rows to memory, as numbers of another format, also in rows: ATTEND_FLOAT16 and
+ * ATTEND_BFLOAT16 are the nearest numbers, ties to even, or infinity where it is too large for them; ATTEND_INT8 are one of 127
+ * steps to each side of 0, and scales[outputs] are written, each 1 / 127 of the output's largest magnitude, or NaN where a
+ * weight is not finite. Others have no scales: null. *converted becomes the same weights there, with the same bias, which is
+ * not copied; it may be *weights. */
+ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
+                                                float* scales, attend_weights* converted);
+
+/* ---- Rows ---- */
+
+/* Of a normalisation. */
+typedef struct attend_norm {
+  const float* weight; /* [width]; null: 1 */
+  const float* bias;   /* [width]; null: none, and so for attend_rms_norm */
+  ptrdiff_t width;     /* 1 ... ATTEND_MAX_TOKENS */
+  float epsilon;       /* 1e-30 ... 1e30 */
+} attend_norm;
+
+/* y = x / sqrt(mean(x^2) + epsilon) * weight, for each of the rows of x[rows][width]; rows: 0 ... ATTEND_MAX_TOKENS. y may be
+ * x. A row whose sum of squares overflows becomes 0. */
+ATTEND_API attend_status attend_rms_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y);
+
+/* y = (x - mean) / sqrt(variance + epsilon) * weight + bias, likewise. */
+ATTEND_API attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y);
+
+enum attend_activation {
+  ATTEND_RELU = 0,      /* max(x, 0) */
+  ATTEND_SILU = 1,      /* x / (1 + e^-x), also called swish */
+  ATTEND_GELU = 2,      /* x * Phi(x) with the distribution function of the normal distribution */
+  ATTEND_GELU_TANH = 3, /* its approximation by tanh */
+  ATTEND_SIGMOID = 4,
+  ATTEND_TANH = 5,
+  ATTEND_EXP = 6,
+  ATTEND_ERF = 7
+};
+
+/* y[i] = f(x[i]), and where `by` is not null, times by[i]: a gated product. x and by may be y. count: 0 ... 2^31 - 1. */
+ATTEND_API attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y);
+
+/* y[i] += x[i] * scale, rounded once: a residual connection. scale is finite; x may be y. count: 0 ... 2^31 - 1. */
+ATTEND_API attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y);
+
+/* ---- Rotary positions ---- */
+
+/* Which numbers of a head form a pair. */
+enum attend_rotary_pairs {
+  ATTEND_NEIGHBOURS = 0, /* 2 i and 2 i + 1 (GPT-J, LLaMA as published) */
+  ATTEND_HALVES = 1      /* i and i + rotary_dim / 2 (GPT-NeoX, LLaMA in Hugging Face's Transformers) */
+};
+
+/* Made by attend_rotary_init. */
+typedef struct attend_rotary {
+  const uint64_t* turns; /* [rotary_dim / 2] how far each pair turns, in units of 2^-64 of a turn */
+  ptrdiff_t rotary_dim;  /* how many numbers of a head turn, the first ones: even, 2 ... ATTEND_MAX_WIDTH */
+  int pairs;             /* attend_rotary_pairs */
+} attend_rotary;
+
+/* Pair i turns by base^(-2 i / rotary_dim) / scaling radians from one position to the next. turns: rotary_dim / 2 numbers of
+ * the caller, which live as long as *rotary; base: 2 ... 1e12; scaling: 1 ... 65536, the factor of linear position scaling. */
+ATTEND_API attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
+                                            float scaling);
+
+/* Turns x[tokens][heads][head_dim] in place, at positions position, position + 1 ...: 0 ... 2^31 - 1 - tokens. Strides are
+ * those of an attend_output; batch_stride is 0 or ATTEND_DENSE. heads, head_dim: 1 ... ATTEND_MAX_WIDTH. */
+ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
+                                       ptrdiff_t head_dim, ptrdiff_t position);
+
+/* ---- Multi-head layers ----
+ *
+ * A layer is given an attend_problem, which says heads, dims, `queries` (the tokens of x) and options; layout is that of lse.
+ * What the layer has or finds itself stays as it was initialised, or is refused (ATTEND_CONFLICT): query, key, value, output
+ * and their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
+ * another. */
+typedef struct attend_layer {
+  size_t size;             /* sizeof(attend_layer), by attend_layer_init */
+  attend_weights query;    /* query_heads * head_dim outputs; as many inputs as x has numbers for each token */
+  attend_weights key;      /* kv_heads * head_dim outputs; inputs as query or, of cross-attention, as the memory has numbers */
+  attend_weights value;    /* kv_heads * value_dim outputs; inputs as key */
+  attend_weights output;   /* query_heads * value_dim inputs; as many outputs as y has numbers for each token */
+  const float* query_norm; /* [head_dim]: each head of queries is normalised by attend_rms_norm with this weight; null: not */
+  const float* key_norm;   /* likewise of keys */
+  float epsilon;           /* of both, as of attend_norm: 1e-5 */
+  const attend_rotary* rotary; /* queries and keys turn, after that; rotary_dim is at most head_dim; null: they do not */
+  attend_cache* cache;         /* of keys and values, of any format, a ring too; null: see below */
+} attend_layer;
+
+/* Writes the defaults, the size among them; the weights are still to be set. */
+ATTEND_API attend_status attend_layer_init(attend_layer* layer, size_t size);
+
+/* Bytes of work memory for attend_self_attention and attend_cross_attention, which with a cache depend on its capacity, not on
+ * the tokens held; 0 where extents, weights or the cache are refused. Enough for the same with fewer queries. */
+ATTEND_API size_t attend_layer_workspace_size(const attend_problem* problem, const attend_layer* layer);
+
+/* Self-attention from x[queries][width] to y[queries][outputs]; y may be x, where it has as many numbers. With a cache, the
+ * tokens are appended to it, and attend to what it has then: prefill and decode, causal with ATTEND_CAUSAL alone. ATTEND_FULL,
+ * and no change, where they do not fit. `keys` counts the new tokens too. For rotary, tokens are at the positions after
+ * those that the cache had, and another `offset` is refused. Without a cache they attend to each other, and keys is `queries`
+ * or less, or ATTEND_ALL_KEYS. */
+ATTEND_API attend_status attend_self_attention(const attend_problem* problem, const attend_layer* layer, const float* x,
+                                               float* y, void* workspace, size_t workspace_size);
+
+/* Attention to the tokens of the cache, which attend_project_memory has put there. For rotary, the first token of x is at
+ * `offset`: where options use positions it has the meaning that it has elsewhere; otherwise it serves rotary alone, and the
+ * default is 0. Positions are not negative then. */
+ATTEND_API attend_status attend_cross_attention(const attend_problem* problem, const attend_layer* layer, const float* x,
+                                                float* y, void* workspace, size_t workspace_size);
+
+/* Bytes of work memory for attend_project_memory; 0 where weights, cache or tokens are refused. */
+ATTEND_API size_t attend_memory_workspace_size(const attend_layer* layer, ptrdiff_t tokens);
+
+/* Projects tokens of an encoder, x[tokens][inputs of key], to keys and values and appends them to the cache: once for each
+ * sequence. query and output are not looked at. */
+ATTEND_API attend_status attend_project_memory(const attend_layer* layer, const float* x, ptrdiff_t tokens, void* workspace,
+                                               size_t workspace_size);
+
+/* ---- Additive attention (Bahdanau, Cho and Bengio, 2014) ----
+ *
+ * A problem over arrays whose scores are v . tanh(query_i + key_j) in the place of scale * dot(query_i, key_j). query and key
+ * are projected already, the key with the bias of the sum; head_dim is how many numbers they have. query_heads, kv_heads
+ * and batch are 1. What would change or show other scores is refused (ATTEND_CONFLICT): scale, soft_cap, bias, raw and capped
+ * scores; formats, cache, pages, states and origin likewise. */
+
+/* Bytes of work memory; 0 where the problem is refused. */
+ATTEND_API size_t attend_additive_workspace_size(const attend_problem* problem);
+
+/* v: [head_dim]. */
+ATTEND_API attend_status attend_additive_attention(const attend_problem* problem, const float* v, void* workspace,
+                                                   size_t workspace_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+// The scores of additive attention, under the typed surface; nothing here is checked.
+#pragma once
+
+#include "attention.h"
+#include "layer.h"
+#include "linear.h"
+
+namespace attend {
+namespace core {
+
+// Keys whose tanh is under way at a time.
+inline constexpr int additive_keys = panel_keys;
+
+// Scores of some keys for one token. `sums` has room for additive_keys rows.
+inline void additive_scores(const float* query, const Tensor<const float>& keys, int key_count, int hidden, const float* v,
+                            float* sums, float* scores) {
+  for (int first = 0; first < key_count; first += additive_keys) {
+    const int some = key_count - first < additive_keys ? key_count - first : additive_keys;
+    for (int j = 0; j < some; ++j) {
+      float* const sum = sums + ptrdiff_t(j) * hidden;
+      __builtin_memcpy(sum, keys.data + (first + j) * keys.token_stride, size_t(hidden) * sizeof(float));
+      add(query, 1.0f, hidden, sum);
+    }
+    activate<Activation::tanh>(sums, nullptr, some * hidden, sums);
+    run_known_linear<Format::float32, false, false>(
+        {sums, scores + first, v, nullptr, nullptr, hidden, 1, hidden, hidden, 1, some, false, nullptr});
+  }
+}
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,235 @@
+// Attention in integers under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not one float
+// instruction. Plain structs, as in core.h; nothing is checked here. Strides count elements of 8 bits.
+//
+// The arithmetic is in src/README.md; it has the same bits on every target, whatever the blocks, parts and backends are.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attention.h"
+#include "options.h"
+
+namespace attend {
+
+// Keys that share one maximum: positions 0-31, 32-63, … Part of the arithmetic: it decides bits.
+inline constexpr int integer_chunk = 32;
+
+// The most keys that a query of an integer call may see: sums of 32 bits hold no more.
+inline constexpr int integer_keys = 65535;
+
+namespace core {
+
+// What one step of an integer score means: log2(e) * scale * query scale * key scale, as a fixed-point factor.
+// A score that is d below the largest has the weight 2^-((d >> right) * factor / 2^27).
+struct ScoreScale {
+  uint32_t factor;  // of 16 significant bits, below 2^27
+  int32_t right;    // 0 … 13; 0 where the factor has more than 16 bits
+  int32_t left;     // by how many bits it is longer, 0 … 11
+  uint32_t end;  // weights are zero from d >> right = end on, where (end * factor) >> 16 reaches 15 * 2^11; at most 15 * 2^12
+};
+
+// What a step of the output means in steps of the values: value scale / output scale, and the two zero points.
+struct OutputScale {
+  int32_t factor;      // value scale / output scale * 2^shift: 2^14 … 2^15 - 1
+  int32_t shift;       // -4 … 25
+  int32_t value_zero;  // zero point of the values, -128 … 127
+  int32_t zero;        // of the output
+};
+
+namespace integer_detail {
+
+struct Normalised {
+  uint32_t mantissa;  // rounded, of exactly `bits` bits; 0 of a number that is not above 0
+  int exponent;       // number = mantissa * 2^(exponent - bits)
+};
+
+ATTEND_CONSTEXPR_14 Normalised normalise(double number, int bits) {
+  if (!(number > 0) || number > 1e300) return {0, -1000};
+  int exponent = 0;
+  while (number >= 1) number *= 0.5, ++exponent;
+  while (number < 0.5) number *= 2, --exponent;
+  uint32_t mantissa = uint32_t(number * double(uint32_t(1) << bits) + 0.5);
+  if (mantissa >> bits) mantissa >>= 1, ++exponent;
+  return {mantissa, exponent};
+}
+
+}  // namespace integer_detail
+
+// Whether score_scale takes a number: 0 <= step < 1. One step of a score that changes a weight by more than a factor of two is
+// no use.
+constexpr bool is_score_step(double step) { return step >= 0 && step < 1; }
+
+// step: scale * query scale * key scale * log2(e). One so small that no difference of scores changes a weight counts as zero.
+// Meant for constants, and fit for any target: the result is the same everywhere.
+ATTEND_CONSTEXPR_14 ScoreScale score_scale(double step) {
+  constexpr int most_right = 13;  // a masked score is still too far below others to have a weight
+  constexpr uint32_t last = 15u << 12;
+  integer_detail::Normalised n = integer_detail::normalise(step * 2048, 16);
+  if (n.exponent > 11) n = {0xffffu, 11};  // a step that rounds up to 1
+  if (n.exponent < -most_right) n = {n.exponent < -40 ? 0 : n.mantissa >> (-n.exponent - most_right), -most_right};
+  if (n.mantissa == 0) return {0, most_right, 0, last};
+  const int left = n.exponent > 0 ? n.exponent : 0;
+  const uint32_t factor = n.mantissa << left, end = ((15u << 27) - 1) / factor + 1;
+  return {factor, left > 0 ? 0 : -n.exponent, left, end < last ? end : last};
+}
+
+// Whether output_scale takes a number: 2^-10 … 2^18.
+constexpr bool is_output_step(double steps) { return steps >= 0x1p-10 && steps <= 0x1p18; }
+
+// steps: value scale / output scale.
+ATTEND_CONSTEXPR_14 OutputScale output_scale(double steps, int value_zero = 0, int zero = 0) {
+  const integer_detail::Normalised n = integer_detail::normalise(steps, 15);
+  return {int32_t(n.mantissa), 15 - n.exponent, value_zero, zero};
+}
+
+// One call, as core::Problem: scores are dot(query, key), of integers; zero points of keys change nothing and need not be
+// known. Query zero points are an option (IntegerOptions).
+struct IntegerProblem {
+  Tensor<const int8_t> query;  // [queries][query_heads][head_dim]
+  Tensor<int8_t> output;       // [queries][query_heads][value_dim]; must not overlap anything else
+  Tensor<const int8_t> key;    // [keys][kv_heads][head_dim]
+  Tensor<const int8_t> value;  // [keys][kv_heads][value_dim]
+  int query_heads;             // >= 1
+  int kv_heads;                // >= 1, divides query_heads
+  int head_dim;                // 1 … 4096
+  int value_dim;               // >= 1
+  int queries;                 // >= 0
+  int keys;                    // 0 … integer_keys, unless a window keeps what a query sees below that
+  int offset;                  // absolute position of query 0
+  bool causal;
+  bool panels;                     // keys and values lie in panels (core_integer_panels.h) rather than in rows; hosts only
+  const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
+  int score_scale_stride;
+  const OutputScale* output_scales;  // of query head h likewise
+  int output_scale_stride;
+  int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves; embedded
+                  // processors take at most a tile's
+  int key_block;  // a multiple of integer_chunk, >= 1 of them: keys that are packed at a time
+  void* scratch;  // integer_scratch_bytes(…), aligned to config::alignment; unspecified before and after
+};
+
+// The rows of a block: where there is little memory, no more than a tile's.
+[[gnu::always_inline]] constexpr int integer_rows(int row_block) {
+  return config::embedded && row_block > config::integer_tile_rows ? config::integer_tile_rows : row_block;
+}
+
+// Bytes of a row's query where a backend keeps it in an order of its own.
+[[gnu::always_inline]] constexpr int integer_query_bytes(int head_dim) {
+  return 2 * ((head_dim + 15) & -16) + (config::embedded ? 0 : 64);
+}
+
+// Work memory of integer calls: what lies where, in bytes.
+struct IntegerMemory {
+  int rows;          // of a block
+  ptrdiff_t keys;    // [key_block][head_dim rounded up to 4] packed; hosts only
+  ptrdiff_t values;  // [key_block][value_dim rounded up to 16] of 16 bits
+  ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
+  ptrdiff_t query;   // [rows][integer_query_bytes]
+  ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals; hosts: eight more, which kernels read
+                     // and write back
+  ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; hosts only
+  ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment; behind them as many of the segments before
+  ptrdiff_t end;
+
+  [[gnu::always_inline]] constexpr IntegerMemory(int row_block, int key_block, int head_dim, int value_dim, bool many_segments)
+      : rows(integer_rows(row_block)),
+        keys(0),
+        values(keys + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((head_dim + 3) / 4 * 4)))),
+        scores(values + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((value_dim + 15) / 16 * 32)))),
+        query(scores + score_rows(rows) * integer_chunk * 4),
+        states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
+        chunk(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16 + 64))),
+        sums(chunk + (config::embedded ? 0 : aligned(ptrdiff_t(integer_chunk) * (head_dim + value_dim)))),
+        end(sums + (many_segments ? 2 : 1) * ptrdiff_t(rows) * value_dim * 4) {}
+
+ private:
+  [[gnu::always_inline]] static constexpr ptrdiff_t aligned(ptrdiff_t bytes) { return (bytes + 63) / 64 * 64; }
+  [[gnu::always_inline]] static constexpr ptrdiff_t score_rows(int rows) {
+    return !config::embedded                  ? 2 * config::integer_tile_rows
+           : rows < config::integer_tile_rows ? rows
+                                              : config::integer_tile_rows;
+  }
+};
+
+constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim, int keys) {
+  return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim, keys > segment_keys).end);
+}
+
+// What a call can be asked for beyond its problem; all of it is off in IntegerOptions{}. It stands apart, so that calls without
+// it hold none of its code.
+enum class IntegerFormat : uint8_t { int8, int16, float32 };
+
+struct IntegerOptions {
+  // As in core::Options.
+  int left = -1;
+  int right = -1;
+  int sink_tokens = 0;
+  Mask visible = {};
+  bool visible_bits = false;
+
+  int query_zero = 0;  // zero point of the queries, -128 … 127
+
+  // Scales of single keys and values, in 2^-15 of those of their head, at most 2^15: [kv_heads][slot]; null: none. Beside them
+  // the zero point of the keys, or that of the values in output_scale, is 0.
+  const uint16_t* key_scales = nullptr;
+  const uint16_t* value_scales = nullptr;
+  ptrdiff_t key_scale_stride = 0;  // from head to head
+  ptrdiff_t value_scale_stride = 0;
+
+  // Of the output, whose pointer points to such numbers. float32: the output scales' own zero is not added, and what they give
+  // is not rounded, but multiplied by float_scale: the output scale, as a number.
+  IntegerFormat output_format = IntegerFormat::int8;
+  float float_scale = 1.0f;
+
+  // A ring: chunk c of a sequence, keys 32 c … 32 c + 31, lies where chunk sink_chunks + c % ring_chunks of an array would, for
+  // the last ring_chunks chunks of the tokens taken; before them where chunk c would, of which only c < sink_chunks are read.
+  int ring_chunks = 0;
+  int sink_chunks = 0;
+  int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many
+
+  int origin = 0;  // arrays: position of the key that data points to, a multiple of segment_keys; keys before do not exist
+
+  // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t*, takes for each
+  // row its value_dim sums, its exponent and its denominator.
+  int first_key = 0;
+  bool partial = false;
+
+  // With states, the call takes keys first_key … problem.keys - 1 into them and writes no output: [queries][query_heads]
+  // [integer_state_numbers(value_dim)]. first_key is as many as the states have been through, a multiple of integer_chunk.
+  Tensor<int32_t> states = {};
+  bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
+};
+
+constexpr size_t integer_state_numbers(int value_dim) { return 2 * size_t(value_dim) + 4; }
+
+// Computes the whole problem with the fastest backend of the processor.
+void run(const IntegerProblem& problem);
+
+void run(const IntegerProblem& problem, const IntegerOptions& options);
+
+// As run_part of core.h.
+void run_part(const IntegerProblem& problem, int part, int parts);
+void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
+
+// Bytes of scratch for a call with states, however many keys there are.
+constexpr size_t integer_state_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim) {
+  return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim, true).end);
+}
+
+// Writes the output of what states have taken. Of the problem, output, output_scales and extents count; of the options, states
+// and the output's format. problem.scratch: value_dim numbers of 32 bits.
+void finish(const IntegerProblem& problem, const IntegerOptions& options);
+
+// Adds to some rows of states those of `later`, which began at the multiple of segment_keys at which they stopped. Same bits as
+// one call while `later` has taken at most segment_keys keys.
+void merge(int32_t* states, const int32_t* later, int rows, int value_dim);
+
+// As partial_floats, key_units, run_key_part and add_key_parts of core.h; partials are numbers of 32 bits.
+// add_key_parts takes value_dim of them as problem.scratch.
+KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
+void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts, int32_t* partials);
+void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options, const int32_t* partials);
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,72 @@
+// The run-time core of linear projections: a plain struct of pointers, extents and strides, and functions that take it.
+//
+// It stands apart from core.h so that programs without projections hold none of its code. Nothing is checked here; linear.h is
+// the typed surface.
+#pragma once
+
+#include <stddef.h>
+
+#include "config.h"
+#include "options.h"
+
+namespace attend {
+namespace core {
+
+// y = W x + b for some tokens:
+//
+//   output[t][o] = sum over i of weights[o][i] * input[t][i], times scales[o], plus bias[o]
+//
+// The sum is chains of fused multiply-adds of chain_dims inputs each, i ascending, added up in ascending order. The scale and
+// the bias are one fused multiply-add where there are both. The order is the same for every layout, number of tokens, part and
+// backend, and so are the bits. Numbers of other formats are widened exactly.
+struct Linear {
+  const float* input;       // [tokens][inputs]
+  float* output;            // [tokens][outputs]; must not overlap anything else
+  const void* weights;      // numbers of the format, [outputs][inputs]; with panels [panel][inputs][panel_keys]
+  const float* scales;      // [outputs] of int8 weights; null for other formats
+  const float* bias;        // [outputs], or null
+  ptrdiff_t input_stride;   // from token to token
+  ptrdiff_t output_stride;  // likewise
+  ptrdiff_t weight_stride;  // from output to output, in numbers; panels have none
+  int inputs;               // >= 1
+  int outputs;              // >= 1
+  int tokens;               // >= 0
+  bool panels;              // weights are packed: 16 outputs side by side, those behind the last are zeros
+  float* work;              // linear_work_floats floats, aligned to config::alignment, or null
+};
+
+// Floats of work memory, for any extents. It is used for several tokens: hosts pack weights that lie in rows and gather tokens,
+// embedded processors widen weights of other formats once for all tokens. Without it a call takes longer and has the same bits.
+constexpr size_t linear_work_floats = config::linear_work_floats;
+
+// Numbers of weights that are packed as panels.
+constexpr size_t packed_weight_numbers(int outputs, int inputs) {
+  return size_t((outputs + panel_keys - 1) / panel_keys) * panel_keys * size_t(inputs);
+}
+
+// Packs weights that lie in rows, `stride` numbers apart, into packed_weight_numbers of the same format.
+template <Format format>
+void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels);
+
+// Converts weights of floats that lie in rows to another format, also in rows: float16 and bfloat16 to the nearest number, ties
+// to even; int8 to one of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
+// finite. Others have no scales.
+template <Format format>
+void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);
+
+// Computes the projection with the active backend. A program holds the code of the formats that it names.
+template <Format format>
+void run_linear(const Linear& linear);
+
+// The same where the layout is known when the program is compiled, and whether there is one token; linear.panels and
+// linear.tokens must say the same. On embedded processors it has none of the code of others.
+template <Format format, bool panels, bool one_token>
+void run_known_linear(const Linear& linear);
+
+// Computes a part of it, 0 <= part < parts <= 65535: some outputs or some tokens, about as many as every other part does. All
+// parts together are the whole, bit for bit; they write to different outputs, and each needs work memory of its own.
+template <Format format>
+void run_linear_part(const Linear& linear, int part, int parts);
+
+}  // namespace core
+}  // namespace attend

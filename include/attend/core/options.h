@@ -1,0 +1,206 @@
+// What a call of the core can be asked for beyond core::Problem: windows, masks, biases, a soft cap, sinks; more results;
+// number formats; rings and pages; states that stop after some keys and go on later. All of it is off in Options{}.
+//
+// It stands apart from core.h so that calls without it hold none of its code. Nothing is checked here either.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attention.h"
+
+namespace attend {
+namespace core {
+
+// How numbers lie in memory. Strides count numbers, not bytes.
+enum class Format : uint8_t { float32, float16, bfloat16, int8 };
+
+constexpr size_t format_bytes(Format format) { return format == Format::float32 ? 4 : format == Format::int8 ? 1 : 2; }
+
+// One element for each query token, query head and key, keys side by side: element (t, h, j) is number
+// first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are masked.
+struct Mask {
+  const void* data;  // null: there is no mask
+  ptrdiff_t first;   // so that masks of bits can begin anywhere
+  ptrdiff_t token_stride;
+  ptrdiff_t head_stride;
+  int keys;
+};
+
+// What the scores output shows; in natural-log units, before the softmax.
+enum class Scores : uint8_t {
+  raw,     // scale * dot(query, key) of all keys that exist, masked or not
+  capped,  // after the soft cap, likewise
+  biased,  // after biases; -inf where a key is masked
+  weights  // after the softmax; 0 where a key is masked, and for weights of at most 2^-123. Not with states
+};
+
+// Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
+// array or cache would: g itself, or as a table of pages or a ring says. Where nothing is said of it, slot = g.
+struct Paging {
+  const int32_t* pages = nullptr;  // null: none. Page of each page_groups groups: slot =
+  int page_groups = 0;             // pages[g / page_groups] * page_groups + g % page_groups
+  int ring_groups = 0;  // 0: none. Otherwise slot = sink_groups + g % ring_groups for the last ring_groups groups of the keys
+  int sink_groups = 0;  // that exist, and g for others, of which only g < sink_groups are ever read
+  int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
+};
+
+// Of the groups that the first `keys` keys of a sequence fill, the first that is still in a ring; may be negative.
+// (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
+__attribute__((always_inline)) constexpr int first_ring_group(const Paging& paging, int keys) {
+  return (keys - 1) / panel_keys - paging.ring_groups + 1;
+}
+
+struct Options {
+  // A query at position p = problem.offset + token (no overflow) sees key j, if causal or not, only where
+  int left = -1;   //   j >= p - left, or j < sink_tokens (negative: any)
+  int right = -1;  //   j <= p + right (negative: any)
+  int sink_tokens = 0;
+  Mask visible = {};  // uint8_t: 0 masks a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
+  bool visible_bits = false;  // (strides count bits then)
+  Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key (option_arrays.h)
+
+  const float* alibi_slopes = nullptr;  // [query_heads] ALiBi: slope * (j - p) is added
+  const float* relative = nullptr;     // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,
+  ptrdiff_t relative_head_stride = 0;  // relative_right) + relative_left of a head's row is added
+  int relative_left = 0;
+  int relative_right = 0;
+  float soft_cap = 0.0f;               // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
+  const float* sink_logits = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
+
+  Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
+  Tensor<float> scores =
+      {};  // [queries][query_heads][score_keys]; null: none. With states, columns
+           // first_key ... problem.keys - 1 are written, otherwise all. Keys at or after problem.keys count as masked
+  int score_keys = 0;  // >= problem.keys, where there are scores
+  Scores score_stage = Scores::raw;
+
+  // Of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
+  Format query_format = Format::float32;  // no int8
+  Format key_format = Format::float32;
+  Format value_format = Format::float32;
+  Format output_format = Format::float32;  // no int8
+  const float* key_scales =
+      nullptr;  // int8: [kv_heads][slot * 16 + j % 16 - origin], what a key is multiplied by (its score is)
+  const float* value_scales = nullptr;  // likewise for values (weights are)
+  ptrdiff_t key_scale_stride = 0;       // from head to head
+  ptrdiff_t value_scale_stride = 0;
+
+  Paging paging = {};
+  int origin = 0;  // arrays: position of the key that data points to; keys before it do not exist. Caches and slots: 0
+
+  // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
+  // [queries][query_heads] [state_floats(value_dim)], by the strides of a tensor.
+  Tensor<float> states = {};
+  int first_key = 0;    // as many as the states have been through; 0 without states, unless partial
+  bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
+
+  // With partial, the call takes the keys of one segment, first_key ... problem.keys - 1, and the output takes their sums
+  // undivided, as run_key_part keeps them. There are no states then, no lse, no sinks and no weights; output_format is float32.
+  bool partial = false;
+};
+
+// Moves what options have for each query to another first token and query head.
+inline void move_queries(Options& options, int tokens, int heads) {
+  const auto move_mask = [=](Mask& mask) { mask.first += tokens * mask.token_stride + heads * mask.head_stride; };
+  const auto move_tensor = [=](Tensor<float>& tensor) {
+    if (tensor.data != nullptr) tensor.data += tokens * tensor.token_stride + heads * tensor.head_stride;
+  };
+  move_mask(options.visible);
+  move_mask(options.bias);
+  move_tensor(options.lse);
+  move_tensor(options.scores);
+  move_tensor(options.states);
+}
+
+// A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and
+// the segments before.
+constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
+
+// Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options: room for the
+// embedded form, which the scalar backend runs on every target, and for the host's.
+constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
+  return larger_of(
+      size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end),
+      config::embedded ? 0 : size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end));
+}
+
+// As run and run_part.
+void run(const Problem& problem, const Options& options);
+void run_part(const Problem& problem, const Options& options, int part, int parts);
+
+// As run, for calls over a cache of one format that ask for a window at most: of Options, only left, right, sink_tokens,
+// paging, the formats and the scales may be set. Programs that make no other calls with options hold the code of these only.
+// With one_row the query rows of a problem go one by one, whatever its row_block, which is less code.
+template <Format format, bool one_row>
+void run_cache(const Problem& problem, const Options& options);
+
+// As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
+// scores have no weights. Of a ring, paging.ring_tokens is said, because a part has only the first keys. Segments without a key
+// that some token sees by position are left out, unless there are scores. Scratch has option_scratch_floats(…) floats.
+KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts);
+void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials);
+void add_key_parts(const Problem& problem, const Options& options, const float* partials);
+
+// Makes the states new ones, of no key.
+void begin(const Problem& problem, const Options& options);
+
+// A state has one number for its owner. set_next_key() writes it to the states of a part of run_part, have_next_key() says
+// whether they all have it, next_key() reads one. run and merge overwrite it.
+void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
+bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
+int next_key(const float* state);
+
+// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
+// nor scratch.
+void finish(const Problem& problem, const Options& options);
+
+// Adds states that began at a multiple of segment_keys, where `states` stopped, to them: [rows] side by side. Where `later` has
+// been through at most one segment, that gives the bits of having gone on.
+void merge(float* states, const float* later, int rows, int value_dim);
+
+// The memory of a key/value cache in other formats, or with slots: as Cache, in groups of 16 tokens. No alignment is needed
+// beyond that of its numbers.
+//   keys    [kv_heads][groups][head_dim][16] numbers of key_format, groups = panel_count(capacity)
+//   values  [kv_heads][groups * 16][value_dim] numbers of value_format
+//   key_scales, value_scales  [kv_heads][groups * 16] floats, where the format is int8
+struct FormatCache {
+  void* keys;
+  void* values;
+  float* key_scales;
+  float* value_scales;
+  Format key_format;
+  Format value_format;
+  int kv_heads;
+  int head_dim;
+  int value_dim;
+  int capacity;  // tokens that there is room for. With slots: of all that they may name
+  Paging paging;
+};
+
+// Sizes of its memory for all heads.
+constexpr size_t format_cache_scale_floats(int kv_heads, int capacity) {
+  return size_t(kv_heads) * size_t(panel_count(capacity)) * panel_keys;
+}
+
+constexpr size_t format_cache_key_bytes(Format format, int kv_heads, int head_dim, int capacity) {
+  return format_cache_scale_floats(kv_heads, capacity) * size_t(head_dim) * format_bytes(format);
+}
+
+constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value_dim, int capacity) {
+  return format_cache_scale_floats(kv_heads, capacity) * size_t(value_dim) * format_bytes(format);
+}
+
+// Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
+// ring, tokens that are no longer among its groups' are overwritten; those of sink tokens are kept besides.
+//
+// int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
+// 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
+void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+
+// The same where keys and values have this format, without the code of others.
+template <Format format>
+void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,188 @@
+// Number formats of caches, and the memory in which a cache keeps its keys and values.
+#pragma once
+
+#include "../core/options.h"
+#include "../options.h"
+#include "../shape.h"
+
+namespace attend {
+
+// Formats of the numbers in a cache, as parameters of its type; float is one too. What is appended is rounded to the nearest
+// number, ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied.
+struct float16 {
+  uint16_t bits;
+};
+struct bfloat16 {
+  uint16_t bits;
+};
+struct int8 {
+  int8_t number;
+};
+
+namespace detail {
+
+template <class Type>
+struct FormatOf {
+  static constexpr bool value = false;
+  static constexpr core::Format format = core::Format::float32;
+  using Number = float;
+};
+template <core::Format is, class Numbers>
+struct FormatIs {
+  static constexpr bool value = true;
+  static constexpr core::Format format = is;
+  using Number = Numbers;
+};
+template <>
+struct FormatOf<float> : FormatIs<core::Format::float32, float> {};
+template <>
+struct FormatOf<float16> : FormatIs<core::Format::float16, uint16_t> {};
+template <>
+struct FormatOf<bfloat16> : FormatIs<core::Format::bfloat16, uint16_t> {};
+template <>
+struct FormatOf<int8> : FormatIs<core::Format::int8, int8_t> {};
+
+// A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays say how many keys there are
+// and how they lie, and what a ring keeps.
+struct OptionCall {
+  core::Problem problem{};
+  core::Options options{};
+};
+
+// First elements of the arrays that are appended, [token][kv_head][width].
+template <class Shape, class Number = float>
+struct NewTokens {
+  using Dims = Checked<Shape>;
+  core::Tensor<const Number> key, value;
+
+  template <class KeyArray, class ValueArray>
+  NewTokens(const KeyArray& key_array, const ValueArray& value_array)
+      : key{key_array.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
+        value{value_array.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim} {}
+};
+
+// Floats, in the layout of core::Cache.
+template <class Shape, int capacity>
+class PlainRows {
+  using Dims = Checked<Shape>;
+
+ public:
+  static constexpr bool plain = true;
+
+  constexpr PlainRows() : keys_{}, values_{} {}
+
+  void store(int position, int count, const NewTokens<Shape>& tokens) {
+    core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity}, position, count, tokens.key,
+                tokens.value);
+  }
+
+  core::Tensor<const float> keys() const {
+    return {keys_, 0, ptrdiff_t(core::panel_count(capacity)) * panel_keys * Dims::head_dim};
+  }
+  core::Tensor<const float> values() const { return {values_, Dims::value_dim, ptrdiff_t(capacity) * Dims::value_dim}; }
+  void set(OptionCall& call) const {
+    call.problem.key = keys();
+    call.problem.value = values();
+  }
+
+ private:
+  alignas(config::alignment) float keys_[core::cache_key_floats(Dims::kv_heads, Dims::head_dim, capacity)];
+  alignas(config::alignment) float values_[core::cache_value_floats(Dims::kv_heads, Dims::value_dim, capacity)];
+};
+
+// Keys or values in another format: their numbers and, if the format has any, their scales.
+template <class Format, size_t rows, size_t width>
+struct FormatRows {
+  alignas(config::alignment) typename FormatOf<Format>::Number numbers[rows * width];
+  float* scales() { return nullptr; }
+  const float* scales() const { return nullptr; }
+  constexpr FormatRows() : numbers{} {}
+};
+template <size_t rows, size_t width>
+struct FormatRows<int8, rows, width> {
+  alignas(config::alignment) int8_t numbers[rows * width];
+  float factors[rows];
+  float* scales() { return factors; }
+  const float* scales() const { return factors; }
+  constexpr FormatRows() : numbers{}, factors{} {}
+};
+
+// What a ring keeps, as a parameter of its memory.
+struct NoRing {
+  static constexpr int window = 0, sink_tokens = 0;
+  static constexpr core::Paging paging{};
+};
+
+// Numbers of any formats, in the layout of core::FormatCache, in a ring or not.
+template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring = NoRing>
+class FormatCacheRows {
+  using Dims = Checked<Shape>;
+  static_assert(FormatOf<KeyFormat>::value && FormatOf<ValueFormat>::value,
+                "attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8");
+  static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
+  static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
+  static constexpr bool is_ring = Ring::window > 0;
+  static constexpr core::Format key_format = FormatOf<KeyFormat>::format;
+  static constexpr bool one_format = Same<KeyFormat, ValueFormat>::value;
+
+ public:
+  static constexpr bool plain = false;
+
+  constexpr FormatCacheRows() = default;
+
+  void store(int position, int count, const NewTokens<Shape>& tokens) {
+    const core::FormatCache cache = {
+        keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format,  FormatOf<ValueFormat>::format,
+        Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         Ring::paging};
+    if constexpr (one_format) {
+      core::store_cache<key_format>(cache, position, count, tokens.key, tokens.value);
+    } else {
+      core::store(cache, position, count, tokens.key, tokens.value);
+    }
+  }
+
+  void set(OptionCall& call) const {
+    call.problem.key = {as_floats(keys_.numbers), 0, head_rows * Dims::head_dim};
+    call.problem.value = {as_floats(values_.numbers), Dims::value_dim, head_rows * Dims::value_dim};
+    call.options.key_format = key_format;
+    call.options.value_format = FormatOf<ValueFormat>::format;
+    call.options.key_scales = keys_.scales();
+    call.options.value_scales = values_.scales();
+    call.options.key_scale_stride = call.options.value_scale_stride = head_rows;
+    if constexpr (is_ring) {
+      call.options.paging = Ring::paging;
+      call.options.left = Ring::window - 1;
+      call.options.sink_tokens = Ring::sink_tokens;
+    }
+  }
+
+  // A call that asks for a window at most, with blocks of one row or of more.
+  template <bool one_row>
+  static void run_window(const core::Problem& problem, const core::Options& options) {
+    if constexpr (one_format) {
+      core::run_cache<key_format, one_row>(problem, options);
+    } else {
+      core::run(problem, options);
+    }
+  }
+
+ private:
+  // Tensors of the core say float, whatever they are of.
+  static const float* as_floats(const void* numbers) { return static_cast<const float*>(numbers); }
+
+  FormatRows<KeyFormat, rows, size_t(Dims::head_dim)> keys_{};
+  FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
+};
+
+// The memory of a KvCache.
+template <class Shape, class KeyFormat, class ValueFormat, int capacity>
+struct RowsOf {
+  using Type = FormatCacheRows<Shape, KeyFormat, ValueFormat, capacity>;
+};
+template <class Shape, int capacity>
+struct RowsOf<Shape, float, float, capacity> {
+  using Type = PlainRows<Shape, capacity>;
+};
+
+}  // namespace detail
+}  // namespace attend

@@ -1,8 +1,0 @@
-// The scalar backend's calls with options: any target, and the reference for the others.
-#include "backend/alone.h"
-
-#include "attention/embedded.h"
-#include "simd/embedded_isa.h"
-using Isa = attend::EmbeddedIsa;
-using Backend = attend::core::ScalarBackend;
-#include "backend/embedded_options.h"

@@ -1,0 +1,252 @@
+// The key/value cache of the C surface: a head that can be told from garbage, then memory as core::Cache has it.
+#include "surface.h"
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+constexpr uint32_t cache_magic = 0x32437441;  // "AtC2": panels of keys
+constexpr size_t head_bytes = (sizeof(attend_cache) + config::alignment - 1) / config::alignment * config::alignment;
+
+uint32_t check_of(const attend_cache& cache) {
+  const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,   cache.max_tokens, cache.key_format,
+                            cache.value_format, cache.ring_groups, cache.sink_groups, cache.tokens,     cache.most};
+  return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
+}
+
+// Tokens that there is memory for.
+int capacity(const attend_cache& cache) {
+  return cache.ring_groups > 0 ? (cache.sink_groups + cache.ring_groups) * panel_keys : cache.max_tokens;
+}
+
+core::Format format(int32_t number) { return core::Format(number); }
+
+// Bytes of a cache whose extents are within their limits; 0 when there cannot be so many.
+size_t cache_bytes(const attend_cache& cache) {
+  // Extents are at most 2^16, 2^16 + 2^16 and 2^30, so this bound of the floats cannot overflow.
+  const uint64_t most =
+      uint64_t(cache.kv_heads) * uint64_t(cache.head_dim + cache.value_dim + 2) * uint64_t(capacity(cache) + panel_keys);
+  if (most > (uint64_t(PTRDIFF_MAX) - head_bytes) / sizeof(float)) return 0;
+  const int tokens = capacity(cache), heads = cache.kv_heads;
+  if (is_plain(cache)) {
+    return head_bytes + sizeof(float) * (core::cache_key_floats(heads, cache.head_dim, tokens) +
+                                         core::cache_value_floats(heads, cache.value_dim, tokens));
+  }
+  const size_t scales = sizeof(float) * core::format_cache_scale_floats(heads, tokens);
+  return head_bytes + core::format_cache_key_bytes(format(cache.key_format), heads, cache.head_dim, tokens) +
+         core::format_cache_value_bytes(format(cache.value_format), heads, cache.value_dim, tokens) +
+         (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
+}
+
+constexpr int most_groups = ATTEND_MAX_TOKENS / panel_keys + 1;
+
+// Extents, formats and tokens; whether it is a cache that was made here is another question.
+bool is_possible(const attend_cache& cache) {
+  const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
+  return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
+         within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
+         within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8) &&
+         within(cache.ring_groups, 0, most_groups) && within(cache.sink_groups, 0, most_groups) &&
+         within(cache.tokens, 0, cache.max_tokens) && within(cache.most, cache.tokens, cache.max_tokens);
+}
+
+// The head of a cache of that shape without tokens, and its size.
+void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& cache, size_t& bytes) {
+  check.whole_struct(shape, alignof(attend_cache_shape), sizeof *shape, ATTEND_ARG_SHAPE);
+  if (check.failed()) return;
+  check.within(shape->kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
+  check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
+  check.within(shape->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
+  check.within(shape->max_tokens, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_MAX_TOKENS);
+  check.format(shape->key_format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
+  check.format(shape->value_format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
+  check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
+  check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
+  if (check.failed()) return;
+  cache = {};
+  cache.magic = cache_magic;
+  cache.kv_heads = int32_t(shape->kv_heads);
+  cache.head_dim = int32_t(shape->head_dim);
+  cache.value_dim = int32_t(shape->value_dim);
+  cache.max_tokens = int32_t(shape->max_tokens);
+  cache.key_format = shape->key_format;
+  cache.value_format = shape->value_format;
+  // The last group may hold one token only.
+  if (shape->window_keys > 0) cache.ring_groups = core::panel_count(int(shape->window_keys - 1)) + 1;
+  cache.sink_groups = core::panel_count(int(shape->sink_tokens));
+  set_tokens(cache, 0);
+  bytes = cache_bytes(cache);
+  check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_MAX_TOKENS);
+}
+
+// One tensor of an append. What is read as the same number again and again was hardly meant to be stored.
+core::Tensor<const float> check_append(Check& check, const attend_input* input, const attend_cache& cache,
+                                       const Extent::Counts& counts, attend_argument argument) {
+  check.require(input != nullptr, ATTEND_MISSING, argument);
+  if (check.failed()) return {};
+  const Extent extent = extent_of(counts, {0, input->token_stride, input->head_stride}, Axes::token_head);
+  const Range range = check.place(input->data, extent, float_bits, argument).range;
+  const bool shares = (counts.tokens > 1 && extent.strides.token == 0) || (counts.heads > 1 && extent.strides.head == 0);
+  check.require(!shares, ATTEND_SHARED_ELEMENTS, argument);
+  check.require(input->batch_stride == 0 || input->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, argument);
+  check.require(!overlap(range, cache_range(cache)), ATTEND_OVERLAP, argument);
+  return core_tensor<const float>(input->data, extent);
+}
+
+}  // namespace
+
+void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
+  cache.tokens = int32_t(tokens);
+  if (tokens == 0 || tokens > cache.most) cache.most = cache.tokens;
+  cache.check = check_of(cache);
+}
+
+void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value) {
+  if (is_plain(cache)) {
+    core::store(cache_memory(cache), cache.tokens, tokens, key, value);
+  } else {
+    core::store(format_memory(cache), cache.tokens, tokens, key, value);
+  }
+  set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
+}
+
+bool is_plain(const attend_cache& cache) {
+  return (cache.key_format | cache.value_format) == ATTEND_FLOAT32 && cache.ring_groups == 0;
+}
+
+void check_cache(Check& check, const attend_cache* cache) {
+  check.require(cache != nullptr, ATTEND_MISSING, ATTEND_ARG_CACHE);
+  check.require(aligned(cache, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_CACHE);
+  if (check.failed()) return;
+  const bool made = cache->magic == cache_magic && cache->check == check_of(*cache) && is_possible(*cache);
+  const size_t bytes = made ? cache_bytes(*cache) : 0;
+  const bool fits = bytes > 0 && bytes <= UINTPTR_MAX - reinterpret_cast<uintptr_t>(cache);
+  check.require(fits, ATTEND_CORRUPT, ATTEND_ARG_CACHE);
+}
+
+Range cache_range(const attend_cache& cache) {
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(&cache);
+  return {begin, begin + cache_bytes(cache)};
+}
+
+// The head does not say whether the memory may be written; who appends has a cache that is not const.
+static void* memory_of(const attend_cache& cache) {
+  return reinterpret_cast<char*>(const_cast<attend_cache*>(&cache)) + head_bytes;
+}
+
+core::Cache cache_memory(const attend_cache& cache) {
+  float* keys = static_cast<float*>(memory_of(cache));
+  return {keys,
+          keys + core::cache_key_floats(cache.kv_heads, cache.head_dim, cache.max_tokens),
+          cache.kv_heads,
+          cache.head_dim,
+          cache.value_dim,
+          cache.max_tokens};
+}
+
+core::FormatCache format_memory(const attend_cache& cache) {
+  const core::Format key = format(cache.key_format), value = format(cache.value_format);
+  const int tokens = capacity(cache), heads = cache.kv_heads;
+  char* keys = static_cast<char*>(memory_of(cache));
+  char* values = keys + core::format_cache_key_bytes(key, heads, cache.head_dim, tokens);
+  float* scales =
+      static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
+  float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_scale_floats(heads, tokens) : 0);
+  core::Paging paging;
+  paging.ring_groups = cache.ring_groups;
+  paging.sink_groups = cache.sink_groups;
+  return {keys,
+          values,
+          key == core::Format::int8 ? scales : nullptr,
+          value == core::Format::int8 ? value_scales : nullptr,
+          key,
+          value,
+          heads,
+          cache.head_dim,
+          cache.value_dim,
+          tokens,
+          paging};
+}
+
+}  // namespace c_surface
+}  // namespace attend
+
+using namespace attend;
+using namespace attend::c_surface;
+
+extern "C" {
+
+attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size) {
+  Check check;
+  check.new_struct(shape, alignof(attend_cache_shape), sizeof *shape, size, ATTEND_ARG_SHAPE);
+  if (!check.failed()) shape->size = size;
+  return check.status();
+}
+
+attend_status attend_cache_check(const attend_cache_shape* shape) {
+  Check check;
+  attend_cache cache;
+  size_t bytes;
+  check_shape(check, shape, cache, bytes);
+  return check.status();
+}
+
+size_t attend_cache_size(const attend_cache_shape* shape) {
+  Check check;
+  attend_cache cache;
+  size_t bytes = 0;
+  check_shape(check, shape, cache, bytes);
+  return check.failed() ? 0 : bytes;
+}
+
+attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, size_t memory_size, attend_cache** cache) {
+  Check check;
+  attend_cache head = {};
+  size_t bytes = 0;
+  check_shape(check, shape, head, bytes);
+  check.require(memory != nullptr, ATTEND_MISSING, ATTEND_ARG_MEMORY);
+  check.require(aligned(memory, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_MEMORY);
+  const bool fits = memory_size >= bytes && bytes <= UINTPTR_MAX - reinterpret_cast<uintptr_t>(memory);
+  check.require(fits, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
+  if (check.failed()) return check.status();
+  attend_cache* made = static_cast<attend_cache*>(memory);
+  *made = head;
+  if (cache != nullptr) *cache = made;
+  return ATTEND_OK;
+}
+
+attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value) {
+  Check check;
+  check_cache(check, cache);
+  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  if (check.failed()) return check.status();
+  check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
+  if (check.failed() || tokens == 0) return check.status();
+  const auto keys = check_append(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
+  const auto values = check_append(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
+  if (!check.failed()) append(*cache, int(tokens), keys, values);
+  return check.status();
+}
+
+attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens) {
+  Check check;
+  check_cache(check, cache);
+  if (!check.failed()) check.within(tokens, 0, cache->tokens, ATTEND_ARG_TOKENS);
+  if (!check.failed()) set_tokens(*cache, tokens);
+  return check.status();
+}
+
+ptrdiff_t attend_cache_tokens(const attend_cache* cache) {
+  Check check;
+  check_cache(check, cache);
+  return check.failed() ? -1 : cache->tokens;
+}
+
+ptrdiff_t attend_cache_max_tokens(const attend_cache* cache) {
+  Check check;
+  check_cache(check, cache);
+  return check.failed() ? -1 : cache->max_tokens;
+}
+
+}  // extern "C"

@@ -1,0 +1,118 @@
+// Projections of the C surface.
+#include "layers.h"
+
+#include "../../include/attend/core/linear.h"
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+constexpr size_t work_bytes = core::linear_work_floats * sizeof(float);
+static_assert(work_bytes <= ATTEND_PROJECTION_WORKSPACE_SIZE, "what the C header says is enough on every target");
+constexpr ptrdiff_t most_projections = 256;
+
+// Rows of weights that lie in memory.
+ptrdiff_t stored_rows(const attend_weights& weights) {
+  return weights.layout == ATTEND_PANELS ? ptrdiff_t(core::panel_count(int(weights.outputs))) * panel_keys : weights.outputs;
+}
+
+// Outputs overlap neither each other nor what is read.
+void check_apart(Check& check, const attend_projection* projections, ptrdiff_t count, const Range& x, ptrdiff_t tokens,
+                 const Range& work) {
+  const auto outputs = [&](const attend_projection& to) {
+    return check_vectors(check, to.y, tokens, to.weights.outputs, ATTEND_ARG_Y);
+  };
+  for (const attend_projection* to = projections; !check.failed() && to < projections + count; ++to) {
+    Memory memory;
+    memory.write(check, outputs(*to), ATTEND_ARG_Y);
+    memory.write(check, work, ATTEND_ARG_WORKSPACE);
+    memory.read_last(check, check_structs(check, projections, count, ATTEND_ARG_PROJECTIONS));
+    memory.read_last(check, x);
+    for (const attend_projection* other = projections; !check.failed() && other < projections + count; ++other) {
+      check_weights(check, memory, other->weights);
+      if (other != to) memory.read_last(check, outputs(*other));
+    }
+  }
+}
+
+}  // namespace
+
+void check_weights(Check& check, const Memory& memory, const attend_weights& weights) {
+  check.within(weights.outputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_OUTPUTS);
+  check.within(weights.inputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_INPUTS);
+  check.format(weights.format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_WEIGHTS_FORMAT);
+  const bool known = weights.layout == ATTEND_ROWS || weights.layout == ATTEND_PANELS;
+  check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
+  if (check.failed()) return;
+  const bool scaled = weights.format == ATTEND_INT8;
+  check.require(scaled || weights.scales == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_WEIGHTS_SCALES);
+  check.require(!scaled || weights.scales != nullptr, ATTEND_MISSING, ATTEND_ARG_WEIGHTS_SCALES);
+  memory.read_last(check, check_vectors(check, weights.data, stored_rows(weights), weights.inputs, ATTEND_ARG_WEIGHTS,
+                                        format_bits(weights.format)));
+  memory.read_last(check, check_if_given(check, weights.scales, weights.outputs, ATTEND_ARG_WEIGHTS_SCALES));
+  memory.read_last(check, check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
+}
+
+namespace {
+
+struct RunLinear {
+  template <core::Format format>
+  void of() const {
+    core::run_linear<format>(linear);
+  }
+  const core::Linear& linear;
+};
+
+}  // namespace
+
+void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work) {
+  const core::Linear linear = {from,
+                               to,
+                               weights.data,
+                               weights.scales,
+                               weights.bias,
+                               weights.inputs,
+                               weights.outputs,
+                               weights.inputs,
+                               int(weights.inputs),
+                               int(weights.outputs),
+                               tokens,
+                               weights.layout == ATTEND_PANELS,
+                               work};
+  with_format(weights.format, RunLinear{linear});
+}
+
+}  // namespace c_surface
+}  // namespace attend
+
+using namespace attend;
+using namespace attend::c_surface;
+
+extern "C" {
+
+size_t attend_projection_workspace_size(void) { return work_bytes; }
+
+attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
+                             void* workspace, size_t workspace_size) {
+  Check check;
+  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  check.within(count, 1, most_projections, ATTEND_ARG_COUNT);
+  check_structs(check, projections, count, ATTEND_ARG_PROJECTIONS);
+  const bool works = workspace != nullptr || workspace_size > 0;
+  const Range work = works ? check_workspace(check, workspace, workspace_size, work_bytes) : Range{};
+  if (check.failed()) return check.status();
+  const ptrdiff_t inputs = projections[0].weights.inputs;
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    check_weights(check, Memory(), projections[i].weights);
+    check.require(projections[i].weights.inputs == inputs, ATTEND_MISMATCH, ATTEND_ARG_INPUTS);
+  }
+  const Range from = check_vectors(check, x, tokens, inputs, ATTEND_ARG_X);
+  check_apart(check, projections, count, from, tokens, work);
+  if (check.failed() || tokens == 0) return check.status();
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    project(projections[i].weights, x, int(tokens), projections[i].y, static_cast<float*>(workspace));
+  }
+  return ATTEND_OK;
+}
+
+}  // extern "C"

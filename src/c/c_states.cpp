@@ -1,0 +1,241 @@
+// Running a problem of the C surface that has options; and its states: beginning, finishing, merging.
+//
+// Their memory is a head, which attend_begin writes, and then the states of all rows. Each row's state says where it stands,
+// since threads with a part each move theirs on at different times.
+#include "surface.h"
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+constexpr uint32_t state_magic = 0x31537441;  // "AtS1"
+
+struct StateHead {
+  int32_t fields[5];  // batch, queries, query_heads, value_dim; the key that they began at
+  uint32_t check;     // of these
+  uint32_t nothing[10];
+};
+constexpr ptrdiff_t head_floats = sizeof(StateHead) / sizeof(float);
+static_assert(sizeof(StateHead) == 64, "as the C header says");
+
+StateHead head_of(const Call& call, ptrdiff_t first_key) {
+  const core::Problem& first = call.first;
+  StateHead head = {{int32_t(call.batch), first.queries, first.query_heads, first.value_dim, int32_t(first_key)}, 0, {}};
+  head.check = check_sum(state_magic, head.fields, 5);
+  return head;
+}
+
+// States that were begun, for the same extents; the key that they began at.
+ptrdiff_t check_begun(Check& check, const void* states, const Call& call, attend_argument argument) {
+  if (check.failed()) return 0;
+  StateHead head;
+  __builtin_memcpy(&head, states, sizeof head);
+  check.require(head.check == check_sum(state_magic, head.fields, 5), ATTEND_CORRUPT, argument);
+  const StateHead same = head_of(call, head.fields[4]);
+  check.require(head.check == same.check, ATTEND_MISMATCH, argument);
+  return head.fields[4];
+}
+
+// Floats of the head and all states, as many as can be where they cannot be counted.
+ptrdiff_t state_memory_floats(const Call& call) {
+  ptrdiff_t floats;
+  const core::Problem& first = call.first;
+  const bool counted = !__builtin_mul_overflow(call.batch, first.queries, &floats) &&
+                       !__builtin_mul_overflow(floats, first.query_heads, &floats) &&
+                       !__builtin_mul_overflow(floats, ptrdiff_t(core::state_floats(first.value_dim)), &floats) &&
+                       !__builtin_add_overflow(floats, head_floats, &floats);
+  return counted ? floats : PTRDIFF_MAX;
+}
+
+// Calls with the states of each batch row, as a problem of the core.
+template <class Row>
+void each_states(const Call& call, const void* states, Row visit) {
+  core::Problem rows = call.first;
+  rows.kv_heads = rows.query_heads;
+  core::Options options;
+  options.states = states_of(const_cast<void*>(states), call);
+  for (ptrdiff_t row = 0; row < call.batch; ++row) {
+    visit(rows, options);
+    options.states.data += call.first.queries * options.states.token_stride;
+  }
+}
+
+// The key before which all states stopped; they are corrupt if it is not one and the same.
+ptrdiff_t check_next_key(Check& check, const void* states, const Call& call, attend_argument argument) {
+  const ptrdiff_t began = check_begun(check, states, call, argument);
+  if (check.failed() || call.batch == 0 || call.first.queries == 0) return began;
+  const int key = core::next_key(states_of(const_cast<void*>(states), call).data);
+  each_states(call, states, [&](const core::Problem& problem, const core::Options& options) {
+    check.require(key >= 0 && core::have_next_key(problem, options, 0, 1, key), ATTEND_CORRUPT, argument);
+  });
+  return key;
+}
+
+// States that have taken the keys of the problem, up to the last.
+void check_all_taken(Check& check, const attend_problem& problem, Call& call) {
+  if (check.failed() || call.batch == 0 || call.first.queries == 0) return;
+  const ptrdiff_t began = check_begun(check, problem.states, call, ATTEND_ARG_STATES);
+  const ptrdiff_t stand = check_next_key(check, problem.states, call, ATTEND_ARG_STATES);
+  if (problem.cache != nullptr) check_cache(check, problem.cache);
+  if (problem.cache != nullptr && !check.failed()) call.memory.read(check, cache_range(*problem.cache));
+  const ptrdiff_t keys = check_key_count(check, problem);
+  check.require(stand == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
+  check.require(stand > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
+}
+
+// All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
+core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
+  core::Options of_row = options.first;
+  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
+                          relative_left, relative_right, soft_cap, sink_logits, lse, scores, score_keys, score_stage,
+                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
+                          value_scale_stride, paging, origin, states, first_key, begins, partial] = of_row;
+  visible.first = row * options.mask_step;
+  bias.first = row * options.bias_step;
+  move(key_scales, row * options.key_scale_step);
+  move(value_scales, row * options.value_scale_step);
+  move(paging.pages, row * options.page_step);
+  move(lse.data, row * options.lse_step);
+  move(scores.data, row * options.score_step);
+  move(states.data, row * options.state_step);
+  return of_row;
+}
+
+}  // namespace
+
+core::Tensor<float> states_of(void* states, const Call& call) {
+  const ptrdiff_t state = ptrdiff_t(core::state_floats(call.first.value_dim));
+  if (states == nullptr) return {nullptr, 0, 0};
+  return {static_cast<float*>(states) + head_floats, state * call.first.query_heads, state};
+}
+
+void set_states(void* states, CallOptions& options) {
+  options.first.states = states_of(states, options.call);
+  options.state_step = options.call.first.queries * options.first.states.token_stride * ptrdiff_t(sizeof(float));
+}
+
+Range check_states(Check& check, const void* states, const Call& call, attend_argument argument) {
+  return check.array(states, state_memory_floats(call), float_bits, argument);
+}
+
+namespace {
+
+// Calls with each batch row, or a part of it.
+template <class Run>
+void each_row_with_options(const CallOptions& of, int part, int parts, Run run) {
+  each_row(of.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
+    core::Problem of_row = problem_of_row(of.call, row);
+    const core::Options options = options_of_row(of, row);
+    if (of.call.queries_last) of_row.offset = of_row.keys - of_row.queries;
+    // States of a row that ends before the keys of this call stay as they are.
+    if (of_row.keys < options.first_key) of_row.keys = options.first_key;
+    run(of_row, options, row_part, row_parts);
+  });
+}
+
+}  // namespace
+
+// Not inlined: calls without options need none of its stack.
+__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, int part, int parts) {
+  Check check;
+  CallOptions call_options = {call};
+  check_options(check, problem, call_options);
+  const bool has_states = problem.states != nullptr;
+  if (has_states && !check.failed()) {
+    check_begun(check, problem.states, call, ATTEND_ARG_STATES);
+    each_row_with_options(
+        call_options, part, parts, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+          const bool stand = check.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
+          check.require(stand, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
+        });
+  }
+  if (check.failed()) return check.status();
+  each_row_with_options(call_options, part, parts,
+                        [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+                          if (row_parts == 1) {
+                            core::run(row, options);
+                          } else {
+                            core::run_part(row, options, row_part, row_parts);
+                          }
+                          if (has_states) core::set_next_key(row, options, row_part, row_parts, call.first.keys);
+                        });
+  return ATTEND_OK;
+}
+
+}  // namespace c_surface
+}  // namespace attend
+
+using namespace attend;
+using namespace attend::c_surface;
+
+extern "C" {
+
+size_t attend_state_size(const attend_problem* problem) {
+  Check check;
+  Call call;
+  check_rows(check, problem, call);
+  const ptrdiff_t floats = check.failed() ? 0 : state_memory_floats(call);
+  return floats <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(floats) * sizeof(float) : 0;
+}
+
+attend_status attend_begin(const attend_problem* problem) {
+  Check check;
+  Call call;
+  check_rows(check, problem, call);
+  if (check.failed()) return check.status();
+  const ptrdiff_t first_key = problem->first_key;
+  check.within(first_key, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_FIRST_KEY);
+  check.require(first_key % segment_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
+  call.memory.write(check, check_states(check, problem->states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
+  if (check.failed()) return check.status();
+  const StateHead head = head_of(call, first_key);
+  __builtin_memcpy(problem->states, &head, sizeof head);
+  each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
+    core::begin(row, options);
+    core::set_next_key(row, options, 0, 1, int(first_key));
+  });
+  return ATTEND_OK;
+}
+
+attend_status attend_finish(const attend_problem* problem) {
+  Check check;
+  Call call;
+  check_rows(check, problem, call);
+  if (check.failed()) return check.status();
+  CallOptions options = {call};
+  call.memory.read(check, check_states(check, problem->states, call, ATTEND_ARG_STATES));
+  check_output(check, *problem, call);
+  check_end(check, *problem, options, true);
+  check_all_taken(check, *problem, call);
+  if (check.failed()) return check.status();
+  set_states(problem->states, options);
+  each_row(call, {0, 1},
+           [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(options, row)); });
+  return ATTEND_OK;
+}
+
+attend_status attend_merge(const attend_problem* problem, const void* later) {
+  Check check;
+  Call call;
+  check_rows(check, problem, call);
+  if (check.failed()) return check.status();
+  call.memory.read(check, check_states(check, later, call, ATTEND_ARG_LATER));
+  call.memory.write(check, check_states(check, problem->states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
+  if (check.failed()) return check.status();
+  const ptrdiff_t here = check_next_key(check, problem->states, call, ATTEND_ARG_STATES);
+  const ptrdiff_t there = check_begun(check, later, call, ATTEND_ARG_LATER);
+  check.require(here == there, ATTEND_MISMATCH, ATTEND_ARG_LATER);
+  const ptrdiff_t end = check_next_key(check, later, call, ATTEND_ARG_LATER);
+  if (check.failed()) return check.status();
+  const core::Problem& first = call.first;
+  const float* from = states_of(const_cast<void*>(later), call).data;
+  each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
+    for (int token = 0; token < first.queries; ++token, from += options.states.token_stride) {
+      core::merge(options.states.data + token * options.states.token_stride, from, first.query_heads, first.value_dim);
+    }
+    core::set_next_key(row, options, 0, 1, int(end));
+  });
+  return ATTEND_OK;
+}
+
+}  // extern "C"

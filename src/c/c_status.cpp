@@ -1,0 +1,157 @@
+// What the statuses of the C surface say, in words.
+#include "surface.h"
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+// In the order of attend_error.
+constexpr const char* texts[] = {
+    "ok",
+    "set it: it is null, and the call needs it",
+    "align it: to the size of its numbers, or to what the header asks for of structs, caches and work memory",
+    "set it to a number within its range, which the header says beside it; not NaN or infinity",
+    "set it to a value that the header lists for it, or use a newer library, which may know this one",
+    "make several calls with fewer elements each, or look for bytes where strides count numbers: it reaches beyond "
+    "what can be addressed or counted",
+    "pass as many bytes as the function that gives the size says",
+    "give it memory of its own: what a call writes must not overlap what else it reads or writes, with gaps",
+    "leave it as it was initialised, or what excludes it: the two cannot be had together",
+    "make it fit the other arguments: heads must divide, a cache or states be of the same extents, and first_key and "
+    "later states go on where the states stand",
+    "set strides that keep its elements apart: sorted by size, each must be at least what the smaller ones span",
+    "say what is meant: without it there is more than one thing that it could be",
+    "set what it needs too, or leave it as it was initialised: by itself it would be ignored",
+    "make it with attend_cache_init or attend_begin, run all parts, and look for who writes there: its own records "
+    "are not as the library leaves them",
+    "truncate the cache, or make it for more max_tokens: it has no room for so many tokens",
+    "set a shorter window_left or fewer sink_tokens, make the ring for more of both, or ask for no raw or capped "
+    "scores: the ring no longer holds keys that are asked for",
+    "call the struct's init function with sizeof of it first, and leave its size alone",
+    "use a newer library, or leave alone the fields that this version does not know",
+    "choose another backend: this processor cannot run it",
+};
+
+// What to do about an error with one argument, or with one of several, where more can be said than of all arguments.
+struct Special {
+  attend_error error;
+  attend_argument first, last;
+  const char* text;
+};
+constexpr const char* strides_text =
+    "set all of its strides: those that are set leave it open what the dense ones are, or these depend on how many keys there "
+    "are, which a call with states does not say";
+constexpr const char* columns_text = "set it to how many columns there are: with states, keys says only where a call stops";
+constexpr Special specials[] = {
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK, ATTEND_ARG_MASK, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS, ATTEND_ARG_BIAS, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEY_SCALES, ATTEND_ARG_SCORES, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES, strides_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK_KEYS, ATTEND_ARG_MASK_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS, ATTEND_ARG_BIAS_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_KEYS, ATTEND_ARG_SCORES_KEYS, columns_text},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "the cache has no tokens: append some first (attend_cache_append, attend_project_memory), or set it to 0 where there are "
+     "none"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH, ATTEND_ARG_BATCH,
+     "set it to how many rows there are, 1 too: key_lengths, pages or a batch_stride is set"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET, ATTEND_ARG_OFFSET,
+     "set it: 0 if the queries are the first tokens, keys - queries if they are the last; over a cache, append their keys and "
+     "values before the call"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
+     "set it to the position of the key that the arrays of this call begin with, which is 0 if they have all keys"},
+    {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY_FORMAT, ATTEND_ARG_OUTPUT_FORMAT,
+     "set it too: the other of query_format and output_format, or of key_format and value_format, is smaller than float32"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "set it to how many keys there are; over a cache it is at most the tokens that the cache holds, or ATTEND_ALL_KEYS"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
+     "give each of its entries that queries see the number of a page, 0 to pages.count - 1"},
+    {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "set it to where the call stops, past first_key; for attend_finish, to where the states stand after all runs and merges"},
+    {ATTEND_MISMATCH, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
+     "set it to first_key or less: queries see keys between, which no call would take"},
+    {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,
+     "set it to where the states stand: to the keys of the run before, or what attend_begin was given"},
+    {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
+     "give kv_heads, head_dim and value_dim the numbers that the cache was made with"},
+    {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
+    {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
+     "give it the outputs and inputs that attend_layers.h says, by the heads and widths of the problem and its other weights"},
+    {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
+    {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
+     "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
+    {ATTEND_MISMATCH, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_KEY_SCALE,
+     "set smaller scales: scale * query_scale * key_scale must be below 0.69, or one step of a score is a factor of two or "
+     "more"},
+    {ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE, ATTEND_ARG_OUTPUT_SCALE,
+     "set it to value_scale or a number near it: value_scale / output_scale must be within 2^-10 ... 2^18; with head_constants "
+     "and outputs of floats, to the same for all heads"},
+    {ATTEND_MISMATCH, ATTEND_ARG_QUERY_ZERO_POINT, ATTEND_ARG_QUERY_ZERO_POINT,
+     "give the queries of all heads the same zero point"},
+    {ATTEND_CONFLICT, ATTEND_ARG_KEY_ZERO_POINT, ATTEND_ARG_VALUE_ZERO_POINT,
+     "quantise symmetrically, with the zero point 0, where single tokens have scales of their own; or give none"},
+};
+
+const char* text_of(int error, int argument) {
+  for (const Special& special : specials) {
+    if (special.error == error && special.first <= argument && argument <= special.last) return special.text;
+  }
+  return texts[error];
+}
+
+// In the order of attend_argument, which tests know: each ends with a zero.
+constexpr char names[] =
+    "nothing\0problem\0size\0options\0layout\0scale\0batch\0query_heads\0kv_heads\0head_dim\0value_dim\0"
+    "queries\0keys\0offset\0key_lengths\0query.data\0key.data\0value.data\0output.data\0cache\0"
+    "window_left\0window_right\0sink_tokens\0mask.data\0mask.keys\0mask.kind\0bias.data\0bias.keys\0"
+    "alibi_slopes\0relative_bias.data\0relative_bias.left\0relative_bias.right\0sink_logits\0soft_cap\0"
+    "query_format\0key_format\0value_format\0output_format\0key_scales.data\0value_scales.data\0"
+    "lse.data\0scores.data\0scores.keys\0scores.stage\0origin\0pages.table\0pages.page_keys\0"
+    "pages.count\0states\0first_key\0later\0part\0parts\0workspace\0workspace_size\0shape\0max_tokens\0"
+    "window_keys\0memory\0memory_size\0tokens\0name\0"
+    "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
+    "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0format\0scales\0"
+    "converted\0rotary\0turns\0rotary_dim\0"
+    "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm\0"
+    "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
+    "constants\0head_constants\0ring";
+
+constexpr int zeros_in(const char* text, size_t length) {
+  return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
+}
+constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_RING + 1;
+static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
+
+const char* name_of(int argument) {
+  const char* name = names;
+  while (argument > 0) argument -= *name++ == '\0';
+  return name;
+}
+
+// Whether it is a status: ATTEND_OK, or an error and an argument.
+bool is_status(attend_status status) {
+  const int error = status & 0xff, argument = status >> 8;
+  return error < errors && argument >= 0 && argument < arguments && (error == ATTEND_OK) == (argument == ATTEND_ARG_NONE);
+}
+
+}  // namespace
+}  // namespace c_surface
+}  // namespace attend
+
+using namespace attend::c_surface;
+
+extern "C" {
+
+int attend_status_error(attend_status status) { return is_status(status) ? status & 0xff : -1; }
+
+int attend_status_argument(attend_status status) { return is_status(status) ? status >> 8 : -1; }
+
+const char* attend_error_text(attend_status status) {
+  return is_status(status) ? text_of(status & 0xff, status >> 8) : "pass a status that a function of attend_c.h has returned";
+}
+
+const char* attend_argument_name(attend_status status) { return is_status(status) ? name_of(status >> 8) : "status"; }
+
+}  // extern "C"

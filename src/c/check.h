@@ -1,0 +1,155 @@
+// What the C surface refuses, and where everything lies that a call reads or writes, as ranges of addresses.
+#pragma once
+
+#include "../../include/attend/core/options.h"  // first: it refuses compilers that will not do
+
+#include <stdint.h>
+
+#include "../../include/attend/attend_c.h"
+
+namespace attend {
+namespace c_surface {
+
+// Bytes begin … end - 1 of the address space.
+struct Range {
+  uintptr_t begin;
+  uintptr_t end;
+};
+
+constexpr bool overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
+// alignment: a power of two
+inline bool aligned(const void* address, size_t alignment) {
+  return (reinterpret_cast<uintptr_t>(address) & (alignment - 1)) == 0;
+}
+
+// A tensor with `width` numbers side by side. Of axes along which there is nowhere to step, the stride is 0.
+struct Extent {
+  struct Counts {
+    ptrdiff_t batch, tokens, heads, width;
+  } counts;
+  struct Strides {
+    ptrdiff_t batch, token, head;
+  } strides;
+  ptrdiff_t dense;  // all numbers, where all strides are ATTEND_DENSE, or 0; PTRDIFF_MAX if they cannot be counted
+  bool clear;       // whether those that were given and those of a dense array can be of one array
+};
+
+// Where a tensor lies, and its step from one batch row to the next in bytes, or in numbers if these are bits.
+struct Place {
+  Range range;
+  ptrdiff_t batch_step;
+};
+
+// What defaults of problems are made of. What is unset is refused.
+constexpr ptrdiff_t dense_stride = ATTEND_DENSE, unset = -1;
+constexpr attend_input no_input = {nullptr, dense_stride, dense_stride, dense_stride};
+constexpr attend_output no_output = {nullptr, dense_stride, dense_stride, dense_stride};
+constexpr attend_mask no_mask = {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE};
+
+// Whether a tensor, or one that may be left out, says where each batch row is.
+template <class Tensor>
+bool steps_by_rows(const Tensor& tensor) {
+  return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0;
+}
+template <class Tensor>
+bool is_given_by_rows(const Tensor& tensor) {
+  return tensor.data != nullptr && steps_by_rows(tensor);
+}
+
+constexpr int float_bits = 8 * int(sizeof(float));
+// A format of a problem, which may be ATTEND_DEFAULT_FORMAT.
+constexpr core::Format core_format(int format) { return core::Format(format < 0 ? ATTEND_FLOAT32 : format); }
+constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core_format(format))); }
+constexpr size_t largest_struct = 4096;  // no header will have such a one
+
+// What is wrong with a call: the first thing that was found.
+class Check {
+ public:
+  bool failed() const { return status_ != ATTEND_OK; }
+  attend_status status() const { return status_; }
+
+  void require(bool right, attend_error error, attend_argument argument) {
+    if (!right && !failed()) status_ = int(error) | int(argument) << 8;
+  }
+  void within(ptrdiff_t number, ptrdiff_t low, ptrdiff_t high, attend_argument argument) {
+    require(number >= low && number <= high, ATTEND_OUT_OF_RANGE, argument);
+  }
+  void format(int format, int first, int last, attend_argument argument) {
+    require(format >= first && format <= last, ATTEND_UNKNOWN, argument);
+  }
+  // One of a pair of a problem's formats. What lies behind one pointer does not say what lies behind the other, so one that was
+  // not set is float32 only where the other is not smaller.
+  void format_of_pair(int format, int other, int last, attend_argument argument) {
+    this->format(format, ATTEND_DEFAULT_FORMAT, last, argument);
+    const bool is_smaller = other > ATTEND_FLOAT32 && other <= last;
+    require(format != ATTEND_DEFAULT_FORMAT || !is_smaller, ATTEND_AMBIGUOUS, argument);
+  }
+
+  // A struct that begins with its size: `known` is the size of this version. Fields past those that are known, of a struct from
+  // a newer header, are all zero.
+  void whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
+
+  // Memory for a struct of `size` bytes, which are made zeros.
+  void new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument);
+
+  // A tensor of numbers of so many bits. One without elements lies nowhere.
+  Place place(const void* data, const Extent& extent, int bits, attend_argument argument);
+  // One that is written: no two of its elements are one, visibly.
+  Place place_apart(const void* data, const Extent& extent, int bits, attend_argument argument);
+  // Numbers side by side.
+  Range array(const void* data, ptrdiff_t count, int bits, attend_argument argument) {
+    return place(data, {{1, 1, 1, count}, {0, 0, 0}, 0, true}, bits, argument).range;
+  }
+
+ private:
+  attend_status status_ = ATTEND_OK;
+};
+
+// Where everything lies that a call reads or writes: what it writes overlaps nothing else.
+class Memory {
+ public:
+  // What is read after all that is written is known need not be kept.
+  void read_last(Check& check, Range range) const {
+    for (int i = 0; i < written_; ++i) {
+      check.require(range.begin == range.end || !overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);
+    }
+  }
+  void read(Check& check, Range range) {
+    if (range.begin == range.end) return;
+    read_last(check, range);
+    ranges_[read_++] = range;
+  }
+  void write(Check& check, Range range, attend_argument argument) {
+    if (range.begin == range.end) return;
+    for (int i = 0; i < read_; ++i) check.require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
+    for (int i = 0; i < written_; ++i) check.require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, argument);
+    arguments_[written_] = argument;
+    written_ranges_[written_++] = range;
+  }
+
+ private:
+  static constexpr int most_read = 16, most_written = 5;
+  Range ranges_[most_read];  // the struct, lengths, three inputs, a page table, two kinds of scales, five other options
+  Range written_ranges_[most_written];  // output, lse and scores, or states and scores; work memory; a layer's cache
+  attend_argument arguments_[most_written];
+  int read_ = 0, written_ = 0;
+};
+
+// The order of axes after the batch: those of tensors, and [head][query] of what has a row of numbers for each.
+enum class Axes { token_head, head_token, matrix };
+inline Axes axes_of(const attend_problem& problem) {
+  return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? Axes::head_token : Axes::token_head;
+}
+
+// Strides that are ATTEND_DENSE are those of a dense array without the axes whose stride is 0, and are clear where those that
+// were set agree with them.
+Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axes axes);
+
+// A tensor of the core; its data may be of another format.
+template <class Float, class Data>
+core::Tensor<Float> core_tensor(Data* data, const Extent& extent) {
+  return {static_cast<Float*>(data), extent.strides.token, extent.strides.head};
+}
+
+}  // namespace c_surface
+}  // namespace attend

@@ -1,0 +1,139 @@
+// Writing tokens into caches: of floats, of other formats or with slots, and into panels of integers.
+#include "portable.h"
+
+namespace attend {
+namespace {
+
+// Where a row goes: its numbers, `stride` of them apart from the first, and its scale.
+struct Place {
+  void* data;
+  ptrdiff_t first;
+  ptrdiff_t stride;
+  float* scales;  // null where the format has none
+  ptrdiff_t scale;
+};
+
+template <core::Format format>
+ATTEND_NOINLINE void put_row(const float* from, int count, const Place& place) {
+  float* const scale = format == core::Format::int8 ? place.scales + place.scale : nullptr;
+  narrow_row_to<format>(from, count, static_cast<NumberOf<format>*>(place.data) + place.first, place.stride, scale);
+}
+
+void put_row_of(core::Format format, const float* from, int count, const Place& place) {
+  switch (format) {
+    case core::Format::float32:
+      return put_row<core::Format::float32>(from, count, place);
+    case core::Format::float16:
+      return put_row<core::Format::float16>(from, count, place);
+    case core::Format::bfloat16:
+      return put_row<core::Format::bfloat16>(from, count, place);
+    case core::Format::int8:
+      return put_row<core::Format::int8>(from, count, place);
+  }
+}
+
+// A token's keys and values.
+struct Token {
+  const float* key;
+  const float* value;
+  ptrdiff_t key_stride;  // from head to head
+  ptrdiff_t value_stride;
+};
+
+// Puts the keys and values of a token into a slot of the cache, each row by a call of `put`.
+template <class Put>
+void put_token(const core::FormatCache& cache, ptrdiff_t slot, const Token& token, Put put) {
+  const ptrdiff_t slots = ptrdiff_t(core::panel_count(cache.capacity)) * panel_keys, lane = slot % panel_keys;
+  for (int head = 0; head < cache.kv_heads; ++head) {
+    const ptrdiff_t at = head * slots + slot;
+    put(cache.key_format, token.key + head * token.key_stride, cache.head_dim,
+        Place{cache.keys, (at - lane) * cache.head_dim + lane, panel_keys, cache.key_scales, at});
+    put(cache.value_format, token.value + head * token.value_stride, cache.value_dim,
+        Place{cache.values, at * cache.value_dim, 1, cache.value_scales, at});
+  }
+}
+
+template <class Put>
+ATTEND_ALWAYS_INLINE void store_tokens(const core::FormatCache& cache, int position, int count, core::Tensor<const float> key,
+                                       core::Tensor<const float> value, Put put) {
+  for (int token = position; token < position + count; ++token) {
+    const int group = token / panel_keys, lane = token % panel_keys;
+    const Token rows = {key.data, value.data, key.head_stride, value.head_stride};
+    put_token(cache, ptrdiff_t(slot_group(cache.paging, token + 1, group)) * panel_keys + lane, rows, put);
+    if (cache.paging.ring_groups > 0 && group < cache.paging.sink_groups) put_token(cache, token, rows, put);
+    key.data += key.token_stride;
+    value.data += value.token_stride;
+  }
+}
+
+}  // namespace
+
+namespace core {
+
+void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  store_tokens(cache, position, count, key, value, put_row_of);
+}
+
+template <Format format>
+void store_cache(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  store_tokens(cache, position, count, key, value,
+               [](Format, const float* from, int width, const Place& place) { put_row<format>(from, width, place); });
+}
+
+template void store_cache<Format::float32>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::float16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::bfloat16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::int8>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+
+void store(const Cache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
+  for (int token = position; token < position + count; ++token) {
+    const int first_in_panel = token & -panel_keys;
+    float* keys = cache.keys + ptrdiff_t(first_in_panel) * cache.head_dim + (token - first_in_panel);
+    float* values = cache.values + ptrdiff_t(token) * cache.value_dim;
+    const float* from_key = key.data;
+    const float* from_value = value.data;
+    for (int head = 0; head < cache.kv_heads; ++head) {
+      for (int d = 0; d < cache.head_dim; ++d) keys[ptrdiff_t(d) * panel_keys] = from_key[d];
+      for (int c = 0; c < cache.value_dim; ++c) values[c] = from_value[c];
+      keys += ptrdiff_t(panel_count(cache.capacity)) * panel_keys * cache.head_dim;
+      values += ptrdiff_t(cache.capacity) * cache.value_dim;
+      from_key += key.head_stride;
+      from_value += value.head_stride;
+    }
+    key.data += key.token_stride;
+    value.data += value.token_stride;
+  }
+}
+
+namespace {
+
+void store_key(const int8_t* key, int head_dim, int8_t* to) {
+  int d = 0;
+  for (; d + 4 <= head_dim; d += 4) __builtin_memcpy(to + key_in_panel(0, d), key + d, 4);
+  if (d == head_dim) return;
+  for (int i = 0; i < 4; ++i) to[key_in_panel(0, d) + i] = d + i < head_dim ? key[d + i] : int8_t(0);
+}
+
+void store_value(const int8_t* value, int width, int8_t* to) {
+  for (int c = 0; c < width; ++c) to[4 * c] = value[c];
+}
+
+}  // namespace
+
+void store(const IntegerPanels& panels, int place, int count, const Tensor<const int8_t>& key,
+           const Tensor<const int8_t>& value) {
+  const ptrdiff_t key_dim = integer_panel_dim(panels.head_dim), value_dim = panels.value_dim;
+  for (int i = 0; i < count; ++i, ++place) {
+    const int within = place % integer_chunk;
+    for (int head = 0; head < panels.kv_heads; ++head) {
+      const ptrdiff_t chunk = ptrdiff_t(head) * panels.tokens + (place - within);
+      store_key(key.data + i * key.token_stride + head * key.head_stride, panels.head_dim,
+                panels.keys + chunk * key_dim + key_in_panel(within, 0));
+      store_value(value.data + i * value.token_stride + head * value.head_stride, panels.value_dim,
+                  panels.values + chunk * value_dim + value_in_panel(within, 0, panels.value_dim));
+    }
+  }
+}
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,164 @@
+// Chooses the backend. On x86 by what the processor says, once; elsewhere there is one, and calls go straight to it.
+#include "../isa/list.h"
+
+#include "../../include/attend/backend.h"
+#include "../../include/attend/core/attention.h"
+
+#if ATTEND_X86
+#include <cpuid.h>
+#include <stdint.h>
+#endif
+
+namespace attend {
+namespace {
+
+struct Backend {
+  const char* name;
+  void (*run)(const core::Problem&);
+  void (*sum_segment)(const core::Problem&);
+  void (*combine)(const core::Problem&, const float*);
+  bool (*available)();
+};
+
+#if ATTEND_X86
+
+struct Registers {
+  uint32_t a, b, c, d;
+};
+
+Registers cpuid(uint32_t leaf, uint32_t part = 0) {
+  Registers r{};
+  if (leaf <= uint32_t(__get_cpuid_max(0, nullptr))) __cpuid_count(leaf, part, r.a, r.b, r.c, r.d);
+  return r;
+}
+
+// Which registers the operating system saves. Only to be asked where CPUID says OSXSAVE.
+uint32_t saved_registers() {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+template <class Isa>
+bool available() {
+  return core::is_available<Isa>([] { return cpuid(1).c; }, [] { return cpuid(7).b; }, saved_registers);
+}
+
+#else
+
+template <class>
+bool available() {
+  return true;
+}
+
+#endif
+
+template <class List>
+struct Table;
+template <class... Isa>
+struct Table<core::BackendList<Isa...>> {
+  static const Backend backends[sizeof...(Isa)];
+};
+template <class... Isa>
+const Backend Table<core::BackendList<Isa...>>::backends[] = {
+    {Isa::name, Isa::run, Isa::sum_segment, Isa::combine, available<Isa>}...};
+constexpr auto& backends = Table<core::Backends>::backends;
+constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
+
+bool same_text(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+#if ATTEND_X86
+
+// A backend's place in a list.
+template <class Wanted, class List>
+struct PlaceIn;
+template <class Wanted, class... Others>
+struct PlaceIn<Wanted, core::BackendList<Wanted, Others...>> {
+  static constexpr int value = 0;
+};
+template <class Wanted, class First, class... Others>
+struct PlaceIn<Wanted, core::BackendList<First, Others...>> {
+  static constexpr int value = 1 + PlaceIn<Wanted, core::BackendList<Others...>>::value;
+};
+
+// Whether kernels of integer attention may be chosen while a backend is active.
+template <class Isa>
+auto fits_backend(int backend) -> decltype(Isa::leaf_7_c, true) {
+  return backend <= PlaceIn<typename Isa::Float, core::Backends>::value && (cpuid(7).c & Isa::leaf_7_c) == Isa::leaf_7_c &&
+         (Isa::leaf_7_1_a == 0 || (cpuid(7).a >= 1 && (cpuid(7, 1).a & Isa::leaf_7_1_a) == Isa::leaf_7_1_a));
+}
+template <class Isa>
+auto fits_backend(int backend) -> decltype(Isa::instructions, true) {
+  return backend <= PlaceIn<Isa, core::Backends>::value;
+}
+
+template <class... Isa>
+int integer_kernels(core::BackendList<Isa...>, int backend) {
+  bool (*const fits[])(int) = {fits_backend<Isa>...};
+  int index = 0;
+  while (!fits[index](backend)) ++index;
+  return index;
+}
+
+// What is chosen: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
+// asking the processor is slow and a static initialiser is not wanted. Racing first calls store the same answer.
+unsigned chosen = 0;
+
+unsigned choice_of(int backend) {
+  return 1 + unsigned(backend) + 16 * unsigned(integer_kernels(core::IntegerBackends(), backend));
+}
+
+unsigned choice() {
+  unsigned number = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (number == 0) {
+    int backend = 0;
+    while (!backends[backend].available()) ++backend;
+    number = choice_of(backend);
+    __atomic_store_n(&chosen, number, __ATOMIC_RELAXED);
+  }
+  return number - 1;
+}
+
+const Backend& active() { return backends[choice() % 16]; }
+
+void choose(const Backend& backend) { __atomic_store_n(&chosen, choice_of(int(&backend - backends)), __ATOMIC_RELAXED); }
+
+#else
+
+constexpr const Backend& active() { return backends[0]; }
+void choose(const Backend&) {}
+
+#endif
+
+}  // namespace
+
+int backend_count() { return length_of_list; }
+
+const char* backend_name(int index) { return backends[index].name; }
+
+bool backend_available(int index) { return backends[index].available(); }
+
+const char* active_backend() { return active().name; }
+
+bool use_backend(const char* name) {
+  for (const Backend& backend : backends) {
+    if (!same_text(backend.name, name)) continue;
+    if (!backend.available()) return false;
+    choose(backend);
+    return true;
+  }
+  return false;
+}
+
+int core::active_index() { return int(&active() - backends); }
+#if ATTEND_X86
+int core::active_integer_index() { return int(choice() / 16); }
+#endif
+void core::run(const Problem& problem) { active().run(problem); }
+void core::sum_segment(const Problem& problem) { active().sum_segment(problem); }
+void core::add_key_parts(const Problem& problem, const float* partials) { active().combine(problem, partials); }
+
+}  // namespace attend

@@ -1,0 +1,128 @@
+// Linear projections: which backend computes them, in parts too; and their weights in other layouts and formats.
+#include "portable.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+template <Format format>
+struct Projection {
+  template <class Backend>
+  struct Operation {
+    static constexpr auto function = format == Format::float16    ? &Backend::project_float16
+                                     : format == Format::bfloat16 ? &Backend::project_bfloat16
+                                     : format == Format::int8     ? &Backend::project_int8
+                                                                  : &Backend::project_float32;
+  };
+};
+
+}  // namespace
+
+template <Format format>
+void run_linear(const Linear& linear) {
+  ActiveBackend::call<Projection<format>::template Operation>(linear);
+}
+
+// Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.
+template <Format format>
+void run_linear_part(const Linear& linear, int part, int parts) {
+  Linear of_part = linear;
+  const int panels = panel_count(linear.outputs);
+  if (linear.tokens > panels) {
+    const int token = share_of(linear.tokens, part, parts).whole;
+    of_part.input += token * linear.input_stride;
+    of_part.output += token * linear.output_stride;
+    of_part.tokens = share_of(linear.tokens, part + 1, parts).whole - token;
+  } else {
+    const int first = share_of(panels, part, parts).whole * panel_keys;
+    const int end = at_most(share_of(panels, part + 1, parts).whole * panel_keys, linear.outputs);
+    const ptrdiff_t stride = linear.panels ? linear.inputs : linear.weight_stride;
+    of_part.weights = static_cast<const NumberOf<format>*>(linear.weights) + first * stride;
+    if (linear.scales != nullptr) of_part.scales += first;
+    if (linear.bias != nullptr) of_part.bias += first;
+    of_part.output += first;
+    of_part.outputs = end - first;
+    if (of_part.outputs <= 0) return;
+  }
+  run_linear<format>(of_part);
+}
+
+template void run_linear<Format::float32>(const Linear&);
+template void run_linear<Format::float16>(const Linear&);
+template void run_linear<Format::bfloat16>(const Linear&);
+template void run_linear<Format::int8>(const Linear&);
+template void run_linear_part<Format::float32>(const Linear&, int, int);
+template void run_linear_part<Format::float16>(const Linear&, int, int);
+template void run_linear_part<Format::bfloat16>(const Linear&, int, int);
+template void run_linear_part<Format::int8>(const Linear&, int, int);
+
+template <Format format>
+void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels) {
+  const auto* const from = static_cast<const NumberOf<format>*>(rows);
+  auto* to = static_cast<NumberOf<format>*>(panels);
+  for (int first = 0; first < outputs; first += panel_keys) {
+    for (int input = 0; input < inputs; ++input) {
+      for (int output = first; output < first + panel_keys; ++output) {
+        *to++ = output < outputs ? from[output * stride + input] : NumberOf<format>{};
+      }
+    }
+  }
+}
+
+template void pack_weights<Format::float32>(const void*, ptrdiff_t, int, int, void*);
+template void pack_weights<Format::float16>(const void*, ptrdiff_t, int, int, void*);
+template void pack_weights<Format::bfloat16>(const void*, ptrdiff_t, int, int, void*);
+template void pack_weights<Format::int8>(const void*, ptrdiff_t, int, int, void*);
+
+template <Format format>
+void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales) {
+  auto* const to = static_cast<NumberOf<format>*>(converted);
+  for (int output = 0; output < outputs; ++output) {
+    const ptrdiff_t at = ptrdiff_t(output) * inputs;
+    narrow_row_to<format>(rows + at, inputs, to + at, 1, scales + (format == Format::int8 ? output : 0));
+  }
+}
+
+template void convert_weights<Format::float16>(const float*, int, int, void*, float*);
+template void convert_weights<Format::bfloat16>(const float*, int, int, void*, float*);
+template void convert_weights<Format::int8>(const float*, int, int, void*, float*);
+
+#if !ATTEND_EMBEDDED
+
+// A projection whose layout is known is any projection here, and those in integers are plain C++; embedded processors have code
+// for each (layer/embedded_backend.h).
+template <Format format, bool panels, bool one_token>
+void run_known_linear(const Linear& linear) {
+  run_linear<format>(linear);
+}
+
+template void run_known_linear<Format::float32, false, false>(const Linear&);
+template void run_known_linear<Format::float32, false, true>(const Linear&);
+template void run_known_linear<Format::float32, true, false>(const Linear&);
+template void run_known_linear<Format::float32, true, true>(const Linear&);
+template void run_known_linear<Format::float16, false, false>(const Linear&);
+template void run_known_linear<Format::float16, false, true>(const Linear&);
+template void run_known_linear<Format::float16, true, false>(const Linear&);
+template void run_known_linear<Format::float16, true, true>(const Linear&);
+template void run_known_linear<Format::bfloat16, false, false>(const Linear&);
+template void run_known_linear<Format::bfloat16, false, true>(const Linear&);
+template void run_known_linear<Format::bfloat16, true, false>(const Linear&);
+template void run_known_linear<Format::bfloat16, true, true>(const Linear&);
+template void run_known_linear<Format::int8, false, false>(const Linear&);
+template void run_known_linear<Format::int8, false, true>(const Linear&);
+template void run_known_linear<Format::int8, true, false>(const Linear&);
+template void run_known_linear<Format::int8, true, true>(const Linear&);
+
+template <class Output>
+void run_integer_linear(const IntegerLinear& linear) {
+  IntegerProjection<IntegerScalar, Output>(linear).run();
+}
+
+template void run_integer_linear<int8_t>(const IntegerLinear&);
+template void run_integer_linear<int16_t>(const IntegerLinear&);
+template void run_integer_linear<int32_t>(const IntegerLinear&);
+
+#endif
+
+}  // namespace core
+}  // namespace attend

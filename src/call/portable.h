@@ -1,0 +1,23 @@
+// The headers of src/ for sources that belong to no instruction set, in the namespace attend::portable: compiled with the flags
+// of the build, once in a translation unit.
+#pragma once
+
+#define ATTEND_ISA portable
+#include "../isa/begin.h"
+
+#include "../attention/integer_panels.h"
+#include "../attention/integer_rows.h"
+#include "../attention/option_pieces.h"
+#include "../attention/paging.h"
+#include "../attention/row_state.h"
+#include "../isa/scalar/integers.h"
+#include "../kernel/epilogue.h"
+#include "../kernel/narrow.h"
+#include "../layer/integer_linear.h"
+#include "../numerics/turns.h"
+
+#include "../isa/end.h"
+
+namespace attend {
+using namespace portable;
+}

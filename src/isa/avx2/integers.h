@@ -1,0 +1,231 @@
+// The kernels of integer attention with AVX2. A chunk of keys lies as
+//
+//   [2 halves][pairs of dimensions][16 keys][2 dimensions] of 8 bits
+//
+// which are widened as they are loaded.
+#pragma once
+
+#include "../x86/integers_256.h"
+#include "../x86/rows_in_place.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// In assembly, because GCC moves the additions away from the products, and then has more of those than registers.
+struct MultiplyAdd {
+  static ATTEND_ALWAYS_INLINE void add(__m256i& sum, __m256i a, __m256i b) {
+    __m256i product;
+    __asm__("vpmaddwd {%3, %2, %1|%1, %2, %3}\n\tvpaddd {%1, %0, %0|%0, %0, %1}" : "+x"(sum), "=x"(product) : "x"(a), "x"(b));
+  }
+};
+
+struct IntegerAvx2 : Integer256<MultiplyAdd> {
+  static constexpr int in_place_step = 16;
+
+  using Query = int16_t;
+  static void prepare(const int8_t* query, int head_dim, void* memory) {
+    int16_t* const to = static_cast<int16_t*>(memory);
+    for (int d = 0; d < head_dim; d += 16) store(to + d, _mm256_cvtepi8_epi16(load_bytes(query + d, head_dim - d)));
+  }
+
+  static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {
+    for (int k = 0; k < integer_chunk; k += 8) {
+      for (int d = 0; d < head_dim; d += 16) {
+        __m128i first[4], second[4];
+        load_four_keys(keys, stride, k, count, d, head_dim, first);
+        load_four_keys(keys, stride, k + 4, count, d, head_dim, second);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          if (d + 4 * i < head_dim) pack_eight(first[i], second[i], k, d + 4 * i, head_dim, to);
+        }
+      }
+    }
+  }
+
+  // As pack_keys, of a chunk that lies in a panel.
+  static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
+    for (int d = 0; d < head_dim; d += 4) {
+      for (int k = 0; k < integer_chunk; k += 8, panel += 32) {
+        const __m128i* const eight = reinterpret_cast<const __m128i*>(panel);
+        pack_eight(_mm_loadu_si128(eight), _mm_loadu_si128(eight + 1), k, d, head_dim, to);
+      }
+    }
+  }
+
+  // Not inlined: there GCC would keep sums in memory.
+  template <int rows>
+  ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
+                                     int32_t (*scores)[integer_chunk]) {
+    const int pairs = (head_dim + 3) / 4 * 2;
+    const __m128i* key = reinterpret_cast<const __m128i*>(keys);
+    for (int half = 0; half < integer_chunk; half += 16) {
+      __m256i sums[rows][2];
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
+      for (int pair = 0; pair < pairs; ++pair, key += 2) {
+        const __m256i low = _mm256_cvtepi8_epi16(key[0]), high = _mm256_cvtepi8_epi16(key[1]);
+        ATTEND_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const __m256i both = _mm256_set1_epi32(load_number(query[r] + 2 * pair));
+          MultiplyAdd::add(sums[r][0], low, both);
+          MultiplyAdd::add(sums[r][1], high, both);
+        }
+      }
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        store(scores[r] + half, sums[r][0]);
+        store(scores[r] + half + 8, sums[r][1]);
+      }
+    }
+  }
+
+  // As scores, of one row with 32 keys where they lie, eight at a time.
+  ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                              int32_t* scores) {
+    const RowsInPlace rows(stride);
+    for (int k = 0; k < integer_chunk; k += 8) {
+      __m256i halves[2];
+      ATTEND_UNROLL
+      for (int i = 0; i < 2; ++i, keys = rows.next(keys)) {
+        __m256i sums[4];
+        ATTEND_UNROLL
+        for (int j = 0; j < 4; ++j) sums[j] = _mm256_setzero_si256();
+        for (int d = 0; d < head_dim; d += 16) {
+          const __m256i numbers = load(query + d);
+          if (d % 64 == 0) rows.prefetch_four(keys + d);
+          ATTEND_UNROLL
+          for (int j = 0; j < 4; ++j) MultiplyAdd::add(sums[j], widened(rows.row(keys + d, j)), numbers);
+        }
+        halves[i] = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
+      }
+      store(scores + k, _mm256_add_epi32(_mm256_permute2x128_si256(halves[0], halves[1], 0x20),
+                                         _mm256_permute2x128_si256(halves[0], halves[1], 0x31)));
+    }
+  }
+
+  // As values, of one row with 32 keys where they lie, 32 columns at a time.
+  ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
+                                              const Merge& merge, int32_t* sums) {
+    int c = 0;
+    for (; c + 32 <= width; c += 32) columns_in_place<2>(weights, values + c, stride, merge, sums + c);
+    if (c < width) columns_in_place<1>(weights, values + c, stride, merge, sums + c);
+  }
+
+  static constexpr bool reads_panels = true;
+
+  // Scores of one row with panels of keys: four keys in a vector, with two sums each.
+  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
+                                               int32_t (*scores)[integer_chunk]) {
+    for (int i = 0; i < count; ++i) {
+      const int8_t* keys = panels[i];
+      __m256i sums[8];
+      ATTEND_UNROLL
+      for (int v = 0; v < 8; ++v) sums[v] = _mm256_setzero_si256();
+      for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
+        const __m256i quad = quad_at(query + d);
+        __builtin_prefetch(keys + panel_bytes_ahead);
+        __builtin_prefetch(keys + panel_bytes_ahead + 64);
+        ATTEND_UNROLL
+        for (int v = 0; v < 8; ++v) MultiplyAdd::add(sums[v], widened(keys + 16 * v), quad);
+      }
+      ATTEND_UNROLL
+      for (int v = 0; v < 4; ++v) store(scores[i] + 8 * v, in_order(_mm256_hadd_epi32(sums[2 * v], sums[2 * v + 1])));
+    }
+  }
+
+  // Values of one row in panels, 32 columns at a time, and then 8.
+  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
+                                               int width, const RowMerges& merges, int32_t* sums) {
+    for (int i = 0; i < count; ++i) {
+      const Merge merge = merges[i];
+      int c = 0;
+      for (; c + 32 <= width; c += 32) panel_columns<4>(weights[i], panels[i] + 4 * c, width, 32, merge, sums + c);
+      for (; c < width; c += 8) panel_columns<1>(weights[i], panels[i] + 4 * c, width, width - c, merge, sums + c);
+    }
+  }
+
+ private:
+  static constexpr int panel_bytes_ahead = 4096;
+
+  // Four dimensions, from d on, of keys k … k + 7.
+  static ATTEND_ALWAYS_INLINE void pack_eight(__m128i first, __m128i second, int k, int d, int head_dim, int8_t* to) {
+    const int pairs = (head_dim + 3) / 4 * 2;
+    const __m128i a = pairs_apart(first), b = pairs_apart(second);
+    __m128i* const pair = reinterpret_cast<__m128i*>(to + (k / 16 * pairs + d / 2) * 32 + k % 16 * 2);
+    _mm_store_si128(pair, _mm_unpacklo_epi64(a, b));
+    _mm_store_si128(pair + 2, _mm_unpackhi_epi64(a, b));
+  }
+
+  static ATTEND_ALWAYS_INLINE __m256i quad_at(const void* words) {
+    int64_t quad;
+    __builtin_memcpy(&quad, words, sizeof quad);
+    return _mm256_set1_epi64x(quad);
+  }
+
+  // `vectors` times 8 columns of a panel, of which `count` exist. Four columns in a vector, with two sums each.
+  template <int vectors>
+  static ATTEND_ALWAYS_INLINE void panel_columns(const int32_t* weights, const int8_t* values, int width, int count,
+                                                 const Merge& merge, int32_t* sums) {
+    __m256i added[2 * vectors];
+    ATTEND_UNROLL
+    for (int v = 0; v < 2 * vectors; ++v) added[v] = _mm256_setzero_si256();
+    const int quads = opaque(integer_chunk / 4);
+    for (int k = 0; k < quads; ++k, values += 4 * ptrdiff_t(width)) {
+      const __m256i quad = quad_at(weights);
+      weights += k == 3 ? 2 - 3 * 4 : 4;  // quads 0 … 3 are at places 0 2 4 6, and the others at 1 3 5 7
+      ATTEND_UNROLL
+      for (int v = 0; v < 2 * vectors; ++v) {
+        if (v % 4 == 0) __builtin_prefetch(values + 16 * v + panel_bytes_ahead);
+        const __m128i bytes = vectors > 1 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + 16 * v))
+                                          : load_columns(values + 16 * v, count - 4 * v);
+        MultiplyAdd::add(added[v], _mm256_cvtepi8_epi16(bytes), quad);
+      }
+    }
+    const Shifts shifts = shifts_of(merge);
+    const __m256i half = _mm256_set1_epi32(merge.half);
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) {
+      const __m256i eight = _mm256_add_epi32(in_order(_mm256_hadd_epi32(added[2 * v], added[2 * v + 1])), half);
+      merge_columns(eight, shifts, sums + 8 * v, count - 8 * v);
+    }
+  }
+  // Four columns of four bytes, or some of them and zeros.
+  static ATTEND_ALWAYS_INLINE __m128i load_columns(const int8_t* from, int count) {
+    const __m128i first = _mm_cmpgt_epi32(_mm_set1_epi32(count), _mm_setr_epi32(0, 1, 2, 3));
+    return _mm_maskload_epi32(reinterpret_cast<const int*>(from), first);
+  }
+
+  static ATTEND_ALWAYS_INLINE __m256i widened(const int8_t* from) {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  }
+
+  template <int vectors>
+  static ATTEND_ALWAYS_INLINE void columns_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride,
+                                                    const Merge& merge, int32_t* sums) {
+    const RowsInPlace rows(stride);
+    __m256i added[2 * vectors];
+    ATTEND_UNROLL
+    for (int i = 0; i < 2 * vectors; ++i) added[i] = _mm256_set1_epi32(merge.half);
+    for (int k = 0; k < integer_chunk; k += 4, values = rows.next(values)) {
+      rows.prefetch_four(values);
+      ATTEND_UNROLL
+      for (int j = 0; j < 4; j += 2) {
+        const __m256i both = _mm256_set1_epi32(load_number(weights + 2 * place_of_quad(k / 4) + j / 2));
+        const int8_t *even = rows.row(values, j), *odd = rows.row(values, j + 1);
+        ATTEND_UNROLL
+        for (int v = 0; v < vectors; ++v) {
+          const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(even + 16 * v));
+          const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(odd + 16 * v));
+          MultiplyAdd::add(added[2 * v], _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(a, b)), both);
+          MultiplyAdd::add(added[2 * v + 1], _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(a, b)), both);
+        }
+      }
+    }
+    const Shifts shifts = shifts_of(merge);
+    ATTEND_UNROLL
+    for (int i = 0; i < 2 * vectors; ++i) merge_columns(added[i], shifts, sums + 8 * i, 8);
+  }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA

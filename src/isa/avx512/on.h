@@ -1,0 +1,19 @@
+// Switches AVX-512 F, VL, DQ and BW on, until x86/off.h.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../x86/intrinsics.h"  // as in avx2/on.h
+
+#define ATTEND_FMA
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw"))), apply_to = function)
+#elif defined(__GNUC__)
+#pragma GCC diagnostic push  // GCC 12 takes its own intrinsics' "undefined" operands for mistakes
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")
+#endif

@@ -1,0 +1,101 @@
+// AVX-512 (F, VL, DQ, BW): 16 lanes, 32 registers. To be included where the instruction set is switched on.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../numerics/formats.h"
+#include "../x86/intrinsics.h"
+#include "../x86/lanes.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+struct Avx512 : X86Lanes {
+  using Vec = __m512;
+  using Factor = Vec;
+  static constexpr int lanes = 16;
+
+  // Tiles: 6 x 4 sums, 4 vectors and a broadcast leave 3 of 32 registers. Of fewer rows than two, 8 sums must be under way.
+  // 8, 6, 5, 4, 3, 2, 1
+  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) {
+    return left <= 6 ? left : left == 7 ? 4 : left == 8 || (left > 12 && left <= 16) ? 8 : left <= 10 ? 5 : 6;
+  }
+  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : rows == 5 || rows == 8 ? 2 : 4; }
+  // weighed side by side
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) {
+    return left == 5 ? 3 : left == 7 || left == 8 ? 4 : left < 6 ? left : 6;
+  }
+  static constexpr int prefetch_ahead = 0;  // of values, for one row
+  static constexpr int lane_factors = 1;
+  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
+  static constexpr bool has_weights = false;
+
+  static Vec zero() { return _mm512_setzero_ps(); }
+  static Vec broadcast(float a) { return _mm512_set1_ps(a); }
+  static Factor factor(float a) { return broadcast(a); }
+  static Vec load(const float* from) { return _mm512_loadu_ps(from); }
+  static void store(float* to, Vec a) { _mm512_storeu_ps(to, a); }
+  static Vec load_first(const float* from, int count) { return _mm512_maskz_loadu_ps(first(count), from); }
+  static void store_first(float* to, Vec a, int count) { _mm512_mask_storeu_ps(to, first(count), a); }
+  static Vec load(const Half* from) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); }
+  static Vec load(const Bfloat* from) {
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+  }
+  static Vec load(const int8_t* from) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
+
+  static Vec add(Vec a, Vec b) { return _mm512_add_ps(a, b); }
+  static Vec sub(Vec a, Vec b) { return _mm512_sub_ps(a, b); }
+  static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
+  static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+  static Vec accumulate(Vec a, Vec b, Vec sum) { return fma(a, b, sum); }
+  static Vec max(Vec a, Vec b) { return _mm512_max_ps(b, a); }  // a where b is NaN: the instruction gives its second operand
+  static Vec higher(Vec a, Vec b) { return max(a, b); }
+  static float highest_lane(Vec a) { return _mm512_reduce_max_ps(a); }
+  static Vec first_of(Vec a, Vec b, int count) { return _mm512_mask_blend_ps(first(count), b, a); }
+
+  static bool any_above(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
+  static Vec min(Vec a, Vec b) { return _mm512_min_ps(b, a); }  // a where one is NaN
+
+  static Vec minus_reciprocal_guess(Vec a) {
+    return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(int(0xfef311c7)), _mm512_castps_si512(a)));
+  }
+
+  static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) {
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), otherwise, then);
+  }
+
+  static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+    return _mm512_mask_blend_ps(_mm_test_epi8_mask(all, all), b, a);
+  }
+  static Vec where_bits(unsigned bits, Vec a, Vec b) { return _mm512_mask_blend_ps(__mmask16(bits), b, a); }
+
+  static Vec two_to(Vec n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_castps_si512(n), _mm512_set1_epi32(127)), 23));
+  }
+
+  static Vec scale_by_power(Vec a, Vec n) {
+    const __mmask16 kept = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);  // true for NaN too
+    return _mm512_maskz_scalef_ps(kept, a, n);
+  }
+
+  static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
+    const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
+    const Vec power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_castps_si512(bias)));
+    return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
+  }
+
+  static float sum_lanes(const float* sums) {
+    return sum_of_8(_mm256_add_ps(_mm256_loadu_ps(sums), _mm256_loadu_ps(sums + 8)));
+  }
+
+ private:
+  static __mmask16 first(int count) { return __mmask16((1u << count) - 1); }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA

@@ -1,0 +1,19 @@
+// Integers with AVX2 and AVX-VNNI. Compiles to nothing elsewhere.
+#include "list.h"
+
+#if ATTEND_X86
+#define ATTEND_ISA avxvnni
+#include "avxvnni/on.h"
+#include "begin.h"
+
+#include "avxvnni/integers.h"
+
+namespace attend::avxvnni {
+using IntegerIsa = IntegerAvxVnni;
+}  // namespace attend::avxvnni
+
+#include "../attention/integer_backend.h"
+
+#include "end.h"
+#include "x86/off.h"
+#endif

@@ -1,0 +1,194 @@
+// What an instruction set must offer, checked by the compiler: its first error shows the line here that is not fulfilled, which
+// says what the operation must do. simd/README.md has the same as a table, with what a compiler cannot
+// check; tests/unit/operations.h runs it.
+#ifndef ATTEND_ISA_CONTRACT_H
+#define ATTEND_ISA_CONTRACT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../include/attend/core/config.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+struct Half;
+struct Bfloat;
+template <class Number>
+struct ChainsOf;
+
+// What every instruction set has.
+template <class Isa>
+struct CommonOperations {
+  using Vec = typename Isa::Vec;
+  using Factor = typename Isa::Factor;
+  static_assert(panel_keys % Isa::lanes == 0, "attend: lanes: floats of a Vec, a divisor of 16");
+  static_assert(Isa::tile_rows >= 1 && Isa::tile_rows <= config::tile_rows,
+                "attend: tile_rows: rows of the largest tile, at most config::tile_rows, which work memory has room for");
+
+  Vec (*zero)() = &Isa::zero;                     // all lanes 0
+  Vec (*broadcast)(float a) = &Isa::broadcast;    // all lanes a
+  Factor (*factor)(float a) = &Isa::factor;       // a number that multiplies vectors, in whatever register fma takes it from
+  Vec (*load)(const float* from) = &Isa::load;    // lanes floats from any address of a float
+  void (*store)(float* to, Vec a) = &Isa::store;  // lanes floats to any address of a float
+  Vec (*add)(Vec a, Vec b) = &Isa::add;           // a + b
+  Vec (*sub)(Vec a, Vec b) = &Isa::sub;           // a - b
+  Vec (*mul)(Vec a, Vec b) = &Isa::mul;           // a * b
+  Vec (*fma)(Vec a, Vec b, Vec c) = &Isa::fma;    // a * b + c, rounded once
+  Vec (*fma_by)(Factor a, Vec b, Vec c) = &Isa::fma;  // the same
+  Vec (*max)(Vec a, Vec b) = &Isa::max;               // the larger, and a where b is NaN; on hosts, where a is NaN too
+  float (*highest_lane)(Vec a) = &Isa::highest_lane;  // the largest lane of a, which has no NaN
+  // The first 1 to lanes - 1 floats; no memory behind them is touched, and other lanes hold anything.
+  Vec (*load_first)(const float* from, int count) = &Isa::load_first;
+  void (*store_first)(float* to, Vec a, int count) = &Isa::store_first;
+  // a * 2^n for whole n <= 0, exact; 0 where n < -125, whatever a is; elsewhere NaN where a is.
+  Vec (*scale_by_power)(Vec a, Vec n) = &Isa::scale_by_power;
+};
+
+// What the instruction sets of hosts have besides: attention/host.h.
+template <class Isa>
+struct HostOperations : CommonOperations<Isa> {
+  using Vec = typename Isa::Vec;
+  using Factor = typename Isa::Factor;
+  static_assert(Isa::lanes >= 4, "attend: lanes: at least 4 on hosts");
+  static_assert(Isa::tile_rows >= 2, "attend: tile_rows: at least 2 on hosts");
+  static_assert(panel_keys % Isa::transposed == 0, "attend: int transposed: a divisor of 16");
+
+  int (*kernel_rows)(int left) = &Isa::kernel_rows;  // rows of the next kernel, of so many that are left of a tile
+  int (*tile_vecs)(int rows) = &Isa::tile_vecs;      // vectors of keys or columns in a kernel of so many rows, a power of two
+  int (*widening_vecs)(int rows) = &Isa::widening_vecs;  // likewise where numbers are widened in registers: 1 to 4 rows
+  int (*softmax_rows)(int left) = &Isa::softmax_rows;    // rows whose weights are computed side by side, of so many left
+  int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
+  // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
+  bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
+  bool has_weights = Isa::has_weights;         // whether weights of a row are this one's own: PanelWeights
+  int lane_factors = Isa::lane_factors;        // how many factors of a row one register holds: 1, or LaneOperations
+  int transposed = Isa::transposed;            // how many rows and columns transpose takes
+  int columns_of_four = Isa::columns_of_four;  // how many columns transpose_four takes
+
+  Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
+  Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
+  Vec (*load_bytes)(const int8_t* from) = &Isa::load;
+  Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
+  // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
+  void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
+  void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;
+  Vec (*higher)(Vec a, Vec b) = &Isa::higher;                 // the larger, and a where b is a quiet NaN; a is a number
+  Vec (*min)(Vec a, Vec b) = &Isa::min;                       // the smaller, and a where one is NaN
+  Vec (*first_of)(Vec a, Vec b, int count) = &Isa::first_of;  // the first lanes of a, the others of b
+  bool (*any_above)(Vec a, Vec b) = &Isa::any_above;          // whether any lane of a is above that of b; NaN is not
+  Vec (*where_equal)(Vec a, Vec b, Vec then, Vec otherwise) = &Isa::where_equal;  // then where a == b; NaN equals nothing
+  // a where the lane's byte is not 0, or its bit is 1, from the lowest on; else b. No byte behind those of the lanes is read,
+  // and higher bits may be anything.
+  Vec (*where_bytes)(const uint8_t* bytes, Vec a, Vec b) = &Isa::where_bytes;
+  Vec (*where_bits)(unsigned bits, Vec a, Vec b) = &Isa::where_bits;
+  Vec (*minus_reciprocal_guess)(Vec a) = &Isa::minus_reciprocal_guess;  // the float whose bits are 0xfef311c7 less those of a
+  Vec (*two_to)(Vec n) = &Isa::two_to;  // 2^k for the whole number k in the low bits of n, -126 to 127
+  // a times the float whose bits are those of bias plus those of n moved up by 23, exact; 0 where n < lowest; NaN where a is.
+  Vec (*scale_by_low_bits)(Vec a, Vec n, Vec bias, Vec lowest) = &Isa::scale_by_low_bits;
+  float (*sum_lanes)(const float* sums) = &Isa::sum_lanes;  // 16 floats, in pairs: (i, i+8), (i, i+4), (i, i+2), (i, i+1)
+
+  // Whether vecs gives a power of two for 1 to `rows` rows.
+  static constexpr bool gives_powers_of_two(int (*vecs)(int rows), int rows) {
+    return rows == 0 || (vecs(rows) >= 1 && (vecs(rows) & (vecs(rows) - 1)) == 0 && gives_powers_of_two(vecs, rows - 1));
+  }
+};
+
+// And those of embedded processors: attention/embedded.h.
+template <class Isa>
+struct EmbeddedOperations : CommonOperations<Isa> {
+  bool has_weights = Isa::has_weights;                   // whether weights_of_scores is this one's own
+  int widened_columns = Isa::widened_columns;            // how many columns of other formats chains takes at once
+  bool widens_apart = Isa::widens_apart;                 // whether their steps may lie side by side, too
+  bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
+  int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: there is none
+  int (*columns)(int rows, bool apart) = &Isa::columns;  // and of floats
+  int (*panel_columns)(int rows, int columns, int most) = &Isa::panel_columns;  // of a panel, for so many that are seen
+  // A few rows' and columns' sums of products, as chains.h defines them: any; where b's columns lie side by side; and such of
+  // one row that go on from the sums that are there.
+  void (*chains)(const ChainsOf<float>& c) = &Isa::chains;
+  void (*panel_chains)(const ChainsOf<float>& c) = &Isa::panel_chains;
+  void (*continue_chains)(const ChainsOf<float>& c) = &Isa::continue_chains;
+  void (*chains_of_halves)(const ChainsOf<Half>& c) = &Isa::chains;
+  void (*chains_of_bfloats)(const ChainsOf<Bfloat>& c) = &Isa::chains;
+  void (*chains_of_bytes)(const ChainsOf<int8_t>& c) = &Isa::chains;
+  void (*multiply_rows)(float* row, const float* by, int count) = &Isa::multiply_rows;  // row[i] *= by[i]
+};
+
+// And those that take the factors of a multiply-add from the lanes of a register.
+template <class Isa>
+struct LaneOperations {
+  using Vec = typename Isa::Vec;
+  static_assert(Isa::lane_factors == 4 && Isa::lanes == 4, "attend: lane_factors: 4, as many as lanes, or 1: there are none");
+  int count = Isa::lane_factors;  // how many lanes there are
+  // factors[lane] * b + c, rounded once, in the order in which calls and loads are written.
+  Vec (*fma_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<0>;
+  Vec (*fma_last_lane)(Vec factors, Vec b, Vec c) = &Isa::template fma_lane<3>;
+  Vec (*mul_lane)(Vec factors, Vec b) = &Isa::template mul_lane<0>;   // factors[lane] * b, likewise
+  void (*compute_before_loads)(Vec& a) = &Isa::compute_before_loads;  // no load that follows is moved before a
+  // Four vectors that lie side by side, numbers of other formats widened exactly; none behind them is read.
+  void (*load_four)(const float* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_halves)(const Half* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_bfloats)(const Bfloat* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*load_four_bytes)(const int8_t* from, Vec (&to)[4]) = &Isa::load_four;
+  void (*add_four)(const Vec* sums, float* to) = &Isa::add_four;      // to += sums, four vectors that lie side by side
+  void (*store_four)(const Vec* sums, float* to) = &Isa::store_four;  // to = sums, and no zero is negative
+};
+
+// And those whose loop for the weights of a row is their own.
+template <class Isa>
+struct PanelWeights {
+  // Scores, one or more whole panels of them, become weights: 2^score, which is the polynomial of its fraction times the power
+  // that scale_by_low_bits makes of the whole number, with this `lowest` and the bias that belongs to it. They are added to the
+  // 16 sums, which hold nothing before they have begun. Of one panel, scores and sums may be one array.
+  void (*weights_of_panels)(float* scores, int count, const float& lowest, bool begun, float* sums) = &Isa::weights_of_panels;
+  bool is_own = Isa::has_weights;
+};
+
+// And those that have loops of their own, where compilers would lack registers: has_four_steps is true for tiles of 2 x 4, 1 x
+// 4 and 1 x 8, or for none.
+template <class Isa, class Number>
+struct TileSteps {
+  using Vec = typename Isa::Vec;
+  using Factors = const float* const (&)[2];
+  using Vectors = const Number* const (&)[2];
+  static_assert(Isa::lanes == 4 && Isa::has_four_steps(2, 4) && Isa::has_four_steps(1, 4) && Isa::has_four_steps(1, 8));
+  // sums[r][v] += factors[r][i] * the vector at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded once. Of 1 x
+  // 8 the last 4 vectors lie from vectors[1] on, and take their factors from factors[1].
+  void (*two_rows)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[2][4]) = &Isa::four_steps;
+  void (*few)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
+  void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
+};
+
+// Whether an instruction set has some operations, where it must.
+template <bool must, class Operations>
+struct Has {
+  static constexpr bool all = true;
+};
+template <class Operations>
+struct Has<true, Operations> {
+  static constexpr bool all = (Operations(), true);
+};
+
+template <class Isa, class Number>
+using HasTileSteps = Has<Isa::has_four_steps(2, 4), TileSteps<Isa, Number>>;
+
+template <class Isa>
+constexpr bool has_host_operations() {
+  static_assert(HasTileSteps<Isa, float>::all && HasTileSteps<Isa, Half>::all, "");
+  static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
+  static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
+  static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
+  static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs, Isa::tile_rows),
+                "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
+  return true;
+}
+template <class Isa>
+constexpr bool has_embedded_operations() {
+  return EmbeddedOperations<Isa>().widened_columns > 0;
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,0 +1,2 @@
+// Ends what begin.h began.
+#undef ATTEND_ISA

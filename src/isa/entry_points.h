@@ -1,0 +1,36 @@
+// What each instruction set defines, as members of its `Backend`: attention/host_backend.h or embedded_backend.h,
+// attention/integer_backend.h, and layer/. Each function is one of its own, so that linkers drop what a program does not call.
+
+// Computes a problem.
+static void run(const core::Problem& problem);
+// Makes the sums of one segment, for a problem of at most segment_keys keys, which its output takes undivided, with the
+// denominator and the maximum after each row.
+static void sum_segment(const core::Problem& problem);
+// Writes the output of a problem from the sums of all its segments (attention/combine.h).
+static void combine(const core::Problem& problem, const float* partials);
+// The same with options.
+static void run_options(const core::Problem& problem, const core::Options& options);
+static void combine_options(const core::Problem& problem, const core::Options& options, const float* partials);
+
+static void run_integers(const core::IntegerProblem& problem);
+static void run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options);
+
+// Projections, by the format of the weights.
+static void project_float32(const core::Linear& linear);
+static void project_float16(const core::Linear& linear);
+static void project_bfloat16(const core::Linear& linear);
+static void project_int8(const core::Linear& linear);
+
+static void rms_norm(const core::Normalisation& normalisation);
+static void layer_norm(const core::Normalisation& normalisation);
+static void add(const float* x, float factor, int count, float* y);
+static void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
+static void rotate(const core::Rotation& rotation);
+static void relu(const float* from, const float* by, int count, float* to);
+static void silu(const float* from, const float* by, int count, float* to);
+static void gelu(const float* from, const float* by, int count, float* to);
+static void gelu_tanh(const float* from, const float* by, int count, float* to);
+static void sigmoid(const float* from, const float* by, int count, float* to);
+static void tanh(const float* from, const float* by, int count, float* to);
+static void exp(const float* from, const float* by, int count, float* to);
+static void erf(const float* from, const float* by, int count, float* to);

@@ -1,0 +1,23 @@
+// Helium with floats: Armv8.1-M, Cortex-M55 and M85. Compiles to nothing elsewhere.
+#include "list.h"
+
+#if ATTEND_HELIUM
+#define ATTEND_ISA helium
+#include "begin.h"
+
+#include "embedded_integers.h"
+#include "helium/layer.h"
+
+namespace attend::helium {
+using Isa = Helium;
+using RowIsa = HeliumLayer;
+using IntegerIsa = EmbeddedInteger;
+}  // namespace attend::helium
+
+#include "../attention/embedded_backend.h"
+#include "../attention/integer_backend.h"
+#include "../layer/backend.h"
+#include "../layer/embedded_backend.h"
+
+#include "end.h"
+#endif

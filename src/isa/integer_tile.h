@@ -1,0 +1,90 @@
+// What the rows of a tile of integer attention need for their weights: the scales of their scores, and what the weights of a
+// chunk are relative to.
+#ifndef ATTEND_ISA_INTEGER_TILE_H
+#define ATTEND_ISA_INTEGER_TILE_H
+
+#include "../numerics/integer_softmax.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// A number of 16 bits twice, side by side: all vector instruction sets load 32 bits into each lane at once, and few do 16.
+constexpr uint32_t twice(uint32_t number) { return number * 0x10001u; }
+
+// The score scales of up to eight rows, side by side.
+struct RowScales {
+  alignas(32) int32_t factor[8];  // shifted right by `left`, as it is used
+  alignas(32) int32_t right[8];
+  alignas(32) int32_t left[8];
+  uint32_t factors[8];  // of 16 bits, twice
+  uint32_t ends[8];
+  int32_t any_left = 0;  // not zero where any `left` is not
+
+  void set(int row, const core::ScoreScale& scale) {
+    factor[row] = int32_t(scale.factor >> scale.left);
+    right[row] = scale.right;
+    left[row] = scale.left;
+    any_left |= scale.left;
+    factors[row] = twice(uint32_t(factor[row]));
+    ends[row] = twice(scale.end);
+  }
+  core::ScoreScale operator[](int row) const {
+    return {uint32_t(factor[row]) << left[row], right[row], left[row], ends[row] & 0xffffu};
+  }
+};
+
+// What the weights of a chunk are relative to for up to eight rows, and their sums.
+struct RowWeights {
+  alignas(32) int32_t largest[8];
+  alignas(32) int32_t exponent[8];
+  alignas(32) uint32_t fractions[8];  // of 16 bits, twice
+  alignas(32) uint32_t sum[8];
+
+  ATTEND_ALWAYS_INLINE void add_nothing(int row) {
+    exponent[row] = exponent_of_nothing;
+    sum[row] = 0;
+  }
+};
+
+// How the sums of up to eight rows are brought to a common exponent.
+struct RowMerges {
+  alignas(32) int32_t total[8];
+  alignas(32) int32_t chunk[8];
+  alignas(32) int32_t half[8];
+
+  ATTEND_ALWAYS_INLINE Merge operator[](int row) const { return {total[row], chunk[row], half[row]}; }
+  ATTEND_ALWAYS_INLINE void set(int row, const Merge& merge) {
+    total[row] = merge.total;
+    chunk[row] = merge.chunk;
+    half[row] = merge.half;
+  }
+};
+
+// What the weights of rows are relative to, their weights, and how these are added, one row after the other.
+template <class Isa, int rows>
+ATTEND_ALWAYS_INLINE void references_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+  for (int r = 0; r < rows; ++r) {
+    to.largest[r] = Isa::largest(tile[r]);
+    const Reference reference = reference_of(to.largest[r], scales[r]);
+    to.exponent[r] = reference.exponent;
+    to.fractions[r] = twice(reference.fraction);
+  }
+}
+template <class Isa, int rows>
+ATTEND_ALWAYS_INLINE void weights_by_rows(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+  for (int r = 0; r < rows; ++r) by.sum[r] = Isa::weights(tile, r, by.largest[r], scales[r], by.fractions[r] & 0xffffu);
+}
+template <int rows>
+ATTEND_ALWAYS_INLINE void merge_by_rows(const RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
+  for (int r = 0; r < rows; ++r) to.set(r, merge_inlined<8>(states[r], weights.exponent[r], weights.sum[r]));
+}
+
+// merge_inlined<8> of eight chunks of one row, one after the other.
+inline void merge_chunks_one_by_one(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
+  for (int i = 0; i < 8; ++i) to.set(i, merge_inlined<8>(state, weights.exponent[i], weights.sum[i]));
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif

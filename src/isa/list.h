@@ -1,0 +1,181 @@
+// The instruction sets: which there are, which this target may compute with, and what each defines. The dispatcher, tests and
+// benchmarks expand the lists at the end of this page.
+//
+// An instruction set is a namespace, attend::avx2 say, which the source isa/avx2.cpp fills: its operations, then every header
+// of numerics, kernel, attention and layer compiled for it. What it defines are the members of that namespace's `Backend`.
+#pragma once
+
+#include "../numerics/float_rules.h"  // first: it refuses compilers that cannot keep the bits
+
+#include "../../include/attend/core/attention.h"
+#include "../../include/attend/core/integer.h"
+#include "../../include/attend/core/integer_linear.h"
+#include "../../include/attend/core/layer.h"
+#include "../../include/attend/core/linear.h"
+#include "../../include/attend/core/options.h"
+
+// Outside x86 the compiler's flags name the processor's instructions, and that decides.
+#if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
+#define ATTEND_NEON 1
+#elif defined(__riscv_v) && defined(__clang__) && __clang_major__ >= 19  // has what rvv/operations.h is made of
+#define ATTEND_RVV 1
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define ATTEND_HELIUM 1
+#elif ATTEND_EMBEDDED && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
+    defined(__ARM_FEATURE_FMA)  // Armv7-M and Armv8-M with a floating-point unit
+#define ATTEND_VFP 1
+#elif ATTEND_EMBEDDED && defined(__riscv_flen) && __riscv_xlen == 32 && !defined(__riscv_32e) && !defined(__riscv_e)
+#define ATTEND_RVF 1
+#else
+#define ATTEND_SCALAR 1
+#endif
+
+namespace attend {
+
+// Each instruction set: its name, and on x86 the bits of CPUID's leaf 7 (EBX) and the registers that it needs. Those of
+// integers alone are chosen where `Float` could be, if leaf 7 has further bits (ECX, and EAX of its part 1).
+namespace scalar {
+struct Backend {
+  static constexpr const char* name = "scalar";
+  static constexpr unsigned instructions = 0, registers = 0;
+#include "entry_points.h"
+};
+}  // namespace scalar
+namespace avx2 {
+struct Backend {
+  static constexpr const char* name = "avx2";
+  static constexpr unsigned instructions = 1u << 5, registers = 0x06;
+#include "entry_points.h"
+};
+}  // namespace avx2
+namespace avx512 {
+struct Backend {
+  static constexpr const char* name = "avx512";
+  static constexpr unsigned instructions = 1u << 5 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // AVX2, F, DQ, BW, VL
+  static constexpr unsigned registers = 0xe6;
+#include "entry_points.h"
+};
+}  // namespace avx512
+namespace avxvnni {
+struct Backend {
+  static constexpr const char* name = "avxvnni";
+  using Float = avx2::Backend;
+  static constexpr unsigned leaf_7_c = 0, leaf_7_1_a = 1u << 4;
+#include "entry_points.h"
+};
+}  // namespace avxvnni
+namespace avx512vnni {
+struct Backend {
+  static constexpr const char* name = "avx512vnni";
+  using Float = avx512::Backend;
+  static constexpr unsigned leaf_7_c = 1u << 11, leaf_7_1_a = 0;
+#include "entry_points.h"
+};
+}  // namespace avx512vnni
+namespace neon {
+struct Backend {
+  static constexpr const char* name = "neon";
+#include "entry_points.h"
+};
+}  // namespace neon
+namespace rvv {
+struct Backend {
+  static constexpr const char* name = "rvv";
+#include "entry_points.h"
+};
+}  // namespace rvv
+namespace helium {
+struct Backend {
+  static constexpr const char* name = "helium";
+#include "entry_points.h"
+};
+}  // namespace helium
+namespace vfp {
+struct Backend {
+  static constexpr const char* name = "scalar";
+#include "entry_points.h"
+};
+}  // namespace vfp
+namespace rvf {
+struct Backend {
+  static constexpr const char* name = "scalar";
+#include "entry_points.h"
+};
+}  // namespace rvf
+
+namespace core {
+
+// On x86, whether a processor can run a backend: it has the instructions, and the operating system saves their registers. What
+// functions say: CPUID's leaf 1 (ECX) and leaf 7 (EBX), and XGETBV, which exists only where leaf 1 has OSXSAVE and is not
+// called elsewhere.
+template <class Backend, class Leaf1, class Leaf7, class Saved>
+bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
+  if constexpr (Backend::instructions == 0) {
+    return true;
+  } else {
+    constexpr unsigned fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
+    constexpr unsigned basic = fma | osxsave | avx | f16c;
+    return (leaf_1() & basic) == basic && (leaf_7() & Backend::instructions) == Backend::instructions &&
+           (saved_registers() & Backend::registers) == Backend::registers;
+  }
+}
+
+template <class... Backend>
+struct BackendList {};
+
+// The list: the instruction sets of this target, fastest first. Only x86 has a choice to make.
+#if ATTEND_X86
+using Backends = BackendList<avx512::Backend, avx2::Backend, scalar::Backend>;
+using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, scalar::Backend>;
+#else
+using Backends = BackendList<
+#if ATTEND_NEON
+    neon::Backend
+#elif ATTEND_RVV
+    rvv::Backend
+#elif ATTEND_HELIUM
+    helium::Backend
+#elif ATTEND_VFP
+    vfp::Backend
+#elif ATTEND_RVF
+    rvf::Backend
+#else
+    scalar::Backend
+#endif
+    >;
+using IntegerBackends = Backends;
+#endif
+
+// With the active backend; core/attention.h has the others.
+void sum_segment(const Problem& problem);
+
+// Which backend is active: its place in the list.
+int active_index();
+
+// Which kernels of integer attention go with it, on x86: their place in the list of those.
+int active_integer_index();
+
+// Calls Of<Backend>::function of the backend whose place in the list is index(). Where there is one backend only, nothing is
+// chosen, and a program does not link the dispatcher.
+template <class List, int (*index)()>
+struct Active;
+template <class Only, int (*index)()>
+struct Active<BackendList<Only>, index> {
+  template <template <class> class Operation, class... Arguments>
+  static void call(const Arguments&... arguments) {
+    Operation<Only>::function(arguments...);
+  }
+};
+template <class First, class... Others, int (*index)()>
+struct Active<BackendList<First, Others...>, index> {
+  template <template <class> class Operation, class... Arguments>
+  static void call(const Arguments&... arguments) {
+    const decltype(Operation<First>::function) functions[] = {Operation<First>::function, Operation<Others>::function...};
+    functions[index()](arguments...);
+  }
+};
+using ActiveBackend = Active<Backends, active_index>;
+using ActiveIntegerBackend = Active<IntegerBackends, active_integer_index>;
+
+}  // namespace core
+}  // namespace attend

@@ -1,0 +1,142 @@
+// What AArch64 has and 32-bit Arm lacks: 32 registers, multiply-adds by lane, and instructions for half of what takes several
+// there.
+#pragma once
+
+#include <arm_neon.h>
+#include <stdint.h>
+
+#include "../../numerics/formats.h"
+#include "weights.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+struct Neon64 : NeonWeights {
+  using Vec = float32x4_t;
+
+  // Tiles: 6 x 4 sums, the factors of 6 rows and 2 vectors fill all 32 registers.
+  static constexpr int tile_rows = 6;
+  // 6, 4, 3, 2, 1
+  ATTEND_ALWAYS_INLINE static constexpr int kernel_rows(int left) { return left >= 6 && left != 8 ? 6 : left > 3 ? 4 : left; }
+  ATTEND_ALWAYS_INLINE static constexpr int tile_vecs(int rows) { return rows == 1 ? 8 : 4; }
+  // of other formats
+  ATTEND_ALWAYS_INLINE static constexpr int widening_vecs(int rows) { return tile_vecs(rows); }
+  ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int left) { return kernel_rows(left); }
+  // Not where the first byte is the high one: as in add_four.
+  static constexpr bool has_weights = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+  static constexpr int lane_factors = 4;
+  ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int /*rows*/, int /*vecs*/) { return false; }
+
+  // With the intrinsic function GCC starts multiply-adds and loads in another order, for which 32 registers are too few, and
+  // spills sums of the largest tile. It keeps assembly where it is.
+  template <int lane>
+  static Vec fma_lane(Vec factors, Vec b, Vec c) {
+#if defined(__clang__)
+    return vfmaq_laneq_f32(c, b, factors, lane);
+#else
+    __asm__("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(c) : "w"(b), "w"(factors), "i"(lane));
+    return c;
+#endif
+  }
+
+  template <int lane>
+  static Vec mul_lane(Vec factors, Vec b) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__  // as in add_four
+    return fma_lane<lane>(factors, b, vdupq_n_f32(0.0f));
+#elif defined(__clang__)
+    return vmulq_laneq_f32(b, factors, lane);
+#else
+    Vec product;
+    __asm__("fmul %0.4s, %1.4s, %2.s[%c3]" : "=w"(product) : "w"(b), "w"(factors), "i"(lane));
+    return product;
+#endif
+  }
+
+  // In assembly, because a load and a store of four want neighbouring registers, where sums hardly are.
+  // Where the first byte is the high one, Clang may keep lanes in another order than these instructions read them in.
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  static void add_four(const Vec* sums, float* to) {
+    for (int v = 0; v < 4; ++v) vst1q_f32(to + 4 * v, vaddq_f32(vld1q_f32(to + 4 * v), sums[v]));
+  }
+  static void store_four(const Vec* sums, float* to) {
+    for (int v = 0; v < 4; ++v) vst1q_f32(to + 4 * v, vaddq_f32(sums[v], vdupq_n_f32(0.0f)));
+  }
+#else
+  static void add_four(const Vec* sums, float* to) {
+    __asm__(
+        "ld1 {v28.4s-v31.4s}, [%1]\n"
+        "fadd v28.4s, v28.4s, %2.4s\n"
+        "fadd v29.4s, v29.4s, %3.4s\n"
+        "fadd v30.4s, v30.4s, %4.4s\n"
+        "fadd v31.4s, v31.4s, %5.4s\n"
+        "st1 {v28.4s-v31.4s}, [%1]"
+        : "+m"(*reinterpret_cast<float(*)[16]>(to))
+        : "r"(to), "w"(sums[0]), "w"(sums[1]), "w"(sums[2]), "w"(sums[3])
+        : "v28", "v29", "v30", "v31");
+  }
+  static void store_four(const Vec* sums, float* to) {
+    __asm__(
+        "fadd v28.4s, %2.4s, %6.4s\n"
+        "fadd v29.4s, %3.4s, %6.4s\n"
+        "fadd v30.4s, %4.4s, %6.4s\n"
+        "fadd v31.4s, %5.4s, %6.4s\n"
+        "st1 {v28.4s-v31.4s}, [%1]"
+        : "=m"(*reinterpret_cast<float(*)[16]>(to))
+        : "r"(to), "w"(sums[0]), "w"(sums[1]), "w"(sums[2]), "w"(sums[3]), "w"(vdupq_n_f32(0.0f))
+        : "v28", "v29", "v30", "v31");
+  }
+#endif
+
+  // Clang would make the loads of several steps first. GCC does not, and would copy a.
+  static void compute_before_loads([[maybe_unused]] Vec& a) {
+#if defined(__clang__)
+    __asm__ volatile("" : "+w"(a) : : "memory");
+#else
+    __asm__ volatile("" : : : "memory");
+#endif
+  }
+
+  // Four vectors that lie side by side.
+  static void load_four(const float* from, Vec (&to)[4]) {
+    const float32x4x4_t four = vld1q_f32_x4(from);
+    to[0] = four.val[0];
+    to[1] = four.val[1];
+    to[2] = four.val[2];
+    to[3] = four.val[3];
+  }
+  static void load_four(const Half* from, Vec (&to)[4]) {
+    const uint16x8x2_t bits = vld1q_u16_x2(reinterpret_cast<const uint16_t*>(from));
+    const float16x8_t low = vreinterpretq_f16_u16(bits.val[0]), high = vreinterpretq_f16_u16(bits.val[1]);
+    to[0] = vcvt_f32_f16(vget_low_f16(low));
+    to[1] = vcvt_high_f32_f16(low);
+    to[2] = vcvt_f32_f16(vget_low_f16(high));
+    to[3] = vcvt_high_f32_f16(high);
+  }
+  static void load_four(const Bfloat* from, Vec (&to)[4]) {
+    const uint16x8x2_t bits = vld1q_u16_x2(reinterpret_cast<const uint16_t*>(from));
+    to[0] = vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(bits.val[0]), 16));
+    to[1] = vreinterpretq_f32_u32(vshll_high_n_u16(bits.val[0], 16));
+    to[2] = vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(bits.val[1]), 16));
+    to[3] = vreinterpretq_f32_u32(vshll_high_n_u16(bits.val[1], 16));
+  }
+  static void load_four(const int8_t* from, Vec (&to)[4]) {
+    const int8x16_t bytes = vld1q_s8(from);
+    const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_high_s8(bytes);
+    to[0] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(low)));
+    to[1] = vcvtq_f32_s32(vmovl_high_s16(low));
+    to[2] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(high)));
+    to[3] = vcvtq_f32_s32(vmovl_high_s16(high));
+  }
+
+  static Vec widened(uint16x4_t halves) { return vcvt_f32_f16(vreinterpret_f16_u16(halves)); }
+
+  // All bits of a lane where it holds.
+  static uint32x4_t above(Vec a, Vec b) { return vcgtq_f32(a, b); }
+  static uint32x4_t equal(Vec a, Vec b) { return vceqq_f32(a, b); }
+
+  static Vec higher(Vec a, Vec b) { return vmaxnmq_f32(a, b); }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA

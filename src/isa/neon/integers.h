@@ -1,0 +1,158 @@
+// The kernels of integer attention on Arm's NEON. A build has dot products of 8 bits where its flags say so, for example
+// -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors and builds without memory
+// for packed keys take the kernels in plain C++.
+#pragma once
+
+#include "../../../include/attend/core/config.h"
+#include "../scalar/integers.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || ATTEND_EMBEDDED
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+using IntegerNeon = IntegerScalar;
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#else
+
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+#include "integer_dot.h"
+#else
+#include "integer_widening.h"
+#endif
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+struct IntegerNeon : IntegerNeonProducts {
+  static constexpr int in_place_step = 16;
+  static constexpr bool reads_panels = false;
+
+  static constexpr bool packs = true;
+
+  static int32_t largest(const int32_t* scores) {
+    int32x4_t most = load<int32x4_t>(scores);
+    ATTEND_UNROLL
+    for (int k = 4; k < integer_chunk; k += 4) most = vmaxq_s32(most, load<int32x4_t>(scores + k));
+    const int32x2_t two = vmax_s32(vget_low_s32(most), vget_high_s32(most));
+    return vget_lane_s32(vpmax_s32(two, two), 0);
+  }
+
+  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  using Weight = int16_t __attribute__((may_alias));
+  static Weight* weight(int32_t (*tile)[integer_chunk], int row, int key) { return reinterpret_cast<Weight*>(tile[row]) + key; }
+
+  // Weights lie where scores did, before those that are still read.
+  static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
+                          uint32_t fraction) {
+    uint32x4_t sums = vdupq_n_u32(0);
+    ATTEND_UNROLL
+    for (int k = 0; k < integer_chunk; k += 8) {
+      const uint16x8_t weights = weights_of(tile[row] + k, largest, scale, fraction);
+      store(tile[row] + k / 2, weights);
+      sums = vpadalq_u16(sums, weights);
+    }
+    const uint32x2_t two = vadd_u32(vget_low_u32(sums), vget_high_u32(sums));
+    return vget_lane_u32(vpadd_u32(two, two), 0);
+  }
+
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
+    references_by_rows<IntegerNeon, rows>(tile, scales, to);
+  }
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
+    weights_by_rows<IntegerNeon, rows>(tile, scales, by);
+  }
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void merge(const RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
+    merge_by_rows<rows>(weights, states, to);
+  }
+  static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
+    merge_chunks_one_by_one(weights, state, to);
+  }
+
+  // As values, of one row and where the values lie.
+  static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width, const Merge& merge,
+                              int32_t* sums) {
+    for (int c = 0; c < width; c += 16) {
+      int32x4_t added[4];
+      for (int i = 0; i < 4; ++i) added[i] = vdupq_n_s32(0);
+      for (int k = 0; k < integer_chunk; k += 4) {
+        const int16x4_t four = load<int16x4_t>(weights + k / 2);
+        int16x8_t low[4], high[4];
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          const int8x16_t value = load<int8x16_t>(values + (k + i) * stride + c);
+          low[i] = vmovl_s8(vget_low_s8(value));
+          high[i] = vmovl_s8(vget_high_s8(value));
+        }
+        add_products<0>(added, low[0], high[0], four);
+        add_products<1>(added, low[1], high[1], four);
+        add_products<2>(added, low[2], high[2], four);
+        add_products<3>(added, low[3], high[3], four);
+      }
+      merge_columns(added, merge, sums + c, width - c);
+    }
+  }
+
+  // output_of and clamped, 8 columns at a time.
+  static void outputs(const int32_t* sums, const RowEnd& end, int count, int8_t* to) {
+    int c = 0;
+    for (; c + 8 <= count; c += 8) {
+      const int16x4_t low = vqmovn_s32(outputs_of(sums + c, end)), high = vqmovn_s32(outputs_of(sums + c + 4, end));
+      store(to + c, vqmovn_s16(vcombine_s16(low, high)));
+    }
+    for (; c < count; ++c) to[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
+  }
+
+ private:
+  static ATTEND_ALWAYS_INLINE int32x4_t outputs_of(const int32_t* sums, const RowEnd& end) {
+    const int32x4_t shifted = vshrq_n_s32(vshlq_s32(load<int32x4_t>(sums), vdupq_n_s32(end.left)), 1);
+    const int32x4_t aligned = vsubq_s32(shifted, vdupq_n_s32(end.zero));
+    const int32x2_t factor = vdup_n_s32(end.factor);
+    const int32x4_t number = vcombine_s32(vshrn_n_s64(vmull_s32(vget_low_s32(aligned), factor), 32),
+                                          vshrn_n_s64(vmull_s32(vget_high_s32(aligned), factor), 32));
+    return vaddq_s32(vrshlq_s32(number, vdupq_n_s32(-end.shift)), vdupq_n_s32(end.offset));
+  }
+
+  // How far four scores are below the largest, shifted to the right; what has more than 16 bits is past `end` anyway.
+  static ATTEND_ALWAYS_INLINE uint16x4_t distances(const int32_t* scores, int32_t largest, const core::ScoreScale& scale) {
+    const int32x4_t below = vsubq_s32(vdupq_n_s32(largest), load<int32x4_t>(scores));
+    return vqmovn_u32(vshlq_u32(vreinterpretq_u32_s32(below), vdupq_n_s32(-scale.right)));
+  }
+
+  // (a * b) >> bits
+  template <int bits>
+  static ATTEND_ALWAYS_INLINE uint16x8_t product(uint16x8_t a, uint16x8_t b) {
+    return vcombine_u16(vshrn_n_u32(vmull_u16(vget_low_u16(a), vget_low_u16(b)), bits),
+                        vshrn_n_u32(vmull_u16(vget_high_u16(a), vget_high_u16(b)), bits));
+  }
+  static ATTEND_ALWAYS_INLINE uint16x8_t number(uint32_t a) { return vdupq_n_u16(uint16_t(a)); }
+
+  // weight_of of 8 keys.
+  static ATTEND_ALWAYS_INLINE uint16x8_t weights_of(const int32_t* scores, int32_t largest, const core::ScoreScale& scale,
+                                                    uint32_t fraction) {
+    const uint16x8_t end = number(scale.end);
+    const uint16x8_t distance =
+        vminq_u16(vcombine_u16(distances(scores, largest, scale), distances(scores + 4, largest, scale)), end);
+    const uint16x8_t steps = vshlq_u16(distance, vdupq_n_s16(int16_t(scale.left)));
+    const uint16x8_t t = vaddq_u16(product<16>(steps, number(scale.factor >> scale.left)), number(fraction));
+    const uint16x8_t x = vandq_u16(t, number(2047));
+    uint16x8_t power = vsubq_u16(number(exp2_c2), product<weight_octave_bits>(x, number(exp2_c3)));
+    power = vsubq_u16(number(exp2_c1), product<weight_octave_bits>(x, power));
+    power = vsubq_u16(number(exp2_c0), product<weight_octave_bits>(x, power));
+    // A shift by n to the right, one added, and a shift by 1, are one rounded shift by n + 1, which is ~n as a shift to the
+    // left.
+    const int16x8_t n = vreinterpretq_s16_u16(vshrq_n_u16(t, weight_octave_bits));
+    return vandq_u16(vrshlq_u16(power, vmvnq_s16(n)), vcltq_u16(distance, end));
+  }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif

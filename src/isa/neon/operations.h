@@ -1,0 +1,175 @@
+// NEON with fused multiply-add: 4 lanes. AArch64 has 32 registers; 32-bit Armv7-A with VFPv4 has 16, and flushes subnormals.
+#pragma once
+
+#include <arm_neon.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../numerics/formats.h"
+#if defined(__aarch64__)
+#include "aarch64.h"
+#else
+#include "armv7.h"
+#endif
+
+// Whether single lanes are loaded and stored. Clang 14 compiles that wrongly for big-endian processors.
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ATTEND_NEON_LANES 1
+#else
+#define ATTEND_NEON_LANES 0
+#endif
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+#if defined(__aarch64__)
+using NeonTarget = Neon64;
+#else
+using NeonTarget = Neon32;
+#endif
+
+struct Neon : NeonTarget {
+  using Factor = Vec;
+  static constexpr int lanes = 4;
+
+  static constexpr int prefetch_ahead = 0;  // of values, for one row
+
+  static Vec zero() { return vdupq_n_f32(0.0f); }
+  static Vec broadcast(float a) { return vdupq_n_f32(a); }
+  static Factor factor(float a) { return broadcast(a); }
+  static Vec load(const float* from) { return vld1q_f32(from); }
+  static void store(float* to, Vec a) { vst1q_f32(to, a); }
+  static Vec load_first(const float* from, int count) {
+#if ATTEND_NEON_LANES
+    // The last one fills the lanes behind it: nothing goes through memory, where a load of four would wait for four stores.
+    const int last = count - 1;
+    const Vec first = vld1q_lane_f32(from, vld1q_dup_f32(from + last), 0);
+    return vld1q_lane_f32(from + (last > 2 ? 2 : last), vld1q_lane_f32(from + (last > 1 ? 1 : last), first, 1), 2);
+#else
+    float four[4] = {};
+    for (int i = 0; i < count; ++i) four[i] = from[i];
+    return vld1q_f32(four);
+#endif
+  }
+  static void store_first(float* to, Vec a, int count) {
+#if ATTEND_NEON_LANES
+    vst1q_lane_f32(to, a, 0);
+    if (count > 1) vst1q_lane_f32(to + 1, a, 1);
+    if (count > 2) vst1q_lane_f32(to + 2, a, 2);
+#else
+    float four[4];
+    vst1q_f32(four, a);
+    for (int i = 0; i < count; ++i) to[i] = four[i];
+#endif
+  }
+
+  static Vec load(const Half* from) { return widened(vld1_u16(reinterpret_cast<const uint16_t*>(from))); }
+  static Vec load(const Bfloat* from) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(vld1_u16(reinterpret_cast<const uint16_t*>(from))), 16));
+  }
+  static Vec load(const int8_t* from) {
+    const int16x8_t halves = vmovl_s8(vreinterpret_s8_u8(four_bytes(from)));
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
+  }
+
+  static constexpr int transposed = 4;
+  static void transpose(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 16, to); }
+
+  static constexpr int columns_of_four = 4;
+  static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 4, to); }
+  static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }
+  static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
+  static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
+  static Vec fma(Vec a, Vec b, Vec c) { return vfmaq_f32(c, a, b); }
+  static Vec accumulate(Vec a, Vec b, Vec sum) { return fma(a, b, sum); }
+  static Vec max(Vec a, Vec b) { return vbslq_f32(above(b, a), b, a); }  // a where b is NaN
+  static float highest_lane(Vec a) {
+    const float32x2_t two = vmax_f32(vget_low_f32(a), vget_high_f32(a));
+    return vget_lane_f32(vpmax_f32(two, two), 0);
+  }
+
+  static Vec first_of(Vec a, Vec b, int count) {
+    static constexpr int32_t lane[4] = {0, 1, 2, 3};
+    return vbslq_f32(vcltq_s32(vld1q_s32(lane), vdupq_n_s32(count)), a, b);
+  }
+
+  static bool any_above(Vec a, Vec b) {
+    const uint32x4_t is = above(a, b);
+    const uint32x2_t two = vorr_u32(vget_low_u32(is), vget_high_u32(is));
+    return vget_lane_u64(vreinterpret_u64_u32(two), 0) != 0;
+  }
+
+  static Vec min(Vec a, Vec b) { return vbslq_f32(above(a, b), b, a); }  // a where one is NaN
+
+  static Vec minus_reciprocal_guess(Vec a) {
+    return vreinterpretq_f32_u32(vsubq_u32(vdupq_n_u32(0xfef311c7u), vreinterpretq_u32_f32(a)));
+  }
+
+  static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vbslq_f32(equal(a, b), then, otherwise); }
+
+  static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
+    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(bytes))));
+    return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
+  }
+  static Vec where_bits(unsigned bits, Vec a, Vec b) {
+    static constexpr uint32_t each[4] = {1, 2, 4, 8};
+    return vbslq_f32(vtstq_u32(vdupq_n_u32(bits), vld1q_u32(each)), a, b);
+  }
+
+  static Vec two_to(Vec n) {
+    return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vreinterpretq_s32_f32(n), vdupq_n_s32(127)), 23));
+  }
+
+  static Vec scale_by_power(Vec a, Vec n) {
+    const int32x4_t exponent = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127));
+    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23)));
+    const uint32x4_t dropped = above(vdupq_n_f32(-125.0f), n);  // false for NaN
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), dropped));
+  }
+
+  static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {
+    const uint32x4_t power = vaddq_u32(vshlq_n_u32(vreinterpretq_u32_f32(n), 23), vreinterpretq_u32_f32(bias));
+    const Vec scaled = vmulq_f32(a, vreinterpretq_f32_u32(power));
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(scaled), above(lowest, n)));
+  }
+
+  static float sum_lanes(const float* sums) {
+    const Vec four = add(add(load(sums), load(sums + 8)), add(load(sums + 4), load(sums + 12)));
+    const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+    return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+  }
+
+ private:
+  // Four bytes in lanes 0 to 3, and once more in 4 to 7; no byte behind them is read. Lane 0 holds the lowest byte of the
+  // integer, which is not the first one in memory where the processor is big-endian.
+  static uint8x8_t four_bytes(const void* from) {
+#if !defined(__aarch64__) && defined(__ARM_FEATURE_UNALIGNED) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    // By one instruction: compilers take the way through another register, or through the stack.
+    using Bytes = const uint8_t[4];
+    uint8x8_t bytes;
+    __asm__("vld1.32 {%P0[]}, [%1]" : "=w"(bytes) : "r"(from), "m"(*static_cast<Bytes*>(from)));
+    return bytes;
+#else
+    uint32_t four;
+    __builtin_memcpy(&four, from, sizeof four);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    four = __builtin_bswap32(four);
+#endif
+    return vreinterpret_u8_u32(vdup_n_u32(four));
+#endif
+  }
+
+  static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {
+    const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
+    const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));
+    store(to, vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0])));
+    store(to + stride, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
+    store(to + 2 * stride, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
+    store(to + 3 * stride, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
+  }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#undef ATTEND_NEON_LANES

@@ -1,0 +1,23 @@
+// Plain C++: the reference for all others, and what computes where none of them does. Compiles to nothing elsewhere.
+#include "list.h"
+
+#if ATTEND_SCALAR
+#define ATTEND_ISA scalar
+#include "begin.h"
+
+#include "embedded_integers.h"
+#include "scalar/operations.h"
+
+namespace attend::scalar {
+using Isa = Scalar;
+using RowIsa = Scalar;
+using IntegerIsa = EmbeddedInteger;
+}  // namespace attend::scalar
+
+#include "../attention/embedded_backend.h"
+#include "../attention/integer_backend.h"
+#include "../layer/backend.h"
+#include "../layer/embedded_backend.h"
+
+#include "end.h"
+#endif

@@ -1,0 +1,184 @@
+// The kernels of integer attention in plain C++, for processors without an instruction that multiplies several numbers; what
+// they compute is the contract of all others.
+#ifndef ATTEND_ISA_SCALAR_INTEGERS_H
+#define ATTEND_ISA_SCALAR_INTEGERS_H
+
+#include "../../numerics/float_rules.h"
+#include "../../numerics/integer_softmax.h"
+
+#if defined(__thumb__) && !defined(__thumb2__)
+#define ATTEND_THUMB1 1
+#include "integer_thumb1.h"
+#else
+#define ATTEND_THUMB1 0
+#endif
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+struct IntegerScalar {
+  static constexpr int tile_rows = 2;   // of the largest tile; smaller ones exist too
+  static constexpr bool packs = false;  // whether keys and values are packed where several tiles of rows read them
+
+  // Where a row's query lies that the kernels read. From there on, integer_query_bytes may be used.
+  using Query = int8_t;
+  static constexpr bool copies_queries = false;  // whether `prepare` writes to that memory
+  static const Query* prepare(const int8_t* query, int /*head_dim*/, void* /*memory*/) { return query; }
+
+  // scores[r][k] = sum over d of query[r][d] * keys[k][d], for k < count <= integer_chunk; what is after them may be written.
+  template <int rows>
+  static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
+                     int32_t (*scores)[integer_chunk]) {
+    constexpr int together = tile_keys(rows);
+    for (int k = 0; k < count; k += together, keys += together * stride) {
+      // A last single key is taken twice.
+      score_tile<rows, together>(query, keys, k + 1 < count ? stride : 0, head_dim, *scores + k);
+    }
+  }
+
+  // The largest of a row's scores.
+  static int32_t largest(const int32_t* scores) {
+    int32_t most = *scores;
+    const auto step = [&]() __attribute__((always_inline)) { most = larger_of(most, *scores++); };
+    for (int k = 0; k < integer_chunk; k += 4) four_times(step);
+    return most;
+  }
+
+  // Where the weight of a row's key is, of a tile whose scores have become weights: those of a key are side by side. What is
+  // written lies before the scores that are still read.
+  using Weight = int16_t __attribute__((may_alias));
+  static Weight* weight(int32_t (*tile)[integer_chunk], int row, int key) {
+    return reinterpret_cast<Weight*>(tile[0]) + key * tile_rows + row;
+  }
+
+  // Scores of a row to weights, in their place; returns their sum. Rows are taken in ascending order.
+  static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
+                          uint32_t fraction) {
+    const int32_t* scores = tile[row];
+    Weight* to = weight(tile, row, 0);
+    uint32_t sum = 0;
+    const auto step = [&]() __attribute__((always_inline)) {
+      const uint32_t number = weight_of(largest - *scores++, scale, fraction);
+      *to = int16_t(number);
+      to += tile_rows;
+      sum += number;
+    };
+    for (int k = 0; k < integer_chunk; k += 4) four_times(step);
+    return sum;
+  }
+
+  // sums[r][c] = (sums[r][c] >> total) + ((sum over k < count of weights[r][k] * values[k][c] + half) >> chunk).
+  template <int rows>
+  static void values(int32_t (*weights)[integer_chunk], const int8_t* values, ptrdiff_t stride, int count, int width,
+                     const Merge* merges, int32_t* sums) {
+    int c = 0;
+    for (; c + tile_columns <= width; c += tile_columns) {
+      value_tile<rows, tile_columns>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+    }
+    for (; tile_columns > 2 && !code_is_small && c + 2 <= width; c += 2) {
+      value_tile<rows, 2>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+    }
+    for (; tile_columns > 1 && c < width; ++c) {
+      value_tile<rows, 1>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+    }
+  }
+
+ private:
+  // As many as registers hold beside the pointers: Thumb's first instructions have eight, the later ones fourteen.
+  static constexpr int tile_keys(int rows) { return ATTEND_THUMB1 ? 3 - rows : 2; }
+#if ATTEND_THUMB1
+  static constexpr int tile_columns = 1;
+#elif defined(__thumb2__)
+  static constexpr int tile_columns = 3;
+#else
+  static constexpr int tile_columns = 2;
+#endif
+
+  template <class Step>
+  ATTEND_ALWAYS_INLINE static void four_times(Step step) {
+#ifdef __OPTIMIZE_SIZE__
+    for (int i = 0; i < 4; ++i) step();
+#else
+    step(), step(), step(), step();
+#endif
+  }
+
+  template <int rows, int count>
+  ATTEND_ALWAYS_INLINE static void score_tile(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                              int32_t* scores) {
+    const Query *first = query[0], *second = query[rows - 1];
+    const int8_t* other = keys + (count - 1) * stride;
+    int32_t sums[rows][count];
+    ATTEND_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int i = 0; i < count; ++i) sums[r][i] = 0;
+    }
+    int fours = head_dim >> 2;
+#if ATTEND_THUMB1
+    if constexpr (rows * count == 2) {  // two queries by a key, or two keys by a query
+      if (fours > 0)
+        add_two_products(rows == 2 ? first : keys, rows == 2 ? second : other, rows == 2 ? keys : first, 4 * fours, *sums);
+      first += 4 * fours, second += 4 * fours, keys += 4 * fours, other += 4 * fours;
+      fours = 0;
+    }
+#endif
+    const auto step = [&]() __attribute__((always_inline)) {
+      const int32_t k[] = {*keys++, *other++}, a = *first++;
+      for (int i = 0; i < count; ++i) sums[0][i] += a * k[i];
+      if constexpr (rows > 1) {
+        const int32_t b = *second++;
+        for (int i = 0; i < count; ++i) sums[rows - 1][i] += b * k[i];
+      }
+    };
+    for (; fours > 0; --fours) four_times(step);
+    for (int left = head_dim & 3; left > 0; --left) step();
+    for (int r = 0; r < rows; ++r) {
+      for (int i = 0; i < count; ++i) scores[r * integer_chunk + i] = sums[r][i];
+    }
+  }
+
+  template <int rows, int count>
+  ATTEND_ALWAYS_INLINE static void value_tile(const Weight* weights, const int8_t* values, ptrdiff_t stride, int keys,
+                                              const Merge* merges, int32_t* to, int width) {
+    int32_t sums[rows][count];
+    for (int r = 0; r < rows; ++r) {
+      ATTEND_UNROLL
+      for (int i = 0; i < count; ++i) sums[r][i] = merges[r].half;
+    }
+    const auto step = [&]() __attribute__((always_inline)) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        ATTEND_UNROLL
+        for (int i = 0; i < count; ++i) sums[r][i] += uint16_t(weights[r]) * int32_t(values[i]);
+      }
+      weights += tile_rows;
+      values += stride;
+    };
+    int fours = keys >> 2;
+#if ATTEND_THUMB1
+    if constexpr (rows == 2) {
+      if (fours > 0) add_two_weighted(weights, values, stride, 4 * fours, *sums);
+      weights += tile_rows * 4 * fours;
+      values += stride * 4 * fours;
+      fours = 0;
+    }
+#endif
+    for (; fours > 0; --fours) four_times(step);
+    for (int left = keys & 3; left > 0; --left) step();
+    const auto add = [&](int r) __attribute__((always_inline)) {
+      ATTEND_UNROLL
+      for (int i = 0; i < count; ++i) {
+        int32_t* const sum = to + r * width + i;
+        *sum = (*sum >> merges[r].total) + (sums[r][i] >> merges[r].chunk);
+      }
+    };
+    add(0);
+    if constexpr (rows > 1) add(1);
+  }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif

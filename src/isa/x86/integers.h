@@ -1,0 +1,245 @@
+// What vectors of 256 and of 512 bits share in integer attention on x86. A chunk of values lies as
+//
+//   [blocks of 16 columns][16 pairs of keys][16 columns][2 keys] of 16 bits
+//
+// so that an instruction which multiplies and adds pairs takes two keys at once. Quads of keys, and their weights, lie in the
+// order 0 4 1 5 2 6 3 7, which comes of packing two vectors of scores into one of 16 bits.
+#ifndef ATTEND_ISA_X86_INTEGERS_H
+#define ATTEND_ISA_X86_INTEGERS_H
+
+#include "../integer_tile.h"
+#include "../scalar/integers.h"
+#include "integer_vectors.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// How many pairs of keys a chunk has, as a number that the compiler does not know: GCC would store sums in each turn of a loop
+// of which it knows how often it runs.
+ATTEND_ALWAYS_INLINE int pairs_of_keys() {
+  int pairs = integer_chunk / 2;
+  __asm__("" : "+r"(pairs));
+  return pairs;
+}
+
+// Where a quad of keys is in that order, and which quad is at a place.
+constexpr int place_of_quad(int quad) { return quad % 4 * 2 + quad / 4; }
+constexpr int quad_at_place(int place) { return place % 2 * 4 + place / 2; }
+
+// The first `count` bytes, and zeros; no byte after them is read.
+ATTEND_ALWAYS_INLINE __m128i load_bytes(const int8_t* from, int count) {
+  if (count >= 16) return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  alignas(16) int8_t bytes[16] = {};
+  for (int i = 0; i < count; ++i) bytes[i] = from[i];
+  return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes));
+}
+
+// 16 bytes of rows side by side. What lies behind `count` rows or `bytes` is zeros, and is not read.
+template <int rows>
+ATTEND_NOINLINE void load_some_rows(const int8_t* from, ptrdiff_t stride, int count, int bytes, __m128i (&to)[rows]) {
+  for (int i = 0; i < rows; ++i) to[i] = load_bytes(from + i * stride, i < count ? bytes : 0);
+}
+template <int rows>
+ATTEND_ALWAYS_INLINE void load_rows(const int8_t* from, ptrdiff_t stride, int count, int bytes, __m128i (&to)[rows]) {
+  if (count < rows || bytes < 16) return load_some_rows(from, stride, count, bytes, to);
+  ATTEND_UNROLL
+  for (int i = 0; i < rows; ++i) to[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * stride));
+}
+
+// 16 dimensions of keys k … k + 3 from dimension d on: keys[i] has dimensions d + 4 i … d + 4 i + 3 of the four. Keys from
+// `count` on are zeros.
+ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int d, int head_dim,
+                                         __m128i (&four)[4]) {
+  load_rows(keys + k * stride + d, stride, count - k, head_dim - d, four);
+  transpose_quads(four);
+}
+
+// Of four quads of bytes, their first two each, and then their last two.
+ATTEND_ALWAYS_INLINE __m128i pairs_apart(__m128i quads) {
+  return _mm_shuffle_epi8(quads, _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+}
+
+// 16 columns of two keys side by side, widened: columns 0-7, then 8-15.
+ATTEND_ALWAYS_INLINE void pack_pair(__m128i even, __m128i odd, int16_t* to) {
+  const __m256i low = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(even, odd));
+  const __m256i high = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(even, odd));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), low);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to + 16), high);
+}
+
+inline uint32_t sum_of_four(__m128i a) {
+  a = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4e));
+  return uint32_t(_mm_cvtsi128_si32(_mm_add_epi32(a, _mm_shuffle_epi32(a, 0xb1))));
+}
+
+struct IntegerX86 {
+  static constexpr bool packs = true;
+
+  // merge_inlined<8>, of eight rows at once. States behind the rows keep their bits: weights that add nothing are
+  // taken for them. Work memory has room for eight.
+  template <int rows>
+  static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
+    ATTEND_UNROLL
+    for (int r = rows; r < 8; ++r) weights.add_nothing(r);
+    // Exponents and denominators apart.
+    const __m256 first = _mm256_castsi256_ps(load(states)), second = _mm256_castsi256_ps(load(states + 4));
+    const __m256i old_exponent = in_order(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88)));
+    const __m256i old_denominator = in_order(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd)));
+    const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
+    const __m256i common = _mm256_max_epi32(old_exponent, exponent);
+    const __m256i old = _mm256_min_epi32(_mm256_sub_epi32(common, old_exponent), _mm256_set1_epi32(31));
+    const __m256i added = _mm256_min_epi32(_mm256_sub_epi32(common, exponent), _mm256_set1_epi32(30 - 8));
+    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
+    const __m256i denominator = _mm256_add_epi32(_mm256_srlv_epi32(old_denominator, old),
+                                                 _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added));
+    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
+    store(to.total, old);
+    store(to.chunk, chunk);
+    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
+    const __m256i low = _mm256_unpacklo_epi32(common, denominator), high = _mm256_unpackhi_epi32(common, denominator);
+    store(states, _mm256_permute2x128_si256(low, high, 0x20));
+    store(states + 4, _mm256_permute2x128_si256(low, high, 0x31));
+  }
+
+  // merge_inlined<8> of eight chunks of one row, one after the other.
+  static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
+    const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
+    const __m256i lowest = _mm256_set1_epi32(state.exponent);
+    // The largest exponent up to each chunk: after neighbours, pairs and fours are compared.
+    __m256i common = _mm256_max_epi32(exponent, lowest);
+    common = _mm256_max_epi32(common, before<1>(common, lowest));
+    common = _mm256_max_epi32(common, before<2>(common, lowest));
+    common = _mm256_max_epi32(common, before<4>(common, lowest));
+    const __m256i old = _mm256_min_epi32(_mm256_sub_epi32(common, before<1>(common, lowest)), _mm256_set1_epi32(31));
+    const __m256i added = _mm256_min_epi32(_mm256_sub_epi32(common, exponent), _mm256_set1_epi32(30 - 8));
+    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
+    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
+    store(to.total, old);
+    store(to.chunk, chunk);
+    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
+    alignas(32) uint32_t sums[8];
+    store(sums, _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added));
+    uint32_t denominator = state.denominator;
+    ATTEND_UNROLL
+    for (int i = 0; i < 8; ++i) denominator = (denominator >> to.total[i]) + sums[i];
+    state.denominator = denominator;
+    state.exponent = _mm256_extract_epi32(common, 7);
+  }
+
+  static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
+    for (int c = 0; c < width; c += 16) {
+      for (int place = 0; place < integer_chunk / 4; ++place, to += 64) {
+        const int k = 4 * quad_at_place(place);
+        __m128i rows[4];
+        load_rows(values + k * stride + c, stride, count - k, width - c, rows);
+        pack_pair(rows[0], rows[1], to);
+        pack_pair(rows[2], rows[3], to + 32);
+      }
+    }
+  }
+
+  // As pack_values, of a chunk that lies in a panel.
+  static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
+    for (int c = 0; c < width; c += 4) {
+      for (int quad = 0; quad < integer_chunk / 4; ++quad) {
+        const int8_t* const from = panel + (ptrdiff_t(quad) * width + c) * 4;
+        const __m128i pairs = pairs_apart(load_bytes(from, width - c < 4 ? 4 * (width - c) : 16));
+        int16_t* const at = to + (c & -16) * integer_chunk + place_of_quad(quad) * 64 + c % 16 * 2;
+        _mm_store_si128(reinterpret_cast<__m128i*>(at), _mm_cvtepi8_epi16(pairs));
+        _mm_store_si128(reinterpret_cast<__m128i*>(at + 32), _mm_cvtepi8_epi16(_mm_srli_si128(pairs, 8)));
+      }
+    }
+  }
+
+  // output_of and clamped, of 8 columns at a time.
+  static void outputs(const int32_t* sums, const RowEnd& end, int count, int8_t* to) {
+    const __m256i zero = _mm256_set1_epi32(end.zero), factor = _mm256_set1_epi32(end.factor);
+    const __m256i half = _mm256_set1_epi32((1 << end.shift) >> 1), offset = _mm256_set1_epi32(end.offset);
+    int c = 0;
+    for (; c + 8 <= count; c += 8) {
+      const __m256i shifted = _mm256_sll_epi32(load(sums + c), _mm_cvtsi32_si128(end.left));
+      const __m256i aligned = _mm256_sub_epi32(_mm256_srai_epi32(shifted, 1), zero);
+      // Upper halves of products of 64 bits, of which one instruction makes every other one.
+      const __m256i even = _mm256_srli_epi64(_mm256_mul_epi32(aligned, factor), 32);
+      const __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(aligned, 32), factor);
+      const __m256i number = _mm256_add_epi32(_mm256_blend_epi32(even, odd, 0xaa), half);
+      const __m256i output = _mm256_add_epi32(_mm256_sra_epi32(number, _mm_cvtsi32_si128(end.shift)), offset);
+      const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(output), _mm256_extracti128_si256(output, 1));
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(to + c), _mm_packs_epi16(words, words));
+    }
+    for (; c < count; ++c) to[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
+  }
+
+  // Where the weight of a row's key is, of a tile whose scores have become weights.
+  static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
+    return reinterpret_cast<int16_t*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
+  }
+
+ protected:
+  static ATTEND_ALWAYS_INLINE __m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
+  static ATTEND_ALWAYS_INLINE void store(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
+
+  static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
+
+  // Each lane becomes that of `lanes` before, the first ones those of `first`.
+  template <int lanes>
+  static ATTEND_ALWAYS_INLINE __m256i before(__m256i a, __m256i first) {
+    const __m256i places =
+        _mm256_setr_epi32(0 - lanes, 1 - lanes, 2 - lanes, 3 - lanes, 4 - lanes, 5 - lanes, 6 - lanes, 7 - lanes);
+    return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(a, places), first, (1 << lanes) - 1);
+  }
+
+  // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows. Shifts by lanes,
+  // because on AMD's processors a shift of all lanes by a register's number takes the place of a multiplication.
+  struct Shifts {
+    __m256i total;
+    __m256i chunk;
+  };
+  static ATTEND_ALWAYS_INLINE Shifts shifts_of(const Merge& merge) {
+    return {_mm256_set1_epi32(merge.total), _mm256_set1_epi32(merge.chunk)};
+  }
+
+  // sums = (sums >> total) + (added >> chunk), of `count` columns of eight, if any.
+  static ATTEND_ALWAYS_INLINE void merge_columns(__m256i added, const Shifts& shifts, int32_t* sums, int count) {
+    const __m256i shifted = _mm256_srav_epi32(added, shifts.chunk);
+    if (count >= 8) {
+      store(sums, _mm256_add_epi32(_mm256_srav_epi32(load(sums), shifts.total), shifted));
+    } else if (count > 0) {
+      const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+      const __m256i first = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
+      const __m256i before = _mm256_maskload_epi32(sums, first);
+      _mm256_maskstore_epi32(sums, first, _mm256_add_epi32(_mm256_srav_epi32(before, shifts.total), shifted));
+    }
+  }
+
+  static ATTEND_ALWAYS_INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+  }
+
+  // reference_of, of eight rows.
+  static ATTEND_ALWAYS_INLINE void references_of(__m256i largest, const RowScales& scales, RowWeights& to) {
+    const __m256i factor = load(scales.factor), left = load(scales.left), low_bits = _mm256_set1_epi32(0xffff);
+    const __m256i low = _mm256_mullo_epi32(_mm256_and_si256(largest, low_bits), factor);
+    const __m256i high =
+        _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srai_epi32(largest, 16), factor), _mm256_srli_epi32(low, 16));
+    const __m256i shifted = _mm256_srav_epi32(high, load(scales.right));
+    const __m256i rest = _mm256_srlv_epi32(_mm256_and_si256(low, low_bits), _mm256_sub_epi32(_mm256_set1_epi32(16), left));
+    const __m256i parts = _mm256_or_si256(_mm256_sllv_epi32(shifted, left), rest);
+    const __m256i octaves = _mm256_srav_epi32(shifted, _mm256_sub_epi32(_mm256_set1_epi32(weight_octave_bits), left));
+    store(to.largest, largest);
+    store(to.exponent, _mm256_add_epi32(octaves, _mm256_set1_epi32(1)));
+    const __m256i fraction = _mm256_sub_epi32(_mm256_set1_epi32(2048), _mm256_and_si256(parts, _mm256_set1_epi32(2047)));
+    store(to.fractions, _mm256_or_si256(fraction, _mm256_slli_epi32(fraction, 16)));
+  }
+
+  static int32_t load_number(const void* from) {
+    int32_t number;
+    __builtin_memcpy(&number, from, sizeof number);
+    return number;
+  }
+};
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif

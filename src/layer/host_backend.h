@@ -1,0 +1,16 @@
+// The entry points of projections of a host's instruction set. Before this its source includes its operations and names them
+// `Isa`.
+#include "../isa/list.h"
+#include "linear_host.h"
+
+namespace attend::ATTEND_ISA {
+
+void Backend::project_float32(const core::Linear& linear) { HostLinear<Isa, float>(linear).run(); }
+
+void Backend::project_float16(const core::Linear& linear) { HostLinear<Isa, Half>(linear).run(); }
+
+void Backend::project_bfloat16(const core::Linear& linear) { HostLinear<Isa, Bfloat>(linear).run(); }
+
+void Backend::project_int8(const core::Linear& linear) { HostLinear<Isa, int8_t>(linear).run(); }
+
+}  // namespace attend::ATTEND_ISA
