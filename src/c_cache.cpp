@@ -10,7 +10,7 @@ constexpr size_t head_bytes = (sizeof(attend_cache) + config::alignment - 1) / c
 
 uint32_t check_of(const attend_cache& cache) {
   const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,   cache.max_tokens, cache.key_format,
-                            cache.value_format, cache.ring_groups, cache.sink_groups, cache.tokens,     cache.most};
+                            cache.value_format, cache.ring_groups, cache.sink_groups, cache.tokens,     cache.peak_tokens};
   return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
@@ -24,9 +24,9 @@ core::Format format(int32_t number) { return core::Format(number); }
 // Bytes of a cache whose extents are within their limits; 0 when there cannot be so many.
 size_t cache_bytes(const attend_cache& cache) {
   // Extents are at most 2^16, 2^16 + 2^16 and 2^30, so this bound of the floats cannot overflow.
-  const uint64_t most =
+  const uint64_t floats =
       uint64_t(cache.kv_heads) * uint64_t(cache.head_dim + cache.value_dim + 2) * uint64_t(capacity(cache) + panel_keys);
-  if (most > (uint64_t(PTRDIFF_MAX) - head_bytes) / sizeof(float)) return 0;
+  if (floats > (uint64_t(PTRDIFF_MAX) - head_bytes) / sizeof(float)) return 0;
   const int tokens = capacity(cache), heads = cache.kv_heads;
   if (is_plain(cache)) {
     return head_bytes + sizeof(float) * (core::cache_key_floats(heads, cache.head_dim, tokens) +
@@ -47,7 +47,7 @@ bool is_possible(const attend_cache& cache) {
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
          within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8) &&
          within(cache.ring_groups, 0, most_groups) && within(cache.sink_groups, 0, most_groups) &&
-         within(cache.tokens, 0, cache.max_tokens) && within(cache.most, cache.tokens, cache.max_tokens);
+         within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
 }
 
 // The head of a cache of that shape without tokens, and its size.
@@ -98,7 +98,7 @@ core::Tensor<const float> check_append(Check& check, const attend_input* input, 
 
 void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
   cache.tokens = int32_t(tokens);
-  if (tokens == 0 || tokens > cache.most) cache.most = cache.tokens;
+  if (tokens == 0 || tokens > cache.peak_tokens) cache.peak_tokens = cache.tokens;
   cache.check = check_of(cache);
 }
 

@@ -83,7 +83,7 @@ void check_ring(Check& check, const attend_problem& problem, const CallOptions& 
   const attend_cache& cache = *problem.cache;
   if (cache.ring_groups == 0 || options.call.batch == 0 || check.failed()) return;
   const ptrdiff_t lost = ptrdiff_t(cache.sink_groups) * panel_keys;
-  const ptrdiff_t back = ptrdiff_t(first_ring_group(options.first.paging, cache.most)) * panel_keys;
+  const ptrdiff_t back = ptrdiff_t(first_ring_group(options.first.paging, cache.peak_tokens)) * panel_keys;
   const bool any_lost = any_seen(problem, options, options.call.keys_of_row(0), lost, back);
   check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
@@ -109,7 +109,7 @@ void take_cache(const attend_cache& cache, core::Options& options) {
   options.value_scales = memory.value_scales;
   options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
   options.paging = memory.paging;
-  if (cache.ring_groups > 0) options.paging.ring_tokens = cache.most;
+  if (cache.ring_groups > 0) options.paging.ring_tokens = cache.peak_tokens;
 }
 
 }  // namespace

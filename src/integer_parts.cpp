@@ -60,10 +60,10 @@ void run_part(const IntegerProblem& problem, const IntegerOptions& options, int 
   };
   for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
     IntegerProblem of_piece = problem;
-    IntegerOptions its = options;
+    IntegerOptions piece_options = options;
     take_integer_piece(of_piece, piece, output_bytes(options));
-    take_options_of_piece(its, piece);
-    run(of_piece, its);
+    take_options_of_piece(piece_options, piece);
+    run(of_piece, piece_options);
   });
 }
 
@@ -80,16 +80,16 @@ void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, 
     const int head = unit / segments, first_key = seen.segment(unit - head * segments) * segment_keys;
     const Piece piece = {0, problem.queries, head, 1, head * group, group};
     IntegerProblem of_unit = problem;
-    IntegerOptions its = options;
+    IntegerOptions piece_options = options;
     of_unit.output.data = nullptr;
     take_integer_piece(of_unit, piece, 0);
-    take_options_of_piece(its, piece);
-    its.first_key = first_key;
-    its.partial = true;
-    if (options.ring_chunks > 0 && options.ring_tokens == 0) its.ring_tokens = problem.keys;
+    take_options_of_piece(piece_options, piece);
+    piece_options.first_key = first_key;
+    piece_options.partial = true;
+    if (options.ring_chunks > 0 && options.ring_tokens == 0) piece_options.ring_tokens = problem.keys;
     of_unit.keys = first_key + at_most(problem.keys - first_key, segment_keys);
     of_unit.output = {reinterpret_cast<int8_t*>(partials + unit * unit_numbers), group * row, row};
-    run(of_unit, its);
+    run(of_unit, piece_options);
   }
 }
 

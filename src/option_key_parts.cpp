@@ -36,12 +36,12 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
     const int head = unit / segments;
     const Piece piece = {0, problem.queries, head, 1, head * group, group};
     Problem of_unit = problem;
-    Options its = options;
+    Options piece_options = options;
     take_piece(of_unit, piece, formats_of(options));
-    take_piece_of_options(its, piece);
-    take_segment(of_unit, its, seen.segment(unit - head * segments));
+    take_piece_of_options(piece_options, piece);
+    take_segment(of_unit, piece_options, seen.segment(unit - head * segments));
     of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    run(of_unit, its);
+    run(of_unit, piece_options);
   }
 }
 

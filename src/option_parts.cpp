@@ -50,10 +50,10 @@ void run_part(const Problem& problem, const Options& options, int part, int part
   const Formats formats = formats_of(options);
   each_piece(problem, options, part, parts, [&](const Piece& piece) {
     Problem of_piece = problem;
-    Options its = options;
+    Options piece_options = options;
     take_piece(of_piece, piece, formats);
-    take_piece_of_options(its, piece);
-    run(of_piece, its);
+    take_piece_of_options(piece_options, piece);
+    run(of_piece, piece_options);
   });
 }
 

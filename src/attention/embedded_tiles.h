@@ -139,9 +139,10 @@ class EmbeddedTiles {
   ATTEND_NOINLINE void add_widened(int key) {
     keys_.for_each_piece(key, seen_.from, seen_.to,
                          [&](int first, int begin, int end) { scale_rows(keys_.value_scales(), first, begin, end); });
-    const int most = int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
-    for (int column = 0; column < problem().value_dim; column += most) {
-      const int columns = at_most(problem().value_dim - column, most);
+    const int column_limit =
+        int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
+    for (int column = 0; column < problem().value_dim; column += column_limit) {
+      const int columns = at_most(problem().value_dim - column, column_limit);
       keys_.for_each_piece(key, seen_.from, seen_.to, [&](int first, int begin, int end) {
         keys_.widen_values(first + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
       });

@@ -70,14 +70,14 @@ class FeatureWalk {
     int key = begin & -chain_keys;
     int last = rows_.has_states() ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
     while (key < end && begin < end) {
-      const int most = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
-      int chains = seen_by_all(key, most);
+      const int key_limit = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
+      int chains = seen_by_all(key, key_limit);
       if (chains > 0) {
         close_before(last, key);
         last = key + chains - chain_keys;
         add_keys(key, 0, chains, true);
       } else if (chains = chain_keys; is_needed(key, end)) {
-        while (chains < most && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
+        while (chains < key_limit && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
         close_before(last, key);
         last = key + chains - chain_keys;
         add_visible_groups(key, at_most(chains, end - key));
@@ -90,9 +90,9 @@ class FeatureWalk {
   }
 
   // How many keys from `key` on, whole chains, all rows see where nothing happens to scores.
-  int seen_by_all(int key, int most) const {
+  int seen_by_all(int key, int key_limit) const {
     if (modifies_scores_ || !all_in_range(key, visibility_)) return 0;
-    return at_most(most, visibility_.earliest.end - key) & -chain_keys;
+    return at_most(key_limit, visibility_.earliest.end - key) & -chain_keys;
   }
 
   // Whether any row may see any key of a chain.

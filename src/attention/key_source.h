@@ -72,9 +72,9 @@ class KeySource {
     made.in_place = in_place(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few = Features::sources && rows <= widened_rows && made.in_place;
-    const bool widened_keys = few && problem_.key_panels && key_format() != core::Format::float32;
-    const bool widened_values = few && value_format() != core::Format::float32;
+    const bool few_rows = Features::sources && rows <= widened_rows && made.in_place;
+    const bool widened_keys = few_rows && problem_.key_panels && key_format() != core::Format::float32;
+    const bool widened_values = few_rows && value_format() != core::Format::float32;
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          problem_.value.token_stride != problem_.value_dim;
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);

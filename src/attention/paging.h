@@ -24,15 +24,15 @@ inline int slot_of(const core::Paging& paging, int keys, int key) {
 }
 
 // How many groups from `group` on, at most `most`, lie one after another in memory. All of these must exist.
-inline int run_length(const core::Paging& paging, int keys, int group, int most) {
+inline int run_length(const core::Paging& paging, int keys, int group, int group_limit) {
   if (paging.pages != nullptr) {
     int page = group / paging.page_groups, length = paging.page_groups - group % paging.page_groups;
-    for (; length < most && paging.pages[page + 1] == paging.pages[page] + 1; ++page) length += paging.page_groups;
-    return at_most(length, most);
+    for (; length < group_limit && paging.pages[page + 1] == paging.pages[page] + 1; ++page) length += paging.page_groups;
+    return at_most(length, group_limit);
   }
-  if (paging.ring_groups == 0) return most;
+  if (paging.ring_groups == 0) return group_limit;
   const int first = core::first_ring_group(paging, keys);
-  return at_most(group < first ? first - group : paging.ring_groups - group % paging.ring_groups, most);
+  return at_most(group < first ? first - group : paging.ring_groups - group % paging.ring_groups, group_limit);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct Share {
   int rest;
 };
 inline Share share_of(int heads, int part, int parts) {
-  const unsigned some = unsigned(heads % parts) * unsigned(part);
-  return {heads / parts * part + int(some / unsigned(parts)), int(some % unsigned(parts))};
+  const unsigned remainder = unsigned(heads % parts) * unsigned(part);
+  return {heads / parts * part + int(remainder / unsigned(parts)), int(remainder % unsigned(parts))};
 }
 
 // Of units of work, those of a part.
