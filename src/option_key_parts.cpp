@@ -34,14 +34,14 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
   const KeyUnits units = key_units(problem, options, part, parts);
   for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments;
-    const Piece piece = {0, problem.queries, head, 1, head * group, group};
-    Problem of_unit = problem;
-    Options piece_options = options;
-    take_piece(of_unit, piece, formats_of(options));
-    take_piece_of_options(piece_options, piece);
-    take_segment(of_unit, piece_options, seen.segment(unit - head * segments));
-    of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    run(of_unit, piece_options);
+    const WorkUnit work_unit = {0, problem.queries, head, 1, head * group, group};
+    Problem unit_problem = problem;
+    Options unit_options = options;
+    take_unit(unit_problem, work_unit, formats_of(options));
+    take_unit_of_options(unit_options, work_unit);
+    take_segment(unit_problem, unit_options, seen.segment(unit - head * segments));
+    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    run(unit_problem, unit_options);
   }
 }
 

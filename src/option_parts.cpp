@@ -9,20 +9,21 @@ namespace core {
 namespace {
 
 template <class Call>
-void each_piece(const Problem& problem, const Options& options, int part, int parts, Call call) {
+void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
   const auto token_work = [&](int token) {
     const Visibility visibility = visibility_of(problem, options, token);
     return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
   };
-  for_each_piece(problem, part, parts, token_work, call);
+  for_each_unit(problem, part, parts, token_work, call);
 }
 
 // Calls with the state of each row of a part.
 template <class Call>
 void each_state(const Problem& problem, const Options& options, int part, int parts, Call call) {
-  each_piece(problem, options, part, parts, [&](const Piece& piece) {
-    for (int token = piece.token; token < piece.token + piece.tokens; ++token) {
-      for (int head = 0; head < piece.query_heads; ++head) call(element(options.states, token, piece.query_head + head));
+  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
+    for (int token = work_unit.token; token < work_unit.token + work_unit.tokens; ++token) {
+      for (int head = 0; head < work_unit.query_heads; ++head)
+        call(element(options.states, token, work_unit.query_head + head));
     }
   });
 }
@@ -48,12 +49,12 @@ int next_key(const float* state) {
 
 void run_part(const Problem& problem, const Options& options, int part, int parts) {
   const Formats formats = formats_of(options);
-  each_piece(problem, options, part, parts, [&](const Piece& piece) {
-    Problem of_piece = problem;
-    Options piece_options = options;
-    take_piece(of_piece, piece, formats);
-    take_piece_of_options(piece_options, piece);
-    run(of_piece, piece_options);
+  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
+    Problem unit_problem = problem;
+    Options unit_options = options;
+    take_unit(unit_problem, work_unit, formats);
+    take_unit_of_options(unit_options, work_unit);
+    run(unit_problem, unit_options);
   });
 }
 

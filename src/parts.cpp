@@ -21,10 +21,10 @@ void take_segment(Problem& problem, int segment) {
 
 void run_part(const Problem& problem, int part, int parts) {
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
-  for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
-    Problem of_piece = problem;
-    take_piece(of_piece, piece);
-    run(of_piece);
+  for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
+    Problem unit_problem = problem;
+    take_unit(unit_problem, work_unit);
+    run(unit_problem);
   });
 }
 
@@ -39,12 +39,12 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
   const KeyUnits units = key_units(problem, part, parts);
   for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments;
-    Problem of_unit = problem;
-    of_unit.output = {partials, 0, 0};  // stays there, whichever head is taken
-    take_piece(of_unit, {0, problem.queries, head, 1, head * group, group});
-    take_segment(of_unit, unit - head * segments);
-    of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    sum_segment(of_unit);
+    Problem unit_problem = problem;
+    unit_problem.output = {partials, 0, 0};  // stays there, whichever head is taken
+    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group});
+    take_segment(unit_problem, unit - head * segments);
+    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    sum_segment(unit_problem);
   }
 }
 

@@ -1,4 +1,4 @@
-// What decides the numbers of a call that is made in several pieces, with a State or with Partials: all of them must say the
+// What decides the numbers of a call that is made of several calls, with a State or with Partials: all of them must say the
 // same, or the result would be of none of them.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace attend {
 namespace detail {
 
 // Numbers by their bits; of arrays whether there are any, because a State may be moved to where they lie elsewhere; of sink
-// logits, which decide in the last piece, and of queries a hash of all numbers.
+// logits, which decide in the last call, and of queries a hash of all numbers.
 struct CallSettings {
   enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
   enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };

@@ -80,7 +80,7 @@ class FeatureWalk {
         while (chains < key_limit && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
         close_before(last, key);
         last = key + chains - chain_keys;
-        add_visible_groups(key, at_most(chains, end - key));
+        add_visible_panels(key, at_most(chains, end - key));
       } else if (!visibility_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
       }
@@ -120,8 +120,8 @@ class FeatureWalk {
     rows_.sums.end_segments();
   }
 
-  // Leaves out groups of 16 at both ends that nobody sees.
-  void add_visible_groups(int key, int to) {
+  // Leaves out panels at both ends that nobody sees.
+  void add_visible_panels(int key, int to) {
     int from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
     while (!visibility_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
     for (int last; last = (to - 1) & -panel_keys, !visibility_.has_any(key + last, key + to);) to = last;

@@ -14,8 +14,8 @@ struct attend_cache {
   int32_t max_tokens;
   int32_t key_format;
   int32_t value_format;
-  int32_t ring_groups;  // 0: none
-  int32_t sink_groups;
+  int32_t ring_panels;  // 0: none
+  int32_t sink_panels;
   int32_t tokens;       // held
   int32_t peak_tokens;  // that were held since it was empty
   uint32_t check;       // of the fields above
