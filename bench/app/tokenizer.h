@@ -27,7 +27,7 @@ class Tokenizer {
   int vocab_size() const { return static_cast<int>(pieces_.size()); }
 
  private:
-  struct Piece {
+  struct WorkUnit {
     std::string text;  // as it is printed
     float score;
     bool is_byte;  // stands for one byte of a character that has no piece
@@ -35,7 +35,7 @@ class Tokenizer {
 
   const int* find(std::string_view text) const;
 
-  std::vector<Piece> pieces_;
+  std::vector<WorkUnit> pieces_;
   std::unordered_map<std::string, int> tokens_;  // of the pieces that text can contain: not those of bytes nor control tokens
 };
 

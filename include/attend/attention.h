@@ -19,9 +19,9 @@ struct CallArrays {
   Output<Shape, queries>& output;
 };
 
-template <class Shape, int queries, int keys, class Work, class AnyOptions, class Share>
+template <class Shape, int queries, int keys, class Work, class AnyOptions, class AnyPart>
 Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& work, const AnyOptions& options,
-                       const Share& share) {
+                       const AnyPart& part) {
   if constexpr (is_score_options(null_of<AnyOptions>())) {
     constexpr bool enough = is_enough<Work, OptionPlan<Shape, queries>>();
     static_assert(enough, "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
@@ -29,7 +29,7 @@ Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& wor
     if constexpr (enough) set_query<Shape, OptionPlan<Shape, queries>>(call, arrays.query, work);
     set_output(call, arrays.output);
     set_keys(call, arrays.key, arrays.value);
-    return run_options<OptionRunner, Shape>(call, options, false, share);
+    return run_options<OptionRunner, Shape>(call, options, false, part);
   } else {
     using Memory = Plan<Shape, queries, keys, false>;
     constexpr bool enough = is_enough<Work, Memory>();
@@ -37,7 +37,7 @@ Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& wor
     const NewTokens<Shape> tokens(arrays.key, arrays.value);
     return run_plain<Memory, Checked<Shape>>({arrays.query.data[0][0], arrays.output.data[0][0], tokens.key, tokens.value,
                                               false, false, memory_of<enough>(work), queries, keys},
-                                             options, share);
+                                             options, part);
   }
 }
 
@@ -68,17 +68,17 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   } else {
     static_assert(CallArguments<Shape, More...>::checked);
     const auto& options = pick<Kind::options>(no_options, more...);
-    const auto& share = pick<Kind::part>(whole, more...);
-    return run_over_arrays<Shape, queries, keys>({query, key, value, output}, work, options, share);
+    const auto& part = pick<Kind::part>(whole, more...);
+    return run_over_arrays<Shape, queries, keys>({query, key, value, output}, work, options, part);
   }
 }
 
 namespace detail {
 
 // What prefill and decode have in common over caches that are not plain, or with ScoreOptions.
-template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class Share>
+template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class AnyPart>
 Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
-                      const AnyOptions& options, bool causal, const Share& share) {
+                      const AnyOptions& options, bool causal, const AnyPart& part) {
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
   OptionCall call;
@@ -86,36 +86,36 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   set_output(call, output);
   set_keys(call, cache);
   if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
-    return run_options<OptionRunner, Shape>(call, options, causal, share);
+    return run_options<OptionRunner, Shape>(call, options, causal, part);
   } else {
-    return run_options<WindowRunner<Cache, OptionPlan<Shape, tokens>>, Shape>(call, options, causal, share);
+    return run_options<WindowRunner<Cache, OptionPlan<Shape, tokens>>, Shape>(call, options, causal, part);
   }
 }
 
 // The same for plain caches with Options.
-template <class PlanType, int tokens, class Cache, class Share>
+template <class PlanType, int tokens, class Cache, class AnyPart>
 Status run_over_plain(const float* query, const Cache& cache, float* output, bool causal, float* scratch,
-                      const Options& options, const Share& share) {
+                      const Options& options, const AnyPart& part) {
   const auto& rows = CacheAccess::rows(cache);
   return run_plain<PlanType, typename PlanType::Dims>(
-      {query, output, rows.keys(), rows.values(), true, causal, scratch, tokens, cache.length()}, options, share);
+      {query, output, rows.keys(), rows.values(), true, causal, scratch, tokens, cache.length()}, options, part);
 }
 
-template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class Share>
+template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class AnyPart>
 Status prefill_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
-                          const AnyOptions& options, const Share& share) {
+                          const AnyOptions& options, const AnyPart& part) {
   if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
   if constexpr (is_score_options(null_of<AnyOptions>()) || !CacheTraits<Cache>::plain) {
     static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
                   "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
                   "attend::OptionWorkspace<Shape, query tokens>");
-    return run_over_cache<Shape, tokens>(query, cache, output, work, options, true, share);
+    return run_over_cache<Shape, tokens>(query, cache, output, work, options, true, part);
   } else {
     using Memory = Plan<Shape, tokens, Cache::max_tokens, true>;
     constexpr bool enough = is_enough<Work, Memory>();
     static_assert(enough, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
     return run_over_plain<Memory, tokens>(query.data[0][0], cache, output.data[0][0], true, memory_of<enough>(work), options,
-                                          share);
+                                          part);
   }
 }
 
@@ -144,8 +144,8 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   } else {
     static_assert(CallArguments<Shape, More...>::checked);
     const auto& options = pick<Kind::options>(no_options, more...);
-    const auto& share = pick<Kind::part>(whole, more...);
-    return prefill_over_cache<Shape, tokens>(query, cache, output, work, options, share);
+    const auto& part = pick<Kind::part>(whole, more...);
+    return prefill_over_cache<Shape, tokens>(query, cache, output, work, options, part);
   }
 }
 
@@ -169,22 +169,22 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   } else {
     using Rest = CallArguments<Shape, More...>;
     const auto& options = pick<Kind::options>(no_options, more...);
-    const auto& share = pick<Kind::part>(whole, more...);
+    const auto& part = pick<Kind::part>(whole, more...);
     auto& work = pick<Kind::work>(whole, more...);
     if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
       static_assert(is_enough<decltype(work), OptionPlan<Shape, 1>>(),
                     "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
                     "attend::OptionWorkspace<Shape> after its arrays");
-      return run_over_cache<Shape, 1>(query, cache, output, work, options, false, share);
+      return run_over_cache<Shape, 1>(query, cache, output, work, options, false, part);
     } else if constexpr (Rest::work) {
       using Memory = Plan<Shape, 1, Cache::max_tokens, true>;
       constexpr bool enough = is_enough<decltype(work), Memory>();
       static_assert(enough, "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
       return run_over_plain<Memory, 1>(query.data[0][0], cache, output.data[0][0], false, memory_of<enough>(work), options,
-                                       share);
+                                       part);
     } else {
       alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
-      return run_over_plain<DecodePlan<Shape>, 1>(query.data[0][0], cache, output.data[0][0], false, scratch, options, share);
+      return run_over_plain<DecodePlan<Shape>, 1>(query.data[0][0], cache, output.data[0][0], false, scratch, options, part);
     }
   }
 }

@@ -100,31 +100,33 @@ inline bool is_part(const AllKeyParts&) { return true; }
 
 // For a problem, and for a problem with options.
 template <class... Call>
-Status run_key_share(const KeyPart& share, const core::Problem& problem, const Call&... options) {
-  core::run_key_part(problem, options..., share.part.index, share.part.count, share.sums);
-  const core::KeyUnits units = core::key_units(problem, options..., share.part.index, share.part.count);
-  write_marks(share.marks, units, mark_of(problem, options...));
+Status run_key_part_of(const KeyPart& key_part, const core::Problem& problem, const Call&... options) {
+  core::run_key_part(problem, options..., key_part.part.index, key_part.part.count, key_part.sums);
+  const core::KeyUnits units = core::key_units(problem, options..., key_part.part.index, key_part.part.count);
+  write_marks(key_part.marks, units, mark_of(problem, options...));
   return Status::ok;
 }
 template <class... Call>
-Status run_key_share(const AllKeyParts& all, const core::Problem& problem, const Call&... options) {
+Status run_key_part_of(const AllKeyParts& all, const core::Problem& problem, const Call&... options) {
   const core::KeyUnits units = core::key_units(problem, options..., 0, 1);
   if (!all_marked(all.marks, units, mark_of(problem, options...))) return Status::bad_partials;
   core::add_key_parts(problem, options..., all.sums);
   write_marks(all.marks, units, 0);  // which is no call's
   return Status::ok;
 }
-inline Status run_share(const core::Problem& problem, const KeyPart& share) { return run_key_share(share, problem); }
-inline Status run_share(const core::Problem& problem, const AllKeyParts& share) { return run_key_share(share, problem); }
+inline Status run_part_of(const core::Problem& problem, const KeyPart& key_part) { return run_key_part_of(key_part, problem); }
+inline Status run_part_of(const core::Problem& problem, const AllKeyParts& key_part) {
+  return run_key_part_of(key_part, problem);
+}
 
-template <class Shape, class Share>
-Status run_key_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const Share& share) {
-  if (!is_part(share)) return Status::bad_part;
+template <class Shape, class AnyPart>
+Status run_key_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const AnyPart& key_part) {
+  if (!is_part(key_part)) return Status::bad_part;
   const Status status = prepare(call, options, causal, true);
   if (status != Status::ok) return status;
   // Segments that a ring has forgotten would have columns of scores, but have no sums.
-  if (call.options.paging.ring_groups != 0 && options.scores.data != nullptr) return Status::bad_scores;
-  return run_key_share(share, call.problem, call.options);
+  if (call.options.paging.ring_panels != 0 && options.scores.data != nullptr) return Status::bad_scores;
+  return run_key_part_of(key_part, call.problem, call.options);
 }
 
 // Of one segment at a time.
@@ -168,7 +170,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
     const auto& options = pick<Kind::options>(no_options, more...);
     auto& work = pick<Kind::work>(whole, more...);
     const Part& part = pick<Kind::part>(whole_part, more...);
-    const KeyPart share = {part, PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+    const KeyPart key_part = {part, PartialsAccess::data(partials), PartialsAccess::marks(partials)};
     if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
       return Status::bad_query_length;
     if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
@@ -179,14 +181,14 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
       OptionCall call;
       if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
       set_keys(call, cache);
-      return run_key_options<Shape>(call, options, tokens > 1, share);
+      return run_key_options<Shape>(call, options, tokens > 1, key_part);
     } else {
       static_assert(!Rest::work,
                     "attend: accumulate over an attend::KvCache of floats takes no work memory, unless with "
                     "attend::ScoreOptions");
       using Memory = KeyPartPlan<Shape, tokens>;
       alignas(config::alignment) float scratch[Memory::floats];
-      return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, share);
+      return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, key_part);
     }
   }
 }

@@ -136,10 +136,10 @@ struct RingSizes {
   static constexpr int window = at_least_one(Window<Sizes>::value);
   static constexpr int sink_tokens = SinkTokens<Sizes>::value < 0 ? 0 : SinkTokens<Sizes>::value;
   static constexpr int tokens_at_once = at_least_one(TokensAtOnce<Sizes>::value);
-  // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its group.
+  // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its panel.
   static constexpr core::Paging paging = {nullptr, 0, core::panel_count(window + tokens_at_once - 2) + 1,
                                           core::panel_count(sink_tokens)};
-  static constexpr int places = (paging.ring_groups + paging.sink_groups) * panel_keys;
+  static constexpr int places = (paging.ring_panels + paging.sink_panels) * panel_keys;
 };
 
 }  // namespace detail

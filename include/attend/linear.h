@@ -95,11 +95,11 @@ bool overlap(const Array& a, const Other& b) {
 }
 
 template <class Is, int tokens>
-void run_linear_share(const core::Linear& linear, const Whole&) {
+void run_linear_part_of(const core::Linear& linear, const Whole&) {
   core::run_known_linear<Is::format, Is::panels, tokens == 1>(linear);
 }
 template <class Is, int tokens>
-void run_linear_share(const core::Linear& linear, const Part& part) {
+void run_linear_part_of(const core::Linear& linear, const Part& part) {
   core::run_linear_part<Is::format>(linear, part.index, part.count);
 }
 
@@ -121,8 +121,8 @@ core::Linear linear_of(const WeightArray& weights, const float* bias, const floa
           Is::inputs, Is::inputs, Is::outputs,  tokens, Is::panels, work};
 }
 
-template <class Input, class WeightArray, class OutputArray, class Share>
-void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const Share& share) {
+template <class Input, class WeightArray, class OutputArray, class AnyPart>
+void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const AnyPart& part) {
   using Is = WeightsOf<WeightArray>;
   using InputVectors = VectorsOf<Input>;
   static_assert(InputVectors::tokens == 0 || InputVectors::size == Is::inputs,
@@ -131,8 +131,8 @@ void run_projection(const Input& input, const Projection<WeightArray, OutputArra
   static_assert(!is_written || InputVectors::tokens == VectorsOf<OutputArray>::tokens,
                 "attend: the input and the output of project have the same number of tokens");
   if constexpr (is_written) {
-    run_linear_share<Is, InputVectors::tokens>(
-        linear_of(to.weights, to.bias, first_float(input), InputVectors::tokens, first_float(to.output), work), share);
+    run_linear_part_of<Is, InputVectors::tokens>(
+        linear_of(to.weights, to.bias, first_float(input), InputVectors::tokens, first_float(to.output), work), part);
   }
 }
 
@@ -173,16 +173,16 @@ Status project_all(const Input& input, More&&... more) {
       are_in_order<More...>(),
       "attend: after its input project takes weights, a bias if there is one, and an output, or several of "
       "attend::into(weights, bias, output); then an attend::ProjectionWorkspace and an attend::Part, which may be left out");
-  const auto& share = pick<Kind::part>(whole, more...);
+  const auto& part = pick<Kind::part>(whole, more...);
   float* const work = work_of(pick<Kind::work>(whole, more...));
-  if (!is_part(share)) return Status::bad_part;
+  if (!is_part(part)) return Status::bad_part;
   const auto overlaps = [&input](const auto& to) {
     if constexpr (is_projection(null_of<decltype(to)>())) return overlap(input, to.output);
     return false;
   };
   if ((overlaps(more) || ...) || outputs_overlap(more...)) return Status::bad_output;
   const auto run = [&](const auto& to) {
-    if constexpr (is_projection(null_of<decltype(to)>())) run_projection(input, to, work, share);
+    if constexpr (is_projection(null_of<decltype(to)>())) run_projection(input, to, work, part);
   };
   (run(more), ...);
   return Status::ok;

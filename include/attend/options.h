@@ -13,7 +13,7 @@ struct Setting {
   Type number{};
 
   constexpr Setting() = default;
-  constexpr Setting(Type is) : given(true), number(is) {}
+  constexpr Setting(Type value) : given(true), number(value) {}
   constexpr Type or_else(Type fallback) const { return given ? number : fallback; }
 };
 
@@ -41,7 +41,7 @@ constexpr Options causal(int offset) {
 }
 
 // A share of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
-// output, of which every part writes a different piece. All together give the bits of the whole call, for any count up to
+// output, of which every part writes another range. All together give the bits of the whole call, for any count up to
 // 65535. Part{} is the whole.
 struct Part {
   int index = 0;

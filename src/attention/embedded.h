@@ -2,7 +2,7 @@
 //
 //   for each block of rows: those of a tile; with options many rows, of a few tiles
 //     for each chain of 64 keys that any row sees some of by position:
-//       for each piece of keys that lie together:  scores of all rows, a tile at a time
+//       for each run of keys that lie together:    scores of all rows, a tile at a time
 //       for each row:    score modifications, masks -> online softmax -> weights
 //       for each tile:   sums += weights * values
 //     at the end of a segment: add its sums to those before
@@ -147,14 +147,14 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   // One chain of keys for all rows.
   ATTEND_HOT ATTEND_NOINLINE void chain(int key) {
     const int start = seen_.from & -panel_keys;
-    const EmbeddedPiece piece = keys_.piece(key + start, seen_.to - start);
-    const bool whole = !Features::sources || piece.count == seen_.to - start, cut = is_cut(key);
+    const KeyRun run = keys_.run_at(key + start, seen_.to - start);
+    const bool whole = !Features::sources || run.count == seen_.to - start, cut = is_cut(key);
     const bool masked = rows_.has_masks() || seen_.gap;
-    const int first = piece.place - start;
+    const int first = run.place - start;
     if constexpr (Features::any) {
-      whole && !masked ? Tiles::score_piece(first, seen_.from, seen_.to) : score_groups(key);
+      whole && !masked ? Tiles::score_run(first, seen_.from, seen_.to) : score_by_panels(key);
     } else {
-      Tiles::score_piece(first, 0, seen_.to);
+      Tiles::score_run(first, 0, seen_.to);
     }
     for (int r = 0; r < count(); ++r) {
       if constexpr (Features::score_mods) {
@@ -174,23 +174,23 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
                        problem().value_dim);
   }
 
-  // Scores of the chain's keys group by group, those that any row sees.
-  ATTEND_NOINLINE void score_groups(int key) {
-    const bool by_groups = !rows_.shows_masked() && (rows_.has_masks() || seen_.gap);
+  // Scores of the chain's keys, panel by panel: those that any row sees.
+  ATTEND_NOINLINE void score_by_panels(int key) {
+    const bool by_panels = !rows_.shows_masked() && (rows_.has_masks() || seen_.gap);
     for (int k = seen_.from & -panel_keys; k < seen_.to;) {
-      const int keys = by_groups ? at_most(seen_.to - k, panel_keys) : seen_.to - k;
-      if (by_groups && !is_needed(key + k, keys)) {
+      const int keys = by_panels ? at_most(seen_.to - k, panel_keys) : seen_.to - k;
+      if (by_panels && !is_needed(key + k, keys)) {
         for (int r = 0; r < count(); ++r) fill_row<Isa>(-__builtin_inff(), panel_keys, rows_.scores(r) + k);
         k += panel_keys;
         continue;
       }
-      const EmbeddedPiece piece = keys_.piece(key + k, keys);
-      Tiles::score_piece(piece.place - k, at_least(k, seen_.from), k + piece.count);
-      k += piece.count;
+      const KeyRun run = keys_.run_at(key + k, keys);
+      Tiles::score_run(run.place - k, at_least(k, seen_.from), k + run.count);
+      k += run.count;
     }
   }
 
-  // Whether any row sees any of a group's keys.
+  // Whether any row sees any of a panel's keys.
   bool is_needed(int key, int keys) const {
     for (int r = 0; r < count(); ++r) {
       const QueryRow& at = rows_.row(r).at;

@@ -1,8 +1,8 @@
-// Where the keys and values of the embedded pipeline lie: with options anywhere in groups of 16, in any number format.
+// Where the keys and values of the embedded pipeline lie: with options anywhere, in panels of 16, in any number format.
 //
-// A piece is a run of keys of a chain whose groups lie one after another. Rows of one tile read numbers where they lie, and
-// widen them in registers. For more rows, a group of keys or some columns of a chain's values are widened once, in work memory;
-// and values are brought together there where a chain is of several pieces.
+// A run is keys of a chain whose panels lie one after another in memory. Rows of one tile read numbers where they lie, and
+// widen them in registers. For more rows, a panel of keys or some columns of a chain's values are widened once, in work memory;
+// and values are brought together there where a chain has several runs.
 #ifndef ATTEND_ATTENTION_EMBEDDED_KEYS_H
 #define ATTEND_ATTENTION_EMBEDDED_KEYS_H
 
@@ -14,7 +14,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct EmbeddedPiece {
+struct KeyRun {
   int place;  // of the first key: how many keys of memory lie before it
   int count;  // of keys
 };
@@ -54,25 +54,25 @@ class EmbeddedKeys {
     if (value_scales_ != nullptr) value_scales_ += options_.value_scale_stride;
   }
 
-  // Of `count` keys from a group's first on: the first piece.
-  EmbeddedPiece piece(int key, int count) const {
-    if (options_.paging.pages == nullptr && options_.paging.ring_groups == 0) return {key - origin(), count};
-    return paged_piece(key, count);
+  // Of `count` keys, from the first of a panel on: the first run.
+  KeyRun run_at(int key, int count) const {
+    if (options_.paging.pages == nullptr && options_.paging.ring_panels == 0) return {key - origin(), count};
+    return paged_run(key, count);
   }
 
-  // Calls call(place, begin, end) for each piece of a chain's keys from ... to - 1, counted from the chain's first; place is
-  // where key 0 of the chain would lie if it were in that piece.
+  // Calls call(place, begin, end) for each run of a chain's keys from ... to - 1, counted from the chain's first; place is
+  // where key 0 of the chain would lie if it were in that run.
   template <class Call>
-  ATTEND_ALWAYS_INLINE void for_each_piece(int key, int from, int to, Call call) const {
+  ATTEND_ALWAYS_INLINE void for_each_unit(int key, int from, int to, Call call) const {
     for (int k = from & -panel_keys; k < to;) {
-      const EmbeddedPiece next = piece(key + k, to - k);
+      const KeyRun next = run_at(key + k, to - k);
       call(next.place - k, at_least(k, from), k + next.count);
       k += next.count;
     }
   }
 
-  // A group of keys as floats: of a cache its panel, of arrays so many keys.
-  void widen_group(int place, int count, float* to) const {
+  // A panel of keys as floats: of a cache its panel, of arrays so many keys.
+  void widen_panel(int place, int count, float* to) const {
     const int dims = problem_.head_dim;
     const bool panels = !Features::arrays || problem_.key_panels;
     const ptrdiff_t stride = panels ? dims : problem_.key.token_stride;
@@ -102,11 +102,11 @@ class EmbeddedKeys {
     }
   }
 
-  ATTEND_NOINLINE EmbeddedPiece paged_piece(int key, int count) const {
+  ATTEND_NOINLINE KeyRun paged_run(int key, int count) const {
     const core::Paging& paging = options_.paging;
-    const int group = key / panel_keys, taken = keys_taken(paging, problem_.keys);
-    return {slot_group(paging, taken, group) * panel_keys - origin(),
-            at_most(run_length(paging, taken, group, whole_panels(count) / panel_keys) * panel_keys, count)};
+    const int panel = key / panel_keys, taken = keys_taken(paging, problem_.keys);
+    return {slot_panel(paging, taken, panel) * panel_keys - origin(),
+            at_most(run_length(paging, taken, panel, whole_panels(count) / panel_keys) * panel_keys, count)};
   }
 
   const core::Problem& problem_;
@@ -135,7 +135,7 @@ class EmbeddedKeys<Isa, NoFeatures> {
     keys_ = stepped(keys_, problem.key.head_stride);
     values_ = stepped(values_, problem.value.head_stride);
   }
-  static EmbeddedPiece piece(int key, int count) { return {key, count}; }
+  static KeyRun run_at(int key, int count) { return {key, count}; }
 
  private:
   // By the address, because a problem without keys may have no arrays either, and from null there is nowhere to step.

@@ -61,7 +61,7 @@ class EmbeddedRows {
     const core::EmbeddedOptionMemory at(problem.row_block, problem.head_dim, problem.value_dim);
     float* const work = problem.scratch;
     rows_ = static_cast<EmbeddedRow*>(static_cast<void*>(work));
-    sums_ = static_cast<float**>(static_cast<void*>(rows_ + most()));
+    sums_ = static_cast<float**>(static_cast<void*>(rows_ + row_limit()));
     states_ = work + at.states;
     chain_ = work + at.chain;
     scores_ = work + at.scores;
@@ -75,7 +75,7 @@ class EmbeddedRows {
   bool modifies() const { return Features::score_mods && use_.modifies; }
   bool has_masks() const { return Features::score_mods && use_.has_masks; }
   bool shows_masked() const { return Features::score_mods && shows_masked_; }
-  int take(int left) const { return at_most(left, most()); }  // rows of the next block, of those that are left
+  int take(int left) const { return at_most(left, row_limit()); }  // rows of the next block, of those that are left
   EmbeddedRow& row(int r) const { return rows_[r]; }
   const ChainRange& sees(int r, int /*key*/) const { return rows_[r].sees; }
   float* scores(int r) const { return scores_ + r * chain_keys; }
@@ -156,7 +156,7 @@ class EmbeddedRows {
 
  private:
   static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
-  int most() const { return at_most(problem_.row_block, limit); }
+  int row_limit() const { return at_most(problem_.row_block, limit); }
 
   const core::Problem& problem_;
   const core::Options& options_;
@@ -186,7 +186,7 @@ class EmbeddedRows<Isa, NoFeatures> {
 
   const core::Problem& problem() const { return problem_; }
   // How many rows the next block has, of those that are left.
-  int take(int left) const { return left < most() ? 1 : most(); }
+  int take(int left) const { return left < row_limit() ? 1 : row_limit(); }
   int end(int r) const { return end_[r]; }  // of the keys that it sees
   ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }
   float* scores(int r) const { return problem_.scratch + r * chain_keys; }
@@ -247,8 +247,8 @@ class EmbeddedRows<Isa, NoFeatures> {
   bool has_total = false;
 
  private:
-  int most() const { return problem_.row_block < limit ? 1 : limit; }
-  ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {most(), scaled()}; }
+  int row_limit() const { return problem_.row_block < limit ? 1 : limit; }
+  ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {row_limit(), scaled()}; }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
   // Denominator and maximum of the segments before; the sums of the current one follow.
   float* first_total(int r) const {

@@ -59,10 +59,10 @@ ATTEND_NOINLINE void add_runs(const Rows& rows, const Keys& keys, int r, int key
     end = k + 1;
     if (!all && !sees(k)) continue;
     const int start = k & -panel_keys;
-    const EmbeddedPiece piece = keys.piece(key + start, row.sees.to - start);
-    const int place = piece.place + k - start;
-    if (all) end = start + piece.count;
-    while (end < start + piece.count && sees(end)) ++end;
+    const KeyRun run = keys.run_at(key + start, row.sees.to - start);
+    const int place = run.place + k - start;
+    if (all) end = start + run.count;
+    while (end < start + run.count && sees(end)) ++end;
     if (keys.value_scales() != nullptr) Isa::multiply_rows(weights + k, keys.value_scales() + place, end - k);
     add_run<Isa>(rows, keys, state.chain(), weights + k, place, end - k);
   }

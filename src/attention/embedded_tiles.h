@@ -87,7 +87,7 @@ class EmbeddedTiles {
   }
 
   // Scores of the chain's keys begin ... end - 1, which lie together: of a chain that began there, key 0 would be at `first`.
-  void score_piece(int first, int begin, int end) {
+  void score_run(int first, int begin, int end) {
     if constexpr (!Features::any) {
       score_tiles(keys_.template keys<float>(), first, begin, end, problem().key.token_stride);
     } else {
@@ -110,7 +110,7 @@ class EmbeddedTiles {
   ATTEND_NOINLINE void score_widened(int first, int begin, int end) {
     for (int k = begin & -panel_keys; k < end; k += panel_keys) {
       const int from = at_least(begin, k), to = at_most(end, k + panel_keys);
-      keys_.widen_group(first + from, to - from, rows_.numbers());
+      keys_.widen_panel(first + from, to - from, rows_.numbers());
       score_tiles<float>(rows_.numbers(), -from, from, to, problem().head_dim);
     }
   }
@@ -138,12 +138,13 @@ class EmbeddedTiles {
 
   // The chain's values as floats in work memory, some columns at a time.
   ATTEND_NOINLINE void add_widened(int key) {
-    keys_.for_each_piece(key, seen_.from, seen_.to,
-                         [&](int first, int begin, int end) { scale_rows(keys_.value_scales(), first, begin, end); });
-    const int most = int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
-    for (int column = 0; column < problem().value_dim; column += most) {
-      const int columns = at_most(problem().value_dim - column, most);
-      keys_.for_each_piece(key, seen_.from, seen_.to, [&](int first, int begin, int end) {
+    keys_.for_each_unit(key, seen_.from, seen_.to,
+                        [&](int first, int begin, int end) { scale_rows(keys_.value_scales(), first, begin, end); });
+    const int column_limit =
+        int(core::EmbeddedOptionMemory::most_numbers(problem().row_block, problem().head_dim) / chain_keys);
+    for (int column = 0; column < problem().value_dim; column += column_limit) {
+      const int columns = at_most(problem().value_dim - column, column_limit);
+      keys_.for_each_unit(key, seen_.from, seen_.to, [&](int first, int begin, int end) {
         keys_.widen_values(first + begin, end - begin, column, columns, rows_.numbers() + begin * columns);
       });
       value_tiles<float>(key, rows_.numbers(), 0, columns, column, columns);

@@ -71,17 +71,17 @@ class FeatureWalk {
     int key = begin & -chain_keys;
     int last = rows_.has_states() ? options_.first_key & -chain_keys : key;  // the open chain, if there is one
     while (key < end && begin < end) {
-      const int most = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
-      int chains = seen_by_all(key, most);
+      const int key_limit = key < begin ? chain_keys : at_most(key_block_, segment_keys - key % segment_keys);
+      int chains = seen_by_all(key, key_limit);
       if (chains > 0) {
         close_before(last, key);
         last = key + chains - chain_keys;
         add_keys(key, 0, chains, true);
       } else if (chains = chain_keys; is_needed(key, end)) {
-        while (chains < most && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
+        while (chains < key_limit && key + chains < end && is_needed(key + chains, end)) chains += chain_keys;
         close_before(last, key);
         last = key + chains - chain_keys;
-        add_visible_groups(key, at_most(chains, end - key));
+        add_visible_panels(key, at_most(chains, end - key));
       } else if (!visibility_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
       }
@@ -91,9 +91,9 @@ class FeatureWalk {
   }
 
   // How many keys from `key` on, whole chains, all rows see where nothing happens to scores.
-  int seen_by_all(int key, int most) const {
+  int seen_by_all(int key, int key_limit) const {
     if (modifies_scores_ || !all_in_range(key, visibility_)) return 0;
-    return at_most(most, visibility_.earliest.end - key) & -chain_keys;
+    return at_most(key_limit, visibility_.earliest.end - key) & -chain_keys;
   }
 
   // Whether any row may see any key of a chain.
@@ -121,8 +121,8 @@ class FeatureWalk {
     rows_.sums.end_segments();
   }
 
-  // Leaves out groups of 16 at both ends that nobody sees.
-  void add_visible_groups(int key, int to) {
+  // Leaves out panels at both ends that nobody sees.
+  void add_visible_panels(int key, int to) {
     int from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
     while (!visibility_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
     for (int last; last = (to - 1) & -panel_keys, !visibility_.has_any(key + last, key + to);) to = last;

@@ -67,8 +67,8 @@ class IntegerPipeline {
  private:
   ATTEND_NOINLINE void go(const Rows& rows) {
     rows_ = &rows;
-    IntegerSoftmaxState few[2 * config::integer_tile_rows];
-    states_ = config::embedded ? few : at_memory<IntegerSoftmaxState>(memory().states);
+    IntegerSoftmaxState tile_states[2 * config::integer_tile_rows];
+    states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(memory().states);
     begin(many_segments_ ? 2 * rows.count : rows.count);
     if (keys_.has_states()) load_states();
     if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
@@ -183,9 +183,10 @@ class IntegerPipeline {
       all &= seen[i];
     }
     if (any == 0) return;
-    const IntegerChunk of =
+    const IntegerChunk source =
         keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(memory().chunk));
-    with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, of.keys, of.key_stride, count, problem_.head_dim, tile);
+    with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
+                                       tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
     Merge merges[Isa::tile_rows];
     for (int i = 0; i < rows; ++i) {
@@ -197,8 +198,8 @@ class IntegerPipeline {
       merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
-    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels(), tile, of.values, of.value_stride, count, problem_.value_dim,
-                                       merges, sums(r));
+    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels(), tile, source.values, source.value_stride, count,
+                                       problem_.value_dim, merges, sums(r));
   }
 
   // Adds the sums of a segment to those before.

@@ -141,11 +141,12 @@ class IntegerHostTiles {
     const int8_t* keys[most_chunks];
     const int8_t* values[most_chunks];
 
-    ATTEND_ALWAYS_INLINE void add(int chunk, uint32_t sees, const Keys& of, const core::IntegerProblem& problem, int kv_head) {
+    ATTEND_ALWAYS_INLINE void add(int chunk, uint32_t sees, const Keys& key_source, const core::IntegerProblem& problem,
+                                  int kv_head) {
       first_keys[count] = chunk;
       seen[count] = sees;
-      keys[count] = of.first(problem.key, kv_head, chunk);
-      values[count++] = of.first(problem.value, kv_head, chunk);
+      keys[count] = key_source.first(problem.key, kv_head, chunk);
+      values[count++] = key_source.first(problem.value, kv_head, chunk);
     }
   };
 

@@ -24,9 +24,9 @@ inline void rows_of_key_panel(const int8_t* panel, int count, int head_dim, int8
 }
 inline void rows_of_value_panel(const int8_t* panel, int count, int width, int8_t* rows) {
   for (int k = 0; k < count; k += 4, rows += 4 * ptrdiff_t(width)) {
-    const int some = count - k < 4 ? count - k : 4;
+    const int quad_keys = count - k < 4 ? count - k : 4;
     for (int c = 0; c < width; ++c, panel += 4) {
-      for (int i = 0; i < some; ++i) rows[i * ptrdiff_t(width) + c] = panel[i];
+      for (int i = 0; i < quad_keys; ++i) rows[i * ptrdiff_t(width) + c] = panel[i];
     }
   }
 }

@@ -28,7 +28,7 @@ class KeySource {
         options_(options),
         panels_(problem.scratch + at.panels),
         values_(problem.scratch + at.values),
-        group_(problem.scratch + at.group),
+        panel_rows_(problem.scratch + at.panel_rows),
         key_scales_(problem.scratch + at.key_scales),
         value_scales_(problem.scratch + at.value_scales) {}
 
@@ -73,9 +73,9 @@ class KeySource {
     made.in_place = in_place(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few = Features::sources && rows <= widened_rows && made.in_place;
-    const bool widened_keys = few && problem_.key_panels && key_format() != core::Format::float32;
-    const bool widened_values = few && value_format() != core::Format::float32;
+    const bool few_rows = Features::sources && rows <= widened_rows && made.in_place;
+    const bool widened_keys = few_rows && problem_.key_panels && key_format() != core::Format::float32;
+    const bool widened_values = few_rows && value_format() != core::Format::float32;
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          problem_.value.token_stride != problem_.value_dim;
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
@@ -121,16 +121,16 @@ class KeySource {
     return key;
   }
 
-  // Whether the groups of some keys lie one after another, and none is one that nobody sees, which may be gone.
+  // Whether the panels of some keys lie one after another, and none is one that nobody sees, which may be gone.
   bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
     if constexpr (!Features::sources) return true;
-    const int group = (key + from) / panel_keys, groups = (whole_panels(to) - from) / panel_keys;
-    return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), group, groups) >= groups &&
-           visibility.has_all_groups(key + from, key + to);
+    const int panel = (key + from) / panel_keys, panels = (whole_panels(to) - from) / panel_keys;
+    return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), panel, panels) >= panels &&
+           visibility.has_all_panels(key + from, key + to);
   }
 
-  bool is_seen(int group, const BlockVisibility& visibility) const {
-    return !Features::visibility || visibility.has_any(group, group + panel_keys);
+  bool is_seen(int panel, const BlockVisibility& visibility) const {
+    return !Features::visibility || visibility.has_any(panel, panel + panel_keys);
   }
 
   // The panels of a cache where they lie.
@@ -151,13 +151,13 @@ class KeySource {
     }
     for (int k = block.from; k < block.to; k += panel_keys) {
       if (!is_seen(block.key + k, visibility)) continue;  // scores of what lies there are masked, whatever they are
-      pack_group(block.key + k, at_most(block.to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
+      pack_one_panel(block.key + k, at_most(block.to - k, panel_keys), panels_ + ptrdiff_t(k) * problem_.head_dim);
     }
     return packed;
   }
 
   // One panel of floats.
-  void pack_group(int key, int count, float* panel) {
+  void pack_one_panel(int key, int count, float* panel) {
     const int dims = problem_.head_dim, slot = slot_of(key);
     if (problem_.key_panels) {
       const float* from = moved(keys_of_head_, ptrdiff_t(slot) * dims, key_format());
@@ -171,9 +171,9 @@ class KeySource {
     }
     for (int i = 0; i < count; ++i) {
       const ptrdiff_t steps = at_least(i - first, 0);
-      widen_row<Isa>(key_format(), moved(from, steps * stride, key_format()), dims, group_ + ptrdiff_t(i) * dims);
+      widen_row<Isa>(key_format(), moved(from, steps * stride, key_format()), dims, panel_rows_ + ptrdiff_t(i) * dims);
     }
-    pack_panel<Isa, panel_keys>(group_, dims, count, dims, panel);
+    pack_panel<Isa, panel_keys>(panel_rows_, dims, count, dims, panel);
   }
 
   Values values_in_place(const Block& block) const {
@@ -188,7 +188,7 @@ class KeySource {
     return {values_, core::Format::float32, problem_.value_dim, chain_keys};
   }
 
-  // A group of them.
+  // A panel of them.
   void gather_values(int key, int from, int to, const BlockVisibility& visibility) {
     const int dims = problem_.value_dim;
     const bool seen = is_seen(key + from, visibility);
@@ -259,7 +259,7 @@ class KeySource {
   const core::Options& options_;
   float* const panels_;
   float* const values_;
-  float* const group_;
+  float* const panel_rows_;
   float* const key_scales_;
   float* const value_scales_;
   const float *keys_of_head_ = nullptr, *values_of_head_ = nullptr;

@@ -1,4 +1,4 @@
-// Where the groups of a sequence lie.
+// Where the panels of a sequence lie.
 #ifndef ATTEND_ATTENTION_PAGING_H
 #define ATTEND_ATTENTION_PAGING_H
 
@@ -11,29 +11,29 @@ namespace {
 // Of the keys that a ring has taken, a problem may have only the first.
 inline int keys_taken(const core::Paging& paging, int keys) { return paging.ring_tokens > 0 ? paging.ring_tokens : keys; }
 
-// The slot of a group of a sequence of `keys` keys.
-inline int slot_group(const core::Paging& paging, int keys, int group) {
+// The slot of a panel in a sequence of `keys` keys.
+inline int slot_panel(const core::Paging& paging, int keys, int panel) {
   if (paging.pages != nullptr)
-    return paging.pages[group / paging.page_groups] * paging.page_groups + group % paging.page_groups;
-  if (paging.ring_groups == 0 || group < core::first_ring_group(paging, keys)) return group;
-  return paging.sink_groups + group % paging.ring_groups;
+    return paging.pages[panel / paging.page_panels] * paging.page_panels + panel % paging.page_panels;
+  if (paging.ring_panels == 0 || panel < core::first_ring_panel(paging, keys)) return panel;
+  return paging.sink_panels + panel % paging.ring_panels;
 }
 
-// The slot of a key of a problem's first `keys`: 16 for each group's.
+// The slot of a key of a problem's first `keys`: 16 for each panel's.
 inline int slot_of(const core::Paging& paging, int keys, int key) {
-  return slot_group(paging, keys_taken(paging, keys), key / panel_keys) * panel_keys + key % panel_keys;
+  return slot_panel(paging, keys_taken(paging, keys), key / panel_keys) * panel_keys + key % panel_keys;
 }
 
-// How many groups from `group` on, at most `most`, lie one after another in memory. All of these must exist.
-inline int run_length(const core::Paging& paging, int keys, int group, int most) {
+// How many panels from `panel` on, at most panel_limit, lie one after another in memory. All of these must exist.
+inline int run_length(const core::Paging& paging, int keys, int panel, int panel_limit) {
   if (paging.pages != nullptr) {
-    int page = group / paging.page_groups, length = paging.page_groups - group % paging.page_groups;
-    for (; length < most && paging.pages[page + 1] == paging.pages[page] + 1; ++page) length += paging.page_groups;
-    return at_most(length, most);
+    int page = panel / paging.page_panels, length = paging.page_panels - panel % paging.page_panels;
+    for (; length < panel_limit && paging.pages[page + 1] == paging.pages[page] + 1; ++page) length += paging.page_panels;
+    return at_most(length, panel_limit);
   }
-  if (paging.ring_groups == 0) return most;
-  const int first = core::first_ring_group(paging, keys);
-  return at_most(group < first ? first - group : paging.ring_groups - group % paging.ring_groups, most);
+  if (paging.ring_panels == 0) return panel_limit;
+  const int first = core::first_ring_panel(paging, keys);
+  return at_most(panel < first ? first - panel : paging.ring_panels - panel % paging.ring_panels, panel_limit);
 }
 
 }  // namespace

@@ -19,41 +19,41 @@ struct Cut {
 // The fixed cost of a token, in keys: beginning and ending its rows.
 constexpr int64_t token_overhead = 16;
 
-// The share of heads before a part: whole heads, and rest / parts of the next. 64-bit division would ask 32-bit targets for a
-// library.
-struct Share {
+// How many of some heads come before a part: whole ones, and rest / parts of the next. 64-bit division would ask 32-bit targets
+// for a library.
+struct CountBefore {
   int whole;
   int rest;
 };
-inline Share share_of(int heads, int part, int parts) {
-  const unsigned some = unsigned(heads % parts) * unsigned(part);
-  return {heads / parts * part + int(some / unsigned(parts)), int(some % unsigned(parts))};
+inline CountBefore count_before(int heads, int part, int parts) {
+  const unsigned remainder = unsigned(heads % parts) * unsigned(part);
+  return {heads / parts * part + int(remainder / unsigned(parts)), int(remainder % unsigned(parts))};
 }
 
-// Of units of work, those of a part.
+// Which units of work are those of a part.
 inline core::KeyUnits units_of_part(int units, int part, int parts) {
-  return {share_of(units, part, parts).whole, share_of(units, part + 1, parts).whole};
+  return {count_before(units, part, parts).whole, count_before(units, part + 1, parts).whole};
 }
 
-// Where the work of all tokens before it reaches the part's share, at a whole number of tiles if there are many tokens.
-// token_work(token): its work, in keys.
+// Where the work of all tokens before it reaches what the part begins with, at a whole number of tiles if there are many
+// tokens. token_work(token): its work, in keys.
 template <class Problem, class Work>
 Cut cut_before(const Problem& problem, int part, int parts, Work token_work) {
-  const Share share = share_of(problem.kv_heads, part, parts);
-  if (share.rest == 0) return {share.whole, 0};
+  const CountBefore before = count_before(problem.kv_heads, part, parts);
+  if (before.rest == 0) return {before.whole, 0};
   int64_t left = 0;
-  for (int token = 0; token < problem.queries; ++token) left += token_work(token) * share.rest;
+  for (int token = 0; token < problem.queries; ++token) left += token_work(token) * before.rest;
   const int step = problem.queries >= 4 * parts * config::tile_rows ? config::tile_rows : 1;
   int token = 0;
   while (left > 0 && token < problem.queries) {
     for (const int end = token + step; token < end && token < problem.queries; ++token) left -= token_work(token) * parts;
   }
-  if (token == problem.queries) return {share.whole + 1, 0};
-  return {share.whole, token};
+  if (token == problem.queries) return {before.whole + 1, 0};
+  return {before.whole, token};
 }
 
-// One piece of a part: some tokens of some query heads over some key/value heads.
-struct Piece {
+// A unit of work, of which a part has several: some tokens of some query heads over some key/value heads.
+struct WorkUnit {
   int token;
   int tokens;
   int kv_head;
@@ -69,35 +69,35 @@ bool cuts_query_heads(const Problem& problem, int parts) {
 }
 
 template <class Problem, class Call>
-void for_each_piece_of_heads(const Problem& problem, int part, int parts, Call call) {
+void for_each_unit_of_heads(const Problem& problem, int part, int parts, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
-  const int end = share_of(problem.query_heads, part + 1, parts).whole;
-  for (int first = share_of(problem.query_heads, part, parts).whole; first < end;) {
+  const int end = count_before(problem.query_heads, part + 1, parts).whole;
+  for (int first = count_before(problem.query_heads, part, parts).whole; first < end;) {
     const int head = first / group, left_of_group = (head + 1) * group - first;
     const int count = end - first < left_of_group ? end - first : left_of_group;
-    call(Piece{0, 1, head, 1, first, count});
+    call(WorkUnit{0, 1, head, 1, first, count});
     first += count;
   }
 }
 
-// Calls with each piece of a part.
+// Calls with each unit of a part.
 template <class Problem, class Work, class Call>
-void for_each_piece(const Problem& problem, int part, int parts, Work token_work, Call call) {
-  if (cuts_query_heads(problem, parts)) return for_each_piece_of_heads(problem, part, parts, call);
+void for_each_unit(const Problem& problem, int part, int parts, Work token_work, Call call) {
+  if (cuts_query_heads(problem, parts)) return for_each_unit_of_heads(problem, part, parts, call);
   const int group = problem.query_heads / problem.kv_heads;
-  const auto piece = [&](int head, int heads, int token, int token_end) {
-    call(Piece{token, token_end - token, head, heads, head * group, heads * group});
+  const auto work_unit = [&](int head, int heads, int token, int token_end) {
+    call(WorkUnit{token, token_end - token, head, heads, head * group, heads * group});
   };
   Cut at = cut_before(problem, part, parts, token_work);
   const Cut end = cut_before(problem, part + 1, parts, token_work);
   if (at.token > 0) {
     const bool here = at.head == end.head;
-    piece(at.head, 1, at.token, here ? end.token : problem.queries);
+    work_unit(at.head, 1, at.token, here ? end.token : problem.queries);
     if (here) return;
     at = {at.head + 1, 0};
   }
-  if (at.head < end.head) piece(at.head, end.head - at.head, 0, problem.queries);
-  if (end.token > 0) piece(end.head, 1, 0, end.token);
+  if (at.head < end.head) work_unit(at.head, end.head - at.head, 0, problem.queries);
+  if (end.token > 0) work_unit(end.head, 1, 0, end.token);
 }
 
 // The number formats of a problem's tensors; of a plain call, float32 all.
@@ -113,16 +113,16 @@ void move_tensor(core::Tensor<Float>& tensor, int token, int head, core::Format 
   tensor.data = moved(tensor.data, token * tensor.token_stride + head * tensor.head_stride, format);
 }
 
-// Leaves a piece of a problem. In place: a problem is large for a stack.
-inline void take_piece(core::Problem& problem, const Piece& piece, const Formats& formats = all_float32) {
-  move_tensor(problem.query, piece.token, piece.query_head, formats.query);
-  move_tensor(problem.output, piece.token, piece.query_head, formats.output);
-  move_tensor(problem.key, 0, piece.kv_head, formats.key);
-  move_tensor(problem.value, 0, piece.kv_head, formats.value);
-  problem.offset = core::offset_after(problem.offset, piece.token);
-  problem.queries = piece.tokens;
-  problem.kv_heads = piece.kv_heads;
-  problem.query_heads = piece.query_heads;
+// Makes the problem that of one unit of work. In place: a problem is large for a stack.
+inline void take_unit(core::Problem& problem, const WorkUnit& work_unit, const Formats& formats = all_float32) {
+  move_tensor(problem.query, work_unit.token, work_unit.query_head, formats.query);
+  move_tensor(problem.output, work_unit.token, work_unit.query_head, formats.output);
+  move_tensor(problem.key, 0, work_unit.kv_head, formats.key);
+  move_tensor(problem.value, 0, work_unit.kv_head, formats.value);
+  problem.offset = core::offset_after(problem.offset, work_unit.token);
+  problem.queries = work_unit.tokens;
+  problem.kv_heads = work_unit.kv_heads;
+  problem.query_heads = work_unit.query_heads;
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ struct RowBlock {
   static_assert(has_host_operations<Isa>(), "");
   using KeyBlock = typename KeySource<Isa, Features>::Block;
 
-  RowBlock(const core::Problem& of, const core::Options& with, const core::HostWorkMemory& at)
-      : problem(of),
+  RowBlock(const core::Problem& problem_, const core::Options& with, const core::HostWorkMemory& at)
+      : problem(problem_),
         options(with),
-        group(of.query_heads / of.kv_heads),
-        keys(of, with, at),
-        sums(of.scratch, at, of.value_dim, has_states()),
-        scores(of.scratch + at.scores),
-        queries(of.scratch + at.query) {}
+        group(problem_.query_heads / problem_.kv_heads),
+        keys(problem_, with, at),
+        sums(problem_.scratch, at, problem_.value_dim, has_states()),
+        scores(problem_.scratch + at.scores),
+        queries(problem_.scratch + at.query) {}
 
   // Takes other rows, which have seen nothing or go on where their states are.
   ATTEND_NOINLINE void begin(const Rows& next, float query_scale) {
@@ -71,11 +71,11 @@ struct RowBlock {
   // scores. The steps are those of Tiles, or of OneKernel where that takes the tile.
   template <class Steps>
   ATTEND_ALWAYS_INLINE void attend_tile(const RowTile& tile, const KeyBlock& block, const int* visible) const {
-    const int most = visible[tile.rows - 1];
+    const int visible_keys = visible[tile.rows - 1];
     const Sums of_segment = sums.of_segment(tile.r, block.begun);
-    Steps::score(tile.rows, query(tile.r), block.panels, 0, most, scores);
+    Steps::score(tile.rows, query(tile.r), block.panels, 0, visible_keys, scores);
     Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), of_segment);
-    if (Features::sources && block.value_scales != nullptr) scale_weights(tile.rows, 0, most, block.value_scales);
+    if (Features::sources && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);
     Steps::value(tile.rows, scores, block.values, visible, of_segment);
   }
 

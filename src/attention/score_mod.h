@@ -45,14 +45,14 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec tanh_half(typename Isa::Vec y) {
 // Caps scores of whole panels; some vectors side by side, as each is a long chain of operations.
 template <class Isa>
 ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
-  constexpr int panel_vecs = panel_keys / Isa::lanes, some = Isa::lanes == 1 || panel_vecs < 2 ? 1 : 2;
+  constexpr int panel_vecs = panel_keys / Isa::lanes, step_size = Isa::lanes == 1 || panel_vecs < 2 ? 1 : 2;
   const typename Isa::Vec by = Isa::broadcast(cap);
-  for (int k = 0; k < count; k += some * Isa::lanes) {
-    typename Isa::Vec capped[some];
+  for (int k = 0; k < count; k += step_size * Isa::lanes) {
+    typename Isa::Vec capped[step_size];
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(scores + k + i * Isa::lanes)));
+    for (int i = 0; i < step_size; ++i) capped[i] = Isa::mul(by, tanh_half<Isa>(Isa::load(scores + k + i * Isa::lanes)));
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) Isa::store(scores + k + i * Isa::lanes, capped[i]);
+    for (int i = 0; i < step_size; ++i) Isa::store(scores + k + i * Isa::lanes, capped[i]);
   }
 }
 
@@ -73,18 +73,18 @@ ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count
       Isa::store(at, biased<Isa>(Isa::load(at), Isa::load(bias + k + i * Isa::lanes)));
     }
   }
-  for_each_vector<Isa>(count - k, [&](int i, int some) {
-    const typename Isa::Vec score = load_some<Isa>(scores + k + i, some);
-    store_some<Isa>(scores + k + i, biased<Isa>(score, load_some<Isa>(bias + k + i, some)), some);
+  for_each_vector<Isa>(count - k, [&](int i, int step_size) {
+    const typename Isa::Vec score = load_some<Isa>(scores + k + i, step_size);
+    store_some<Isa>(scores + k + i, biased<Isa>(score, load_some<Isa>(bias + k + i, step_size)), step_size);
   });
 }
 
 template <class Isa>
 void mask_by_bias(float* scores, const float* bias, int count) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
-  for_each_vector<Isa>(count, [&](int k, int some) {
-    const typename Isa::Vec score = load_some<Isa>(scores + k, some);
-    store_some<Isa>(scores + k, Isa::where_equal(load_some<Isa>(bias + k, some), lowest, lowest, score), some);
+  for_each_vector<Isa>(count, [&](int k, int step_size) {
+    const typename Isa::Vec score = load_some<Isa>(scores + k, step_size);
+    store_some<Isa>(scores + k, Isa::where_equal(load_some<Isa>(bias + k, step_size), lowest, lowest, score), step_size);
   });
 }
 
@@ -92,8 +92,9 @@ template <class Isa>
 void add_same_bias(float* scores, float bias, int count) {
   if (bits_to<uint32_t>(bias) == minus_infinity) return fill_row<Isa>(bias, count, scores);
   const typename Isa::Vec unit = Isa::broadcast(log2_e), b = Isa::broadcast(bias);
-  for_each_vector<Isa>(
-      count, [&](int k, int some) { store_some<Isa>(scores + k, Isa::fma(b, unit, load_some<Isa>(scores + k, some)), some); });
+  for_each_vector<Isa>(count, [&](int k, int step_size) {
+    store_some<Isa>(scores + k, Isa::fma(b, unit, load_some<Isa>(scores + k, step_size)), step_size);
+  });
 }
 
 // scores[k] += slope * (distance + k)
@@ -103,9 +104,9 @@ void add_slope(float* scores, float slope, int64_t distance, int count) {
   if (distance >= -(1 << 22) && distance < (1 << 22)) {  // sums are exact
     const typename Isa::Vec by = Isa::broadcast(factor), step = Isa::broadcast(float(Isa::lanes));
     typename Isa::Vec far = Isa::sub(Isa::add(Isa::broadcast(whole_to_float(distance)), Isa::load(lane_numbers)), step);
-    for_each_vector<Isa>(count, [&](int k, int some) {
+    for_each_vector<Isa>(count, [&](int k, int step_size) {
       far = Isa::add(far, step);
-      store_some<Isa>(scores + k, Isa::fma(by, far, load_some<Isa>(scores + k, some)), some);
+      store_some<Isa>(scores + k, Isa::fma(by, far, load_some<Isa>(scores + k, step_size)), step_size);
     });
   } else {
     for (int k = 0; k < count; ++k) scores[k] = Scalar::fma(factor, whole_to_float(distance + k), scores[k]);
@@ -300,8 +301,8 @@ class ScoreMod {
   void begin(int token, int head) const {
     if (options_.scores.data == nullptr) return;
     // A call that takes some keys fills only its own columns; other calls may be writing theirs.
-    const bool some = takes_some_keys(options_);
-    const int first = some ? options_.first_key : 0, end = some ? problem_.keys : options_.score_keys;
+    const bool takes_some = takes_some_keys(options_);
+    const int first = takes_some ? options_.first_key : 0, end = takes_some ? problem_.keys : options_.score_keys;
     fill_row<Isa>(-__builtin_inff(), at_least(end - first, 0), shown(token, head) + first);
   }
 

@@ -63,7 +63,7 @@ ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, floa
 // before.
 template <class Isa, int heads>
 void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at, int keys, int first_head, bool divides) {
-  constexpr int vecs = panel_keys / Isa::lanes, some = heads * vecs <= 4 ? heads : 4 / vecs;
+  constexpr int vecs = panel_keys / Isa::lanes, heads_at_once = heads * vecs <= 4 ? heads : 4 / vecs;
   static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
   float* const panel = problem.scratch;
@@ -77,9 +77,9 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
       score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
     } else if (keys <= few_panel_keys) {
       // Each in a place of its own: what is read behind one was not just written.
-      float* const few = panel + i * few_panel_floats(problem.head_dim);
-      pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few);
-      score_tile<Isa, float, 1, 1, few_panel_keys>(query, few, problem.head_dim, nullptr, row);
+      float* const few_panel = panel + i * few_panel_floats(problem.head_dim);
+      pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few_panel);
+      score_tile<Isa, float, 1, 1, few_panel_keys>(query, few_panel, problem.head_dim, nullptr, row);
     } else {
       pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
       score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);
@@ -94,10 +94,10 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
     for (int v = 0; v < vecs; ++v) highest = Isa::max(highest, Isa::load(row + v * Isa::lanes));
     scale[i] = short_state<Isa>(highest, row, panel_keys);
   }
-  for (int i = 0; i < heads; i += some) {  // a panel's weights are the partial sums of its denominator
+  for (int i = 0; i < heads; i += heads_at_once) {  // a panel's weights are the partial sums of its denominator
     float* const rows = scores + i * panel_keys;
-    weights_side_by_side<Isa, some, vecs, some == 1 ? config::score_keys : panel_keys>(rows, 0, panel_keys, scale + i, false,
-                                                                                       rows);
+    weights_side_by_side<Isa, heads_at_once, vecs, heads_at_once == 1 ? config::score_keys : panel_keys>(
+        rows, 0, panel_keys, scale + i, false, rows);
   }
   for (int i = 0; i < heads; ++i) {
     short_values<Isa>(problem, first_head + i, scores + i * panel_keys, keys);
@@ -113,8 +113,9 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides
   if (keys == 0) {
     for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
   } else if (keys <= panel_keys) {
-    constexpr int some = chain_keys / panel_keys;
-    for (; problem.query_heads - head >= some; head += some) run_one_panel<Isa, some>(problem, at, keys, head, divides);
+    constexpr int heads_at_once = chain_keys / panel_keys;
+    for (; problem.query_heads - head >= heads_at_once; head += heads_at_once)
+      run_one_panel<Isa, heads_at_once>(problem, at, keys, head, divides);
     for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
   }
   const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));

@@ -67,8 +67,8 @@ struct BlockVisibility {
     const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
     return all || (low < high && (high > earliest.first || low < latest.sink_tokens));
   }
-  // Whether any row sees some of each group of keys, of which it sees some of the first and of the last.
-  bool has_all_groups(int key, int to) const {
+  // Whether any row sees some of each panel of keys, where it sees some of the first and of the last.
+  bool has_all_panels(int key, int to) const {
     return all || key + panel_keys > earliest.first || to - panel_keys < latest.sink_tokens;
   }
 };

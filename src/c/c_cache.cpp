@@ -10,13 +10,13 @@ constexpr size_t head_bytes = (sizeof(attend_cache) + config::alignment - 1) / c
 
 uint32_t check_of(const attend_cache& cache) {
   const int32_t fields[] = {cache.kv_heads,     cache.head_dim,    cache.value_dim,   cache.max_tokens, cache.key_format,
-                            cache.value_format, cache.ring_groups, cache.sink_groups, cache.tokens,     cache.most};
+                            cache.value_format, cache.ring_panels, cache.sink_panels, cache.tokens,     cache.peak_tokens};
   return check_sum(cache.magic, fields, int(sizeof fields / sizeof *fields));
 }
 
 // Tokens that there is memory for.
 int capacity(const attend_cache& cache) {
-  return cache.ring_groups > 0 ? (cache.sink_groups + cache.ring_groups) * panel_keys : cache.max_tokens;
+  return cache.ring_panels > 0 ? (cache.sink_panels + cache.ring_panels) * panel_keys : cache.max_tokens;
 }
 
 core::Format format(int32_t number) { return core::Format(number); }
@@ -24,9 +24,9 @@ core::Format format(int32_t number) { return core::Format(number); }
 // Bytes of a cache whose extents are within their limits; 0 when there cannot be so many.
 size_t cache_bytes(const attend_cache& cache) {
   // Extents are at most 2^16, 2^16 + 2^16 and 2^30, so this bound of the floats cannot overflow.
-  const uint64_t most =
+  const uint64_t floats =
       uint64_t(cache.kv_heads) * uint64_t(cache.head_dim + cache.value_dim + 2) * uint64_t(capacity(cache) + panel_keys);
-  if (most > (uint64_t(PTRDIFF_MAX) - head_bytes) / sizeof(float)) return 0;
+  if (floats > (uint64_t(PTRDIFF_MAX) - head_bytes) / sizeof(float)) return 0;
   const int tokens = capacity(cache), heads = cache.kv_heads;
   if (is_plain(cache)) {
     return head_bytes + sizeof(float) * (core::cache_key_floats(heads, cache.head_dim, tokens) +
@@ -38,7 +38,7 @@ size_t cache_bytes(const attend_cache& cache) {
          (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
 }
 
-constexpr int most_groups = ATTEND_MAX_TOKENS / panel_keys + 1;
+constexpr int panel_limit = ATTEND_MAX_TOKENS / panel_keys + 1;
 
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
 bool is_possible(const attend_cache& cache) {
@@ -46,8 +46,8 @@ bool is_possible(const attend_cache& cache) {
   return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
          within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8) &&
-         within(cache.ring_groups, 0, most_groups) && within(cache.sink_groups, 0, most_groups) &&
-         within(cache.tokens, 0, cache.max_tokens) && within(cache.most, cache.tokens, cache.max_tokens);
+         within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
+         within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
 }
 
 // The head of a cache of that shape without tokens, and its size.
@@ -72,9 +72,9 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   cache.max_tokens = int32_t(shape->max_tokens);
   cache.key_format = shape->key_format;
   cache.value_format = shape->value_format;
-  // The last group may hold one token only.
-  if (shape->window_keys > 0) cache.ring_groups = core::panel_count(int(shape->window_keys - 1)) + 1;
-  cache.sink_groups = core::panel_count(int(shape->sink_tokens));
+  // The last panel may hold one token only.
+  if (shape->window_keys > 0) cache.ring_panels = core::panel_count(int(shape->window_keys - 1)) + 1;
+  cache.sink_panels = core::panel_count(int(shape->sink_tokens));
   set_tokens(cache, 0);
   bytes = cache_bytes(cache);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_MAX_TOKENS);
@@ -98,7 +98,7 @@ core::Tensor<const float> check_append(Check& check, const attend_input* input, 
 
 void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
   cache.tokens = int32_t(tokens);
-  if (tokens == 0 || tokens > cache.most) cache.most = cache.tokens;
+  if (tokens == 0 || tokens > cache.peak_tokens) cache.peak_tokens = cache.tokens;
   cache.check = check_of(cache);
 }
 
@@ -112,7 +112,7 @@ void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core
 }
 
 bool is_plain(const attend_cache& cache) {
-  return (cache.key_format | cache.value_format) == ATTEND_FLOAT32 && cache.ring_groups == 0;
+  return (cache.key_format | cache.value_format) == ATTEND_FLOAT32 && cache.ring_panels == 0;
 }
 
 void check_cache(Check& check, const attend_cache* cache) {
@@ -154,8 +154,8 @@ core::FormatCache format_memory(const attend_cache& cache) {
       static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
   float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_scale_floats(heads, tokens) : 0);
   core::Paging paging;
-  paging.ring_groups = cache.ring_groups;
-  paging.sink_groups = cache.sink_groups;
+  paging.ring_panels = cache.ring_panels;
+  paging.sink_panels = cache.sink_panels;
   return {keys,
           values,
           key == core::Format::int8 ? scales : nullptr,

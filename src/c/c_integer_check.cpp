@@ -10,27 +10,31 @@ namespace {
 bool is_zero_point(int32_t zero) { return zero >= -128 && zero <= 127; }
 
 // Whether they may have come from attend_integer_prepare: shifts by other numbers would not be defined.
-bool is_prepared(const attend_integer_constants& of) {
+bool is_prepared(const attend_integer_constants& constants) {
   constexpr uint32_t last = 15u << 12;  // where core::score_scale lets weights end at the latest
-  if (of.score_factor >> 27 != 0) return false;
-  const uint32_t end = of.score_factor == 0 ? last : ((15u << 27) - 1) / of.score_factor + 1;
-  const bool score = of.score_right >= 0 && of.score_right <= 13 && of.score_left >= 0 && of.score_left <= 11 &&
-                     (of.score_right == 0 || of.score_left == 0) && of.score_end == (end < last ? end : last);
-  const bool output = of.output_factor >= 1 << 14 && of.output_factor < 1 << 15 && of.output_shift >= -4 &&
-                      of.output_shift <= 25 && of.output_zero_point >= -32768 && of.output_zero_point <= 32767;
-  return score && output && is_zero_point(of.query_zero_point) && is_zero_point(of.key_zero_point) &&
-         is_zero_point(of.value_zero_point) && bits_to<uint32_t>(of.output_scale) < 0x7f800000u;
+  if (constants.score_factor >> 27 != 0) return false;
+  const uint32_t end = constants.score_factor == 0 ? last : ((15u << 27) - 1) / constants.score_factor + 1;
+  const bool score = constants.score_right >= 0 && constants.score_right <= 13 && constants.score_left >= 0 &&
+                     constants.score_left <= 11 && (constants.score_right == 0 || constants.score_left == 0) &&
+                     constants.score_end == (end < last ? end : last);
+  const bool output = constants.output_factor >= 1 << 14 && constants.output_factor < 1 << 15 && constants.output_shift >= -4 &&
+                      constants.output_shift <= 25 && constants.output_zero_point >= -32768 &&
+                      constants.output_zero_point <= 32767;
+  return score && output && is_zero_point(constants.query_zero_point) && is_zero_point(constants.key_zero_point) &&
+         is_zero_point(constants.value_zero_point) && bits_to<uint32_t>(constants.output_scale) < 0x7f800000u;
 }
 
-void check_constants_of(Check& check, const attend_integer_problem& problem, const attend_integer_constants& of,
+void check_constants_of(Check& check, const attend_integer_problem& problem, const attend_integer_constants& constants,
                         attend_argument argument) {
-  check.require(is_prepared(of), ATTEND_CORRUPT, argument);
+  check.require(is_prepared(constants), ATTEND_CORRUPT, argument);
   const bool floats = problem.output_format == ATTEND_FLOAT32;
-  check.require(!floats || of.output_zero_point == 0, ATTEND_NO_EFFECT, ATTEND_ARG_OUTPUT_ZERO_POINT);
-  const bool fits = problem.output_format != ATTEND_INT8 || is_zero_point(of.output_zero_point);
+  check.require(!floats || constants.output_zero_point == 0, ATTEND_NO_EFFECT, ATTEND_ARG_OUTPUT_ZERO_POINT);
+  const bool fits = problem.output_format != ATTEND_INT8 || is_zero_point(constants.output_zero_point);
   check.require(fits, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OUTPUT_ZERO_POINT);
-  check.require(problem.key_scales.data == nullptr || of.key_zero_point == 0, ATTEND_CONFLICT, ATTEND_ARG_KEY_ZERO_POINT);
-  check.require(problem.value_scales.data == nullptr || of.value_zero_point == 0, ATTEND_CONFLICT, ATTEND_ARG_VALUE_ZERO_POINT);
+  check.require(problem.key_scales.data == nullptr || constants.key_zero_point == 0, ATTEND_CONFLICT,
+                ATTEND_ARG_KEY_ZERO_POINT);
+  check.require(problem.value_scales.data == nullptr || constants.value_zero_point == 0, ATTEND_CONFLICT,
+                ATTEND_ARG_VALUE_ZERO_POINT);
 }
 
 void check_constants(Check& check, const attend_integer_problem& problem, IntegerCall& call) {

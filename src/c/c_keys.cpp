@@ -38,7 +38,7 @@ void check_page_table(Check& check, const attend_problem& problem, CallOptions& 
   options.call.memory.read(check, found.range);
   check_page_numbers(check, problem, options, extent);
   options.first.paging.pages = pages.table;
-  options.first.paging.page_groups = int(pages.page_keys / panel_keys);
+  options.first.paging.page_panels = int(pages.page_keys / panel_keys);
   options.page_step = found.batch_step;
 }
 
@@ -78,12 +78,12 @@ bool any_seen(const attend_problem& problem, const CallOptions& options, ptrdiff
   return larger(from, seen) < to || from < smaller(to, problem.sink_tokens);
 }
 
-// A ring may have lost keys that are asked for: those between its copies of the sink groups and its first group.
+// A ring may have lost keys that are asked for: those between its copies of the sink panels and its first panel.
 void check_ring(Check& check, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
-  if (cache.ring_groups == 0 || options.call.batch == 0 || check.failed()) return;
-  const ptrdiff_t lost = ptrdiff_t(cache.sink_groups) * panel_keys;
-  const ptrdiff_t back = ptrdiff_t(first_ring_group(options.first.paging, cache.most)) * panel_keys;
+  if (cache.ring_panels == 0 || options.call.batch == 0 || check.failed()) return;
+  const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * panel_keys;
+  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, cache.peak_tokens)) * panel_keys;
   const bool any_lost = any_seen(problem, options, options.call.keys_of_row(0), lost, back);
   check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
@@ -109,7 +109,7 @@ void take_cache(const attend_cache& cache, core::Options& options) {
   options.value_scales = memory.value_scales;
   options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
   options.paging = memory.paging;
-  if (cache.ring_groups > 0) options.paging.ring_tokens = cache.most;
+  if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
 }
 
 }  // namespace

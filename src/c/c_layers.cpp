@@ -11,28 +11,31 @@ constexpr float usual_epsilon = 1e-5f;
 bool fits_heads(ptrdiff_t count, int heads, int width) { return int64_t(count) == int64_t(heads) * width; }
 
 // What makes keys and values, then the whole layer; all that is read of it is compared with what is written.
-void check_kept(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& of) {
+void check_kept(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& extents) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(&layer);
   memory.read_last(check, {begin, begin + layer.size});
   check_weights(check, memory, layer.key);
   check_weights(check, memory, layer.value);
-  check.require(fits_heads(layer.key.outputs, of.kv_heads, of.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
-  const bool fits = fits_heads(layer.value.outputs, of.kv_heads, of.value_dim) && layer.value.inputs == layer.key.inputs;
+  check.require(fits_heads(layer.key.outputs, extents.kv_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
+  const bool fits =
+      fits_heads(layer.value.outputs, extents.kv_heads, extents.value_dim) && layer.value.inputs == layer.key.inputs;
   check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_LAYER_VALUE);
-  memory.read_last(check, check_if_given(check, layer.query_norm, of.head_dim, ATTEND_ARG_QUERY_NORM));
-  memory.read_last(check, check_if_given(check, layer.key_norm, of.head_dim, ATTEND_ARG_KEY_NORM));
+  memory.read_last(check, check_if_given(check, layer.query_norm, extents.head_dim, ATTEND_ARG_QUERY_NORM));
+  memory.read_last(check, check_if_given(check, layer.key_norm, extents.head_dim, ATTEND_ARG_KEY_NORM));
   check_epsilon(check, layer.epsilon);
   const bool normalised = layer.query_norm != nullptr || layer.key_norm != nullptr;
   const bool usual = bits_to<uint32_t>(layer.epsilon) == bits_to<uint32_t>(usual_epsilon);
   check.require(normalised || usual, ATTEND_NO_EFFECT, ATTEND_ARG_EPSILON);
-  if (layer.rotary != nullptr) check_rotary(check, memory, layer.rotary, of.head_dim);
+  if (layer.rotary != nullptr) check_rotary(check, memory, layer.rotary, extents.head_dim);
 }
-void check_layer(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& of) {
-  check_kept(check, memory, layer, of);
+void check_layer(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& extents) {
+  check_kept(check, memory, layer, extents);
   check_weights(check, memory, layer.query);
   check_weights(check, memory, layer.output);
-  check.require(fits_heads(layer.query.outputs, of.query_heads, of.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY);
-  check.require(fits_heads(layer.output.inputs, of.query_heads, of.value_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_OUTPUT);
+  check.require(fits_heads(layer.query.outputs, extents.query_heads, extents.head_dim), ATTEND_MISMATCH,
+                ATTEND_ARG_LAYER_QUERY);
+  check.require(fits_heads(layer.output.inputs, extents.query_heads, extents.value_dim), ATTEND_MISMATCH,
+                ATTEND_ARG_LAYER_OUTPUT);
 }
 
 // What a problem leaves to the layer.
@@ -72,13 +75,13 @@ void check_extents(Check& check, const attend_problem* problem, LayerUse& use) {
     if (problem->keys == ATTEND_ALL_KEYS) use.problem.keys = problem->queries;
     check.within(use.problem.keys, 0, problem->queries, ATTEND_ARG_KEYS);
   }
-  core::Problem& of = use.call.first;
-  of.kv_heads = int(problem->kv_heads);
-  of.head_dim = int(problem->head_dim);
-  of.key_panels = cache != nullptr;
+  core::Problem& extents = use.call.first;
+  extents.kv_heads = int(problem->kv_heads);
+  extents.head_dim = int(problem->head_dim);
+  extents.key_panels = cache != nullptr;
   use.call.of_layer = true;
   use.call.plain = is_plain(*problem) && (cache == nullptr || is_plain(*cache));
-  plan(use.call, cache != nullptr ? cache->max_tokens : of.queries);
+  plan(use.call, cache != nullptr ? cache->max_tokens : extents.queries);
 }
 
 detail::LayerMemory memory_of(Check& check, LayerUse& use) {
@@ -199,16 +202,16 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
 }
 
 // Extents of attend_project_memory, and its work memory.
-detail::LayerMemory check_memory_tokens(Check& check, const attend_layer* layer, ptrdiff_t tokens, core::Problem& of) {
+detail::LayerMemory check_memory_tokens(Check& check, const attend_layer* layer, ptrdiff_t tokens, core::Problem& extents) {
   check.whole_struct(layer, alignof(attend_layer), sizeof *layer, ATTEND_ARG_LAYER);
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   if (!check.failed()) check_cache(check, layer->cache);
-  if (check.failed()) return {of, 0, 0, 0};
-  of.query_heads = of.kv_heads = layer->cache->kv_heads;
-  of.head_dim = layer->cache->head_dim;
-  of.value_dim = layer->cache->value_dim;
-  check_kept(check, Memory(), *layer, of);
-  const detail::LayerMemory memory(of, int(tokens), 0, 0);
+  if (check.failed()) return {extents, 0, 0, 0};
+  extents.query_heads = extents.kv_heads = layer->cache->kv_heads;
+  extents.head_dim = layer->cache->head_dim;
+  extents.value_dim = layer->cache->value_dim;
+  check_kept(check, Memory(), *layer, extents);
+  const detail::LayerMemory memory(extents, int(tokens), 0, 0);
   check.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_TOKENS);
   return memory;
 }
@@ -254,8 +257,8 @@ attend_status attend_cross_attention(const attend_problem* problem, const attend
 
 size_t attend_memory_workspace_size(const attend_layer* layer, ptrdiff_t tokens) {
   Check check;
-  core::Problem of = {};
-  const detail::LayerMemory memory = check_memory_tokens(check, layer, tokens, of);
+  core::Problem extents = {};
+  const detail::LayerMemory memory = check_memory_tokens(check, layer, tokens, extents);
   const size_t bytes = size_t(memory.floats * sizeof(float));
   return check.failed() ? 0 : bytes == 0 ? size_t(ATTEND_ALIGNMENT) : bytes;  // 0 means refused
 }
@@ -263,8 +266,8 @@ size_t attend_memory_workspace_size(const attend_layer* layer, ptrdiff_t tokens)
 attend_status attend_project_memory(const attend_layer* layer, const float* x, ptrdiff_t tokens, void* workspace,
                                     size_t workspace_size) {
   Check check;
-  core::Problem of = {};
-  const detail::LayerMemory places = check_memory_tokens(check, layer, tokens, of);
+  core::Problem extents = {};
+  const detail::LayerMemory places = check_memory_tokens(check, layer, tokens, extents);
   if (check.failed() || tokens == 0) return check.status();
   attend_cache& cache = *layer->cache;
   check.require(tokens <= cache.max_tokens - cache.tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
@@ -273,10 +276,10 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   const Range work = check_workspace(check, workspace, workspace_size, size_t(places.floats * sizeof(float)));
   memory.write(check, work, ATTEND_ARG_WORKSPACE);
   memory.read_last(check, check_vectors(check, x, tokens, layer->key.inputs, ATTEND_ARG_X));
-  check_kept(check, memory, *layer, of);
+  check_kept(check, memory, *layer, extents);
   if (check.failed()) return check.status();
-  const RunTimeLayer from(*layer, of);
-  const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, of)};
+  const RunTimeLayer from(*layer, extents);
+  const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, extents)};
   const LayerCall call = {{places}, from, kept, nullptr, nullptr, static_cast<float*>(workspace), cache.tokens};
   call.store(x, int(tokens));
   return ATTEND_OK;

@@ -10,7 +10,7 @@ namespace {
 
 // What would change or show other scores.
 void check_left_to_additive(Check& check, const attend_problem& problem) {
-  const auto left = [&](bool is, attend_argument argument) { check.require(is, ATTEND_CONFLICT, argument); };
+  const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
   constexpr float usual = ATTEND_DEFAULT_SCALE;
   const int stage = problem.scores.stage;
   check_one_sequence(check, problem);
@@ -77,21 +77,21 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   const Range range = check_workspace(check, workspace, workspace_size, size_t(memory.floats * sizeof(float)));
   call.memory.write(check, range, ATTEND_ARG_WORKSPACE);
   if (check.failed()) return check.status();
-  core::Problem of = problem_of_row(call, 0);
-  if (of.queries == 0) return ATTEND_OK;
+  core::Problem row_problem = problem_of_row(call, 0);
+  if (row_problem.queries == 0) return ATTEND_OK;
   float* const work = static_cast<float*>(workspace);
   float* const scores = work + size_t(memory.scores);
-  for (int t = 0; t < of.queries; ++t) {
-    core::additive_scores(of.query.data + t * of.query.token_stride, of.key, of.keys, int(problem->head_dim), v,
-                          work + size_t(memory.sums), scores + t * ptrdiff_t(call.first.keys));
+  for (int t = 0; t < row_problem.queries; ++t) {
+    core::additive_scores(row_problem.query.data + t * row_problem.query.token_stride, row_problem.key, row_problem.keys,
+                          int(problem->head_dim), v, work + size_t(memory.sums), scores + t * ptrdiff_t(call.first.keys));
   }
   constexpr float zero = 0.0f;
-  of.query = of.key = {&zero, 0, 0};  // the only number of every query and key
-  of.scale = 1.0f;
-  of.scratch = work;
-  if (call.queries_last) of.offset = of.keys - of.queries;
+  row_problem.query = row_problem.key = {&zero, 0, 0};  // the only number of every query and key
+  row_problem.scale = 1.0f;
+  row_problem.scratch = work;
+  if (call.queries_last) row_problem.offset = row_problem.keys - row_problem.queries;
   options.first.bias = {scores, 0, call.first.keys, 0, call.first.keys};
-  core::run(of, options.first);
+  core::run(row_problem, options.first);
   return ATTEND_OK;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 struct ConvertWeights {
   template <core::Format format>
-  void of() const {
+  void run_with() const {
     if constexpr (format != core::Format::float32) {
       core::convert_weights<format>(static_cast<const float*>(weights.data), int(weights.outputs), int(weights.inputs), memory,
                                     scales);

@@ -57,7 +57,7 @@ namespace {
 
 struct RunLinear {
   template <core::Format format>
-  void of() const {
+  void run_with() const {
     core::run_linear<format>(linear);
   }
   const core::Linear& linear;

@@ -8,7 +8,7 @@ namespace {
 
 struct PackWeights {
   template <core::Format format>
-  void of() const {
+  void run_with() const {
     core::pack_weights<format>(weights.data, weights.inputs, int(weights.outputs), int(weights.inputs), memory);
   }
   const attend_weights& weights;

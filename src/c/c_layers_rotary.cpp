@@ -62,14 +62,14 @@ attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x,
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
   check.within(head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
-  const Range of = check_structs(check, x, 1, ATTEND_ARG_X);
+  const Range range = check_structs(check, x, 1, ATTEND_ARG_X);
   if (check.failed()) return check.status();
   check.within(position, 0, INT32_MAX - tokens, ATTEND_ARG_POSITION);
   check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
   const Extent extent = extent_of({1, tokens, heads, head_dim}, {0, x->token_stride, x->head_stride}, Axes::token_head);
   Memory memory;
   memory.write(check, check.place_apart(x->data, extent, float_bits, ATTEND_ARG_X).range, ATTEND_ARG_X);
-  memory.read_last(check, of);
+  memory.read_last(check, range);
   check_rotary(check, memory, rotary, head_dim);
   if (check.failed()) return check.status();
   const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);

@@ -9,7 +9,7 @@ namespace {
 template <class Run>
 attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y, bool takes_bias, Run run) {
   Check check;
-  const Range of = check_structs(check, norm, 1, ATTEND_ARG_NORM);
+  const Range range = check_structs(check, norm, 1, ATTEND_ARG_NORM);
   check.within(rows, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_ROWS);
   if (check.failed()) return check.status();
   check.within(norm->width, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_WIDTH);
@@ -18,7 +18,7 @@ attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows,
   const Range to = check_vectors(check, y, rows, norm->width, ATTEND_ARG_Y);
   Memory memory;
   memory.write(check, to, ATTEND_ARG_Y);
-  memory.read_last(check, of);
+  memory.read_last(check, range);
   read_same(check, memory, check_vectors(check, x, rows, norm->width, ATTEND_ARG_X), to);
   memory.read_last(check, check_if_given(check, norm->weight, norm->width, ATTEND_ARG_NORM_WEIGHT));
   memory.read_last(check, check_if_given(check, norm->bias, norm->width, ATTEND_ARG_NORM_BIAS));
@@ -38,11 +38,11 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_rms_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
-  return normalise(norm, x, rows, y, false, [](const core::Normalisation& of) { core::rms_norm(of); });
+  return normalise(norm, x, rows, y, false, [](const core::Normalisation& rows_of_call) { core::rms_norm(rows_of_call); });
 }
 
 attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
-  return normalise(norm, x, rows, y, true, [](const core::Normalisation& of) { core::layer_norm(of); });
+  return normalise(norm, x, rows, y, true, [](const core::Normalisation& rows_of_call) { core::layer_norm(rows_of_call); });
 }
 
 attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {

@@ -75,12 +75,12 @@ ptrdiff_t check_next_key(Check& check, const void* states, const Call& call, att
 void check_all_taken(Check& check, const attend_problem& problem, Call& call) {
   if (check.failed() || call.batch == 0 || call.first.queries == 0) return;
   const ptrdiff_t began = check_begun(check, problem.states, call, ATTEND_ARG_STATES);
-  const ptrdiff_t stand = check_next_key(check, problem.states, call, ATTEND_ARG_STATES);
+  const ptrdiff_t next_key = check_next_key(check, problem.states, call, ATTEND_ARG_STATES);
   if (problem.cache != nullptr) check_cache(check, problem.cache);
   if (problem.cache != nullptr && !check.failed()) call.memory.read(check, cache_range(*problem.cache));
   const ptrdiff_t keys = check_key_count(check, problem);
-  check.require(stand == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
-  check.require(stand > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
+  check.require(next_key == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
+  check.require(next_key > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
 
 // All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
@@ -122,11 +122,11 @@ namespace {
 
 // Calls with each batch row, or a part of it.
 template <class Run>
-void each_row_with_options(const CallOptions& of, int part, int parts, Run run) {
-  each_row(of.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
-    core::Problem of_row = problem_of_row(of.call, row);
-    const core::Options options = options_of_row(of, row);
-    if (of.call.queries_last) of_row.offset = of_row.keys - of_row.queries;
+void each_row_with_options(const CallOptions& call_options, int part, int parts, Run run) {
+  each_row(call_options.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
+    core::Problem of_row = problem_of_row(call_options.call, row);
+    const core::Options options = options_of_row(call_options, row);
+    if (call_options.call.queries_last) of_row.offset = of_row.keys - of_row.queries;
     // States of a row that ends before the keys of this call stay as they are.
     if (of_row.keys < options.first_key) of_row.keys = options.first_key;
     run(of_row, options, row_part, row_parts);
@@ -145,8 +145,8 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
     check_begun(check, problem.states, call, ATTEND_ARG_STATES);
     each_row_with_options(
         call_options, part, parts, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-          const bool stand = check.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
-          check.require(stand, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
+          const bool continues = check.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
+          check.require(continues, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
         });
   }
   if (check.failed()) return check.status();

@@ -101,9 +101,9 @@ ptrdiff_t check_mask(Check& check, Memory& memory, const attend_mask& mask, cons
 // Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;
 // the others are cut.
 template <class Call, class Row>
-void each_row(const Call& call, const Parts& of, Row run) {
+void each_row(const Call& call, const Parts& cut, Row run) {
   if (call.first.queries == 0) return;
-  const int part = int(of.part), parts = int(of.parts);
+  const int part = int(cut.part), parts = int(cut.parts);
   const ptrdiff_t whole = call.key_lengths == nullptr ? call.batch - call.batch % parts : 0;
   for (ptrdiff_t row = part; row < whole; row += parts) run(row, 0, 1);
   for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);

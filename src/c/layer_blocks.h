@@ -19,7 +19,7 @@ struct LayerMatrix {
 struct RunTimeLayer {
   RunTimeLayer(const attend_layer& layer, const core::Problem& heads)
       : steps(layer),
-        of(heads),
+        extents(heads),
         query{layer.query},
         key{layer.key},
         value{layer.value},
@@ -29,13 +29,13 @@ struct RunTimeLayer {
         output_width(layer.output.outputs) {}
 
   void prepare_queries(float* tokens, int position, int count) const {
-    prepare(tokens, position, count, of.query_heads, steps.query_norm);
+    prepare(tokens, position, count, extents.query_heads, steps.query_norm);
   }
   void prepare_keys(float* tokens, int position, int count) const {
-    prepare(tokens, position, count, of.kv_heads, steps.key_norm);
+    prepare(tokens, position, count, extents.kv_heads, steps.key_norm);
   }
   void prepare(float* tokens, int position, int count, int heads, const float* norm) const {
-    const int dim = of.head_dim;
+    const int dim = extents.head_dim;
     if (norm != nullptr) core::rms_norm({tokens, dim, tokens, dim, norm, nullptr, count * heads, dim, steps.epsilon});
     if (steps.rotary == nullptr) return;
     const core::Rotation rotation = rotation_of(*steps.rotary, tokens, heads, dim);
@@ -43,7 +43,7 @@ struct RunTimeLayer {
   }
 
   const attend_layer& steps;
-  const core::Problem& of;  // heads and widths
+  const core::Problem& extents;  // heads and widths
   LayerMatrix query, key, value, output;
   ptrdiff_t width, memory_width, output_width;
 };
@@ -71,9 +71,9 @@ struct Kept {
 };
 using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlaces, Kept>;
 
-inline detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& of) {
-  return {{keys, ptrdiff_t(of.kv_heads) * of.head_dim, of.head_dim},
-          {values, ptrdiff_t(of.kv_heads) * of.value_dim, of.value_dim}};
+inline detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& extents) {
+  return {{keys, ptrdiff_t(extents.kv_heads) * extents.head_dim, extents.head_dim},
+          {values, ptrdiff_t(extents.kv_heads) * extents.value_dim, extents.value_dim}};
 }
 
 }  // namespace c_surface

@@ -38,7 +38,7 @@ inline void read_same(Check& check, const Memory& memory, Range read, Range writ
 
 // What problems of one sequence, of floats in arrays or of a layer, leave as it was initialised.
 inline void check_one_sequence(Check& check, const attend_problem& problem) {
-  const auto left = [&](bool is, attend_argument argument) { check.require(is, ATTEND_CONFLICT, argument); };
+  const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
   const auto floats = [](int format) { return format == ATTEND_DEFAULT_FORMAT || format == ATTEND_FLOAT32; };
   left(floats(problem.query_format), ATTEND_ARG_QUERY_FORMAT);
   left(floats(problem.key_format), ATTEND_ARG_KEY_FORMAT);
@@ -71,13 +71,13 @@ template <class Call>
 void with_format(int format, const Call& call) {
   switch (format) {
     case ATTEND_FLOAT16:
-      return call.template of<core::Format::float16>();
+      return call.template run_with<core::Format::float16>();
     case ATTEND_BFLOAT16:
-      return call.template of<core::Format::bfloat16>();
+      return call.template run_with<core::Format::bfloat16>();
     case ATTEND_INT8:
-      return call.template of<core::Format::int8>();
+      return call.template run_with<core::Format::int8>();
     default:
-      return call.template of<core::Format::float32>();
+      return call.template run_with<core::Format::float32>();
   }
 }
 

@@ -14,11 +14,11 @@ struct attend_cache {
   int32_t max_tokens;
   int32_t key_format;
   int32_t value_format;
-  int32_t ring_groups;  // 0: none
-  int32_t sink_groups;
-  int32_t tokens;  // held
-  int32_t most;    // that were held since it was empty
-  uint32_t check;  // of the fields above
+  int32_t ring_panels;  // 0: none
+  int32_t sink_panels;
+  int32_t tokens;       // held
+  int32_t peak_tokens;  // that were held since it was empty
+  uint32_t check;       // of the fields above
 };
 
 namespace attend {
@@ -73,7 +73,7 @@ struct Call {
 
 // Its options.
 struct CallOptions {
-  CallOptions(Call& of) : call(of) {}
+  CallOptions(Call& call_) : call(call_) {}
   Call& call;
   core::Options first = {};  // of batch row 0
   // From one batch row to the next, in bytes; of masks and biases in elements.

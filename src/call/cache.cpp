@@ -57,10 +57,10 @@ template <class Put>
 ATTEND_ALWAYS_INLINE void store_tokens(const core::FormatCache& cache, int position, int count, core::Tensor<const float> key,
                                        core::Tensor<const float> value, Put put) {
   for (int token = position; token < position + count; ++token) {
-    const int group = token / panel_keys, lane = token % panel_keys;
+    const int panel = token / panel_keys, lane = token % panel_keys;
     const Token rows = {key.data, value.data, key.head_stride, value.head_stride};
-    put_token(cache, ptrdiff_t(slot_group(cache.paging, token + 1, group)) * panel_keys + lane, rows, put);
-    if (cache.paging.ring_groups > 0 && group < cache.paging.sink_groups) put_token(cache, token, rows, put);
+    put_token(cache, ptrdiff_t(slot_panel(cache.paging, token + 1, panel)) * panel_keys + lane, rows, put);
+    if (cache.paging.ring_panels > 0 && panel < cache.paging.sink_panels) put_token(cache, token, rows, put);
     key.data += key.token_stride;
     value.data += value.token_stride;
   }

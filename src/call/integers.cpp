@@ -35,29 +35,29 @@ void move_bytes(Tensor<Byte>& tensor, int token, int head, ptrdiff_t bytes) {
   tensor.data += (token * tensor.token_stride + head * tensor.head_stride) * bytes;
 }
 
-// Leaves a piece of a problem. output_bytes: of one number of the output.
-void take_integer_piece(IntegerProblem& problem, const Piece& piece, ptrdiff_t output_bytes) {
-  move_bytes(problem.query, piece.token, piece.query_head, 1);
-  if (problem.output.data != nullptr) move_bytes(problem.output, piece.token, piece.query_head, output_bytes);
-  move_bytes(problem.key, 0, piece.kv_head, 1);
-  move_bytes(problem.value, 0, piece.kv_head, 1);
-  problem.score_scales += piece.query_head * problem.score_scale_stride;
-  problem.output_scales += piece.query_head * problem.output_scale_stride;
-  problem.offset = offset_after(problem.offset, piece.token);
-  problem.queries = piece.tokens;
-  problem.kv_heads = piece.kv_heads;
-  problem.query_heads = piece.query_heads;
+// Makes the problem that of one unit of work. output_bytes: of one number of the output.
+void take_integer_unit(IntegerProblem& problem, const WorkUnit& work_unit, ptrdiff_t output_bytes) {
+  move_bytes(problem.query, work_unit.token, work_unit.query_head, 1);
+  if (problem.output.data != nullptr) move_bytes(problem.output, work_unit.token, work_unit.query_head, output_bytes);
+  move_bytes(problem.key, 0, work_unit.kv_head, 1);
+  move_bytes(problem.value, 0, work_unit.kv_head, 1);
+  problem.score_scales += work_unit.query_head * problem.score_scale_stride;
+  problem.output_scales += work_unit.query_head * problem.output_scale_stride;
+  problem.offset = offset_after(problem.offset, work_unit.token);
+  problem.queries = work_unit.tokens;
+  problem.kv_heads = work_unit.kv_heads;
+  problem.query_heads = work_unit.query_heads;
 }
 
-// All fields by name, as in option_pieces.h: a new one does not compile here until somebody has said what a piece has of it.
-void take_options_of_piece(IntegerOptions& options, const Piece& piece) {
+// All fields by name, as in option_pieces.h: a new one does not compile here until somebody has decided what a unit has of it.
+void take_options_of_unit(IntegerOptions& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
                           key_scale_stride, value_scale_stride, output_format, float_scale, ring_chunks, sink_chunks,
                           ring_tokens, origin, first_key, partial, states, begins] = options;
-  visible.first += piece.token * visible.token_stride + piece.query_head * visible.head_stride;
-  if (states.data != nullptr) states.data += piece.token * states.token_stride + piece.query_head * states.head_stride;
-  if (key_scales != nullptr) key_scales += piece.kv_head * key_scale_stride;
-  if (value_scales != nullptr) value_scales += piece.kv_head * value_scale_stride;
+  visible.first += work_unit.token * visible.token_stride + work_unit.query_head * visible.head_stride;
+  if (states.data != nullptr) states.data += work_unit.token * states.token_stride + work_unit.query_head * states.head_stride;
+  if (key_scales != nullptr) key_scales += work_unit.kv_head * key_scale_stride;
+  if (value_scales != nullptr) value_scales += work_unit.kv_head * value_scale_stride;
 }
 
 ptrdiff_t output_bytes(const IntegerOptions& options) {
@@ -68,10 +68,10 @@ ptrdiff_t output_bytes(const IntegerOptions& options) {
 
 void run_part(const IntegerProblem& problem, int part, int parts) {
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
-  for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
-    IntegerProblem of_piece = problem;
-    take_integer_piece(of_piece, piece, 1);
-    run(of_piece);
+  for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
+    IntegerProblem unit_problem = problem;
+    take_integer_unit(unit_problem, work_unit, 1);
+    run(unit_problem);
   });
 }
 
@@ -80,12 +80,12 @@ void run_part(const IntegerProblem& problem, const IntegerOptions& options, int 
     const Visibility visibility = visibility_of(problem, options, token);
     return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
   };
-  for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
-    IntegerProblem of_piece = problem;
-    IntegerOptions its = options;
-    take_integer_piece(of_piece, piece, output_bytes(options));
-    take_options_of_piece(its, piece);
-    run(of_piece, its);
+  for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
+    IntegerProblem unit_problem = problem;
+    IntegerOptions unit_options = options;
+    take_integer_unit(unit_problem, work_unit, output_bytes(options));
+    take_options_of_unit(unit_options, work_unit);
+    run(unit_problem, unit_options);
   });
 }
 
@@ -100,18 +100,18 @@ void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, 
   const KeyUnits units = key_units(problem, options, part, parts);
   for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments, first_key = seen.segment(unit - head * segments) * segment_keys;
-    const Piece piece = {0, problem.queries, head, 1, head * group, group};
-    IntegerProblem of_unit = problem;
-    IntegerOptions its = options;
-    of_unit.output.data = nullptr;
-    take_integer_piece(of_unit, piece, 0);
-    take_options_of_piece(its, piece);
-    its.first_key = first_key;
-    its.partial = true;
-    if (options.ring_chunks > 0 && options.ring_tokens == 0) its.ring_tokens = problem.keys;
-    of_unit.keys = first_key + at_most(problem.keys - first_key, segment_keys);
-    of_unit.output = {reinterpret_cast<int8_t*>(partials + unit * unit_numbers), group * row, row};
-    run(of_unit, its);
+    const WorkUnit work_unit = {0, problem.queries, head, 1, head * group, group};
+    IntegerProblem unit_problem = problem;
+    IntegerOptions unit_options = options;
+    unit_problem.output.data = nullptr;
+    take_integer_unit(unit_problem, work_unit, 0);
+    take_options_of_unit(unit_options, work_unit);
+    unit_options.first_key = first_key;
+    unit_options.partial = true;
+    if (options.ring_chunks > 0 && options.ring_tokens == 0) unit_options.ring_tokens = problem.keys;
+    unit_problem.keys = first_key + at_most(problem.keys - first_key, segment_keys);
+    unit_problem.output = {reinterpret_cast<int8_t*>(partials + unit * unit_numbers), group * row, row};
+    run(unit_problem, unit_options);
   }
 }
 

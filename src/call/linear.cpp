@@ -29,13 +29,13 @@ void run_linear_part(const Linear& linear, int part, int parts) {
   Linear of_part = linear;
   const int panels = panel_count(linear.outputs);
   if (linear.tokens > panels) {
-    const int token = share_of(linear.tokens, part, parts).whole;
+    const int token = count_before(linear.tokens, part, parts).whole;
     of_part.input += token * linear.input_stride;
     of_part.output += token * linear.output_stride;
-    of_part.tokens = share_of(linear.tokens, part + 1, parts).whole - token;
+    of_part.tokens = count_before(linear.tokens, part + 1, parts).whole - token;
   } else {
-    const int first = share_of(panels, part, parts).whole * panel_keys;
-    const int end = at_most(share_of(panels, part + 1, parts).whole * panel_keys, linear.outputs);
+    const int first = count_before(panels, part, parts).whole * panel_keys;
+    const int end = at_most(count_before(panels, part + 1, parts).whole * panel_keys, linear.outputs);
     const ptrdiff_t stride = linear.panels ? linear.inputs : linear.weight_stride;
     of_part.weights = static_cast<const NumberOf<format>*>(linear.weights) + first * stride;
     if (linear.scales != nullptr) of_part.scales += first;

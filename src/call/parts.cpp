@@ -20,10 +20,10 @@ void take_segment(Problem& problem, int segment) {
 
 void run_part(const Problem& problem, int part, int parts) {
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
-  for_each_piece(problem, part, parts, token_work, [&](const Piece& piece) {
-    Problem of_piece = problem;
-    take_piece(of_piece, piece);
-    run(of_piece);
+  for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
+    Problem unit_problem = problem;
+    take_unit(unit_problem, work_unit);
+    run(unit_problem);
   });
 }
 
@@ -38,32 +38,33 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
   const KeyUnits units = key_units(problem, part, parts);
   for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments;
-    Problem of_unit = problem;
-    of_unit.output = {partials, 0, 0};  // stays there, whichever head is taken
-    take_piece(of_unit, {0, problem.queries, head, 1, head * group, group});
-    take_segment(of_unit, unit - head * segments);
-    of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    sum_segment(of_unit);
+    Problem unit_problem = problem;
+    unit_problem.output = {partials, 0, 0};  // stays there, whichever head is taken
+    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group});
+    take_segment(unit_problem, unit - head * segments);
+    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    sum_segment(unit_problem);
   }
 }
 
 namespace {
 
 template <class Call>
-void each_piece(const Problem& problem, const Options& options, int part, int parts, Call call) {
+void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
   const auto token_work = [&](int token) {
     const Visibility visibility = visibility_of(problem, options, token);
     return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
   };
-  for_each_piece(problem, part, parts, token_work, call);
+  for_each_unit(problem, part, parts, token_work, call);
 }
 
 // Calls with the state of each row of a part.
 template <class Call>
 void each_state(const Problem& problem, const Options& options, int part, int parts, Call call) {
-  each_piece(problem, options, part, parts, [&](const Piece& piece) {
-    for (int token = piece.token; token < piece.token + piece.tokens; ++token) {
-      for (int head = 0; head < piece.query_heads; ++head) call(element(options.states, token, piece.query_head + head));
+  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
+    for (int token = work_unit.token; token < work_unit.token + work_unit.tokens; ++token) {
+      for (int head = 0; head < work_unit.query_heads; ++head)
+        call(element(options.states, token, work_unit.query_head + head));
     }
   });
 }
@@ -89,12 +90,12 @@ int next_key(const float* state) {
 
 void run_part(const Problem& problem, const Options& options, int part, int parts) {
   const Formats formats = formats_of(options);
-  each_piece(problem, options, part, parts, [&](const Piece& piece) {
-    Problem of_piece = problem;
-    Options its = options;
-    take_piece(of_piece, piece, formats);
-    take_piece_of_options(its, piece);
-    run(of_piece, its);
+  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
+    Problem unit_problem = problem;
+    Options unit_options = options;
+    take_unit(unit_problem, work_unit, formats);
+    take_unit_of_options(unit_options, work_unit);
+    run(unit_problem, unit_options);
   });
 }
 
@@ -126,14 +127,14 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
   const KeyUnits units = key_units(problem, options, part, parts);
   for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments;
-    const Piece piece = {0, problem.queries, head, 1, head * group, group};
-    Problem of_unit = problem;
-    Options its = options;
-    take_piece(of_unit, piece, formats_of(options));
-    take_piece_of_options(its, piece);
-    take_segment(of_unit, its, seen.segment(unit - head * segments));
-    of_unit.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    run(of_unit, its);
+    const WorkUnit work_unit = {0, problem.queries, head, 1, head * group, group};
+    Problem unit_problem = problem;
+    Options unit_options = options;
+    take_unit(unit_problem, work_unit, formats_of(options));
+    take_unit_of_options(unit_options, work_unit);
+    take_segment(unit_problem, unit_options, seen.segment(unit - head * segments));
+    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
+    run(unit_problem, unit_options);
   }
 }
 

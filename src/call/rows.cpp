@@ -88,16 +88,16 @@ void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosine
 void rotate(const Rotation& rotation) { ActiveBackend::call<Rotate>(rotation); }
 
 void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride) {
-  constexpr int most = 16;  // pairs whose angles are computed at a time
-  float cosines[most], sines[most];
+  constexpr int pair_limit = 16;  // pairs whose angles are computed at a time
+  float cosines[pair_limit], sines[pair_limit];
   for (int token = 0; token < tokens; ++token) {
-    for (int pair = 0; pair < rotation.pairs; pair += most) {
-      Rotation some = rotation;
-      some.first += token * token_stride + pair * (rotation.partner == 1 ? 2 : 1);
-      some.pairs = rotation.pairs - pair < most ? rotation.pairs - pair : most;
-      some.cosines = cosines, some.sines = sines;
-      rotary_angles(turns + pair, some.pairs, position + token, cosines, sines);
-      rotate(some);
+    for (int pair = 0; pair < rotation.pairs; pair += pair_limit) {
+      Rotation block = rotation;
+      block.first += token * token_stride + pair * (rotation.partner == 1 ? 2 : 1);
+      block.pairs = rotation.pairs - pair < pair_limit ? rotation.pairs - pair : pair_limit;
+      block.cosines = cosines, block.sines = sines;
+      rotary_angles(turns + pair, block.pairs, position + token, cosines, sines);
+      rotate(block);
     }
   }
 }

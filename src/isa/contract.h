@@ -103,7 +103,7 @@ struct EmbeddedOperations : CommonOperations<Isa> {
   bool has_panel_outputs = Isa::has_panel_outputs;       // whether there is panel_outputs: chains.h, OutputChains
   int row_outputs = Isa::template row_outputs<float>;    // how many rows outputs_of_rows takes, or 0: there is none
   int (*columns)(int rows, bool apart) = &Isa::columns;  // and of floats
-  int (*panel_columns)(int rows, int columns, int most) = &Isa::panel_columns;  // of a panel, for so many that are seen
+  int (*panel_columns)(int rows, int columns, int limit) = &Isa::panel_columns;  // of a panel, for so many that are seen
   // A few rows' and columns' sums of products, as chains.h defines them: any; where b's columns lie side by side; and such of
   // one row that go on from the sums that are there.
   void (*chains)(const ChainsOf<float>& c) = &Isa::chains;
@@ -156,7 +156,7 @@ struct TileSteps {
   // sums[r][v] += factors[r][i] * the vector at vectors[0] + i * stride + 4 * v, i ascending below 4, each rounded once. Of 1 x
   // 8 the last 4 vectors lie from vectors[1] on, and take their factors from factors[1].
   void (*two_rows)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[2][4]) = &Isa::four_steps;
-  void (*few)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
+  void (*half_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][4]) = &Isa::four_steps;
   void (*one_row)(Factors factors, Vectors vectors, ptrdiff_t stride, Vec (&sums)[1][8]) = &Isa::four_steps;
 };
 

@@ -67,18 +67,18 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
   const bool far = magnitude(max) >= magnitude(near_max);
   const float reference = far ? even_reference(max) : 0.0f;
   const Vec by = Isa::broadcast(reference), near = Isa::broadcast(far ? Scalar::sub(max, reference) : max);
-  constexpr int vecs = panel_keys / Isa::lanes, some = Isa::lanes == 1 ? 1 : vecs < 4 ? vecs : 4;  // side by side
-  for (int k = 0; k < panel_keys; k += some * Isa::lanes) {
-    Vec weight[some], power[some];
+  constexpr int vecs = panel_keys / Isa::lanes, vecs_at_once = Isa::lanes == 1 ? 1 : vecs < 4 ? vecs : 4;  // side by side
+  for (int k = 0; k < panel_keys; k += vecs_at_once * Isa::lanes) {
+    Vec weight[vecs_at_once], power[vecs_at_once];
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) {
+    for (int i = 0; i < vecs_at_once; ++i) {
       const Vec score = Isa::sub(Isa::load(scores + k + i * Isa::lanes), by), shifted = Isa::add(score, shift);
       weight[i] = Isa::sub(score, Isa::sub(shifted, shift));
       power[i] = Isa::max(Isa::sub(shifted, near), least);
     }
-    exp2_fraction<Isa, some>(weight);
+    exp2_fraction<Isa, vecs_at_once>(weight);
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) {
+    for (int i = 0; i < vecs_at_once; ++i) {
       const Vec scaled = Isa::mul(Isa::mul(weight[i], Isa::two_to(power[i])), Isa::broadcast(factor));
       const Vec kept = Isa::where_equal(power[i], least, Isa::zero(), scaled);
       // Which weights are as good as nothing depends on the maximum, and that on how the call was cut: below this none is left.
@@ -90,9 +90,9 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
 
 // Scores in base 2, which were kept where the weights shall be, become these. With a NaN, all that are seen are NaN: which of
 // them would be as good as nothing depends on how the call was cut.
-//   some  [panel_keys] work memory
+//   panel  [panel_keys] work memory
 template <class Isa>
-void finish_weights(float* weights, int count, float max, const Denominator& all, float* some) {
+void finish_weights(float* weights, int count, float max, const Denominator& all, float* panel) {
   if (magnitude(all.sum) > 0x7f800000u) {
     for (int k = 0; k < count; ++k) weights[k] = bits_to<uint32_t>(weights[k]) == minus_infinity ? 0.0f : all.sum;
     return;
@@ -101,10 +101,10 @@ void finish_weights(float* weights, int count, float max, const Denominator& all
   int key = 0;
   for (; count - key >= panel_keys; key += panel_keys) weights_of<Isa>(weights + key, max, all.output, weights + key);
   if (key == count) return;
-  fill_row<Isa>(-__builtin_inff(), panel_keys, some);
-  copy_row<Isa>(weights + key, count - key, some);
-  weights_of<Isa>(some, max, all.output, some);
-  copy_row<Isa>(some, count - key, weights + key);
+  fill_row<Isa>(-__builtin_inff(), panel_keys, panel);
+  copy_row<Isa>(weights + key, count - key, panel);
+  weights_of<Isa>(panel, max, all.output, panel);
+  copy_row<Isa>(panel, count - key, weights + key);
 }
 
 inline void epilogue_lse(const core::Options& options, int token, int head, const Denominator& all) {

@@ -42,7 +42,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {
 
 // Vectors that lie side by side.
 template <class Isa, class Number, int count>
-ATTEND_ALWAYS_INLINE void load_group(const Number* from, typename Isa::Vec (&to)[count]) {
+ATTEND_ALWAYS_INLINE void load_vectors(const Number* from, typename Isa::Vec (&to)[count]) {
   if constexpr (count == 4) {
     Isa::load_four(from, to);
   } else {
@@ -60,19 +60,19 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&facto
                                                  typename Isa::Vec (&next)[group], Vectors vectors,
                                                  typename Isa::Vec (&sums)[rows][vecs]) {
   using Vec = typename Isa::Vec;
-  constexpr bool few = rows <= few_lane_rows, apart = factor_count != rows;
+  constexpr bool few_rows = rows <= few_lane_rows, apart = factor_count != rows;
   constexpr int groups = vecs / group;
   ATTEND_UNROLL
   for (int g = 0; g < groups; ++g) {
-    Vec some[group];
-    if constexpr (!few) {
-      load_group<Isa>(vectors(step, g * group), next);
+    Vec current[group];
+    if constexpr (!few_rows) {
+      load_vectors<Isa>(vectors(step, g * group), next);
       keep_loads_in_order();
     }
     ATTEND_UNROLL
-    for (int v = 0; v < group; ++v) some[v] = next[v];
-    if (few && (step < steps - 1 || g < groups - 1)) {
-      load_group<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
+    for (int v = 0; v < group; ++v) current[v] = next[v];
+    if (few_rows && (step < steps - 1 || g < groups - 1)) {
+      load_vectors<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
     }
     ATTEND_UNROLL
     for (int v = 0; v < group; ++v) {
@@ -81,9 +81,9 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&facto
         Vec& sum = sums[r][g * group + v];
         const Vec factors_of_row = factor[apart ? g : r];
         if constexpr (begins && step == 0) {
-          sum = Isa::template mul_lane<step>(factors_of_row, some[v]);
+          sum = Isa::template mul_lane<step>(factors_of_row, current[v]);
         } else {
-          sum = Isa::template fma_lane<step>(factors_of_row, some[v], sum);
+          sum = Isa::template fma_lane<step>(factors_of_row, current[v], sum);
         }
       }
     }
@@ -108,14 +108,14 @@ ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&facto
 template <class Isa, int steps, bool apart = false, bool begins = false, int rows, int vecs, class Factors, class Vectors>
 ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, typename Isa::Vec (&sums)[rows][vecs]) {
   using Vec = typename Isa::Vec;
-  constexpr bool few = rows <= few_lane_rows;
-  constexpr int group = at_most(vecs, few ? 4 : 2), factor_count = apart ? vecs / group : rows;
+  constexpr bool few_rows = rows <= few_lane_rows;
+  constexpr int group = at_most(vecs, few_rows ? 4 : 2), factor_count = apart ? vecs / group : rows;
   static_assert(!apart || rows == 1);
   static_assert(steps == 1 || steps == 4, "kernels go on by one step or by four");
   Vec factor[factor_count], next[group];
   ATTEND_UNROLL
   for (int i = 0; i < factor_count; ++i) factor[i] = lane_factors_of<Isa, steps>(factors(i));
-  if constexpr (few) load_group<Isa>(vectors(0, 0), next);
+  if constexpr (few_rows) load_vectors<Isa>(vectors(0, 0), next);
   keep_loads_in_order();
   multiply_by_lanes_from<Isa, 0, steps, begins>(factor, next, vectors, sums);
 }

@@ -27,10 +27,10 @@ ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, type
     }
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
-      const typename Isa::Vec some = vector(v);
+      const typename Isa::Vec operand = vector(v);
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) {
-        if (r >= first) add(factors[r], some, sums[r][v]);
+        if (r >= first) add(factors[r], operand, sums[r][v]);
       }
     }
   } else {
@@ -40,9 +40,9 @@ ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, type
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       if (r < first) continue;
-      const typename Isa::Factor some = factor(r);
+      const typename Isa::Factor operand = factor(r);
       ATTEND_UNROLL
-      for (int v = 0; v < vecs; ++v) add(some, vectors[v], sums[r][v]);
+      for (int v = 0; v < vecs; ++v) add(operand, vectors[v], sums[r][v]);
     }
   }
 }

@@ -52,12 +52,12 @@ constexpr int few_panel_keys = 4;
 // Lanes past key_count get the last key, so that nothing beyond it is read; what they score is not looked at.
 template <class Isa, int width>
 ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key_count, int head_dim, float* panel) {
-  constexpr int some = width == few_panel_keys ? width : Isa::transposed;
+  constexpr int rows_at_once = width == few_panel_keys ? width : Isa::transposed;
   constexpr int columns = width == few_panel_keys ? Isa::columns_of_four : Isa::transposed;
-  for (int lane = 0; lane < width; lane += some, panel += some) {
-    const float* rows[some];
+  for (int lane = 0; lane < width; lane += rows_at_once, panel += rows_at_once) {
+    const float* rows[rows_at_once];
     ATTEND_UNROLL
-    for (int i = 0; i < some; ++i) rows[i] = opaque(keys + at_most(lane + i, key_count - 1) * key_stride);
+    for (int i = 0; i < rows_at_once; ++i) rows[i] = opaque(keys + at_most(lane + i, key_count - 1) * key_stride);
     int d = 0;
     for (; head_dim - d >= columns; d += columns) {
       if constexpr (width == few_panel_keys) {
@@ -68,7 +68,7 @@ ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key
     }
     for (; d < head_dim; ++d) {
       ATTEND_UNROLL
-      for (int i = 0; i < some; ++i) panel[d * width + i] = rows[i][d];
+      for (int i = 0; i < rows_at_once; ++i) panel[d * width + i] = rows[i][d];
     }
   }
 }

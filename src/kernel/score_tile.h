@@ -93,27 +93,28 @@ struct ScoreOperands {
 // The chains of a tile that goes by fours: each begins with a product, unless it has less than four steps, and its end goes
 // through the scores row by row.
 template <class Isa, int rows, int vecs, int width, class Inputs, class GoOn>
-ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& of, const Inputs& at, GoOn advance) {
-  for (int first = 0; first < of.dims; first += chain_dims) {
+ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& operands, const Inputs& at, GoOn advance) {
+  for (int first = 0; first < operands.dims; first += chain_dims) {
     typename Isa::Vec sums[rows][vecs];
-    int left = at_most(of.dims - first, chain_dims);
+    int left = at_most(operands.dims - first, chain_dims);
     if (left >= 4) {
-      score_lane_steps<Isa, float, 4, width, true>(at, of.query_stride, sums);
+      score_lane_steps<Isa, float, 4, width, true>(at, operands.query_stride, sums);
       advance(4);
       left -= 4;
     } else {
       set_to_zero<Isa>(sums);
     }
     for (; left >= 4; left -= 4) {
-      score_lane_steps<Isa, float, 4, width>(at, of.query_stride, sums);
+      score_lane_steps<Isa, float, 4, width>(at, operands.query_stride, sums);
       advance(4);
     }
     for (; left > 0; --left) {
-      score_lane_steps<Isa, float, 1, width>(at, of.query_stride, sums);
+      score_lane_steps<Isa, float, 1, width>(at, operands.query_stride, sums);
       advance(1);
     }
     ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) end_lane_chain<Isa>(sums[r], of.scores + r * of.score_stride, of.adds || first > 0);
+    for (int r = 0; r < rows; ++r)
+      end_lane_chain<Isa>(sums[r], operands.scores + r * operands.score_stride, operands.adds || first > 0);
   }
 }
 
@@ -123,16 +124,17 @@ ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& of, 
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
 // every width. With a panel of less than a vector, the other lanes read what lies behind it, and their scores are of no use.
 template <class Isa, class Number, int rows, int vecs, int width>
-ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
+ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
   using Vec = typename Isa::Vec;
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
   constexpr int step = vecs * Isa::lanes;
   ScoreInputs<Number, three_count, panel_count> at;
   ATTEND_UNROLL
-  for (int i = 0; i < three_count; ++i) at.query[i] = of.query + 3 * i * of.query_stride;
+  for (int i = 0; i < three_count; ++i) at.query[i] = operands.query + 3 * i * operands.query_stride;
   ATTEND_UNROLL
-  for (int i = 0; i < panel_count; ++i) at.panels[i] = of.keys + i * of.panel_stride;
-  if constexpr (widens<Number>) at.near = of.keys + ptrdiff_t(step) * of.dims + near_behind_tile / int(sizeof(Number));
+  for (int i = 0; i < panel_count; ++i) at.panels[i] = operands.keys + i * operands.panel_stride;
+  if constexpr (widens<Number>)
+    at.near = operands.keys + ptrdiff_t(step) * operands.dims + near_behind_tile / int(sizeof(Number));
   const auto advance = [&](int steps) ATTEND_INLINE_LAMBDA {
     ATTEND_UNROLL
     for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
@@ -140,39 +142,39 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& of) {
     for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * width);
     if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
   };
-  if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(of, at, advance);
-  for (int first = 0; first < of.dims; first += chain_dims) {
+  if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(operands, at, advance);
+  for (int first = 0; first < operands.dims; first += chain_dims) {
     Vec sums[rows][vecs];
     set_to_zero<Isa>(sums);
-    int left = at_most(of.dims - first, chain_dims);
+    int left = at_most(operands.dims - first, chain_dims);
     if constexpr (Isa::has_four_steps(rows, vecs)) left = opaque(left);
     for (; left >= 4; left -= 4) {
       if constexpr (takes_four_steps<Isa>(rows, vecs)) {
-        score_lane_steps<Isa, Number, 4, width>(at, of.query_stride, sums);
+        score_lane_steps<Isa, Number, 4, width>(at, operands.query_stride, sums);
       } else {
         ATTEND_UNROLL
-        for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, d, sums);
+        for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, operands.query_stride, d, sums);
       }
       advance(4);
       if constexpr (Isa::lane_factors == 1) left = opaque(left);  // or GCC computes what is left of it in advance
     }
     for (; left > 0; --left) {
       if constexpr (Isa::lane_factors == 4) {
-        score_lane_steps<Isa, Number, 1, width>(at, of.query_stride, sums);
+        score_lane_steps<Isa, Number, 1, width>(at, operands.query_stride, sums);
       } else {
-        score_step<Isa, Number, rows, vecs, width>(at, of.query_stride, 0, sums);
+        score_step<Isa, Number, rows, vecs, width>(at, operands.query_stride, 0, sums);
       }
       advance(1);
     }
-    const bool is_scaled = widens<Number> && of.scales != nullptr && first + chain_dims >= of.dims;
-    const bool adds = of.adds || first > 0;
+    const bool is_scaled = widens<Number> && operands.scales != nullptr && first + chain_dims >= operands.dims;
+    const bool adds = operands.adds || first > 0;
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) {
-        float* to = of.scores + r * of.score_stride + v * Isa::lanes;
+        float* to = operands.scores + r * operands.score_stride + v * Isa::lanes;
         Vec sum = adds ? Isa::add(Isa::load(to), sums[r][v]) : sums[r][v];
-        if (is_scaled) sum = Isa::mul(sum, Isa::load(of.scales + v * Isa::lanes));
+        if (is_scaled) sum = Isa::mul(sum, Isa::load(operands.scales + v * Isa::lanes));
         Isa::store(to, sum);
       }
     }

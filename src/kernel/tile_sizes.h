@@ -50,20 +50,20 @@ struct Constant {
 
 // Calls with a number of rows as a type, one for which Kernels exist, at most `most`; then the arguments. `call` is an object
 // with a template as its operator(), because lambdas with `auto` parameters would need C++14.
-template <class Kernels, int most, class Call, class... Arguments>
+template <class Kernels, int largest, class Call, class... Arguments>
 ATTEND_ALWAYS_INLINE void with_rows(int rows, Call call, Arguments... arguments) {
-  if constexpr (most > 1) {
-    if (!Kernels::exist(most) || rows != most) return with_rows<Kernels, most - 1>(rows, call, arguments...);
+  if constexpr (largest > 1) {
+    if (!Kernels::exist(largest) || rows != largest) return with_rows<Kernels, largest - 1>(rows, call, arguments...);
   }
-  if constexpr (Kernels::exist(most)) call(Constant<most>(), arguments...);
+  if constexpr (Kernels::exist(largest)) call(Constant<largest>(), arguments...);
 }
 
 // Calls with the number of rows, as a type, and the first row of each kernel that `rows` rows take.
 template <class Isa, class Number, class Call>
 ATTEND_ALWAYS_INLINE void for_each_kernel(int rows, Call call) {
-  for (int r = 0, some; r < rows; r += some) {
-    some = kernel_rows<Isa, Number>(rows - r);
-    with_rows<FloatKernels<Isa, Number>, most_rows<Isa, Number>>(some, call, r);
+  for (int r = 0, taken; r < rows; r += taken) {
+    taken = kernel_rows<Isa, Number>(rows - r);
+    with_rows<FloatKernels<Isa, Number>, most_rows<Isa, Number>>(taken, call, r);
   }
 }
 

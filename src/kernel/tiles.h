@@ -74,8 +74,8 @@ void score_tiles(int rows, const float* query, const Panels& panels, int from, i
   if (panels.width == few_panel_keys) {
     return for_each_kernel<Isa, float>(rows, FewScoreKernels<Isa>{query, panels, scores});
   }
-  const int some = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
-  for (; from < to; from += some) score_panels<Isa, float>(rows, query, panels, from, at_most(from + some, to), scores);
+  const int at_once = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
+  for (; from < to; from += at_once) score_panels<Isa, float>(rows, query, panels, from, at_most(from + at_once, to), scores);
 }
 
 template <class Isa>
@@ -104,9 +104,9 @@ struct SoftmaxKernels {
 template <class Isa>
 void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
   const SoftmaxKernels<Isa> kernels = {scores, visible, states, lane_sums, sums};
-  for (int r = 0, some; r < rows; r += some) {
-    some = Isa::softmax_rows(rows - r);
-    with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(some, kernels, r);
+  for (int r = 0, at_once; r < rows; r += at_once) {
+    at_once = Isa::softmax_rows(rows - r);
+    with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(at_once, kernels, r);
   }
 }
 
@@ -128,9 +128,9 @@ struct ValueKernels {
 template <class Isa, class Number>
 void value_chain(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
   const ValueRows<Number> chain = {static_cast<const Number*>(values.data), values.stride, values.first_chain};
-  const int some = widens<Number> || kernel_rows<Isa, float>(rows) == rows ? sums.value_dim : shared_columns;
-  for (int column = 0; column < sums.value_dim; column += some) {
-    const int end = at_most(column + some, sums.value_dim);
+  const int at_once = widens<Number> || kernel_rows<Isa, float>(rows) == rows ? sums.value_dim : shared_columns;
+  for (int column = 0; column < sums.value_dim; column += at_once) {
+    const int end = at_most(column + at_once, sums.value_dim);
     for_each_kernel<Isa, Number>(rows, ValueKernels<Isa, Number>{weights, chain, visible, sums, column, end});
   }
 }
@@ -190,11 +190,11 @@ struct OneKernel {
     score_rows<Isa, float, rows>(query, static_cast<const float*>(panels.data), panels.head_dim, nullptr, to, scores);
   }
   static void softmax(int /*rows*/, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
-    constexpr int some = Isa::softmax_rows(rows);
-    softmax_side_by_side<Isa, some>(scores, visible, states, lane_sums, sums);
-    if constexpr (some < rows) {
-      OneKernel<Isa, rows - some>::softmax(rows, scores + some * config::score_keys, visible + some, states + some,
-                                           lane_sums + some * panel_keys, sums_from(sums, some));
+    constexpr int at_once = Isa::softmax_rows(rows);
+    softmax_side_by_side<Isa, at_once>(scores, visible, states, lane_sums, sums);
+    if constexpr (at_once < rows) {
+      OneKernel<Isa, rows - at_once>::softmax(rows, scores + at_once * config::score_keys, visible + at_once, states + at_once,
+                                              lane_sums + at_once * panel_keys, sums_from(sums, at_once));
     }
   }
   static void value(int /*rows*/, const float* weights, const Values& values, const int* visible, Sums sums) {

@@ -55,9 +55,9 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec load_columns(const Number* from, int coun
     return Isa::load_first(from, count);
   } else {
     if (count == Isa::lanes) return Isa::load(from);
-    Number some[Isa::lanes] = {};
-    for (int i = 0; i < count; ++i) some[i] = from[i];
-    return Isa::load(some);
+    Number padded[Isa::lanes] = {};
+    for (int i = 0; i < count; ++i) padded[i] = from[i];
+    return Isa::load(padded);
   }
 }
 

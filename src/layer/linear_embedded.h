@@ -46,8 +46,8 @@ class EmbeddedLinear {
     if constexpr (widens<Number>) {
       if (!one_token() && linear_.work != nullptr) return widen_for_all_tokens();
       if (!panels() && !Isa::widens_apart) {
-        float some[widened_columns * chain_dims];
-        return widen_for_tiles(some);
+        float widened[widened_columns * chain_dims];
+        return widen_for_tiles(widened);
       }
     }
     for (int token = 0; token < (Known::one_token ? 1 : linear_.tokens);) token += whole_tile(token);
@@ -63,7 +63,7 @@ class EmbeddedLinear {
   static constexpr int widened_columns = 4;
 
   // One token, by the loops that an instruction set has for it: the whole chains of some outputs, then what is left.
-  template <int some>
+  template <int outputs_at_once>
   ATTEND_NOINLINE void run_token() const {
     const int whole = linear_.inputs / chain_dims, rest = linear_.inputs % chain_dims;
     float* to = linear_.output;
@@ -71,20 +71,21 @@ class EmbeddedLinear {
     begin_tile(chains, &to, 0);
     chains.b_step = panels() ? panel_keys : 1;
     chains.b_stride = panels() ? 1 : linear_.weight_stride;
-    for (int output = 0; output < linear_.outputs; output += some) {
+    for (int output = 0; output < linear_.outputs; output += outputs_at_once) {
       // The last outputs of rows are computed with some before them once more, which is faster than one by one.
-      if (!panels() && whole > 0 && linear_.outputs - output < some) output = at_least(linear_.outputs - some, 0);
-      const bool all = whole > 0 && linear_.outputs - output >= some;
+      if (!panels() && whole > 0 && linear_.outputs - output < outputs_at_once)
+        output = at_least(linear_.outputs - outputs_at_once, 0);
+      const bool all = whole > 0 && linear_.outputs - output >= outputs_at_once;
       if (all) {
         const OutputChains<Number> outputs = {linear_.input, first_weight(output), linear_.weight_stride, whole,
                                               linear_.output + output};
-        if constexpr (some == panel_keys) {
+        if constexpr (outputs_at_once == panel_keys) {
           Isa::panel_outputs(outputs);
         } else {
           Isa::outputs_of_rows(outputs);
         }
       }
-      const int end = at_most(output + some, linear_.outputs);
+      const int end = at_most(output + outputs_at_once, linear_.outputs);
       if (!all || rest > 0) add_columns(chains, output, end, all ? whole * chain_dims : 0);
     }
     end_outputs<Isa>(linear_.output, linear_.outputs, linear_.scales, linear_.bias);
@@ -153,12 +154,12 @@ class EmbeddedLinear {
 
   // Of each 16 outputs, each chain is widened to work memory, and all tokens add it to their sums there.
   ATTEND_NOINLINE void widen_for_all_tokens() const { widen_chains<panel_keys>(linear_.work); }
-  ATTEND_NOINLINE void widen_for_tiles(float* some) const { widen_chains<widened_columns>(some); }
+  ATTEND_NOINLINE void widen_for_tiles(float* widened) const { widen_chains<widened_columns>(widened); }
 
-  template <int most>
+  template <int column_limit>
   ATTEND_ALWAYS_INLINE void widen_chains(float* wide) const {
-    for (int output = 0; output < linear_.outputs; output += most) {
-      const int columns = at_most(linear_.outputs - output, most);
+    for (int output = 0; output < linear_.outputs; output += column_limit) {
+      const int columns = at_most(linear_.outputs - output, column_limit);
       for (int input = 0; input < linear_.inputs; input += chain_dims) {
         const int steps = at_most(linear_.inputs - input, chain_dims);
         const Number* const from = first_weight(output) + input * ptrdiff_t(panels() ? panel_keys : 1);
@@ -186,12 +187,12 @@ class EmbeddedLinear {
       begin_tile(chains, to, token);
       chains.a = linear_.input + token * linear_.input_stride + input;
       chains.b = wide;
-      const int most = columns_of(chains, !panels());
-      for (int c = 0; c < columns; c += most) {
+      const int column_limit = columns_of(chains, !panels());
+      for (int c = 0; c < columns; c += column_limit) {
         chains.column = output + c;
-        chains.columns = at_most(columns - c, most);
+        chains.columns = at_most(columns - c, column_limit);
         Isa::chains(chains);
-        chains.b += most * chains.b_stride;
+        chains.b += column_limit * chains.b_stride;
       }
     }
   }

@@ -24,11 +24,11 @@ ATTEND_NOINLINE void end_outputs(float* sums, int count, const float* scales, co
   if (scales == nullptr && bias == nullptr) return;
   using Vec = typename Isa::Vec;
   for (int o = 0; o < count; o += Isa::lanes) {
-    const int some = count - o >= Isa::lanes ? Isa::lanes : count - o;
-    const auto load = [&](const float* from) ATTEND_INLINE_LAMBDA { return load_some<Isa>(from + o, some); };
+    const int step_size = count - o >= Isa::lanes ? Isa::lanes : count - o;
+    const auto load = [&](const float* from) ATTEND_INLINE_LAMBDA { return load_some<Isa>(from + o, step_size); };
     const Vec scale = scales == nullptr ? Isa::zero() : load(scales), added = bias == nullptr ? Isa::zero() : load(bias);
     const Vec end = ended<Isa>(load(sums), scales == nullptr ? nullptr : &scale, bias == nullptr ? nullptr : &added);
-    store_some<Isa>(sums + o, end, some);
+    store_some<Isa>(sums + o, end, step_size);
   }
 }
 

@@ -23,21 +23,21 @@ namespace {
 
 // Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
 template <class Isa, class Number, int rows, int vecs>
-ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& of) {
-  score_chains<Isa, Number, rows, vecs, panel_keys>(of);
+ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& operands) {
+  score_chains<Isa, Number, rows, vecs, panel_keys>(operands);
 }
 
 // Whole panels of outputs: wide tiles, then narrower ones. What is less than a tile of other formats goes a row at a time.
 template <class Isa, class Number, int rows, int vecs = score_vecs<Isa, Number>(rows)>
-void linear_rows(ScoreOperands<Number> of, int outputs) {
+void linear_rows(ScoreOperands<Number> operands, int outputs) {
   constexpr int wide = vecs * Isa::lanes;
   for (int lane = 0; outputs >= wide; outputs -= wide) {
-    linear_tile<Isa, Number, rows, vecs>(of);
-    of.scores += wide;
-    of.keys += wide;
+    linear_tile<Isa, Number, rows, vecs>(operands);
+    operands.scores += wide;
+    operands.keys += wide;
     lane += wide;
     if (lane < panel_keys) continue;  // of a tile that is less than a panel
-    of.keys += lane / panel_keys * of.panel_stride - lane;
+    operands.keys += lane / panel_keys * operands.panel_stride - lane;
     lane = 0;
   }
   if constexpr (wide > panel_keys) {
@@ -45,9 +45,9 @@ void linear_rows(ScoreOperands<Number> of, int outputs) {
     constexpr bool by_rows = widens<Number> && rows > 1;
     constexpr int less = widens<Number> ? panel_keys / Isa::lanes : vecs / 2;
     for (int r = 0; r < (by_rows ? rows : 1); ++r) {
-      linear_rows<Isa, Number, by_rows ? 1 : rows, less>(of, outputs);
-      of.query += of.query_stride;
-      of.scores += of.score_stride;
+      linear_rows<Isa, Number, by_rows ? 1 : rows, less>(operands, outputs);
+      operands.query += operands.query_stride;
+      operands.scores += operands.score_stride;
     }
   }
 }
@@ -112,9 +112,9 @@ class HostLinear {
     float* const panels = linear_.work;
     float* const widened = panels + config::linear_outputs * config::linear_inputs;
     float* const gathered = widened + panel_keys * config::linear_inputs;
-    const bool few = linear_.tokens <= Isa::tile_rows;
-    if (linear_.panels && (widens<Number> ? linear_.tokens <= widened_rows : few)) return run_in_place();
-    run_blocks<float>({config::linear_tokens, config::linear_inputs, config::linear_outputs, few ? nullptr : gathered,
+    const bool few_tokens = linear_.tokens <= Isa::tile_rows;
+    if (linear_.panels && (widens<Number> ? linear_.tokens <= widened_rows : few_tokens)) return run_in_place();
+    run_blocks<float>({config::linear_tokens, config::linear_inputs, config::linear_outputs, few_tokens ? nullptr : gathered,
                        reads_floats() ? nullptr : panels, widened});
   }
 
@@ -138,12 +138,12 @@ class HostLinear {
     Block block;
     for (block.token = 0; block.token < linear_.tokens; block.token += blocks.tokens) {
       block.tokens = at_most(linear_.tokens - block.token, blocks.tokens);
-      for (int some = 0; some < linear_.outputs; some += at_once) {
-        const int end = at_most(some + at_once, linear_.outputs);
+      for (int first_output = 0; first_output < linear_.outputs; first_output += at_once) {
+        const int end = at_most(first_output + at_once, linear_.outputs);
         for (block.input = 0; block.input < linear_.inputs; block.input += blocks.inputs) {
           block.inputs = at_most(linear_.inputs - block.input, blocks.inputs);
           take_tokens(block, blocks.gathered);
-          for (int o = some; o < end; o += blocks.outputs) {
+          for (int o = first_output; o < end; o += blocks.outputs) {
             run_block<Numbers>(blocks, block, o, at_most(end - o, blocks.outputs));
           }
         }
@@ -187,28 +187,28 @@ class HostLinear {
 
   template <class Numbers>
   void run_block(const Blocks& blocks, const Block& block, int output, int count) const {
-    ScoreOperands<Numbers> of;
+    ScoreOperands<Numbers> operands;
     if (blocks.panels != nullptr) {
       pack_block(blocks, block, output, count);
-      of.keys = static_cast<const Numbers*>(static_cast<const void*>(blocks.panels));
-      of.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
+      operands.keys = static_cast<const Numbers*>(static_cast<const void*>(blocks.panels));
+      operands.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
     } else {
-      of.keys = static_cast<const Numbers*>(linear_.weights) + output * ptrdiff_t(linear_.inputs) +
-                block.input * ptrdiff_t(panel_keys);
-      of.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
+      operands.keys = static_cast<const Numbers*>(linear_.weights) + output * ptrdiff_t(linear_.inputs) +
+                      block.input * ptrdiff_t(panel_keys);
+      operands.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
     }
-    of.dims = block.inputs;
-    of.scales = nullptr;
-    of.query_stride = block.stride;
-    of.score_stride = linear_.output_stride;
-    of.adds = block.input > 0;
+    operands.dims = block.inputs;
+    operands.scales = nullptr;
+    operands.query_stride = block.stride;
+    operands.score_stride = linear_.output_stride;
+    operands.adds = block.input > 0;
     constexpr int tile_rows = widens<Numbers> ? widened_rows : Isa::tile_rows;
     for (int t = 0; t < block.tokens; t += tile_rows) {
       const int rows = at_most(block.tokens - t, tile_rows);
-      of.query = block.data + t * block.stride;
-      of.scores = linear_.output + (block.token + t) * linear_.output_stride + output;
-      float* const sums = of.scores;
-      for_each_kernel<Isa, Numbers>(rows, Tiles<Numbers>{*this, of, count});
+      operands.query = block.data + t * block.stride;
+      operands.scores = linear_.output + (block.token + t) * linear_.output_stride + output;
+      float* const sums = operands.scores;
+      for_each_kernel<Isa, Numbers>(rows, Tiles<Numbers>{*this, operands, count});
       if (block.input + block.inputs < linear_.inputs) continue;
       for (int r = 0; r < rows; ++r) end(sums + r * linear_.output_stride, output, count);
     }
@@ -217,29 +217,30 @@ class HostLinear {
   template <class Numbers>
   struct Tiles {
     const HostLinear& linear;
-    const ScoreOperands<Numbers>& of;
+    const ScoreOperands<Numbers>& operands;
     int count;
     template <int rows>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int row) const {
-      linear.template tile<Numbers, rows>(of, row, count);
+      linear.template tile<Numbers, rows>(operands, row, count);
     }
   };
 
   // The outputs of a last panel that is not whole go through memory of its own.
   template <class Numbers, int rows>
-  void tile(ScoreOperands<Numbers> of, int row, int count) const {
-    of.query += row * of.query_stride;
-    of.scores += row * of.score_stride;
+  void tile(ScoreOperands<Numbers> operands, int row, int count) const {
+    operands.query += row * operands.query_stride;
+    operands.scores += row * operands.score_stride;
     const int whole = count & -panel_keys;
-    if (whole > 0) linear_rows<Isa, Numbers, rows>(of, whole);
+    if (whole > 0) linear_rows<Isa, Numbers, rows>(operands, whole);
     if (whole == count) return;
     float last[rows * panel_keys];
-    float* const sums = of.scores + whole;
-    for (int r = 0; of.adds && r < rows; ++r) copy_row<Isa>(sums + r * of.score_stride, count - whole, last + r * panel_keys);
-    of.keys += whole / panel_keys * of.panel_stride;
-    of.scores = last;
-    of.score_stride = panel_keys;
-    linear_rows<Isa, Numbers, rows, at_most(panel_keys / Isa::lanes, score_vecs<Isa, Numbers>(rows))>(of, panel_keys);
+    float* const sums = operands.scores + whole;
+    for (int r = 0; operands.adds && r < rows; ++r)
+      copy_row<Isa>(sums + r * operands.score_stride, count - whole, last + r * panel_keys);
+    operands.keys += whole / panel_keys * operands.panel_stride;
+    operands.scores = last;
+    operands.score_stride = panel_keys;
+    linear_rows<Isa, Numbers, rows, at_most(panel_keys / Isa::lanes, score_vecs<Isa, Numbers>(rows))>(operands, panel_keys);
     for (int r = 0; r < rows; ++r) {
       copy_row<Isa>(last + r * panel_keys, count - whole, sums + r * linear_.output_stride);
     }

@@ -48,8 +48,8 @@ ATTEND_ALWAYS_INLINE float sum_of_row(const float* row, int width, float padding
 // Calls with the columns of each vector of a row, and their number.
 template <class Isa, class Call>
 ATTEND_ALWAYS_INLINE void for_each_column(const core::Normalisation& n, const float* from, float* to, Call call) {
-  for_each_vector<Isa>(n.width, [&](int i, int some) ATTEND_INLINE_LAMBDA {
-    store_some<Isa>(to + i, call(load_some<Isa>(from + i, some), i, some), some);
+  for_each_vector<Isa>(n.width, [&](int i, int step_size) ATTEND_INLINE_LAMBDA {
+    store_some<Isa>(to + i, call(load_some<Isa>(from + i, step_size), i, step_size), step_size);
   });
 }
 
@@ -59,9 +59,9 @@ void rms_norm_row(const core::Normalisation& n, const float* from, float* to, fl
   const float squares =
       sum_of_row<Isa>(from, n.width, 0.0f, [&](Vec sum, Vec x) ATTEND_INLINE_LAMBDA { return Isa::fma(x, x, sum); });
   const Vec root = Isa::broadcast(reciprocal_root(FloatArithmetic::fma(squares, reciprocal_width, n.epsilon)));
-  for_each_column<Isa>(n, from, to, [&](Vec x, int i, int some) ATTEND_INLINE_LAMBDA {
+  for_each_column<Isa>(n, from, to, [&](Vec x, int i, int step_size) ATTEND_INLINE_LAMBDA {
     const Vec y = Isa::mul(x, root);
-    return n.weight == nullptr ? y : Isa::mul(y, load_some<Isa>(n.weight + i, some));
+    return n.weight == nullptr ? y : Isa::mul(y, load_some<Isa>(n.weight + i, step_size));
   });
 }
 
@@ -77,13 +77,13 @@ void layer_norm_row(const core::Normalisation& n, const float* from, float* to, 
     return Isa::fma(difference, difference, all);
   });
   const Vec root = Isa::broadcast(reciprocal_root(FloatArithmetic::fma(squares, reciprocal_width, n.epsilon)));
-  for_each_column<Isa>(n, from, to, [&](Vec x, int i, int some) ATTEND_INLINE_LAMBDA {
+  for_each_column<Isa>(n, from, to, [&](Vec x, int i, int step_size) ATTEND_INLINE_LAMBDA {
     const Vec difference = Isa::sub(x, all_mean);
-    if (n.weight == nullptr && n.bias != nullptr) return Isa::fma(difference, root, load_some<Isa>(n.bias + i, some));
+    if (n.weight == nullptr && n.bias != nullptr) return Isa::fma(difference, root, load_some<Isa>(n.bias + i, step_size));
     const Vec y = Isa::mul(difference, root);
     if (n.weight == nullptr) return y;
-    const Vec weight = load_some<Isa>(n.weight + i, some);
-    return n.bias == nullptr ? Isa::mul(y, weight) : Isa::fma(y, weight, load_some<Isa>(n.bias + i, some));
+    const Vec weight = load_some<Isa>(n.weight + i, step_size);
+    return n.bias == nullptr ? Isa::mul(y, weight) : Isa::fma(y, weight, load_some<Isa>(n.bias + i, step_size));
   });
 }
 

@@ -15,12 +15,12 @@ namespace {
 
 // Turns pairs whose first and second numbers lie in two runs, as many as lanes.
 template <class Isa>
-ATTEND_ALWAYS_INLINE void rotate_vectors(float* a, float* b, const float* cosines, const float* sines, int some) {
+ATTEND_ALWAYS_INLINE void rotate_vectors(float* a, float* b, const float* cosines, const float* sines, int step_size) {
   using Vec = typename Isa::Vec;
-  const Vec x = load_some<Isa>(a, some), y = load_some<Isa>(b, some);
-  const Vec cosine = load_some<Isa>(cosines, some), sine = load_some<Isa>(sines, some);
-  store_some<Isa>(a, Isa::fma(y, Isa::sub(Isa::zero(), sine), Isa::mul(x, cosine)), some);
-  store_some<Isa>(b, Isa::fma(y, cosine, Isa::mul(x, sine)), some);
+  const Vec x = load_some<Isa>(a, step_size), y = load_some<Isa>(b, step_size);
+  const Vec cosine = load_some<Isa>(cosines, step_size), sine = load_some<Isa>(sines, step_size);
+  store_some<Isa>(a, Isa::fma(y, Isa::sub(Isa::zero(), sine), Isa::mul(x, cosine)), step_size);
+  store_some<Isa>(b, Isa::fma(y, cosine, Isa::mul(x, sine)), step_size);
 }
 
 // One after the other, for pairs that are neighbours.
@@ -41,8 +41,8 @@ void rotate_token(const core::Rotation& r) {
     if (r.partner == 1) {
       rotate_neighbours(x, r.pairs, r.cosines, r.sines);
     } else {
-      for_each_vector<Isa>(r.pairs, [&](int i, int some) ATTEND_INLINE_LAMBDA {
-        rotate_vectors<Isa>(x + i, x + i + r.partner, r.cosines + i, r.sines + i, some);
+      for_each_vector<Isa>(r.pairs, [&](int i, int step_size) ATTEND_INLINE_LAMBDA {
+        rotate_vectors<Isa>(x + i, x + i + r.partner, r.cosines + i, r.sines + i, step_size);
       });
     }
   }

@@ -69,8 +69,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec small_number(const Power<Isa>& power) {
 
 // a, but not below `least` nor above `most`; NaN stays NaN.
 template <class Isa>
-ATTEND_ALWAYS_INLINE typename Isa::Vec clamped(typename Isa::Vec a, float least, float most) {
-  return Isa::min(Isa::max(a, Isa::broadcast(least)), Isa::broadcast(most));
+ATTEND_ALWAYS_INLINE typename Isa::Vec clamped(typename Isa::Vec a, float smallest, float largest) {
+  return Isa::min(Isa::max(a, Isa::broadcast(smallest)), Isa::broadcast(largest));
 }
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec size_of(typename Isa::Vec a) {

@@ -126,7 +126,7 @@ struct COptions {
     const OptionInstance& in = *rows[0];
     const core::Options& o = in.options;
     if (o.paging.pages != nullptr) {  // all pages are there to their end
-      const std::size_t page = 16 * std::size_t(o.paging.page_groups * in.s.kv_heads);
+      const std::size_t page = 16 * std::size_t(o.paging.page_panels * in.s.kv_heads);
       keys.numbers.resize(keys.numbers.size() + page * std::size_t(in.s.head_dim) * 4);
       values.numbers.resize(values.numbers.size() + page * std::size_t(in.s.value_dim) * 4);
       key_scales.numbers.resize(key_scales.numbers.size() + page);
@@ -168,7 +168,7 @@ struct COptions {
     if (int8_values) p.value_scales = {value_scales.numbers.data(), value_scales.stride, o.value_scale_stride};
     p.origin = o.origin;
     if (o.paging.pages != nullptr) {
-      const std::ptrdiff_t page_keys = 16 * std::ptrdiff_t(o.paging.page_groups);
+      const std::ptrdiff_t page_keys = 16 * std::ptrdiff_t(o.paging.page_panels);
       std::int32_t last = 0;
       for (const std::int32_t page : in.pages) last = std::max(last, page);
       p.pages = {pages.numbers.data(), pages.stride, page_keys, last + 1};

@@ -38,7 +38,7 @@ struct OptionCase {
   attend::core::Format query_format = attend::core::Format::float32, key_format = attend::core::Format::float32,
                        value_format = attend::core::Format::float32, output_format = attend::core::Format::float32;
   Place place = Place::arrays;
-  int page_groups = 1, ring_groups = 0, sink_groups = 0, origin = 0;
+  int page_panels = 1, ring_panels = 0, sink_panels = 0, origin = 0;
   int state_keys = 0;   // states that stop after so many keys and go on; 0: none
   bool merged = false;  // states of one segment each, merged
   int row_block = 8, key_block = 64;
@@ -123,12 +123,12 @@ struct OptionCase {
   }
   constexpr OptionCase pages(int groups) const {
     OptionCase c = *this;
-    c.place = Place::pages, c.page_groups = groups;
+    c.place = Place::pages, c.page_panels = groups;
     return c;
   }
   constexpr OptionCase ring(int groups, int sinks) const {
     OptionCase c = *this;
-    c.place = Place::ring, c.ring_groups = groups, c.sink_groups = sinks;
+    c.place = Place::ring, c.ring_panels = groups, c.sink_panels = sinks;
     return c;
   }
   constexpr OptionCase from(int position) const {
@@ -161,7 +161,7 @@ constexpr int groups_of(int keys) { return attend::core::panel_count(keys); }
 // Whether the key is in memory.
 inline bool exists(const OptionCase& c, int key) {
   const int group = key / attend::panel_keys;
-  if (c.place == Place::ring) return group >= groups_of(c.keys) - c.ring_groups || group < c.sink_groups;
+  if (c.place == Place::ring) return group >= groups_of(c.keys) - c.ring_panels || group < c.sink_panels;
   return key >= c.origin;
 }
 

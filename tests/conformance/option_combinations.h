@@ -82,18 +82,18 @@ class Combination {
 
   void draw_place() {
     c_.place = one_of({Place::arrays, Place::arrays, Place::cache, Place::pages, Place::ring});
-    c_.page_groups = one_of({1, 2, 5});
+    c_.page_panels = one_of({1, 2, 5});
     if (c_.place == Place::arrays && chance(3)) c_.origin = random_.between(0, c_.keys);
     if (c_.place != Place::ring) return;
     // A ring holds what every token's window reaches.
     const int groups = groups_of(c_.keys);
-    c_.ring_groups = random_.between(1, groups + 1);
-    c_.sink_groups = random_.between(0, 2);
-    int first = (groups - c_.ring_groups) * attend::panel_keys;
+    c_.ring_panels = random_.between(1, groups + 1);
+    c_.sink_panels = random_.between(0, 2);
+    int first = (groups - c_.ring_panels) * attend::panel_keys;
     if (first < 0) first = 0;
     if (c_.offset < first) c_.offset = first;
     if (c_.left < 0 || c_.left > c_.offset - first) c_.left = c_.offset - first;
-    if (c_.sink_tokens > c_.sink_groups * attend::panel_keys) c_.sink_tokens = c_.sink_groups * attend::panel_keys;
+    if (c_.sink_tokens > c_.sink_panels * attend::panel_keys) c_.sink_tokens = c_.sink_panels * attend::panel_keys;
     if (c_.shows(raw) || c_.shows(capped)) c_.stage = int(biased);
   }
 

@@ -78,7 +78,7 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
 }
 
 inline attend::core::Paging slots_of(const OptionCase& c, const OptionMemory& m) {
-  return {m.pages, c.page_groups, c.place == Place::ring ? c.ring_groups : 0, c.sink_groups};
+  return {m.pages, c.page_panels, c.place == Place::ring ? c.ring_panels : 0, c.sink_panels};
 }
 
 inline attend::core::Problem problem_of(const OptionCase& c, const OptionMemory& m) {

@@ -62,12 +62,12 @@ struct OptionInstance {
     const int g = j / 16;
     int slot = g;
     if (has(page_tables))
-      slot = pages[std::size_t(g / options.paging.page_groups)] * options.paging.page_groups + g % options.paging.page_groups;
-    if (has(rings) && in_ring(j)) slot = options.paging.sink_groups + g % options.paging.ring_groups;
+      slot = pages[std::size_t(g / options.paging.page_panels)] * options.paging.page_panels + g % options.paging.page_panels;
+    if (has(rings) && in_ring(j)) slot = options.paging.sink_panels + g % options.paging.ring_panels;
     return slot * 16 + j % 16 - options.origin;
   }
 
-  bool exists(int j) const { return j >= options.origin && (!has(rings) || in_ring(j) || j / 16 < options.paging.sink_groups); }
+  bool exists(int j) const { return j >= options.origin && (!has(rings) || in_ring(j) || j / 16 < options.paging.sink_panels); }
 
   bool sees(int token, int head, int j) const {
     const long long p = 0LL + s.offset + token;
@@ -149,8 +149,8 @@ struct OptionInstance {
     t += number("relative_left", options.relative_left) + number("relative_right", options.relative_right);
     t += number("query_format", int(options.query_format)) + number("key_format", int(options.key_format)) +
          number("value_format", int(options.value_format)) + number("output_format", int(options.output_format));
-    t += number("page_groups", options.paging.page_groups) + number("ring_groups", options.paging.ring_groups) +
-         number("sink_groups", options.paging.sink_groups);
+    t += number("page_panels", options.paging.page_panels) + number("ring_panels", options.paging.ring_panels) +
+         number("sink_panels", options.paging.sink_panels);
     return t;
   }
 
@@ -166,7 +166,7 @@ struct OptionInstance {
   int gap = 0;     // numbers between rows of outputs
 
  private:
-  bool in_ring(int j) const { return j / 16 > (s.keys - 1) / 16 - options.paging.ring_groups; }
+  bool in_ring(int j) const { return j / 16 > (s.keys - 1) / 16 - options.paging.ring_panels; }
 
   static std::ptrdiff_t element(const core::Mask& mask, int token, int head, int j) {
     return mask.first + token * mask.token_stride + head * mask.head_stride + j;

@@ -54,7 +54,7 @@ inline attend::core::Mask mask_of(const OptionCase& c, const void* data) {
   return {data, mask_gap, c.mask_rows & 1 ? ptrdiff_t(row) * c.query_heads : 0, c.mask_rows & 2 ? row : 0, c.mask_keys};
 }
 
-inline int page_count(const OptionCase& c) { return (groups_of(c.keys) + c.page_groups - 1) / c.page_groups; }
+inline int page_count(const OptionCase& c) { return (groups_of(c.keys) + c.page_panels - 1) / c.page_panels; }
 
 // Keys that there is memory for.
 inline int places(const OptionCase& c) {
@@ -64,9 +64,9 @@ inline int places(const OptionCase& c) {
     case Place::cache:
       return groups_of(c.keys) * attend::panel_keys;
     case Place::pages:
-      return (page_count(c) + 2) * c.page_groups * attend::panel_keys;
+      return (page_count(c) + 2) * c.page_panels * attend::panel_keys;
     case Place::ring:
-      return (c.sink_groups + c.ring_groups) * attend::panel_keys;
+      return (c.sink_panels + c.ring_panels) * attend::panel_keys;
   }
   return 0;
 }

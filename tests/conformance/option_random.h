@@ -101,12 +101,12 @@ class OptionDraw {
   // A ring holds what every token's window reaches.
   void draw_ring() {
     const int groups = (in.s.keys + 15) / 16;
-    in.options.paging.ring_groups = random_.between(1, std::max(1, groups + 1));
-    in.options.paging.sink_groups = random_.between(0, 3);
-    const int first = std::max(0, (groups - in.options.paging.ring_groups) * 16);
+    in.options.paging.ring_panels = random_.between(1, std::max(1, groups + 1));
+    in.options.paging.sink_panels = random_.between(0, 3);
+    const int first = std::max(0, (groups - in.options.paging.ring_panels) * 16);
     in.s.offset = std::max(in.s.offset, first);
     in.options.left = std::min(in.options.left < 0 ? in.s.keys : in.options.left, in.s.offset - first);
-    in.options.sink_tokens = std::min(in.options.sink_tokens, in.options.paging.sink_groups * 16);
+    in.options.sink_tokens = std::min(in.options.sink_tokens, in.options.paging.sink_panels * 16);
   }
 
   // Strides of a mask, and the number of its elements up to the last.
@@ -173,8 +173,8 @@ class OptionDraw {
     }
     const int groups = (in.s.keys + 15) / 16;
     if (in.has(page_tables)) {
-      in.options.paging.page_groups = one_of({1, 2, 5});
-      const int count = (groups + in.options.paging.page_groups - 1) / in.options.paging.page_groups;
+      in.options.paging.page_panels = one_of({1, 2, 5});
+      const int count = (groups + in.options.paging.page_panels - 1) / in.options.paging.page_panels;
       std::vector<std::int32_t> free;
       for (int page = 0; page < count + 2; ++page) free.push_back(page);
       for (int page = 0; page < count; ++page) {

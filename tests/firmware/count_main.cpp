@@ -182,7 +182,7 @@ void count_call(const Call& call, int queries) {
   fill(floats, query, key, value);
 
   core::Paging paging{};
-  if (call.ring) paging.ring_groups = core::panel_count(window + queries - 2) + 1;
+  if (call.ring) paging.ring_panels = core::panel_count(window + queries - 2) + 1;
   const size_t rows = core::format_cache_scale_floats(1, cached);
   const core::FormatCache cache{memory.take(floats),
                                 memory.take(floats),

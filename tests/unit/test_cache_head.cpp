@@ -13,7 +13,7 @@ namespace {
 struct Field {
   const char* name;
   std::int32_t attend_cache::*member;
-  std::int32_t least, most;
+  std::int32_t least, peak_tokens;
 };
 
 constexpr int most_tokens = 40, held = 30, most_held = 35;
@@ -25,10 +25,10 @@ constexpr Field fields[] = {
     {"max_tokens", &attend_cache::max_tokens, most_held, ATTEND_MAX_TOKENS},
     {"key_format", &attend_cache::key_format, ATTEND_FLOAT32, ATTEND_INT8},
     {"value_format", &attend_cache::value_format, ATTEND_FLOAT32, ATTEND_INT8},
-    {"ring_groups", &attend_cache::ring_groups, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
-    {"sink_groups", &attend_cache::sink_groups, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
+    {"ring_panels", &attend_cache::ring_panels, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
+    {"sink_panels", &attend_cache::sink_panels, 0, ATTEND_MAX_TOKENS / attend::panel_keys + 1},
     {"tokens", &attend_cache::tokens, 0, most_held},
-    {"most", &attend_cache::most, held, most_tokens},
+    {"most", &attend_cache::peak_tokens, held, most_tokens},
 };
 
 // What a call says of a cache of 30 tokens that held 35 once, with one field of its head as given.
@@ -59,9 +59,9 @@ TEST_CASE("the head of a cache whose check sum is right: what cannot be is corru
     CHECK(status_with(field, field.least) == ATTEND_OK);
     // Where addresses have 32 bits, memory for the most tokens cannot be.
     const std::string name = field.name;
-    const bool fits = sizeof(void*) > 4 || (name != "max_tokens" && name != "ring_groups");
-    CHECK(status_with(field, field.most) == (fits ? ATTEND_OK : corrupt));
+    const bool fits = sizeof(void*) > 4 || (name != "max_tokens" && name != "ring_panels");
+    CHECK(status_with(field, field.peak_tokens) == (fits ? ATTEND_OK : corrupt));
     CHECK(status_with(field, field.least - 1) == corrupt);
-    CHECK(status_with(field, field.most + 1) == corrupt);
+    CHECK(status_with(field, field.peak_tokens + 1) == corrupt);
   }
 }

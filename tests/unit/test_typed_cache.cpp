@@ -99,7 +99,7 @@ struct World {
   }
 
   // Of the keys' group, by what the kernels go by.
-  int slot_of(int token, int keys) const { return attend::slot_group(cache.paging, keys, token / 16) * 16 + token % 16; }
+  int slot_of(int token, int keys) const { return attend::slot_panel(cache.paging, keys, token / 16) * 16 + token % 16; }
 
   int tokens;
   std::vector<std::uint8_t> key_bytes, value_bytes;  // of vectors: aligned for any number
@@ -189,14 +189,14 @@ TEST_CASE("paging: runs are as long as groups lie one after another") {
     for (int keys = 1; keys <= 160; ++keys) {
       const int groups = attend::core::panel_count(keys);
       for (int group = 0; group < groups; ++group) {
-        const bool exists = paging.ring_groups == 0 || groups - 1 - group < paging.ring_groups || group < paging.sink_groups;
+        const bool exists = paging.ring_panels == 0 || groups - 1 - group < paging.ring_panels || group < paging.sink_panels;
         if (!exists) continue;
         for (int most = 1; most <= groups - group; ++most) {
           const int length = attend::run_length(paging, keys, group, most);
           REQUIRE(length >= 1);
           REQUIRE(length <= most);
           for (int i = 1; i < length; ++i) {
-            REQUIRE(attend::slot_group(paging, keys, group + i) == attend::slot_group(paging, keys, group) + i);
+            REQUIRE(attend::slot_panel(paging, keys, group + i) == attend::slot_panel(paging, keys, group) + i);
           }
         }
       }

@@ -15,15 +15,15 @@ inline constexpr int additive_keys = panel_keys;
 inline void additive_scores(const float* query, const Tensor<const float>& keys, int key_count, int hidden, const float* v,
                             float* sums, float* scores) {
   for (int first = 0; first < key_count; first += additive_keys) {
-    const int some = key_count - first < additive_keys ? key_count - first : additive_keys;
-    for (int j = 0; j < some; ++j) {
+    const int block = key_count - first < additive_keys ? key_count - first : additive_keys;
+    for (int j = 0; j < block; ++j) {
       float* const sum = sums + ptrdiff_t(j) * hidden;
       __builtin_memcpy(sum, keys.data + (first + j) * keys.token_stride, size_t(hidden) * sizeof(float));
       add(query, 1.0f, hidden, sum);
     }
-    activate<Activation::tanh>(sums, nullptr, some * hidden, sums);
+    activate<Activation::tanh>(sums, nullptr, block * hidden, sums);
     run_known_linear<Format::float32, false, false>(
-        {sums, scores + first, v, nullptr, nullptr, hidden, 1, hidden, hidden, 1, some, false, nullptr});
+        {sums, scores + first, v, nullptr, nullptr, hidden, 1, hidden, hidden, 1, block, false, nullptr});
   }
 }
 

@@ -25,11 +25,11 @@ enum class Activation {
 namespace core {
 
 // Whether a positive number lies within positive bounds. By its bits: without a floating-point unit, comparisons are calls.
-inline bool is_within(float number, float least, float most) {
+inline bool is_within(float number, float smallest, float largest) {
   uint32_t bits, low, high;
   __builtin_memcpy(&bits, &number, sizeof bits);
-  __builtin_memcpy(&low, &least, sizeof low);
-  __builtin_memcpy(&high, &most, sizeof high);
+  __builtin_memcpy(&low, &smallest, sizeof low);
+  __builtin_memcpy(&high, &largest, sizeof high);
   return bits >= low && bits <= high;
 }
 

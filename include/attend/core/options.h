@@ -35,20 +35,20 @@ enum class Scores : uint8_t {
   weights  // after the softmax; 0 where a key is masked, and for weights of at most 2^-123. Not with states
 };
 
-// Keys lie in groups of 16, at multiples of 16 of their positions. Group g of a sequence lies where group `slot` of one long
-// array or cache would: g itself, or as a table of pages or a ring says. Where nothing is said of it, slot = g.
+// Keys lie in panels of 16, at multiples of 16 of their positions. Panel g of a sequence lies where panel `slot` of one long
+// array or cache would: slot = g, or what a table of pages or a ring makes of it.
 struct Paging {
-  const int32_t* pages = nullptr;  // null: none. Page of each page_groups groups: slot =
-  int page_groups = 0;             // pages[g / page_groups] * page_groups + g % page_groups
-  int ring_groups = 0;  // 0: none. Otherwise slot = sink_groups + g % ring_groups for the last ring_groups groups of the keys
-  int sink_groups = 0;  // that exist, and g for others, of which only g < sink_groups are ever read
+  const int32_t* pages = nullptr;  // null: none. Page of each page_panels panels: slot =
+  int page_panels = 0;             // pages[g / page_panels] * page_panels + g % page_panels
+  int ring_panels = 0;  // 0: none. Otherwise slot = sink_panels + g % ring_panels for the last ring_panels panels of the keys
+  int sink_panels = 0;  // that exist, and g for others, of which only g < sink_panels are ever read
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
-// Of the groups that the first `keys` keys of a sequence fill, the first that is still in a ring; may be negative.
+// Of the panels that the first `keys` keys of a sequence fill, the first that is still in a ring; may be negative.
 // (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
-__attribute__((always_inline)) constexpr int first_ring_group(const Paging& paging, int keys) {
-  return (keys - 1) / panel_keys - paging.ring_groups + 1;
+__attribute__((always_inline)) constexpr int first_ring_panel(const Paging& paging, int keys) {
+  return (keys - 1) / panel_keys - paging.ring_panels + 1;
 }
 
 struct Options {
@@ -159,11 +159,11 @@ void finish(const Problem& problem, const Options& options);
 // been through at most one segment, that gives the bits of having gone on.
 void merge(float* states, const float* later, int rows, int value_dim);
 
-// The memory of a key/value cache in other formats, or with slots: as Cache, in groups of 16 tokens. No alignment is needed
+// The memory of a key/value cache in other formats, or with slots: as Cache, in panels of 16 tokens. No alignment is needed
 // beyond that of its numbers.
-//   keys    [kv_heads][groups][head_dim][16] numbers of key_format, groups = panel_count(capacity)
-//   values  [kv_heads][groups * 16][value_dim] numbers of value_format
-//   key_scales, value_scales  [kv_heads][groups * 16] floats, where the format is int8
+//   keys    [kv_heads][panels][head_dim][16] numbers of key_format, panels = panel_count(capacity)
+//   values  [kv_heads][panels * 16][value_dim] numbers of value_format
+//   key_scales, value_scales  [kv_heads][panels * 16] floats, where the format is int8
 struct FormatCache {
   void* keys;
   void* values;
@@ -192,7 +192,7 @@ constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
-// ring, tokens that are no longer among its groups' are overwritten; those of sink tokens are kept besides.
+// ring, tokens that are no longer in its panels are overwritten; those of sink tokens are kept besides.
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.

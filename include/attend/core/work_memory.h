@@ -51,7 +51,7 @@ struct EmbeddedMemory {
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
 //   queries  [rows][head_dim]
-//   numbers  a group of keys, or some columns of a chain's values, widened or brought together; as many columns as the widest
+//   numbers  a panel of keys, or some columns of a chain's values, widened or brought together; as many columns as the widest
 //            tile without vectors has, at least, and more where it is done for many rows
 struct EmbeddedOptionMemory {
   static constexpr int most_rows = 16;
@@ -91,7 +91,7 @@ struct WorkExtents {
 struct HostWorkMemory {
   ptrdiff_t panels;        // [keys / 16][head_dim][16] packed keys; first: its vectors stay aligned
   ptrdiff_t values;        // [keys][value_dim] gathered values
-  ptrdiff_t group;         // [16][head_dim] keys of other formats, as rows of floats, before they are packed
+  ptrdiff_t panel_rows;    // [16][head_dim] keys of other formats, as rows of floats, before they are packed
   ptrdiff_t query_rows;    // [rows] what each row is
   ptrdiff_t scores;        // [rows of a tile][score_keys], or [keys] where there is one row: scores, then weights
   ptrdiff_t key_scales;    // [keys]
@@ -112,8 +112,8 @@ struct HostWorkMemory {
   [[gnu::always_inline]] constexpr HostWorkMemory(const WorkExtents& e, bool features)
       : panels(0),
         values(after(panels, e.head_dim, e.copies ? e.keys : 0)),
-        group(after(values, e.value_dim, e.copies ? e.keys : 0)),
-        query_rows(after(group, e.head_dim, features ? panel_keys : 0)),  // here its pointers are aligned
+        panel_rows(after(values, e.value_dim, e.copies ? e.keys : 0)),
+        query_rows(after(panel_rows, e.head_dim, features ? panel_keys : 0)),  // here its pointers are aligned
         scores(after(query_rows, query_row_floats, features ? e.rows : 0)),
         key_scales(
             after(scores, e.rows == 1 ? e.keys : config::score_keys, e.rows < config::tile_rows ? e.rows : config::tile_rows)),

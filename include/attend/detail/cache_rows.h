@@ -27,10 +27,10 @@ struct FormatOf {
   static constexpr core::Format format = core::Format::float32;
   using Number = float;
 };
-template <core::Format is, class Numbers>
+template <core::Format number_format, class Numbers>
 struct FormatIs {
   static constexpr bool value = true;
-  static constexpr core::Format format = is;
+  static constexpr core::Format format = number_format;
   using Number = Numbers;
 };
 template <>

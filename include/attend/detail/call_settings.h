@@ -1,4 +1,4 @@
-// What decides the numbers of a call that is made in several pieces, with a State or with Partials: all of them must say the
+// What decides the numbers of a call that is made of several calls, with a State or with Partials: all of them must say the
 // same, or the result would be of none of them.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace attend {
 namespace detail {
 
 // Numbers by their bits; of arrays whether there are any, because a State may be moved to where they lie elsewhere; of sink
-// logits, which decide in the last piece, and of queries a hash of all numbers.
+// logits, which decide in the last call, and of queries a hash of all numbers.
 struct CallSettings {
   enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
   enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };
@@ -73,16 +73,16 @@ inline bool same_settings(const CallSettings& a, const CallSettings& b) {
 template <class Shape>
 bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& options) {
   using Set = CallSettings;
-  const auto is = [&](const auto& said, Set::Word word) {
-    return !said.given || settings.words[word] == uint32_t(said.number);
+  const auto same = [&](const auto& setting, Set::Word word) {
+    return !setting.given || settings.words[word] == uint32_t(setting.number);
   };
   const uint32_t flags = settings.words[Set::flags];
   const auto had = [&](const void* array, Set::Flag flag) { return array == nullptr || (flags & flag) != 0; };
   return (!options.scale.given || settings.words[Set::scale] == bits_of(options.scale.number)) &&
          (bits_of(options.soft_cap) << 1 == 0 || settings.words[Set::soft_cap] == bits_of(options.soft_cap)) &&
          options.causal.or_else((flags & Set::causal) != 0) == ((flags & Set::causal) != 0) &&
-         is(options.offset, Set::offset) && is(options.window_left, Set::left) && is(options.window_right, Set::right) &&
-         is(options.sink_tokens, Set::sink_tokens) && had(options.mask.mask.data, Set::mask) &&
+         same(options.offset, Set::offset) && same(options.window_left, Set::left) && same(options.window_right, Set::right) &&
+         same(options.sink_tokens, Set::sink_tokens) && had(options.mask.mask.data, Set::mask) &&
          had(options.bias.mask.data, Set::bias) && had(options.alibi_slopes.data, Set::alibi_slopes) &&
          had(options.relative_bias.data, Set::relative_bias) && (options.lse.data != nullptr || (flags & Set::lse) == 0) &&
          hash_of_heads(options.sink_logits.data, Checked<Shape>::query_heads) == settings.words[Set::sink_logits];

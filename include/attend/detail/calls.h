@@ -59,18 +59,18 @@ struct Call {
 };
 
 // Runs the whole problem or one part. Programs without parts do not link the code that cuts.
-inline Status run_share(const core::Problem& problem, const Whole&) {
+inline Status run_part_of(const core::Problem& problem, const Whole&) {
   core::run(problem);
   return Status::ok;
 }
-inline Status run_share(const core::Problem& problem, const Part& part) {
+inline Status run_part_of(const core::Problem& problem, const Part& part) {
   core::run_part(problem, part.index, part.count);
   return Status::ok;
 }
 
 // Refuses what is out of range, fills in what the options say, and runs.
-template <class PlanType, class Dims, class Share>
-Status run_plain(const Call& call, const Options& options, const Share& share) {
+template <class PlanType, class Dims, class AnyPart>
+Status run_plain(const Call& call, const Options& options, const AnyPart& part) {
   const int queries = options.query_length.or_else(call.queries);
   const int keys = options.key_length.or_else(call.keys);
   constexpr float usual_scale = default_scale(Dims::head_dim);  // by name, or some compilers iterate in double on every call
@@ -81,7 +81,7 @@ Status run_plain(const Call& call, const Options& options, const Share& share) {
   if (!is_finite(scale)) return Status::bad_scale;
   const Status position = check_offset(options, options.causal.or_else(call.causal), call.key_panels, queries, call.keys);
   if (position != Status::ok) return position;
-  if (!is_part(share)) return Status::bad_part;
+  if (!is_part(part)) return Status::bad_part;
   const core::Problem problem = {
       {call.query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim},
       {call.output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim},
@@ -101,7 +101,7 @@ Status run_plain(const Call& call, const Options& options, const Share& share) {
       PlanType::key_block,
       call.scratch,
   };
-  return run_share(problem, share);
+  return run_part_of(problem, part);
 }
 
 }  // namespace detail

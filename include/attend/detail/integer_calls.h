@@ -236,29 +236,29 @@ Status prepare_integer_call(IntegerCall& call, const AnyOptions& options, bool c
   return status;
 }
 
-inline void run_integer_share(const core::IntegerProblem& problem, const Whole&) { core::run(problem); }
-inline void run_integer_share(const core::IntegerProblem& problem, const Part& part) {
+inline void run_integer_part_of(const core::IntegerProblem& problem, const Whole&) { core::run(problem); }
+inline void run_integer_part_of(const core::IntegerProblem& problem, const Part& part) {
   core::run_part(problem, part.index, part.count);
 }
-inline void run_integer_share(const IntegerCall& call, const Whole&) { core::run(call.problem, call.options); }
-inline void run_integer_share(const IntegerCall& call, const Part& part) {
+inline void run_integer_part_of(const IntegerCall& call, const Whole&) { core::run(call.problem, call.options); }
+inline void run_integer_part_of(const IntegerCall& call, const Part& part) {
   core::run_part(call.problem, call.options, part.index, part.count);
 }
 
 // A call that has its arrays: checks the rest and runs. Plain calls hold no code of options.
-template <class Ring, core::IntegerFormat format, bool with_options, class AnyOptions, class Share>
+template <class Ring, core::IntegerFormat format, bool with_options, class AnyOptions, class AnyPart>
 Status run_integers(IntegerCallWith<with_options>& call, const AnyOptions& options, bool causal, bool cached,
-                    const Share& share) {
-  if (!is_part(share)) return Status::bad_part;
+                    const AnyPart& part) {
+  if (!is_part(part)) return Status::bad_part;
   if constexpr (with_options) {
     const Status status = prepare_integer_call<Ring>(call, options, causal, cached);
     if (status != Status::ok) return status;
     call.options.output_format = format;
-    run_integer_share(call, share);
+    run_integer_part_of(call, part);
   } else {
     const Status status = prepare_integers(call.problem, options, causal, cached, are_positioned(options, causal));
     if (status != Status::ok) return status;
-    run_integer_share(call.problem, share);
+    run_integer_part_of(call.problem, part);
   }
   return Status::ok;
 }

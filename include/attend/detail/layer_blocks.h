@@ -17,14 +17,14 @@ struct LayerMemory {
 
   // of: query_heads, kv_heads, head_dim and value_dim
   template <class Extents>
-  [[gnu::always_inline]] constexpr LayerMemory(const Extents& of, int tokens, int kept_tokens, uint64_t attention)
+  [[gnu::always_inline]] constexpr LayerMemory(const Extents& extents, int tokens, int kept_tokens, uint64_t attention)
       : block(smaller(tokens, config::layer_tokens)),
         projecting(tokens > 1 ? core::linear_work_floats : 0),
         first(aligned(attention > projecting ? attention : projecting)),
-        second(first + aligned(uint64_t(block) * unsigned(of.query_heads) * unsigned(of.head_dim))),
-        keys(second + aligned(uint64_t(block) * unsigned(of.query_heads) * unsigned(of.value_dim))),
-        values(keys + aligned(uint64_t(kept_tokens) * unsigned(of.kv_heads) * unsigned(of.head_dim))),
-        floats(values + uint64_t(kept_tokens) * unsigned(of.kv_heads) * unsigned(of.value_dim)) {}
+        second(first + aligned(uint64_t(block) * unsigned(extents.query_heads) * unsigned(extents.head_dim))),
+        keys(second + aligned(uint64_t(block) * unsigned(extents.query_heads) * unsigned(extents.value_dim))),
+        values(keys + aligned(uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.head_dim))),
+        floats(values + uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.value_dim)) {}
 
   static constexpr size_t line = config::alignment / sizeof(float);
   static constexpr uint64_t aligned(uint64_t count) { return (count + line - 1) / line * line; }
@@ -48,13 +48,13 @@ struct LayerCall : Places {
   void store(const float* from, int count) const {
     const int block = Places::memory.block;
     for (int first = 0; first < count; first += block, from += ptrdiff_t(block) * layer.memory_width) {
-      const int some = smaller(block, count - first);
+      const int block_tokens = smaller(block, count - first);
       float *const keys = kept.keys_at(at(Places::memory.first), first), *const values =
                                                                              kept.values_at(at(Places::memory.second), first);
-      project(layer.key, from, some, keys);
-      project(layer.value, from, some, values);
-      layer.prepare_keys(keys, position + first, some);
-      kept.store(keys, values, some);
+      project(layer.key, from, block_tokens, keys);
+      project(layer.value, from, block_tokens, values);
+      layer.prepare_keys(keys, position + first, block_tokens);
+      kept.store(keys, values, block_tokens);
     }
   }
 
@@ -63,11 +63,11 @@ struct LayerCall : Places {
   void attend_blocks(int count, Attend attend) const {
     const int block = Places::memory.block;
     for (int first = 0; first < count; first += block) {
-      const int some = smaller(block, count - first);
-      project(layer.query, x + ptrdiff_t(first) * layer.width, some, at(Places::memory.first));
-      layer.prepare_queries(at(Places::memory.first), position + first, some);
-      attend(first, some);
-      project(layer.output, at(Places::memory.second), some, y + ptrdiff_t(first) * layer.output_width);
+      const int block_tokens = smaller(block, count - first);
+      project(layer.query, x + ptrdiff_t(first) * layer.width, block_tokens, at(Places::memory.first));
+      layer.prepare_queries(at(Places::memory.first), position + first, block_tokens);
+      attend(first, block_tokens);
+      project(layer.output, at(Places::memory.second), block_tokens, y + ptrdiff_t(first) * layer.output_width);
     }
   }
 

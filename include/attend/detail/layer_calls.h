@@ -19,7 +19,7 @@ struct Matrix {
   // one_token: no call has more.
   template <bool one_token>
   void project(const float* from, int tokens, float* to, float* work) const {
-    run_linear_share<Weights, one_token ? 1 : 2>(linear_of(weights, bias, from, tokens, to, work), whole);
+    run_linear_part_of<Weights, one_token ? 1 : 2>(linear_of(weights, bias, from, tokens, to, work), whole);
   }
 
   const WeightArray& weights;
@@ -109,13 +109,13 @@ bool is_part(const LayerCall<Types...>&) {
 }
 
 template <class... Types>
-Status run_share(const core::Problem& problem, const LayerCall<Types...>& call) {
+Status run_part_of(const core::Problem& problem, const LayerCall<Types...>& call) {
   run_blocks(problem, call);
   return Status::ok;
 }
 
 template <class Runner, class... Types>
-void run_option_share(OptionCall& of_block, const LayerCall<Types...>& call) {
+void run_option_part_of(OptionCall& of_block, const LayerCall<Types...>& call) {
   run_option_blocks<Runner>(of_block.problem, of_block.options, call);
 }
 

@@ -86,9 +86,9 @@ namespace detail {
 // Which of the arrays above a type is, and its extents.
 enum class ArrayKind { other, mask, bits, bias, relative };
 
-template <ArrayKind is, int query_count, int head_count, int key_count, int row_numbers = key_count>
+template <ArrayKind array_kind, int query_count, int head_count, int key_count, int row_numbers = key_count>
 struct Extents {
-  static constexpr ArrayKind kind = is;
+  static constexpr ArrayKind kind = array_kind;
   static constexpr int queries = query_count, heads = head_count, keys = key_count;
   static constexpr int row = row_numbers;  // from one row of keys to the next
   // Where a query of the array, or one head for all, is shared, the stride is 0.

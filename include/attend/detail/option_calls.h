@@ -64,8 +64,8 @@ void set_keys(OptionCall& call, const Cache& cache) {
 // Whether a ring still holds every key that the first query sees of the first `held` tokens; later queries see no older ones.
 inline bool is_in_ring(const OptionCall& call, int held) {
   const core::Paging& paging = call.options.paging;
-  const int oldest = core::first_ring_group(paging, held);
-  if (paging.ring_groups == 0 || oldest <= paging.sink_groups) return true;
+  const int oldest = core::first_ring_panel(paging, held);
+  if (paging.ring_panels == 0 || oldest <= paging.sink_panels) return true;
   const int64_t first = int64_t(call.problem.offset) - call.options.left;
   return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
@@ -76,7 +76,7 @@ template <class Shape>
 Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
   core::Problem& problem = call.problem;
   core::Options& more = call.options;
-  const bool ring = more.paging.ring_groups != 0;
+  const bool ring = more.paging.ring_panels != 0;
   const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
@@ -99,7 +99,7 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
 
 template <class Shape>
 Status prepare_window(core::Options& more, const ScoreOptions<Shape>& options) {
-  const bool ring = more.paging.ring_groups != 0;
+  const bool ring = more.paging.ring_panels != 0;
   const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
   const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
@@ -113,7 +113,7 @@ Status prepare_window(core::Options& more, const ScoreOptions<Shape>& options) {
 }
 
 template <class Shape>
-Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, bool in_pieces) {
+Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, bool in_several_calls) {
   const int queries = call.problem.queries, keys = call.problem.keys;
   const auto is_short = [&](int rows, int columns) { return rows < queries || columns < keys; };
   const auto rows_of = [&](int of_array) { return of_array == 1 ? queries : of_array; };
@@ -128,18 +128,19 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
   if (!staged) return Status::no_score_stage;
   const ScoreStage stage = options.score_stage.number;
   const bool of_masked = stage == ScoreStage::raw || stage == ScoreStage::capped;
-  const bool possible = !(of_masked && call.options.paging.ring_groups != 0) && !(stage == ScoreStage::weights && in_pieces);
+  const bool possible =
+      !(of_masked && call.options.paging.ring_panels != 0) && !(stage == ScoreStage::weights && in_several_calls);
   return possible ? Status::ok : Status::bad_scores;
 }
 
-// in_pieces: whether the call is one of several into a State or Partials.
+// in_several_calls: whether the call is one of several into a State or Partials.
 template <class Shape>
-Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool in_pieces) {
+Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool in_several_calls) {
   core::Options& more = call.options;
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   Status status = prepare_window(more, options);
   if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
-  if (status == Status::ok) status = check_arrays(call, options, in_pieces);
+  if (status == Status::ok) status = check_arrays(call, options, in_several_calls);
   if (status != Status::ok) return status;
   more.visible = options.mask.mask;
   more.visible_bits = options.mask.bits;
@@ -171,26 +172,26 @@ struct WindowRunner {
 };
 
 template <class Runner>
-void run_option_share(const OptionCall& call, const Whole&) {
+void run_option_part_of(const OptionCall& call, const Whole&) {
   Runner::run(call.problem, call.options);
 }
 template <class Runner>
-void run_option_share(const OptionCall& call, const Part& part) {
+void run_option_part_of(const OptionCall& call, const Part& part) {
   core::run_part(call.problem, call.options, part.index, part.count);
 }
 
-template <class Runner, class Shape, class Share>
-Status run_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const Share& share) {
-  if (!is_part(share)) return Status::bad_part;
+template <class Runner, class Shape, class AnyPart>
+Status run_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const AnyPart& part) {
+  if (!is_part(part)) return Status::bad_part;
   const Status status = prepare(call, options, causal, false);
-  if (status == Status::ok) run_option_share<Runner>(call, share);
+  if (status == Status::ok) run_option_part_of<Runner>(call, part);
   return status;
 }
-template <class Runner, class Shape, class Share>
-Status run_options(OptionCall& call, const Options& options, bool causal, const Share& share) {
-  if (!is_part(share)) return Status::bad_part;
+template <class Runner, class Shape, class AnyPart>
+Status run_options(OptionCall& call, const Options& options, bool causal, const AnyPart& part) {
+  if (!is_part(part)) return Status::bad_part;
   const Status status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
-  if (status == Status::ok) run_option_share<Runner>(call, share);
+  if (status == Status::ok) run_option_part_of<Runner>(call, part);
   return status;
 }
 

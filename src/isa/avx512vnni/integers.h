@@ -136,13 +136,13 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
         for (int v = 0; v < vectors; ++v) add_products(added[r][v], two[v], both);
       }
     }
-    const __mmask16 all = 0xffff, some = first_lanes(width - c - 16 * (vectors - 1));
+    const __mmask16 all = 0xffff, last_mask = first_lanes(width - c - 16 * (vectors - 1));
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) {
       int32_t* const at = sums + r * ptrdiff_t(width) + c;
       const Shifts shifts = shifts_of(merges[r]);
       ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) merge_columns(added[r][v], shifts, at + 16 * v, v == vectors - 1 ? some : all);
+      for (int v = 0; v < vectors; ++v) merge_columns(added[r][v], shifts, at + 16 * v, v == vectors - 1 ? last_mask : all);
     }
   }
   // In assembly, because GCC copies what the intrinsic adds to.

@@ -27,7 +27,7 @@ namespace {
 
 template <class Combined>
 ATTEND_ALWAYS_INLINE __m256i half_of(__m512i a) {
-  return _mm512_castsi512_si256(Combined::of(a, _mm512_shuffle_i32x4(a, a, 0x4e)));
+  return _mm512_castsi512_si256(Combined::combine(a, _mm512_shuffle_i32x4(a, a, 0x4e)));
 }
 template <class Combined>
 ATTEND_ALWAYS_INLINE __m256i of_eight(const __m512i (&rows)[8]) {

@@ -14,7 +14,7 @@ struct IntegerDspSoftmax {
 
   ATTEND_HOT ATTEND_NOINLINE static int32_t largest(const int32_t* scores) {
     register const int32_t* from __asm__("r0") = scores;
-    register int32_t most __asm__("r1") = *scores;
+    register int32_t maximum __asm__("r1") = *scores;
     __asm__ volatile(
         "add r2, r0, %[row]\n"
         "1:\n"
@@ -34,10 +34,10 @@ struct IntegerDspSoftmax {
         ".purgem attend_largest\n"
         "cmp r0, r2\n"
         "bne 1b\n"
-        : "+r"(from), "+r"(most)
+        : "+r"(from), "+r"(maximum)
         : [row] "i"(4 * integer_chunk), [small] "i"(small)
         : "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "cc", "memory");
-    return most;
+    return maximum;
   }
 
   static uint32_t weights(Tile tile, int row, int32_t largest, const core::ScoreScale& scale, uint32_t fraction) {

@@ -13,16 +13,16 @@ struct IntegerHeliumSoftmax {
   using Tile = int32_t (*)[integer_chunk];
 
   ATTEND_HOT ATTEND_NOINLINE static int32_t largest(const int32_t* scores) {
-    int32_t most = *scores;
+    int32_t maximum = *scores;
     __asm__ volatile(
         ".rept %c[vectors]\n"
         "vldrw.u32 q0, [%[scores]], #16\n"
-        "vmaxv.s32 %[most], q0\n"
+        "vmaxv.s32 %[maximum], q0\n"
         ".endr\n"
-        : [most] "+r"(most), [scores] "+r"(scores)
+        : [maximum] "+r"(maximum), [scores] "+r"(scores)
         : [vectors] "i"(integer_chunk / 4)
         : "q0", "memory");
-    return most;
+    return maximum;
   }
 
   static uint32_t weights(Tile tile, int row, int32_t largest, const core::ScoreScale& scale, uint32_t fraction) {
@@ -68,7 +68,7 @@ struct IntegerHeliumSoftmax {
     register const uint32_t* from __asm__("r8") = coefficients;
     register int32_t* to __asm__("r9") = scores;
     register uint32_t sum __asm__("r10") = 0;
-    register int32_t most __asm__("r11") = largest;
+    register int32_t maximum __asm__("r11") = largest;
     register uint32_t factor __asm__("r12") = 0u - scale.factor;
     __asm__ volatile(
         "push {r0, r7}\n"
@@ -106,7 +106,7 @@ struct IntegerHeliumSoftmax {
         "le lr, 1b\n"
         "pop {r0, r7}\n"
         : "+r"(to), "+r"(sum), "+r"(from)
-        : "r"(left), "r"(end), "r"(begin), "r"(most), "r"(factor), [rounds] "i"(integer_chunk / 8)
+        : "r"(left), "r"(end), "r"(begin), "r"(maximum), "r"(factor), [rounds] "i"(integer_chunk / 8)
         : "r3", "r4", "r5", "r6", "lr", "q0", "q1", "q2", "q5", "q6", "cc", "memory");
     return sum;
   }

@@ -22,7 +22,7 @@ struct Helium : HeliumRow, HeliumTile {
   template <class Number>
   static constexpr int row_outputs = 0;
   static constexpr int columns(int /*rows*/, bool /*apart*/) { return 16; }
-  static constexpr int panel_columns(int /*rows*/, int /*columns*/, int most) { return most; }
+  static constexpr int panel_columns(int /*rows*/, int /*columns*/, int limit) { return limit; }
   static constexpr bool has_weights = true;
 
   static Vec zero() { return vdupq_n_f32(0.0f); }

@@ -260,14 +260,14 @@ struct Neon32 {
   static uint32x4_t equal(Vec a, Vec b) { return vceqq_f32(a, b); }
 #else
   static uint32x4_t above(Vec a, Vec b) {
-    uint32x4_t is;
-    __asm__("vcgt.f32 %q0, %q1, %q2" : "=w"(is) : "w"(a), "w"(b));
-    return is;
+    uint32x4_t mask;
+    __asm__("vcgt.f32 %q0, %q1, %q2" : "=w"(mask) : "w"(a), "w"(b));
+    return mask;
   }
   static uint32x4_t equal(Vec a, Vec b) {
-    uint32x4_t is;
-    __asm__("vceq.f32 %q0, %q1, %q2" : "=w"(is) : "w"(a), "w"(b));
-    return is;
+    uint32x4_t mask;
+    __asm__("vceq.f32 %q0, %q1, %q2" : "=w"(mask) : "w"(a), "w"(b));
+    return mask;
   }
 #endif
 

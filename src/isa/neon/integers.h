@@ -34,10 +34,10 @@ struct IntegerNeon : IntegerNeonProducts {
   static constexpr bool packs = true;
 
   static int32_t largest(const int32_t* scores) {
-    int32x4_t most = load<int32x4_t>(scores);
+    int32x4_t maximum = load<int32x4_t>(scores);
     ATTEND_UNROLL
-    for (int k = 4; k < integer_chunk; k += 4) most = vmaxq_s32(most, load<int32x4_t>(scores + k));
-    const int32x2_t two = vmax_s32(vget_low_s32(most), vget_high_s32(most));
+    for (int k = 4; k < integer_chunk; k += 4) maximum = vmaxq_s32(maximum, load<int32x4_t>(scores + k));
+    const int32x2_t two = vmax_s32(vget_low_s32(maximum), vget_high_s32(maximum));
     return vget_lane_s32(vpmax_s32(two, two), 0);
   }
 

@@ -94,8 +94,8 @@ struct Neon : NeonTarget {
   }
 
   static bool any_above(Vec a, Vec b) {
-    const uint32x4_t is = above(a, b);
-    const uint32x2_t two = vorr_u32(vget_low_u32(is), vget_high_u32(is));
+    const uint32x4_t mask = above(a, b);
+    const uint32x2_t two = vorr_u32(vget_low_u32(mask), vget_high_u32(mask));
     return vget_lane_u64(vreinterpret_u64_u32(two), 0) != 0;
   }
 

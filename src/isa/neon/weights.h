@@ -11,7 +11,7 @@ namespace {
 
 // A number as often as a panel has keys.
 struct Repeated {
-  float of[panel_keys];
+  float lanes[panel_keys];
 };
 constexpr Repeated repeated(float x) { return {{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}}; }
 
@@ -82,10 +82,10 @@ struct NeonWeights {
         "b.ne 1b\n"
         "st1 {v28.4s-v31.4s}, [%[sums]]\n"
         : [from] "+&r"(from), [to] "+&r"(scores)
-        : [end] "r"(end), [sums] "r"(lane_sums), [begun] "r"(int(begun)), [c1] "r"(coefficients[1].of),
-          [c2] "r"(coefficients[2].of), [c3] "r"(coefficients[3].of), [c4] "r"(coefficients[4].of),
-          [c5] "r"(coefficients[5].of), [c6] "r"(coefficients[6].of), [shift] "w"(vdupq_n_f32(whole_shift)),
-          [floor] "w"(vdupq_n_f32(-2.0f * near_max)), [first] "w"(vdupq_n_f32(coefficients[0].of[0])),
+        : [end] "r"(end), [sums] "r"(lane_sums), [begun] "r"(int(begun)), [c1] "r"(coefficients[1].lanes),
+          [c2] "r"(coefficients[2].lanes), [c3] "r"(coefficients[3].lanes), [c4] "r"(coefficients[4].lanes),
+          [c5] "r"(coefficients[5].lanes), [c6] "r"(coefficients[6].lanes), [shift] "w"(vdupq_n_f32(whole_shift)),
+          [floor] "w"(vdupq_n_f32(-2.0f * near_max)), [first] "w"(vdupq_n_f32(coefficients[0].lanes[0])),
           [bias] "w"(vsubq_s32(vdupq_n_s32(1), vreinterpretq_s32_f32(vdupq_n_f32(lowest))))
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
           "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");

@@ -16,7 +16,7 @@ namespace {
 struct Rvf : RvfRows {
   static constexpr int columns(int rows, bool apart) { return rows == 1 && apart ? 4 : 16; }
   // Of a panel a tile takes as few as it can, and a row all.
-  static constexpr int panel_columns(int rows, int columns, int most) { return rows == 1 ? most : (columns + 3) & -4; }
+  static constexpr int panel_columns(int rows, int columns, int limit) { return rows == 1 ? limit : (columns + 3) & -4; }
   static constexpr bool has_weights = true;
 
   // The number where one is NaN.

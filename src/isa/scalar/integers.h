@@ -38,10 +38,10 @@ struct IntegerScalar {
 
   // The largest of a row's scores.
   static int32_t largest(const int32_t* scores) {
-    int32_t most = *scores;
-    const auto step = [&]() __attribute__((always_inline)) { most = larger_of(most, *scores++); };
+    int32_t maximum = *scores;
+    const auto step = [&]() __attribute__((always_inline)) { maximum = larger_of(maximum, *scores++); };
     for (int k = 0; k < integer_chunk; k += 4) four_times(step);
-    return most;
+    return maximum;
   }
 
   // Where the weight of a row's key is, of a tile whose scores have become weights: those of a key are side by side. What is

@@ -51,13 +51,13 @@ ATTEND_ALWAYS_INLINE void interleave_bytes(Vector (&rows)[4]) {
 // What combines the lanes of several rows.
 struct Sum {
   template <class Vector>
-  static ATTEND_ALWAYS_INLINE Vector of(Vector a, Vector b) {
+  static ATTEND_ALWAYS_INLINE Vector combine(Vector a, Vector b) {
     return sum(a, b);
   }
 };
 struct Largest {
   template <class Vector>
-  static ATTEND_ALWAYS_INLINE Vector of(Vector a, Vector b) {
+  static ATTEND_ALWAYS_INLINE Vector combine(Vector a, Vector b) {
     return larger(a, b);
   }
 };
@@ -65,15 +65,15 @@ struct Largest {
 // Of four rows, in lane i of each 128 bits what combines those of row i.
 template <class Combined, class Vector>
 ATTEND_ALWAYS_INLINE Vector of_four(const Vector* rows) {
-  const Vector a = Combined::of(low_32(rows[0], rows[1]), high_32(rows[0], rows[1]));
-  const Vector b = Combined::of(low_32(rows[2], rows[3]), high_32(rows[2], rows[3]));
-  return Combined::of(low_64(a, b), high_64(a, b));
+  const Vector a = Combined::combine(low_32(rows[0], rows[1]), high_32(rows[0], rows[1]));
+  const Vector b = Combined::combine(low_32(rows[2], rows[3]), high_32(rows[2], rows[3]));
+  return Combined::combine(low_64(a, b), high_64(a, b));
 }
 
 // Of eight rows, in lane i what combines all lanes of row i.
 template <class Combined>
 ATTEND_ALWAYS_INLINE __m256i of_halves(__m256i first, __m256i second) {
-  return Combined::of(_mm256_permute2x128_si256(first, second, 0x20), _mm256_permute2x128_si256(first, second, 0x31));
+  return Combined::combine(_mm256_permute2x128_si256(first, second, 0x20), _mm256_permute2x128_si256(first, second, 0x31));
 }
 template <class Combined>
 ATTEND_ALWAYS_INLINE __m256i of_eight(const __m256i (&rows)[8]) {
