@@ -40,7 +40,7 @@ mkdir -p "$wrong"
   yes '' | head -n 200
   yes word | head -n 2501
   printf '%s\n' '# One heading' '[no file](none.md), [no heading](#another), `make nonsense`, `src/nowhere.cpp`' '' '| a | b |' '| --- | --- |' '| a |' '' \
-    '7 things <!-- Figures, row "| x |": 7 -->' '' '9 things <!-- Figures, count of "x": 9 -->' '' '<!-- Figures: from "begin" to "end" -->' '```cpp' 'int a;' '```'
+    '7 things <!-- Figures, row "x": 7 -->' '' '9 things <!-- Figures, count of "x": 9 -->' '' '<!-- Figures: from "begin" to "end" -->' '```cpp' 'int a;' '```'
 } >"$wrong/README.md"
 printf '%s\n' '| x | 8 |' begin 'int b;' end >"$wrong/Figures"
 python3 tests/checks/pages.py text "$wrong" >"$build/found" 2>&1

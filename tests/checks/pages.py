@@ -10,8 +10,9 @@ Comments of a page that this program reads:
 
 <!-- bench/examples/gpt2_block.cpp: from "// begin" to "// end" -->
     The code block below has the lines of that file between the first that holds the one text and the next that holds the other.
-<!-- bench/results/sizes.md, row "| cortex-m4 |": 3876, 752 -->
-    These numbers stand in the line before the comment, and in a line of that file that begins with this text.
+<!-- bench/results/sizes.md, row "cortex-m4": 3876, 752 -->
+    These numbers stand in the line before the comment, and in a row of a table of that file whose first cells are this text, with
+    commas between cells.
 <!-- tests/conformance/digests.inc, count of "DIGEST(": 96 -->
     This number stands in the line before the comment, and so often does the text stand in that file.
 <!-- fragment: declarations -->, <!-- fragment: statements -->
@@ -43,7 +44,8 @@ class Page:
 
     def __init__(self, root, path):
         self.path, self.text = path, (root / path).read_text()
-        self.prose, self.blocks, self.comments = [], [], []  # (number, line), (number, language, lines, comment), (number, line before, comment)
+        self.prose, self.rows = [], []  # (number, line): without comments, and with those that stand in a line
+        self.blocks, self.comments = [], []  # (number, language, lines, comment), (number, line before, comment)
         language, lines, comment, held, last = None, [], None, '', ''
         for number, line in enumerate(self.text.split('\n'), 1):
             if held:
@@ -64,6 +66,7 @@ class Page:
                 self.comments.append((number, last, comment))
             else:
                 found = re.findall(r'<!--(.*?)-->', line)
+                self.rows.append((number, line))
                 line = re.sub(r'<!--.*?-->', '', line)
                 self.comments += [(number, line, text.strip()) for text in found]
                 self.prose.append((number, line))
@@ -91,7 +94,7 @@ class Page:
     def tables(self):
         """Rows whose number of cells is not their header's."""
         cells = 0
-        for number, line in self.prose:
+        for number, line in self.rows:
             if not line.startswith('|'):
                 cells = 0
                 continue
@@ -164,6 +167,11 @@ def numbers(text):
     return re.findall(r'(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?', re.sub(r'(?<=\d),(?=\d{3})', '', text))
 
 
+def cells(line):
+    """A row of a table, with commas between its cells."""
+    return ', '.join(cell.strip() for cell in line.strip('| ').split('|')) if line.startswith('|') else ''
+
+
 def check_figures(root, pages):
     wrong, count = [], 0
     for page in pages:
@@ -174,12 +182,12 @@ def check_figures(root, pages):
             path, kind, text, figures = match.groups()
             where = f'{page.path}:{number}'
             content = (root / path).read_text() if (root / path).exists() else ''
-            rows = [row for row in content.split('\n') if row.startswith(text)] if kind == 'row' else [str(content.count(text))]
+            rows = [row[len(text):] for row in map(cells, content.split('\n')) if row.startswith(text + ', ')] if kind == 'row' else [str(content.count(text))]
             for figure in numbers(figures):
                 count += 1
                 if figure not in numbers(line):
                     wrong.append(f'{where}: the line does not have {figure}')
-                if not any(figure in numbers(row[len(text):] if kind == 'row' else row) for row in rows):
+                if not any(figure in numbers(row) for row in rows):
                     wrong.append(f'{where}: {path} has another figure than {figure}')
     say(wrong, f'{plural(count, "figure")} of pages are those of the files that they name')
 
