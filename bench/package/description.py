@@ -1,4 +1,6 @@
 """What every package says of the project, once: its name, its version (from include/attend/version.h alone), its files."""
+import pathlib
+import posixpath
 import re
 import struct
 
@@ -28,6 +30,7 @@ def describe(root, url):
         'AUTHORS': re.search(r'^Copyright \(c\) \d+ (.*)$', (root / 'LICENSE').read_text(), re.M)[1],
         'URL': url,
         'URL_OR_NOTHING': url,
+        'DOCUMENTS': document_entries(root),
         'SOURCES': '\n'.join(f'    "src/{source[4:]}"' for source in sources),
         'SOURCES_ABOVE': '\n'.join(f'    "../src/{source[4:]}"' for source in sources),
     }
@@ -51,4 +54,28 @@ def household(root):
 
 
 def documents(root):
-    return {path: (root / path).read_bytes() for path in ('LICENSE', 'README.md')}
+    """The licence and the pages that users read, in the places where they lie."""
+    paths = files(root, 'LICENSE', 'README.md', 'include/guide/*.md', 'bench/results/*.md', 'bench/results/*.svg')
+    return {path: (root / path).read_bytes() for path in paths}
+
+
+def document_entries(root):
+    kinds = {'.md': 'doc', '.svg': 'image'}
+    return '\n'.join(f'        <file category="{kinds[pathlib.PurePath(path).suffix]}" name="{path}"/>'
+                     for path in documents(root) if path != 'LICENSE')
+
+
+def linked(held, url):
+    """The files of a package, with links from its pages to what it does not hold: they lead to the project, or are words alone."""
+    folders = {str(folder) for name in held for folder in pathlib.PurePosixPath(name).parents}
+
+    def relinked(page, link):
+        text, target = link.groups()
+        path, _, anchor = target.partition('#')
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+        if ':' in target or place in held or place in folders:
+            return link[0]
+        return f'[{text}]({url}/blob/HEAD/{place}{"#" * bool(anchor)}{anchor})' if url else text
+
+    return {name: re.sub(r'(?<!!)\[([^\]]*)\]\(([^)\s]+)\)', lambda link: relinked(name, link), content.decode()).encode()
+            if name.endswith('.md') else content for name, content in held.items()}

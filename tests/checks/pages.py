@@ -52,13 +52,13 @@ class Page:
                 held += '\n' + line
                 if '-->' in line:
                     comment, held = held[held.index('<!--') + 4:held.index('-->')], ''
-            elif language is None and line.startswith('```'):
-                language, lines, first = line[3:].strip() or 'plain', [], number + 1
-            elif line.startswith('```'):
+            elif language is None and line.lstrip().startswith('```'):
+                language, lines, first, margin = line.strip()[3:] or 'plain', [], number + 1, len(line) - len(line.lstrip())
+            elif line.lstrip().startswith('```'):
                 self.blocks.append((first, language, lines, comment))
                 language, comment = None, None
             elif language is not None:
-                lines.append(line)
+                lines.append(line[margin:])
             elif line.lstrip().startswith('<!--') and '-->' not in line:
                 held = line
             elif line.lstrip().startswith('<!--') and line.rstrip().endswith('-->'):
