@@ -133,7 +133,7 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test, some four minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, README
+## test        every test, some four minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, pages
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -172,7 +172,7 @@ build/doctest.ready:
 targets:
 	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/checks/targets.sh $(BUILD)
 
-## size        flash, RAM, stack and instructions of each Cortex-M and RISC-V board, as a table, held to limits; writes README.md's (TARGETS= some)
+## size        flash, RAM, stack and instructions of each Cortex-M and RISC-V board, as a table, held to limits; writes bench/results/sizes.md (TARGETS= some)
 .PHONY: size
 size:
 	@sh tests/firmware/size.sh
@@ -209,11 +209,11 @@ every-float: $(BUILD)/every_float
 $(BUILD)/every_float: $(BUILD)/tests/conformance/every_float.o $(BUILD)/libattend.a
 	$(call link,-lpthread)
 
-## bench       the rows of README: speed as a fraction of the machine's measured limits, and of peers', as a table, in some six minutes (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime and ggml after `make peers`)
+## bench       the rows of bench/results/speed.md: speed as a fraction of the machine's measured limits, and of peers', as a table, in some six minutes (needs Google Benchmark; arguments for it in ARGS=; with ONNX Runtime and ggml after `make peers`)
 ## bench-all   the same for every length and shape, with two threads too
 .PHONY: bench bench-all
-README_ROWS := (^prefill/.*/(q1024_k1024_d64_h1|q1024_k1024_d64_h1_causal|q4096_k4096_d64_h1_causal|q1024_k1024_d128_h1|q1024_k1024_d64_h8|q197_k197_d64_h12|q128_k128_d64_h8|q128_k128_d64_h8_causal|q64_k64_d32_h4_causal|q16_k16_d16_h4_causal)|^prefill_cache/.*/q1024_k1024_d64_h8(_causal)?|^decode/.*/(q1_k256_d64_h8|q1_k2048_d64_h8|q1_k131072_d64_h8|q1_k16_d16_h4))$$
-bench: BENCH_ROWS = --benchmark_filter='$(README_ROWS)'
+PAGE_ROWS := (^prefill/.*/(q1024_k1024_d64_h1|q1024_k1024_d64_h1_causal|q4096_k4096_d64_h1_causal|q1024_k1024_d128_h1|q1024_k1024_d64_h8|q197_k197_d64_h12|q128_k128_d64_h8|q128_k128_d64_h8_causal|q64_k64_d32_h4_causal|q16_k16_d16_h4_causal)|^prefill_cache/.*/q1024_k1024_d64_h8(_causal)?|^decode/.*/(q1_k256_d64_h8|q1_k2048_d64_h8|q1_k131072_d64_h8|q1_k16_d16_h4))$$
+bench: BENCH_ROWS = --benchmark_filter='$(PAGE_ROWS)'
 bench-all: BENCH_ROWS =
 bench bench-all: $(BUILD)/benchmarks $(BUILD)/linear
 	@$(BUILD)/benchmarks --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true --benchmark_min_time=0.05 $(BENCH_ROWS) \
@@ -260,7 +260,7 @@ $(BUILD)/options: $(BUILD)/bench/options.o $(BUILD)/bench/machine.o $(BUILD)/lib
 $(BUILD)/integer: $(BUILD)/bench/integer.o $(BUILD)/bench/machine.o $(BUILD)/libattend.a
 	$(call link)
 
-## plots       bench/plots/*.svg of the last `make bench` and `make sweep` (needs gnuplot; TO= another folder)
+## plots       bench/results/*.svg of the last `make bench` and `make sweep` (needs gnuplot; TO= another folder)
 .PHONY: plots
 plots:
 	@sh bench/plots.sh $(TO)

@@ -9,7 +9,7 @@ command -v gnuplot >/dev/null || {
 terminal="svg size 760,440 dynamic background rgb 'white' font 'sans-serif,13'"
 [ -z "$TERMINAL" ] || terminal=$TERMINAL
 ending=${ENDING:-svg}
-folder=${1:-bench/plots}
+folder=${1:-bench/results}
 mkdir -p build/plots "$folder"
 drawn=
 

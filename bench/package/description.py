@@ -1,4 +1,6 @@
 """What every package says of the project, once: its name, its version (from include/attend/core/version.h alone), its files."""
+import pathlib
+import posixpath
 import re
 import struct
 
@@ -17,7 +19,7 @@ def describe(root, url):
     """What templates may name between @ and @."""
     version = (root / 'include/attend/core/version.h').read_text()
     number = lambda part: re.search(rf'^#define ATTEND_VERSION_{part} (\d+)$', version, re.M)[1]
-    sources = files(root, 'src/*.cpp')
+    sources = files(root, 'src/*/*.cpp')
     return {
         'NAME': NAME,
         'VERSION': '.'.join(number(part) for part in ('MAJOR', 'MINOR', 'PATCH')),
@@ -28,6 +30,7 @@ def describe(root, url):
         'AUTHORS': re.search(r'^Copyright \(c\) \d+ (.*)$', (root / 'LICENSE').read_text(), re.M)[1],
         'URL': url,
         'URL_OR_NOTHING': url,
+        'DOCUMENTS': document_entries(root),
         'SOURCES': '\n'.join(f'    "src/{source[4:]}"' for source in sources),
         'SOURCES_ABOVE': '\n'.join(f'    "../src/{source[4:]}"' for source in sources),
     }
@@ -36,7 +39,7 @@ def describe(root, url):
 def project_files(root):
     """Everything that takes part in compiling the library, in the places where it lies: what vendors copy."""
     return {path: (root / path).read_bytes()
-            for path in files(root, 'include/attend/*.h', 'src/*.cpp', 'src/*.h', 'src/*/*.h')}
+            for path in files(root, 'include/attend/*.h', 'include/attend/*/*.h', 'src/*/*.cpp', 'src/*/*.h', 'src/*/*/*.h')}
 
 
 def household(root):
@@ -51,4 +54,28 @@ def household(root):
 
 
 def documents(root):
-    return {path: (root / path).read_bytes() for path in ('LICENSE', 'README.md')}
+    """The licence and the pages that users read, in the places where they lie."""
+    paths = files(root, 'LICENSE', 'README.md', 'include/guide/*.md', 'bench/results/*.md', 'bench/results/*.svg')
+    return {path: (root / path).read_bytes() for path in paths}
+
+
+def document_entries(root):
+    kinds = {'.md': 'doc', '.svg': 'image'}
+    return '\n'.join(f'        <file category="{kinds[pathlib.PurePath(path).suffix]}" name="{path}"/>'
+                     for path in documents(root) if path != 'LICENSE')
+
+
+def linked(held, url):
+    """The files of a package, with links from its pages to what it does not hold: they lead to the project, or are words alone."""
+    folders = {str(folder) for name in held for folder in pathlib.PurePosixPath(name).parents}
+
+    def relinked(page, link):
+        text, target = link.groups()
+        path, _, anchor = target.partition('#')
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+        if ':' in target or place in held or place in folders:
+            return link[0]
+        return f'[{text}]({url}/blob/HEAD/{place}{"#" * bool(anchor)}{anchor})' if url else text
+
+    return {name: re.sub(r'(?<!!)\[([^\]]*)\]\(([^)\s]+)\)', lambda link: relinked(name, link), content.decode()).encode()
+            if name.endswith('.md') else content for name, content in held.items()}

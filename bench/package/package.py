@@ -106,6 +106,7 @@ def main():
     arguments = arguments.parse_args()
     shutil.rmtree(arguments.folder, ignore_errors=True)
     for folder, archive, top, files in Packages(arguments.shared_object, arguments.url).all():
+        files = description.linked(files, arguments.url)
         for name, content in files.items():
             write(arguments.folder / folder / name, content)
         write(arguments.folder / archive, archives.archived(archive, {top + name: content for name, content in files.items()}))

@@ -1,8 +1,9 @@
 """Leaves out one line after another of right programs: tests/c_api/leave_out.py CC LIBRARY BUILD_DIR
 
-Lines are assignments to fields and calls in the functions of tests/c_api/leave_out.c and in README's C program. What is left
-must be refused, or compute the same; anything else is wrong numbers without a word. Where it makes another right program, a
-comment of the line says which: "else ...". With VERBOSE=1 each line is printed with what became of it.
+Lines are assignments to fields and calls in the functions of tests/c_api/leave_out.c and in the C program of
+include/guide/c.md. What is left must be refused, or compute the same; anything else is wrong numbers without a word. Where it
+makes another right program, a comment of the line says which: "else ...". With VERBOSE=1 each line is printed with what became
+of it.
 """
 import os
 import re
@@ -64,8 +65,8 @@ def judge(name, text):
 
 
 judge("leave_out", open("tests/c_api/leave_out.c").read())
-for program in re.findall(r"```c\n(.*?)```", open("README.md").read(), re.S):
-    judge("readme", program.replace("= ATTEND_CAUSAL;", "= ATTEND_CAUSAL; /* else every key is seen */"))
+for program in re.findall(r"```c\n(.*?)```", open("include/guide/c.md").read(), re.S):
+    judge("guide", program.replace("= ATTEND_CAUSAL;", "= ATTEND_CAUSAL; /* else every key is seen */"))
 print("%d lines left out: %d refused, %d the same, %d another right program, %d wrong" % (
     sum(counts.values()), counts["refused"], counts["same"], counts["other"], counts["WRONG"]))
 sys.exit(counts["WRONG"] > 0 or counts["refused"] < 80)

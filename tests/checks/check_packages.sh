@@ -30,6 +30,18 @@ rm -rf "$build/again"
 python3 tests/checks/package_contents.py "$packages" | tee "$build/contents"
 passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
 
+# Links of the pages that packages carry resolve; what a package does not hold is linked where the project lies, if it lies anywhere.
+make_linked() { python3 bench/package/package.py --shared-object "$2" --url https://example.org/attend "$1"; }
+succeeds "all packages are made with a URL" make_linked "$build/linked" "$2/libattend.so"
+for made in "$packages" "$build/linked"; do
+  (cd "$made" && python3 "$OLDPWD/tests/checks/pages.py" links amalgamation arduino/Attend platformio esp-idf/attend zephyr/attend cmsis-pack) >"$build/contents"
+  cat "$build/contents"
+  passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+done
+linked=$(grep -oh 'https://example.org/attend/blob/HEAD/[^)#]*' "$build/linked/amalgamation/README.md" | sed 's|.*/HEAD/||' | sort -u)
+nothing_in "$(for path in ${linked:-none}; do [ -e "$path" ] || echo "$path"; done)" "links of packages to the project lead to its files"
+nothing_in "$(grep -l 'example.org' -r "$packages")" "packages without a URL link nowhere"
+
 # ---- Few files
 cp "$packages/amalgamation/attend.h" "$packages/amalgamation/attend_c.h" "$packages/amalgamation/attend.cpp" "$build"
 for header in include/attend/*.h; do
@@ -221,6 +233,8 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
   if [ -n "$numpy" ]; then
     succeeds "the wheel is ONNX's Attention, 500 problems against float64, nothing copied" "$python" tests/c_api/wheel_onnx.py 500
     succeeds "the wheel's other options, caches and refusals" "$python" tests/c_api/wheel.py "$version"
+    python3 tests/checks/pages.py python "$build/pages"
+    for page in "$build"/pages/*.py; do succeeds "the wheel runs the page $(basename "$page" .py)" "$python" "$page"; done
   else
     skip "the wheel with numpy" "no python3 has it"
   fi

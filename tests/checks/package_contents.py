@@ -98,7 +98,7 @@ def cmsis_pack():
           'components have what they must')
     conditions = {condition.get('id') for condition in root.iter('condition')}
     check({c.get('condition') for c in components} <= conditions, 'conditions that are named exist', conditions)
-    categories = {'doc', 'header', 'include', 'sourceCpp'}
+    categories = {'doc', 'image', 'header', 'include', 'sourceCpp'}
     listed = {file.get('name') for file in root.iter('file')} | {text('license')}
     check({file.get('category') for file in root.iter('file')} <= categories, 'categories are those of the schema')
     missing = [name for name in listed if name not in files and not (name.endswith('/') and any(path.startswith(name) for path in files))]

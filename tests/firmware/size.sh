@@ -2,12 +2,13 @@
 # How small: flash, static RAM, stack and instructions on every board, at -Os and at -O2: tests/firmware/size.sh, from the
 # project's top folder. Installs nothing.
 #
-# Prints a table, which build/size.txt keeps, holds it to the limits below and to what the headers promise, and writes the table of
-# README.md. TARGETS= chooses boards; then, or where a compiler or an emulator is missing, README.md stays as it is. JOBS= is
-# how many builds run at a time. Exit status 77: something is not installed, and the message says what.
+# Prints a table, which build/size.txt keeps, holds it to the limits below and to what the headers promise, and writes the tables
+# of bench/results/sizes.md. TARGETS= chooses boards; then, or where a compiler or an emulator is missing, that page stays as it is.
+# JOBS= is how many builds run at a time. Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
 board=$here/board.sh
 build=build/size
+page=bench/results/sizes.md
 at_a_time=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 levels='-Os -O2'
 all=$(sh "$board" boards)
@@ -258,18 +259,18 @@ if [ $complete = yes ]; then
     awk -v kind=markdown -f "$here/size_table.awk" "$build/figures"
     printf '\n%s\n' "$compilers"
   } >"$build/table.md"
-  if [ "$(grep -cE '^<!-- (made by make size|end) -->$' README.md)" -eq 2 ]; then
+  if [ "$(grep -cE '^<!-- (made by make size|end) -->$' "$page")" -eq 2 ]; then
     awk -v table="$build/table.md" '
       /^<!-- end -->$/ { inside = 0 }
       !inside
-      /^<!-- made by make size -->$/ { inside = 1; while ((getline line <table) > 0) print line }' README.md >"$build/README.md" &&
-      cp "$build/README.md" README.md
+      /^<!-- made by make size -->$/ { inside = 1; while ((getline line <table) > 0) print line }' "$page" >"$build/page.md" &&
+      cp "$build/page.md" "$page"
   else
-    fail "README.md has a place for the table" \
+    fail "$page has a place for the tables" \
       "put <!-- made by make size --> and <!-- end --> into it, each once and on a line of its own"
   fi
 else
-  echo "README.md stays as it is, because not all targets were measured"
+  echo "$page stays as it is, because not all targets were measured"
 fi
 sort -u "$build/missing" >&2
 finish || exit 1

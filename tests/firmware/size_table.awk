@@ -61,7 +61,7 @@ function projections_row(    format) {
 
 function integers() {
   if (kind == "markdown") {
-    print "\n| target | integers, instructions per multiply-accumulate: 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |"
+    print "\n## Integers\n\n| target | integers, instructions per multiply-accumulate: 64 × 32 / 128 × 64 | projection 128 × 128: one token / each of 16 | flash -Os: arrays / ring / projection | stack -Os of the same |"
     print "| --- | --- | --- | --- | --- |"
   } else {
     print "\nintegers, instructions per multiply-accumulate at -O2: 64x32 / 128x64; projection of one token / each of 16; flash at -Os: arrays / ring / projection; stack of the same"
@@ -76,7 +76,7 @@ function integers() {
 
 function layers() {
   if (kind == "markdown") {
-    print "\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same | instructions over a cache, per weight and token: of a prompt of 64 / the token after it |"
+    print "\n## A multi-head layer\n\n| target | multi-head layer, 4 heads of 32, weights of bytes, 64 tokens; flash -Os: over a cache / over a ring of bytes | stack -Os of the same | instructions over a cache, per weight and token: of a prompt of 64 / the token after it |"
     print "| --- | --- | --- | --- |"
   } else {
     print "\nmulti-head layer, 4 heads of 32, weights of bytes, 64 tokens; at -Os: flash over a cache / over a ring of bytes; stack of the same; at -O2: instructions per weight and token, of a prompt of 64 / the token after it"
@@ -90,7 +90,7 @@ function layers() {
 
 function projections_head() {
   if (kind == "markdown") {
-    print "\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows " \
+    print "\n## Projections\n\n| target | projection 128 × 128, instructions per weight: packed / rows | float16 / bfloat16 / int8 / int8 rows " \
       "| 16 tokens, per weight and token: packed / rows / int8 | flash -Os: packed / rows / int8 / int8 rows | stack -Os of the same |"
     print "| --- | --- | --- | --- | --- | --- |"
   } else {
@@ -101,7 +101,7 @@ function projections_head() {
 
 function kinds_head() {
   if (kind == "markdown") {
-    print "\n| target | decode, instructions (times plain): plain / options off / window / ring / float16 / int8 " \
+    print "\n## Calls with options\n\n| target | decode, instructions (times plain): plain / options off / window / ring / float16 / int8 " \
       "| prefill: plain / options off / window / float16 / int8 " \
       "| flash -Os: window / ring / float16 / ring of int8 / prefill window / prefill int8 | stack -Os of the same |"
     print "| --- | --- | --- | --- | --- |"
@@ -121,7 +121,7 @@ function markdown_row() {
 
 END {
   if (kind == "markdown") {
-    print "| target | flash -Os: prefill / decode / both | flash -O2 | static RAM | stack -Os: prefill / decode | stack -O2 " \
+    print "## Plain calls\n\n| target | flash -Os: prefill / decode / both | flash -O2 | static RAM | stack -Os: prefill / decode | stack -O2 " \
       "| instructions, 64 × 32: arrays / cache | 128 × 64 |"
     print "| --- | --- | --- | --- | --- | --- | --- | --- |"
   } else {

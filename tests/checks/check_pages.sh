@@ -1,0 +1,76 @@
+#!/bin/sh
+# The pages: programs in them compile without a warning and print what the page says, fragments compile, links, figures and excerpts
+# are right, and the changes have an entry for this version: tests/checks/check_pages.sh CXX BUILD_DIR
+#
+# `make lib` has made BUILD_DIR/libattend.a. tests/checks/pages.py reads the pages and says what a page may ask of it.
+cxx=$1
+library=$2/libattend.a
+build=$2/check_pages
+. tests/support/check.sh
+rm -rf "$build" && mkdir -p "$build" || exit 1
+export PYTHONDONTWRITEBYTECODE=1
+
+strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude"
+cpp_flags="-x c++ -std=c++17"
+c_flags="-x c -std=c11"
+
+# The newest entry of the changes is the version of the header.
+version=$(awk '/define ATTEND_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }
+  /define ATTEND_BITS_VERSION / { print ", bits version " $3 }' "$(find include -name version.h)")
+newest=$(sed -n 's/^## //p' .github/CHANGELOG.md | head -n 1)
+nothing_in "$([ "$version" = "$newest" ] || echo "version.h has $version, the changes have $newest")" "changes: the newest entry is this version"
+
+if ! command -v python3 >/dev/null 2>&1; then
+  if [ "${CI:-}" = true ]; then fail "pages" "python3 was not found: apt-get install python3"; else skip "pages" "apt-get install python3"; fi
+  finish
+  exit
+fi
+
+# counted WHAT ARGUMENT…: what pages.py looks at, added to the counts.
+counted() {
+  python3 tests/checks/pages.py "$@" >"$build/found" 2>&1 || fail "pages.py $1" "$(tail -n 1 "$build/found")"
+  cat "$build/found"
+  passed=$((passed + $(grep -c '^ok ' "$build/found"))) failed=$((failed + $(grep -c '^FAIL ' "$build/found")))
+}
+
+# A page in which everything is wrong that can be: each check finds its own mistake.
+wrong=$build/wrong
+mkdir -p "$wrong"
+{
+  yes '' | head -n 200
+  yes word | head -n 2501
+  printf '%s\n' '# One heading' '[no file](none.md), [no heading](#another), `make nonsense`, `src/nowhere.cpp`' '' '| a | b |' '| --- | --- |' '| a |' '' \
+    '7 things <!-- Figures, row "x": 7 -->' '' '9 things <!-- Figures, count of "x": 9 -->' '' '<!-- Figures: from "begin" to "end" -->' '```cpp' 'int a;' '```'
+} >"$wrong/README.md"
+printf '%s\n' '| x | 8 |' begin 'int b;' end >"$wrong/Figures"
+python3 tests/checks/pages.py text "$wrong" >"$build/found" 2>&1
+for mistake in 'links none.md' 'links #another' 'names make nonsense' 'names src/nowhere.cpp' 'has 1 cells for 2' 'another figure than 7' \
+  'another figure than 9' 'is not what Figures has' 'README has at most 200 lines' 'README has at most 2500 words'; do
+  if grep -q "^FAIL.*$mistake" "$build/found"; then ok "a mistake in a page is found: $mistake"; else fail "a mistake in a page is found" "$mistake"; fi
+done
+
+counted text
+counted sources "$build/sources"
+
+# shellcheck disable=SC2086
+while read -r kind language name where; do
+  source=$build/sources/$name.$language
+  if [ "$language" = c ]; then flags=$c_flags; else flags=$cpp_flags; fi
+  if [ "$kind" = fragments ]; then
+    succeeds "$where: its fragments in $language compile without a warning" $cxx $flags $strict -Wno-unused -fsyntax-only "$source"
+    continue
+  fi
+  succeeds "$where: the program compiles without a warning" $cxx $flags $strict -c "$source" -o "$build/$name.o" || continue
+  succeeds "$where: the program links" $cxx "$build/$name.o" "$library" -o "$build/$name" || continue
+  "$build/$name" >"$build/output" 2>&1
+  result=$?
+  if [ $result -ne 0 ]; then
+    fail "$where: the program runs" "exit code $result"
+  elif [ -f "$build/sources/$name.expected" ]; then
+    nothing_in "$(diff "$build/sources/$name.expected" "$build/output" | head -n 10)" "$where: the program prints what the page says"
+  else
+    ok "$where: the program runs"
+  fi
+done <"$build/sources/list"
+
+finish
