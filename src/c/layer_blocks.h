@@ -1,4 +1,4 @@
-// How an attend_layer goes over its tokens: by the blocks of include/attend/layer_blocks.h, which the typed calls go by too.
+// How an attend_layer goes over its tokens: by the blocks of include/attend/detail/layer_blocks.h, which the typed calls go by too.
 #pragma once
 
 #include "layers.h"
