@@ -57,7 +57,7 @@ lib: $(BUILD)/libattend.a $(BUILD)/libattend.so
 # Both libraries are made of the same objects. The shared one exports only what the headers of the C surface declare, and needs no
 # run-time of C++.
 $(BUILD)/src/%.o: src/%.cpp
-	$(call compile,-fPIC -fvisibility=hidden)
+	$(call compile,-fPIC -fvisibility=hidden -ffunction-sections)
 
 # A program that was linked with it finds at run time what has its major version.
 $(BUILD)/libattend.so: $(LIBRARY)
@@ -329,7 +329,7 @@ digests: $(BUILD)/unit
 ## format      lay out the sources with clang-format
 .PHONY: format
 format:
-	@clang-format -i $(filter-out tests/wrong_code/%,$(wildcard src/*.cpp src/*.h src/*/*.h include/attend/*.h bench/*.cpp bench/*.h \
+	@clang-format -i $(filter-out tests/wrong_code/%,$(wildcard src/*/*.cpp src/*/*.h src/*/*/*.h include/attend/*.h include/attend/*/*.h bench/*.cpp bench/*.h \
 	  bench/*/*.cpp bench/*/*.h tests/*/*.cpp tests/*/*.h))
 
 ## clean       remove build/

@@ -7,7 +7,7 @@ action=$1 version=$2 build=$3 destination=$4 include=$5 lib=$6
 major=${version%%.*}
 
 each() { # what-to-do: called with a file that is installed, and its mode and source or, of a link, where it points to
-  for header in include/attend/*.h; do $1 "$include/attend/${header##*/}" 644 "$header"; done
+  for header in include/attend/*.h include/attend/*/*.h; do $1 "$include/${header#include/}" 644 "$header"; done
   $1 "$lib/libattend.a" 644 "$build/libattend.a"
   $1 "$lib/libattend.so.$version" 755 "$build/libattend.so"
   $1 "$lib/libattend.so.$major" link "libattend.so.$version"

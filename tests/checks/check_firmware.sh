@@ -143,11 +143,13 @@ build_and_run() { # flags...
 
 # What ATTEND_HOT and ATTEND_HOT_DATA say about sections: the entry, the loops that take the time, and their constants go there. GCC 12
 # ignores sections for templates, which do the bookkeeping.
-placement() { # flags...
+placement() { # instruction set, flags...
+  isa=$1
+  shift
   folder=$build/placed
-  succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/backend_$backend.cpp" "$@" \
+  succeeds "$target placed: compiles with sections of its own" compile_all "$folder" "$vendor/src/isa/$isa.cpp" "$@" \
     '-DATTEND_HOT=__attribute__((section(".itcm")))' '-DATTEND_HOT_DATA=__attribute__((section(".dtcm")))' || return
-  $triplet-objdump -t "$folder/backend_$backend.o" >"$folder/symbols"
+  $triplet-objdump -t "$folder/$isa.o" >"$folder/symbols"
   nothing_in "$(grep -E ' [.]text.*(chain|weights_of_scores|4tileE|3rowE|run_)' "$folder/symbols" | grep -v Embedded
     [ "$(grep -c ' F [.]itcm' "$folder/symbols")" -ge 4 ] || echo 'fewer than 4 functions in .itcm'
     grep -q ' [.]dtcm.*exp2_coefficients' "$folder/symbols" || echo 'no table in .dtcm')" "$target placed: loops and tables lie where told"
@@ -156,7 +158,7 @@ placement() { # flags...
 check_target() {
   describe "$target"
   processor=${target%%/*}
-  library=$(ls "$vendor"/src/*.cpp)
+  library=$(ls "$vendor"/src/*/*.cpp)
   if [ "$family" = clang ]; then
     has "$clang" clang || return
     case $target in rv32*) cxx="$clang --target=riscv32-unknown-elf" ;; *) cxx="$clang --target=$triplet" ;; esac
@@ -186,15 +188,18 @@ check_target() {
           compile_all "$build/plain" "$library" $flags -std=c++17 $own -fsyntax-only
         ;;
     esac
-    stops "attend cannot keep its bits" "$vendor/src/backend_$backend.cpp" $flags -std=c++17 $own -ffast-math
-    case $target in cortex-m4 | cortex-m55) placement $flags -std=c++17 -Os $own ;; esac
+    stops "attend cannot keep its bits" "$vendor/src/isa/scalar.cpp" $flags -std=c++17 $own -ffast-math
+    case $target in
+      cortex-m4) placement vfp $flags -std=c++17 -Os $own ;;
+      cortex-m55) placement helium $flags -std=c++17 -Os $own ;;
+    esac
   }
 }
 
 [ "$family" = gcc ] || [ "$family" = clang ] || { echo "usage: tests/checks/check_firmware.sh gcc|clang BUILD_DIR" >&2; exit 2; }
 rm -rf "$top" && mkdir -p "$vendor" && cp -r include src "$vendor" || exit 1
 cxx=$host_cxx
-compile_all "$top/host" "tests/firmware/vendor_main.cpp tests/firmware/hosted.cpp $(ls "$vendor"/src/*.cpp)" -std=c++17 -Os \
+compile_all "$top/host" "tests/firmware/vendor_main.cpp tests/firmware/hosted.cpp $(ls "$vendor"/src/*/*.cpp)" -std=c++17 -Os \
   -I"$vendor/include" && $cxx "$top"/host/*.o -o "$top/host/program" && "$top/host/program" >"$top/host/output" || exit 1
 sed 1d "$top/host/output" >"$top/expected"
 

@@ -4,7 +4,7 @@
 # Every backend of this machine against scalar code, the definition and the float64 oracle, for FUZZ_SECONDS, a minute unless it is
 # given; integers beside their model, for a third of that; then calls of the C surface, most of them malformed.
 #
-# `make lib` has made BUILD_DIR/src/*.o.
+# `make lib` has made BUILD_DIR/src/*/*.o.
 cxx=$1
 objects=$2/src
 build=$2/check_fuzz
@@ -27,9 +27,8 @@ fi
 
 # Sanitizers watch scalar code, what is common to all, and the fuzzers; the vector backends are the library's. They take minutes to
 # compile with sanitizers, which is done for the unit tests as a whole.
-vectors='_\(avx\|neon\|helium\|rvv\)'
-backends=$(printf '%s\n' "$objects"/*.o | grep "$vectors")
-sources=$(printf '%s\n' src/*.cpp | grep -v "$vectors")
+backends=$(ls "$objects"/isa/*.o | grep -v /scalar.o)
+sources="$(ls src/*/*.cpp | grep -v ^src/isa/) src/isa/scalar.cpp"
 watched="-std=c++17 -O2 -g1 -ffp-contract=off -fno-sanitize-recover=all -Iinclude -fsanitize=fuzzer-no-link,$sanitizers"
 
 # fuzz FUZZER FLAGS…: links and runs it; true when it found nothing. What it says of itself is in $said then.

@@ -198,7 +198,7 @@ built() {
   succeeds "$1: these compile for $3" with_board "$sources" $(sh $board flags "$3") "$4" -Os -ffunction-sections -fdata-sections -fno-exceptions \
     -fno-rtti -I"$include" $(sed -n 's/^option //p' "$build/$1/record") && example "$3" "$1" "$5" "$6" "$include" "$4" -Os
 }
-ls src/*.cpp | sed 's|.*/||' | sort >"$build/sources"
+ls src/*/*.cpp | sed 's|.*/||' | sort >"$build/sources"
 if needs cmake cmake; then
   built ESP-IDF "$packages/esp-idf/attend" rv32imac -std=gnu++20 "$packages/esp-idf/attend/examples/wake/main/main.cpp" app_main
   built Zephyr "$packages/zephyr/attend/zephyr" cortex-m33 -std=c++17 "$packages/zephyr/attend/samples/wake/src/main.cpp" example_main

@@ -60,7 +60,7 @@ c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' includ
 c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
 
 # What stands around attention.
-layer_calls='normalisation activations rotary'
+layer_calls='rows'
 
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
 bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
@@ -75,24 +75,25 @@ for level in -Os -O2; do
   succeeds "$level: so do calls of all kinds" compile_all "$folder" tests/firmware/size_main.cpp -std=c++17 $level $notes -Iinclude || continue
   nothing_in "$(cat "$objects"/*.su "$folder"/*.su | grep "${tab}dynamic\$")" "$level: every stack frame has a fixed bound"
 
-  # Each backend by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest does.
-  # Calls with options come after the plain ones, whose tiles they call.
+  # Each instruction set by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest of
+  # its kind does. A kind is what an entry point's name begins with.
   known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0
-  for graph in "$objects"/backend_*.ci "$objects"/combine_*.ci; do
-    name=$(basename "$graph" .ci)
-    entries=$(sed -n 's/^node: { title: "\(_ZN6attend4core[0-9]*[A-Z][^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
+  for source in src/isa/*.cpp; do
+    name=$(basename "$source" .cpp) graph=$objects/$(basename "$source" .cpp).ci
+    entries=$(sed -n 's/^node: { title: "\(_ZN6attend[0-9]*'"$name"'7Backend[^"]*\)".*/\1/p' "$graph" | tr '\n' ' ')
     [ -n "$entries" ] || continue
     succeeds "$level: $name has a bound" awk -v known="$known" -v roots="$entries" -f tests/support/stack.awk "$graph" || continue
-    known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
-    depth=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most }' "$build/log")
-    printf '     %s %s: %d bytes of stack\n' "$name" $level "$depth"
-    case $name in
-      *_integer | *_integer_options) [ "$depth" -le "$integer_most" ] || integer_most=$depth ;;
-      *_options | *_cache) [ "$depth" -le "$option_most" ] || option_most=$depth ;;
-      *_linear) [ "$depth" -le "$linear_most" ] || linear_most=$depth ;;
-      *_layer) [ "$depth" -le "$layer_most" ] || layer_most=$depth ;;
-      *) [ "$depth" -le "$most" ] || most=$depth ;;
-    esac
+    grep '^stack ' "$build/log" >"$folder/$name.entries"
+    known="$known $(awk '{ printf "%s=%s ", $2, $3 }' "$folder/$name.entries")"
+    # deepest LEAST PATTERN: the largest of these entry points' bounds and LEAST.
+    deepest() { awk -v most="$1" -v kind="7Backend[0-9]*($2)E" '$2 ~ kind && $3 > most { most = $3 } END { print most }' "$folder/$name.entries"; }
+    most=$(deepest "$most" 'run|sum_segment|combine')
+    option_most=$(deepest "$option_most" 'run_options|combine_options')
+    integer_most=$(deepest "$integer_most" 'run_integers|run_integer_options')
+    linear_most=$(deepest "$linear_most" 'project_[a-z0-9]*')
+    layer_most=$(deepest "$layer_most" 'rms_norm|layer_norm|add|rotary_angles|rotate|relu|silu|gelu|gelu_tanh|sigmoid|tanh|exp|erf')
+    printf '     %s %s: at most %d bytes of stack for any entry point\n' "$name" $level \
+      "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
   graphs=$(for source in $layer_calls; do echo "$objects/$source.ci"; done)
   # shellcheck disable=SC2086
@@ -120,8 +121,7 @@ for level in -Os -O2; do
   fi
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
-    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/options.ci" "$objects/option_parts.ci" \
-    "$objects/option_key_parts.ci" || continue
+    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/attention.ci" "$objects/parts.ci" || continue
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   cp "$build/log" "$folder/option_calls.text"
   for function in $option_calls; do
@@ -136,7 +136,7 @@ for level in -Os -O2; do
       fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/core/config.h says ${promised:-?}"
     fi
   done
-  c_files="$objects/dispatch.ci $objects/parts.ci $objects/kv_cache.ci $objects/typed_cache.ci $(echo "$objects"/c_*.ci)"
+  c_files="$objects/dispatch.ci $objects/parts.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
   # shellcheck disable=SC2086
   succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
     -f tests/support/stack.awk $c_files || continue
@@ -149,14 +149,13 @@ for level in -Os -O2; do
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
   # shellcheck disable=SC2086
   succeeds "$level: layers from C have a bound" awk -v known="$known $pieces" -v indirect="$most" -v roots="$(echo $c_layer_calls)" \
-    -f tests/support/stack.awk $c_files "$objects/linear_calls.ci" "$objects/pack_weights.ci" "$objects/convert_weights.ci" || continue
+    -f tests/support/stack.awk $c_files "$objects/linear.ci" || continue
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
   # shellcheck disable=SC2086
   succeeds "$level: integer attention from C has a bound" awk -v known="$known" -v indirect="$integer_most" \
-    -v roots="$(echo $c_integer_calls)" -f tests/support/stack.awk $c_files "$objects/integer.ci" "$objects/integer_options.ci" \
-    "$objects/integer_parts.ci" || continue
+    -v roots="$(echo $c_integer_calls)" -f tests/support/stack.awk $c_files "$objects/integers.ci" || continue
   c_integer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_integer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: it keeps to ATTEND_INTEGER_STACK_BYTES, ${c_integer_promised:-?}: the deepest takes $c_integer_needed"

@@ -39,14 +39,12 @@ for level in $levels; do
   nothing_in "$(comm -13 "$folder/defined" "$folder/used" | grep -vxE "memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_|$guard")" \
     "$level: asks for nothing but memcpy, memset, memmove"
 
-  for object in "$objects"/backend_*.o; do
-    name=$(basename "$object" .o)
-    isa=${name#*_} isa=${isa%_options} isa=${isa%_cache} isa=${isa%_linear} isa=${isa%_layer} isa=${isa%_integer}
-    nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' |
-      grep -viE " attend::core::(Entry|IntegerEntry|Tiles|Projections|Layer)<attend::core::${isa}Backend>::")" \
+  for source in src/isa/*.cpp; do
+    name=$(basename "$source" .cpp) object=$objects/$(basename "$source" .cpp).o
+    nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' | grep -vE " attend::$name::Backend::")" \
       "$level: $name exports its own entry points only"
     # The linker keeps one copy of a weak function: it could be one with instructions that not every processor has.
-    [ "$isa" = scalar ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"
+    [ "$name" = scalar ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"
   done
 
   nothing_in "$(objdump -h "$objects"/*.o | grep -oE '\.(preinit_array|init_array|ctors|fini_array|dtors)[^ ]*'

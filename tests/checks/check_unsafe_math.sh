@@ -9,7 +9,7 @@ build=$2/check_unsafe_math
 rm -rf "$build" && mkdir -p "$build" || exit 1
 
 if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
-  stops "attend cannot keep its bits" src/backend_scalar.cpp -std=c++17 -funsafe-math-optimizations
+  stops "attend cannot keep its bits" src/isa/scalar.cpp -std=c++17 -funsafe-math-optimizations
 elif succeeds "every source compiles with -funsafe-math-optimizations" library_at unsafe "$2"; then
   same_bits "-O2 -funsafe-math-optimizations"
 fi

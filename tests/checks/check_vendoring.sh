@@ -6,7 +6,7 @@ build=$2/check_vendoring
 rm -rf "$build" && mkdir -p "$build/vendor" || exit 1
 cp -r include src "$build/vendor" || exit 1
 vendor=$build/vendor
-sources=$(ls "$vendor"/src/*.cpp)
+sources=$(ls "$vendor"/src/*/*.cpp)
 
 macros=$($cxx -dM -E -x c++ /dev/null)
 cat >"$build/program.cpp" <<'END'
@@ -117,11 +117,11 @@ nothing_in "$(diff "$build/-O0.output" "$build/-Os.output" 2>&1 | head -n 2)" "t
 succeeds "the copied sources compile with -std=c++20" compile_all "$build/newer" "$sources" -std=c++20 -fsyntax-only
 
 # Files that compile to nothing for this target have no arithmetic to lose.
-for object in "$objects"/backend_*.o "$objects"/options.o "$objects"/typed_cache.o; do
-  nm "$object" | grep -q ' [Tt] ' || continue
-  stops "attend cannot keep its bits" "$vendor/src/$(basename "$object" .o).cpp" -std=c++17 -ffast-math
+for source in "$vendor"/src/isa/*.cpp "$vendor"/src/call/attention.cpp "$vendor"/src/call/cache.cpp; do
+  nm "$objects/$(basename "$source" .cpp).o" | grep -q ' [Tt] ' || continue
+  stops "attend cannot keep its bits" "$source" -std=c++17 -ffast-math
 done
-for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$vendor/src/backend_scalar.cpp" -std=c++17 $flag; done
+for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$vendor/src/isa/scalar.cpp" -std=c++17 $flag; done
 
 # Older compilers have the sources and the C surface, without one warning. At -O0, where what is a constant of its own in C++17 would
 # be missing when it is linked.
@@ -140,7 +140,7 @@ for source in $sources; do stops "attend needs C++11" "$source" -std=gnu++98; do
 
 # Processors on which other bits would come out. Their numbers take the place of this compiler's.
 refuses() { # text macro number
-  stops "$1" "$vendor/src/backend_scalar.cpp" -std=c++17 "-U$2" "-D$2=$3"
+  stops "$1" "$vendor/src/isa/scalar.cpp" -std=c++17 "-U$2" "-D$2=$3"
 }
 refuses "attend needs an int of 32 bits" __SIZEOF_INT__ 2
 refuses "attend needs a float of 32 bits" __FLT_MANT_DIG__ 16
@@ -148,19 +148,15 @@ refuses "attend needs a float of 32 bits" __FLT_MAX_EXP__ 127
 refuses "attend needs a double of 64 bits" __DBL_MANT_DIG__ 24
 refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
 for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
-stops "the FPU of m68k" "$vendor/src/backend_scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
+stops "the FPU of m68k" "$vendor/src/isa/scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
 
-# One file that includes two backends would compile the second with the first one's instructions.
-for pair in "backend_avx2 backend_scalar" "backend_avx2_options backend_scalar_options" "backend_avx2 backend_scalar_options"; do
-  for name in $pair; do printf '#include "%s/%s.cpp"\n' "$(pwd)/src" "$name"; done >"$build/unity.cpp"
-  if $cxx -std=c++17 -fsyntax-only "$build/unity.cpp" >"$build/log" 2>&1; then
-    fail "a unity build of $pair stops" "it compiles"
-  elif grep -qF "by itself" "$build/log"; then
-    ok "a unity build of $pair stops"
-  else
-    fail "a unity build of $pair stops" "$(first_error "$build/log")"
-  fi
-done
+# One file that includes all sources, in either order, and CMake's unity builds of a few at a time.
+printf '#include "%s"\n' $sources >"$build/unity.cpp"
+printf '%s\n' $sources | sort -r | sed 's/.*/#include "&"/' >"$build/backwards.cpp"
+objects=$build/unity
+succeeds "one file that includes every source compiles" compile_all "$objects" "$build/unity.cpp" -std=c++17 -O1 -ffp-contract=off &&
+  same_bits unity
+succeeds "so does one that includes them backwards" compile_all "$build/backwards" "$build/backwards.cpp" -std=c++17 -fsyntax-only
 
 # From here on only with the compiler's own headers: those of a freestanding implementation of C.
 if printf '%s' "$macros" | grep -q '__clang__'; then

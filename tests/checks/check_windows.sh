@@ -11,7 +11,7 @@ rm -rf "$build" && mkdir -p "$build" || exit 1
 # not come before.
 compiler=$cxx
 cxx="$compiler -U__clang__ -U__GNUC__ -D_MSC_VER=1940"
-for source in src/*.cpp; do stops "clang-cl" "$source" -std=c++98; done
+for source in src/*/*.cpp; do stops "clang-cl" "$source" -std=c++98; done
 cxx=$compiler
 
 if ! $cxx -dM -E -x c++ /dev/null | grep -q '__clang__'; then
@@ -51,7 +51,7 @@ void within_a_window(const attend::core::Problem& problem, int left) {
   attend::core::run(problem, options);
 }
 PROGRAM
-sources="$(ls src/*.cpp) $build/program.cpp"
+sources="$(ls src/*/*.cpp) $build/program.cpp"
 
 # asks_for_little WHAT OBJECT…: beyond each other's functions, these ask for what every Windows program has: the three functions
 # of memory, the stack guard, the probe of large stack frames, the mark that floats are used, and on 32 bits helpers of the compiler for
@@ -90,8 +90,8 @@ for target in x86_64 "i686 /arch:SSE2" aarch64; do
   succeeds "clang-cl, $target: every source and a program compile" \
     compile_all "$build/cl-${target%% *}" "$sources" $flags /std:c++17
   # shellcheck disable=SC2086
-  stops "attend cannot keep its bits" src/backend_scalar.cpp $flags /std:c++17 /fp:fast
+  stops "attend cannot keep its bits" src/isa/scalar.cpp $flags /std:c++17 /fp:fast
 done
-stops "/arch:SSE2" src/backend_scalar.cpp --target=i686-pc-windows-msvc /std:c++17
+stops "/arch:SSE2" src/isa/scalar.cpp --target=i686-pc-windows-msvc /std:c++17
 
 finish

@@ -157,7 +157,7 @@ other() {  # architecture
   esac
   needs $triplet-g++ g++-$triplet $emulator qemu-user
   mkdir -p "$work/$1"
-  for source in src/*.cpp; do
+  for source in src/*/*.cpp; do
     $triplet-g++ $flags -std=c++17 -O2 -ffp-contract=off -Iinclude -c "$source" -o "$work/$1/$(basename "$source" .cpp).o" || return 1
   done
   for program in specials digests options; do
@@ -172,7 +172,7 @@ freestanding() {  # name-of-folder "compiler and flags" platform "emulator"
   compile="$2 -std=c++17 -ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -ffunction-sections -fdata-sections -Iinclude"
   rm -rf "$folder"
   mkdir -p "$folder"
-  for source in src/*.cpp "tests/firmware/$3.cpp" tests/firmware/memory.cpp; do
+  for source in src/*/*.cpp "tests/firmware/$3.cpp" tests/firmware/memory.cpp; do
     # shellcheck disable=SC2086
     $compile -c "$source" -o "$folder/$(basename "$source").o" || return 1
   done

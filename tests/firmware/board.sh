@@ -141,7 +141,7 @@ build() {  # board folder program...
   name=$1 folder=$2 app_objects=''
   prepare "$1" "$2/$1.objects"
   library
-  compile src/*.cpp
+  compile src/*/*.cpp
   extra='-Wall -Wextra -Wshadow'
   # shellcheck disable=SC2086
   compile $platform $memory
@@ -169,7 +169,7 @@ size() {  # board folder
   prepare "$1" "$2"
   library
   extra='-fno-exceptions -fcallgraph-info=su'
-  compile src/*.cpp "$here/size_main.cpp"
+  compile src/*/*.cpp "$here/size_main.cpp"
   alone=$objects
   [ -z "$memory" ] || compile "$memory"
   stack_size=0

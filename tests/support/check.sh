@@ -106,11 +106,11 @@ library_at() {
   mkdir -p "$2/levels"
   (
     flock 9
-    command="$cxx $flags_of_kind $notes: $(ls src/*.cpp)"
+    command="$cxx $flags_of_kind $notes: $(ls src/*/*.cpp)"
     if [ "$(cat "$objects.made" 2>/dev/null)" = "$command" ] && [ -z "$(find src include -newer "$objects.made")" ]; then exit; fi
     rm -f "$objects.made"
     # shellcheck disable=SC2086
-    compile_all "$objects" "$(ls src/*.cpp)" $flags_of_kind $notes && echo "$command" >"$objects.made"
+    compile_all "$objects" "$(ls src/*/*.cpp)" $flags_of_kind $notes && echo "$command" >"$objects.made"
   ) 9>"$objects.lock"
 }
 
