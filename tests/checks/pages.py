@@ -201,7 +201,7 @@ def main(what, *folders):
         check_length(root)
     elif what == 'links':
         for folder in map(pathlib.Path, folders):
-            check_links(folder, pages_below(folder), folder.name)
+            check_links(folder, pages_below(folder), str(folder))
     elif what == 'sources':
         write_sources(pathlib.Path(folders[0]))
     else:
