@@ -78,7 +78,7 @@ install: lib
 uninstall:
 	@sh src/install.sh uninstall "$(VERSION)" $(BUILD) "$(DESTDIR)" "$(includedir)" "$(libdir)"
 
-## package     what others vendor or install, in build/packages: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel (URL= of the project, for their descriptions)
+## package     what others vendor or install, in build/packages: one header and one source, an Arduino library, a PlatformIO library, an ESP-IDF component, a Zephyr module, a CMSIS-Pack, a Python wheel (URL= of the project, for descriptions and links)
 .PHONY: package
 package: lib
 	@PYTHONDONTWRITEBYTECODE=1 python3 bench/package/package.py --shared-object $(BUILD)/libattend.so --url "$(URL)" build/packages

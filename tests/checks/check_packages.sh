@@ -208,7 +208,7 @@ fi
 
 # PlatformIO on this machine: its sources are the project's, byte for byte, so the library's objects are theirs.
 for folder in include src; do
-  nothing_in "$(diff -r "$folder" "$packages/platformio/$folder" | grep -vE '^Only in src(/c_api|/simd)?: ')" "PlatformIO: $folder/ is the project's"
+  nothing_in "$(diff -r -x '*.md' "$folder" "$packages/platformio/$folder" | grep -vE '^Only in src(/c_api|/simd)?: ')" "PlatformIO: $folder/ is the project's"
 done
 wake() {
   $cxx -std=gnu++17 -I"$packages/platformio/include" "$packages/platformio/examples/wake/src/main.cpp" "$2/libattend.a" -o "$build/wake" &&

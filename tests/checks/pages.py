@@ -1,4 +1,4 @@
-"""What stands in the pages: tests/checks/pages.py text | links FOLDER… | sources FOLDER | python FOLDER, from the project's top folder.
+"""What stands in the pages, from the project's top folder: tests/checks/pages.py text | links FOLDER… | sources FOLDER | python FOLDER
 
 text     prints a line for each thing that was looked at, as the scripts beside it do: links and anchors, tables, named paths and
          commands, figures, excerpts of examples, the length of README. With FOLDER: the pages below that folder.
@@ -24,10 +24,11 @@ import re
 import sys
 import urllib.parse
 
+from page import between, cells, numbers, pages_below, resolved
+
 ROOT = pathlib.Path('.')
 README_LINES, README_WORDS = 200, 2500
 TOP = ('bench/', 'include/', 'src/', 'tests/', '.github/', '.ci/')
-RESULTS = 'bench/results/'
 
 
 def say(found, what):
@@ -37,79 +38,6 @@ def say(found, what):
 
 def plural(number, thing):
     return f'{number} {thing}' + ('' if number == 1 else 's')
-
-
-class Page:
-    """A page as lines: those of code blocks apart, comments with the lines that they are about."""
-
-    def __init__(self, root, path):
-        self.path, self.text = path, (root / path).read_text()
-        self.prose, self.rows = [], []  # (number, line): without comments, and with those that stand in a line
-        self.blocks, self.comments = [], []  # (number, language, lines, comment), (number, line before, comment)
-        language, lines, comment, held, last = None, [], None, '', ''
-        for number, line in enumerate(self.text.split('\n'), 1):
-            if held:
-                held += '\n' + line
-                if '-->' in line:
-                    comment, held = held[held.index('<!--') + 4:held.index('-->')], ''
-            elif language is None and line.lstrip().startswith('```'):
-                language, lines, first, margin = line.strip()[3:] or 'plain', [], number + 1, len(line) - len(line.lstrip())
-            elif line.lstrip().startswith('```'):
-                self.blocks.append((first, language, lines, comment))
-                language, comment = None, None
-            elif language is not None:
-                lines.append(line[margin:])
-            elif line.lstrip().startswith('<!--') and '-->' not in line:
-                held = line
-            elif line.lstrip().startswith('<!--') and line.rstrip().endswith('-->'):
-                comment = line.strip()[4:-3].strip()
-                self.comments.append((number, last, comment))
-            else:
-                found = re.findall(r'<!--(.*?)-->', line)
-                self.rows.append((number, line))
-                line = re.sub(r'<!--.*?-->', '', line)
-                self.comments += [(number, line, text.strip()) for text in found]
-                self.prose.append((number, line))
-                if line.strip():
-                    last, comment = line, None
-
-    def anchors(self):
-        found = {}
-        names = []
-        for _, line in self.prose:
-            heading = re.match(r'#+ (.*)', line)
-            if heading:
-                name = re.sub(r'\[(.*?)\]\(.*?\)', r'\1', heading[1])
-                name = re.sub(r'[^\w\- ]', '', name.strip().lower()).replace(' ', '-')
-                found[name] = found.get(name, -1) + 1
-                names.append(f'{name}-{found[name]}' if found[name] else name)
-        return set(names)
-
-    def links(self):
-        for number, line in self.prose:
-            line = re.sub(r'`[^`]*`(?!\])', '', line) if '](' not in line else line
-            for target in re.findall(r'\]\(([^)\s]+)\)', line):
-                yield number, target
-
-    def tables(self):
-        """Rows whose number of cells is not their header's."""
-        cells = 0
-        for number, line in self.rows:
-            if not line.startswith('|'):
-                cells = 0
-                continue
-            code = re.sub(r'`[^`]*`', lambda text: text[0].replace('\\|', ''), line)
-            count = len(re.findall(r'(?<!\\)\|', code.rstrip())) - 1
-            cells = cells or count
-            if count != cells or not line.rstrip().endswith('|'):
-                yield f'{self.path}:{number} has {count} cells for {cells}'
-
-
-def pages_below(root):
-    """Every page of the project or of a package, but what commands have written."""
-    skipped = {'build', '.git', 'node_modules'}
-    paths = (path.relative_to(root) for path in root.rglob('*.md'))
-    return [Page(root, str(path)) for path in sorted(paths) if not skipped & set(path.parts)]
 
 
 def check_links(root, pages, name):
@@ -130,16 +58,6 @@ def check_links(root, pages, name):
     say(wrong, f'{name}: {plural(count, "link")} of {plural(len(pages), "page")} resolve')
     rows = [row for page in pages for row in page.tables()]
     say(rows, f'{name}: rows of tables have the cells of their header')
-
-
-def resolved(folder, path):
-    parts = list(folder.parts)
-    for part in pathlib.PurePosixPath(path).parts:
-        if part == '..' and parts:
-            parts.pop()
-        elif part != '.':
-            parts.append(part)
-    return parts or ['.']
 
 
 def check_names(root, pages):
@@ -163,13 +81,18 @@ def check_names(root, pages):
     say(wrong, f'{plural(count, "path and command")} that pages name exist')
 
 
-def numbers(text):
-    return re.findall(r'(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?', re.sub(r'(?<=\d),(?=\d{3})', '', text))
-
-
-def cells(line):
-    """A row of a table, with commas between its cells."""
-    return ', '.join(cell.strip() for cell in line.strip('| ').split('|')) if line.startswith('|') else ''
+def check_sources(root):
+    """Pages that comments of sources name, from the project's top folder."""
+    wrong, count = [], 0
+    for top in ('include', 'src', 'bench', 'tests'):
+        for path in sorted((root / top).rglob('*')):
+            if path.suffix not in ('.h', '.cpp', '.c', '.inc', '.py', '.sh', '.awk') or path.parent.name == 'checks':
+                continue
+            for name in re.findall(r'[\w/.-]*\w\.md\b', path.read_text()):
+                count += 1
+                if not name.startswith('build/') and not (root / name).exists():
+                    wrong.append(f'{path} names {name}')
+    say(wrong, f'{plural(count, "page")} that sources name exist')
 
 
 def check_figures(root, pages):
@@ -182,7 +105,9 @@ def check_figures(root, pages):
             path, kind, text, figures = match.groups()
             where = f'{page.path}:{number}'
             content = (root / path).read_text() if (root / path).exists() else ''
-            rows = [row[len(text):] for row in map(cells, content.split('\n')) if row.startswith(text + ', ')] if kind == 'row' else [str(content.count(text))]
+            rows = [str(content.count(text))]
+            if kind == 'row':
+                rows = [row[len(text):] for row in map(cells, content.split('\n')) if row.startswith(text + ', ')]
             for figure in numbers(figures):
                 count += 1
                 if figure not in numbers(line):
@@ -207,17 +132,6 @@ def check_excerpts(root, pages):
     say(wrong, f'{plural(count, "code block")} of pages are those of the files that they name')
 
 
-def between(lines, begin, end):
-    """Lines between the first that holds one text and the next that holds the other, without their common indentation."""
-    starts = [at for at, line in enumerate(lines) if begin in line]
-    ends = [at for at, line in enumerate(lines) if starts and at > starts[0] and end in line]
-    if not ends:
-        return None
-    found = lines[starts[0] + 1:ends[0]]
-    indents = [len(line) - len(line.lstrip()) for line in found if line.strip()]
-    return [line[min(indents, default=0):] for line in found]
-
-
 def check_length(root):
     if not (root / 'README.md').exists():
         return
@@ -236,8 +150,7 @@ def write_sources(folder):
     folder.mkdir(parents=True, exist_ok=True)
     listed, unknown = [], []
     for page in pages_below(ROOT):
-        name = re.sub(r'\W+', '_', page.path.removesuffix('.md')).strip('_')
-        blocks = page.blocks
+        name, blocks = page.name(), page.blocks
         fragments = {'cpp': [], 'c': []}
         for at, (number, language, lines, comment) in enumerate(blocks):
             if language not in fragments or re.match(r'\s*\S+: from "', comment or ''):
@@ -273,7 +186,7 @@ def write_python(folder):
     for page in pages_below(ROOT):
         blocks = ['\n' * 2 + '\n'.join(lines) for _, language, lines, _ in page.blocks if language == 'python']
         if blocks:
-            (folder / (re.sub(r'\W+', '_', page.path.removesuffix('.md')).strip('_') + '.py')).write_text('\n'.join(blocks) + '\n')
+            (folder / f'{page.name()}.py').write_text('\n'.join(blocks) + '\n')
 
 
 def main(what, *folders):
@@ -282,12 +195,13 @@ def main(what, *folders):
         pages = pages_below(root)
         check_links(root, pages, 'pages')
         check_names(root, pages)
+        check_sources(root)
         check_figures(root, pages)
         check_excerpts(root, pages)
         check_length(root)
     elif what == 'links':
         for folder in map(pathlib.Path, folders):
-            check_links(folder, pages_below(folder), folder.name)
+            check_links(folder, pages_below(folder), str(folder))
     elif what == 'sources':
         write_sources(pathlib.Path(folders[0]))
     else:
