@@ -8,7 +8,7 @@
 //   attend::decode(query, cache, output, work, quantisation);
 //
 // The results are the same bits on every target, in any cutting into parts, blocks and calls. The number of instructions of a
-// call depends on its shape and its masks alone, not on its numbers. Errors: README.md.
+// call depends on its shape and its masks alone, not on its numbers. Errors: include/guide/integers.md.
 #pragma once
 
 #include "detail/integer_calls.h"

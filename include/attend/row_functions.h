@@ -81,7 +81,7 @@ void add(const From& from, To& to, float factor = 1.0f) {
   core::add(detail::first_of(from), factor, int(count), detail::first_of(to));
 }
 
-// Activation functions over arrays, with the same bits on every target; README has their errors.
+// Activation functions over arrays, with the same bits on every target; include/guide/exactness.md has their errors.
 //
 //   attend::activate<attend::Activation::gelu>(hidden);                 // in place, float hidden[tokens][width]
 //   attend::activate<attend::Activation::silu>(gate, up, hidden);       // hidden = silu(gate) * up

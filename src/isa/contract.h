@@ -1,5 +1,5 @@
 // What an instruction set must offer, checked by the compiler: its first error shows the line here that is not fulfilled, which
-// says what the operation must do. simd/README.md has the same as a table, with what a compiler cannot
+// says what the operation must do. src/guide/instruction-sets.md has the same as a table, with what a compiler cannot
 // check; tests/unit/operations.h runs it.
 #ifndef ATTEND_ISA_CONTRACT_H
 #define ATTEND_ISA_CONTRACT_H

@@ -25,7 +25,7 @@ inline double exact_gelu_tanh(double x) {
   return x * exact_sigmoid(2.0 * 0.79788456080286535588 * (x + 0.044715 * x * x * x));
 }
 
-// What README says, a little above what all floats gave.
+// What include/guide/exactness.md says, a little above what all floats gave.
 constexpr ActivationCase activation_cases[] = {
     {"relu", attend::core::activate<attend::Activation::relu>, [](double x) { return x < 0.0 ? 0.0 : x; }, 0.0},
     {"silu", attend::core::activate<attend::Activation::silu>,

@@ -1,4 +1,4 @@
-// How far outputs and log-sum-exps may be from the exact ones, whatever the input. src/README.md, "The error bound", derives
+// How far outputs and log-sum-exps may be from the exact ones, whatever the input. src/guide/arithmetic.md, "The error bound", derives
 // it.
 #pragma once
 
@@ -64,7 +64,7 @@ inline double lse_bound(const Roundings& count, double score_size, double lse) {
   return second_order * (weight_error(count, score_size) + count.denominator + log_error + rounded_once) * unit_roundoff;
 }
 
-// The same two in the short form of README.md, which is never less.
+// The same two in the short form of include/guide/exactness.md, which is never less.
 inline double short_output_bound(int head_dim, int keys, double score_size) {
   const double sums = keys <= 64 ? keys + 9.0 : keys <= 512 ? 108.0 : 106.0 + 2.0 * ((keys + 511) / 512);
   return 6.1e-8 * (sums + roundings_of(head_dim, keys).score * score_size);

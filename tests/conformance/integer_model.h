@@ -1,4 +1,4 @@
-// Integer attention said once more, a row at a time, in wide numbers: from the contract of src/README.md ("Integers"), with
+// Integer attention said once more, a row at a time, in wide numbers: from the contract of src/guide/integers.md, with
 // nothing of the library's. It notices what would not fit into the numbers of 32 bits that the library has.
 #pragma once
 

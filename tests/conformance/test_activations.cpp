@@ -36,7 +36,7 @@ std::vector<float> floats_of_all_sizes(std::size_t count, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("errors of activations keep to what README says, on every backend") {
+TEST_CASE("errors of activations keep to what the guide says, on every backend") {
   for_each_backend([](const char* backend) {
     for (const ActivationCase& c : activation_cases) {
       const WorstError worst = worst_error(c, 0, std::uint64_t(1) << 32, std::uint64_t(12 * 4001 / rounds(12)));

@@ -75,7 +75,7 @@ std::vector<float> defined_rows(const Case& c, const Rows& rows) {
   return y;
 }
 
-// The largest error of a row, in units of 2^-24 of what README says the bound is relative to.
+// The largest error of a row, in units of 2^-24 of what include/guide/exactness.md says the bound is relative to.
 double error_of(const Case& c, const Rows& rows, const std::vector<float>& found, int row) {
   const std::vector<float> x = rows.row(row, c.width);
   long double mean = 0.0L, squares = 0.0L, sizes = 0.0L, worst = 0.0L;
@@ -111,7 +111,7 @@ TEST_CASE("normalisation: random rows have the defined bits on every backend") {
   });
 }
 
-TEST_CASE("errors of normalisation keep to the bound of README") {
+TEST_CASE("errors of normalisation keep to the bound of the guide") {
   Random random(11);
   double worst[2] = {};
   for (int round = 0; round < rounds(3000); ++round) {

@@ -17,7 +17,7 @@ using namespace attend_test;
 
 namespace {
 
-// README says so.
+// include/guide/exactness.md says so.
 constexpr double angle_error = 1.2 * 0x1p-24;
 
 struct Angles {

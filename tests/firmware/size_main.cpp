@@ -81,7 +81,7 @@ attend::KvCache<LayerShape> layer_cache;
 attend::RingCache<LayerShape, LayerRing, attend::int8> layer_ring;
 attend::LayerWorkspace<LayerShape, LayerShape::max_tokens> layer_work;
 attend::LayerOptionWorkspace<LayerShape, LayerShape::max_tokens> layer_ring_work;
-static_assert(!ATTEND_EMBEDDED || sizeof layer_work <= 6 * 1024, "README says how much a layer's workspace takes");
+static_assert(!ATTEND_EMBEDDED || sizeof layer_work <= 6 * 1024, "include/guide/ says how much a layer's workspace takes");
 __attribute__((noinline)) void call_layer() {
   attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_cache, vectors, layer_work);
 }
@@ -103,7 +103,7 @@ attend::IntegerWorkspace<Shape> integer_ring_work;
 struct Wide {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 64;
 };
-static_assert(!ATTEND_EMBEDDED || sizeof(attend::IntegerWorkspace<Wide, 64, 64>) <= 1024, "README says how much it takes");
+static_assert(!ATTEND_EMBEDDED || sizeof(attend::IntegerWorkspace<Wide, 64, 64>) <= 1024, "include/guide/ says how much it takes");
 __attribute__((noinline)) void call_integer() {
   attend::attention(integer_query, integer_key, integer_value, integer_output, integer_work, quantisation);
 }

@@ -56,7 +56,7 @@ void store(const Cache& cache, int position, int count, Tensor<const float> key,
 //
 // where key j is visible when j < keys and, if causal, j <= offset + i. A query that sees no key gets zeros.
 // The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
-// Dao et al., FlashAttention, 2022), in the fixed order of operations that src/README.md gives. How a problem is cut into calls
+// Dao et al., FlashAttention, 2022), in the fixed order of operations that src/guide/arithmetic.md gives. How a problem is cut into calls
 // and blocks changes no bit, while keys * max|value| stays below 8e37 and up to contributions below 2^-125 of the largest
 // weight, and a last bit where one decides a tie (which values of few digits, halves and bytes, meet more often).
 // Floating-point exceptions are raised without meaning and must not trap.

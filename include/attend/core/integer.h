@@ -1,7 +1,7 @@
 // Attention in integers under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not one float
 // instruction. Plain structs, as in core.h; nothing is checked here. Strides count elements of 8 bits.
 //
-// The arithmetic is in src/README.md; it has the same bits on every target, whatever the blocks, parts and backends are.
+// The arithmetic is in src/guide/integers.md; it has the same bits on every target, whatever the blocks, parts and backends are.
 #pragma once
 
 #include <stddef.h>
