@@ -62,7 +62,7 @@ def functions(text, known):
 
 
 def module(root, banner):
-    text = without_comments(''.join((root / f'include/attend/attend_{part}.h').read_text() for part in ('status', 'problem', 'c')))
+    text = without_comments(''.join((root / 'include/attend' / name).read_text() for name in ('c/status.h', 'c/problem.h', 'attend_c.h')))
     classes, known = structs(text)
     return (f'{banner}import ctypes\n\n' + '\n'.join(constants(text)) + '\n\n\n' + '\n\n'.join(classes) +
             '\n\ndef declare(library):\n' + '\n'.join(functions(text, known)) + '\n')

@@ -70,7 +70,7 @@ class Packages:
 
     def wheel(self):
         files = self.templates('python')
-        files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_*.h')).encode()
+        files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_c.h and include/attend/c')).encode()
         files['attend/libattend.so'] = self.shared_object.read_bytes()
         information = f'attend-{self.version}.dist-info'
         for name in ('METADATA', 'WHEEL'):

@@ -31,8 +31,8 @@ namespace core {
 // Calls over caches of one format with a window, without the code of other options.
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options) {
-  using namespace ATTEND_ISA;
-  EmbeddedPipeline<Isa, CacheFeatures<format, one_row>>(problem, options).template run<true>();
+  using Features = ATTEND_ISA::CacheFeatures<format, one_row>;
+  ATTEND_ISA::EmbeddedPipeline<ATTEND_ISA::Isa, Features>(problem, options).template run<true>();
 }
 
 template void run_cache<Format::float32, false>(const Problem&, const Options&);

@@ -2,6 +2,8 @@
 // of the build, once in a translation unit.
 #pragma once
 
+#include "../isa/list.h"
+
 #define ATTEND_ISA portable
 #include "../isa/begin.h"
 

@@ -21,5 +21,4 @@ using IntegerIsa = IntegerAvx2;
 #include "../layer/host_backend.h"
 
 #include "end.h"
-#include "x86/off.h"
 #endif

@@ -18,5 +18,4 @@ using RowIsa = Avx512;
 #include "../layer/host_backend.h"
 
 #include "end.h"
-#include "x86/off.h"
 #endif

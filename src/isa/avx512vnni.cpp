@@ -15,5 +15,4 @@ using IntegerIsa = IntegerAvx512Vnni;
 #include "../attention/integer_backend.h"
 
 #include "end.h"
-#include "x86/off.h"
 #endif

@@ -15,5 +15,4 @@ using IntegerIsa = IntegerAvxVnni;
 #include "../attention/integer_backend.h"
 
 #include "end.h"
-#include "x86/off.h"
 #endif

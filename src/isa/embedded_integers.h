@@ -1,29 +1,26 @@
 // The kernels of integer attention of an embedded processor, as the compiler's flags say.
-#ifndef ATTEND_ISA_SCALAR_EMBEDDED_INTEGERS_H
-#define ATTEND_ISA_SCALAR_EMBEDDED_INTEGERS_H
+#pragma once
 
+#include "integer_query.h"
+#include "scalar/integers.h"
 #if defined(__ARM_FEATURE_MVE)
 #include "helium/integers.h"
-namespace attend::ATTEND_ISA {
-namespace {
-using EmbeddedInteger = IntegerHelium;
-}  // namespace
-}  // namespace attend::ATTEND_ISA
 #elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
     defined(__ARM_FEATURE_UNALIGNED)
 #include "dsp/integers.h"
-namespace attend::ATTEND_ISA {
-namespace {
-using EmbeddedInteger = IntegerDsp;
-}  // namespace
-}  // namespace attend::ATTEND_ISA
-#else
-#include "scalar/integers.h"
-namespace attend::ATTEND_ISA {
-namespace {
-using EmbeddedInteger = IntegerScalar;
-}  // namespace
-}  // namespace attend::ATTEND_ISA
 #endif
 
+namespace attend::ATTEND_ISA {
+namespace {
+
+#if defined(__ARM_FEATURE_MVE)
+using EmbeddedInteger = IntegerHelium;
+#elif defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && defined(__ARM_FEATURE_SIMD32) && \
+    defined(__ARM_FEATURE_UNALIGNED)
+using EmbeddedInteger = IntegerDsp;
+#else
+using EmbeddedInteger = IntegerScalar;
 #endif
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA

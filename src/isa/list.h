@@ -10,6 +10,7 @@
 #include "../../include/attend/core/attention.h"
 #include "../../include/attend/core/integer.h"
 #include "../../include/attend/core/integer_linear.h"
+#include "../../include/attend/core/integer_panels.h"
 #include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
 #include "../../include/attend/core/options.h"

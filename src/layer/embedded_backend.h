@@ -23,8 +23,8 @@ namespace core {
 // Projections whose layout is known, without the code of others.
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear) {
-  using namespace ATTEND_ISA;
-  EmbeddedLinear<Isa, NumberOf<format>, KnownLinear<panels, one_token>>(linear).run();
+  using Number = ATTEND_ISA::NumberOf<format>;
+  ATTEND_ISA::EmbeddedLinear<ATTEND_ISA::Isa, Number, ATTEND_ISA::KnownLinear<panels, one_token>>(linear).run();
 }
 
 template void run_known_linear<Format::float32, false, false>(const Linear&);

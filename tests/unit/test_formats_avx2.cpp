@@ -22,7 +22,7 @@ constexpr attend_test::FormatKernels kernels = format_kernels<attend::Avx2>();
 constexpr auto first_wrong = Operations<attend::Avx2>::first_wrong;
 }  // namespace
 
-#include "../../src/isa/x86/off.h"
+#include "../../src/isa/end.h"
 
 TEST_CASE("formats: vectors of AVX2 widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {

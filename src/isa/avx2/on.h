@@ -1,4 +1,4 @@
-// Switches AVX2, FMA and F16C on, until x86/off.h.
+// Switches AVX2, FMA and F16C on, until end.h.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Switches AVX-512 F, VL, DQ and BW on, until x86/off.h.
+// Switches AVX-512 F, VL, DQ and BW on, until end.h.
 #pragma once
 
 #include <stddef.h>

@@ -1,9 +1,8 @@
 // How integer attention with AVX-512 VNNI computes a row whose keys and values are read where they lie, in rows or in panels.
 #pragma once
 
-#include "pack.h"  // first: integer_quads.h needs names of its vectors
-
 #include "../x86/integer_quads.h"
+#include "pack.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,4 +1,4 @@
-// Switches AVX-512 F, VL, DQ, BW and VNNI on, until x86/off.h.
+// Switches AVX-512 F, VL, DQ, BW and VNNI on, until end.h.
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include "../x86/intrinsics.h"  // as in avx2/on.h
 
 #define ATTEND_FMA
+#define ATTEND_AVX512  // for x86/integer_vectors.h
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,avx512vnni"))), \

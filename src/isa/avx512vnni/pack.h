@@ -1,12 +1,19 @@
 // How integer attention with AVX-512 packs chunks of keys and values: sixteen keys, or two rows of values, at a time.
 #pragma once
 
-#include "vectors.h"  // first: integer_vectors.h needs its names
-
 #include "../x86/integer_key_bytes.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
+
+template <class Combined>
+ATTEND_ALWAYS_INLINE __m256i half_of(__m512i a) {
+  return _mm512_castsi512_si256(Combined::combine(a, _mm512_shuffle_i32x4(a, a, 0x4e)));
+}
+template <class Combined>
+ATTEND_ALWAYS_INLINE __m256i of_eight(const __m512i (&rows)[8]) {
+  return of_halves<Combined>(half_of<Combined>(of_four<Combined>(rows)), half_of<Combined>(of_four<Combined>(rows + 4)));
+}
 
 struct IntegerAvx512Pack : IntegerX86, IntegerKeyBytes {
   static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {

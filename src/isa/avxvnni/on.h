@@ -1,4 +1,4 @@
-// Switches AVX2, FMA, F16C and AVX-VNNI on, until x86/off.h.
+// Switches AVX2, FMA, F16C and AVX-VNNI on, until end.h.
 #pragma once
 
 #include <stddef.h>

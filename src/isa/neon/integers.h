@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../../../include/attend/core/config.h"
+#include "../integer_tile.h"
 #include "../scalar/integers.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || ATTEND_EMBEDDED
@@ -18,6 +19,7 @@ using IntegerNeon = IntegerScalar;
 
 #else
 
+#include "integer_vectors.h"
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
 #include "integer_dot.h"
 #else

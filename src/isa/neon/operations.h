@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../numerics/exp2.h"
 #include "../../numerics/formats.h"
 #if defined(__aarch64__)
 #include "aarch64.h"

@@ -5,6 +5,9 @@
 #define ATTEND_ISA_X86_INTEGER_VECTORS_H
 
 #include "../../numerics/arithmetic.h"
+#ifdef ATTEND_AVX512
+#include "integer_vectors_512.h"
+#endif
 
 namespace attend::ATTEND_ISA {
 namespace {
