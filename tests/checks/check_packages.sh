@@ -44,10 +44,11 @@ nothing_in "$(grep -l 'example.org' -r "$packages")" "packages without a URL lin
 
 # ---- Few files
 cp "$packages/amalgamation/attend.h" "$packages/amalgamation/attend_c.h" "$packages/amalgamation/attend.cpp" "$build"
-for header in include/attend/*.h; do
+for header in include/attend/*.h include/attend/*/*.h; do
+  mkdir -p "$build/forward/$(dirname "${header#include/}")"
   case $header in
-    */attend_*.h | */version.h) echo '#include "../../attend_c.h"' ;;
-    *) echo '#include "../../attend.h"' ;;
+    */attend_c.h | */c/*.h | */version.h) echo "#include \"$(pwd)/$build/attend_c.h\"" ;;
+    *) echo "#include \"$(pwd)/$build/attend.h\"" ;;
   esac >"$build/forward/${header#include/}"
 done
 for copy in arduino/Attend/src cmsis-pack/src; do
@@ -208,7 +209,7 @@ fi
 
 # PlatformIO on this machine: its sources are the project's, byte for byte, so the library's objects are theirs.
 for folder in include src; do
-  nothing_in "$(diff -r -x '*.md' "$folder" "$packages/platformio/$folder" | grep -vE '^Only in src(/c_api|/simd)?: ')" "PlatformIO: $folder/ is the project's"
+  nothing_in "$(diff -r -x '*.md' "$folder" "$packages/platformio/$folder" | grep -vE '^Only in (include|src): (guide|CMakeLists.txt|install.sh|README.md)')" "PlatformIO: $folder/ is the project's"
 done
 wake() {
   $cxx -std=gnu++17 -I"$packages/platformio/include" "$packages/platformio/examples/wake/src/main.cpp" "$2/libattend.a" -o "$build/wake" &&
