@@ -14,7 +14,7 @@ nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS 
   "every room of tests is one of TEST_ROOMS"
 
 # An include that goes up is found.
-printf '#include "../attention/rows.h"\n#include "../simd/avx2.h"\n' >"$build/src/kernel/up.h"
+printf '#include "../attention/rows.h"\n#include "../isa/avx2/operations.h"\n' >"$build/src/kernel/up.h"
 found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)
 if [ "$found" = 'src/kernel/up.h includes src/attention/rows.h' ]; then
   ok "an include that goes up is found"
