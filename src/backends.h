@@ -8,7 +8,7 @@
 #include "../include/attend/core_linear.h"
 #include "../include/attend/core_options.h"
 
-// Outside x86 the compiler's flags say what the processor has, and that decides.
+// Outside x86 the compiler's flags decide, because they describe the processor.
 #if defined(__ARM_NEON) && (defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
 #define ATTEND_NEON 1
 #else
@@ -157,8 +157,8 @@ int active_index();
 // Which kernels of integer attention go with it, on x86: their place in the list of those.
 int active_integer_index();
 
-// Calls Of<Backend>::function of the backend whose place in the list `index` says. Where there is one backend only, nothing is
-// chosen, and a program does not link the dispatcher.
+// Calls Operation<Backend>::function of the backend whose place in the list `index` returns. Where there is one backend only,
+// nothing is chosen, and a program does not link the dispatcher.
 template <class List, int (*index)()>
 struct Active;
 template <class Only, int (*index)()>

@@ -71,10 +71,10 @@ void check_extents(Check& check, const attend_integer_problem& problem, IntegerC
   const int format = problem.output_format;
   const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
   check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
-  const bool said = problem.batch != ATTEND_DEFAULT_BATCH;
-  call.batch = said ? problem.batch : 1;
+  const bool is_set = problem.batch != ATTEND_DEFAULT_BATCH;
+  call.batch = is_set ? problem.batch : 1;
   check.within(call.batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
-  check.require(said || !has_rows(problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
+  check.require(is_set || !has_rows(problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
   check.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
   check.within(problem.query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);

@@ -8,10 +8,10 @@
  *   problem.options = ATTEND_CAUSAL; problem.queries = tokens;   // heads, dims and options, but no tensors
  *   attend_self_attention(&problem, &layer, x, y, memory, attend_layer_workspace_size(&problem, &layer));
  *
- * Vectors are floats that lie side by side, x[tokens][width]. All that attend_c.h says of calls holds here too: the bits are
+ * Vectors are floats that lie side by side, x[tokens][width]. Calls are as in attend_c.h: the bits are
  * those of the C++ surface on every target, nothing that is set is ignored, everything is checked before anything is written (a
  * cache that tokens are appended to belongs to the call from its beginning), and what a call writes overlaps nothing else that
- * it reads or writes, unless a comment here says that it may be the same array. Calls of no tokens do nothing, and their
+ * it reads or writes, unless a comment here allows the same array. Calls of no tokens do nothing, and their
  * vectors may be null. Work memory is aligned to ATTEND_ALIGNMENT.
  */
 #ifndef ATTEND_LAYERS_H
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The most stack that a call of this header takes, in bytes, as attend_c.h says it of others. */
+/* The most stack that a call of this header takes, in bytes, as ATTEND_STACK_BYTES. */
 #define ATTEND_LAYER_STACK_BYTES 12288
 
 /* ---- Projections ---- */
@@ -38,7 +38,7 @@ enum attend_weight_layout {
 
 /* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
 typedef struct attend_weights {
-  const void* data;    /* numbers of the format; of ATTEND_PANELS as many as attend_packed_size says */
+  const void* data;    /* numbers of the format; of ATTEND_PANELS attend_packed_size of them */
   const float* scales; /* [outputs] of ATTEND_INT8: what the weights of an output are multiplied by; otherwise null */
   const float* bias;   /* [outputs]; null: none */
   ptrdiff_t outputs;   /* 1 ... ATTEND_MAX_TOKENS */
@@ -140,7 +140,7 @@ ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend
 
 /* ---- Multi-head layers ----
  *
- * A layer is given an attend_problem, which says heads, dims, `queries` (the tokens of x) and options; layout is that of lse.
+ * A layer takes an attend_problem, which sets heads, dims, `queries` (the tokens of x) and options; layout is that of lse.
  * What the layer has or finds itself stays as it was initialised, or is refused (ATTEND_CONFLICT): query, key, value, output
  * and their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
  * another. */

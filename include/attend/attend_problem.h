@@ -1,5 +1,5 @@
 /* The problem that a call of the C surface computes: its tensors, extents and options. attend_c.h includes this header, and
- * says what is computed and by which calls. */
+ * defines what is computed and by which calls. */
 #ifndef ATTEND_PROBLEM_H
 #define ATTEND_PROBLEM_H
 
@@ -99,7 +99,9 @@ typedef struct attend_mask {
   int kind;       /* attend_mask_kind */
 } attend_mask;
 
-/* The same as floats, which are added to the scores after the cap: -infinity masks the key. */
+/* The same as floats, which are added to the scores after the cap, in natural-log units. -infinity masks the key. A number at
+ * or below -2.36e38, such as the lowest float, makes the score -infinity: the weight is 0, but a NaN in the key or value is
+ * seen. A number at or above 2.36e38 makes the score infinity, and the query's output NaN. */
 typedef struct attend_bias {
   const float* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -148,7 +150,7 @@ typedef struct attend_scales {
 /* Pages: keys and values lie in pools [page][page_keys][kv_heads][dim], or [kv_heads][page][page_keys][dim] by the layout,
  * which all batch rows share, as do scales: [kv_head][page][page_keys]. Key j of batch row b is token j % page_keys of page
  * table[b * batch_stride + j / page_keys]; a dense table has ceil(keys / page_keys) entries for every row, whatever key_lengths
- * says. Entries at or after a row's key length, before first_key, or of keys that all queries' windows have left behind, are
+ * are. Entries at or after a row's key length, before first_key, or of keys that all queries' windows have left behind, are
  * not looked at: -1 will do. */
 typedef struct attend_pages {
   const int32_t* table; /* null: none */

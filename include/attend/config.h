@@ -60,7 +60,7 @@
 #define ATTEND_EMBEDDED 1
 #endif
 
-// Where a linker script has fast or large memories, these say what goes there: attributes such as
+// Where a linker script has fast or large memories, these choose what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
 #ifndef ATTEND_HOT
 #define ATTEND_HOT  // before functions where the time is spent
@@ -119,7 +119,7 @@ inline constexpr int key_block = 64;                // keys that one pass takes 
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
-inline constexpr int row_state = 3;      // floats that say what a row's scores are relative to
+inline constexpr int row_state = 3;      // floats that a row's scores are relative to
 inline constexpr bool embedded = ATTEND_EMBEDDED;   // no memory for copies of keys, values and sums
 inline constexpr int decode_stack_floats = 4096;    // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;             // of caches and workspaces: a cache line

@@ -59,7 +59,7 @@ template <Format format>
 void run_linear(const Linear& linear);
 
 // The same where the layout is known when the program is compiled, and whether there is one token; linear.panels and
-// linear.tokens must say the same. On embedded processors it has none of the code of others.
+// linear.tokens must agree. On embedded processors it has none of the code of others.
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear);
 

@@ -58,7 +58,8 @@ struct Options {
   int sink_tokens = 0;
   Mask visible = {};  // uint8_t: 0 masks a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
   bool visible_bits = false;  // (strides count bits then)
-  Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key (option_arrays.h)
+  Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key. From -2.36e38 down the
+                   // weight is 0, from 2.36e38 up the output is NaN (option_arrays.h)
 
   const float* alibi_slopes = nullptr;  // [query_heads] ALiBi: slope * (j - p) is added
   const float* relative = nullptr;     // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,
@@ -136,7 +137,7 @@ template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
 
 // As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
-// scores have no weights. Of a ring, paging.ring_tokens is said, because a part has only the first keys. Segments without a key
+// scores have no weights. Over a ring, set paging.ring_tokens, because a part has only the first keys. Segments without a key
 // that some token sees by position are left out, unless there are scores. Scratch has option_scratch_floats(…) floats.
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts);
 void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials);
@@ -145,8 +146,8 @@ void add_key_parts(const Problem& problem, const Options& options, const float* 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
 
-// A state has one number for its owner. set_next_key() writes it to the states of a part of run_part, have_next_key() says
-// whether they all have it, next_key() reads one. run and merge overwrite it.
+// A state has one number for its owner. The number is the next key of the state. set_next_key() writes it to the states of a
+// part of run_part, have_next_key() tests whether all of them have it, next_key() reads one. run and merge overwrite it.
 void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
 bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
 int next_key(const float* state);

@@ -37,9 +37,9 @@ struct IntegerWeights {
   int32_t bias[size_t(outputs)];
 };
 
-// What the numbers of a projection mean: those of the input and of the output, and what a weight is multiplied by, which may be
-// another number for each output. Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale
-// / output scale is within 2^-32 … 2^29; project refuses others with bad_quantisation.
+// The scales of a projection: of the input, of the output, and of the weights, which may have another scale for each output.
+// Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale / output scale is within 2^-32 …
+// 2^29; project refuses others with bad_quantisation.
 template <int outputs = 1>
 class ProjectionScales {
  public:

@@ -31,7 +31,7 @@ class CacheTokens {
  public:
   constexpr CacheTokens() : rows_(), length_(0) {}
 
-  // Adds the first count tokens of key and value after those already here. Otherwise a status says why nothing has changed:
+  // Adds the first count tokens of key and value after those already here. Otherwise nothing changes, and the status is
   // bad_count, or cache_full. A RingCache is full when length() would pass 2^31 - 512.
   //   key Key<Shape, tokens>     value Value<Shape, tokens>
   template <class KeyArray, class ValueArray>
@@ -47,8 +47,7 @@ class CacheTokens {
         is_value || !is_key,
         "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second; of an "
         "IntegerKvCache or IntegerRingCache an attend::IntegerValue");
-    static_assert(tokens <= tokens_at_once || !is_key,
-                  "attend: a RingCache takes at most as many tokens at once as its tokens_at_once says");
+    static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
     if constexpr (is_key && is_value) rows_.store(length_, count, typename Arrays::template New<Shape>(key, value));

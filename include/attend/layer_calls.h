@@ -172,7 +172,7 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
                   "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
                   "attend::LayerOptionWorkspace<Shape, tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                  "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+                  "attend: a RingCache serves at most tokens_at_once query tokens at once");
     const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
                                                                   at, position};
     using Block = OptionPlan<Shape, Memory::block>;

@@ -119,9 +119,9 @@ Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const 
 
 // Self-attention of the tokens of x, in two forms:
 //   x, layer, cache, y, work   appends the tokens to the cache (KvCache or RingCache) and attends over everything in it, causal
-//                              unless the options say otherwise: prefill, and decode where x has one token
-//   x, layer, y, work          over these tokens alone; every token sees every other one unless the options say otherwise
-// Options::query_length says how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
+//                              by default: prefill, and decode where x has one token
+//   x, layer, y, work          over these tokens alone; every token sees every other one by default
+// Options::query_length sets how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
 // steps, count from the beginning of the cache, or from 0; with steps another offset is refused.
 template <class X, class Layer, class Third, class Fourth, class... More>
 Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
@@ -141,7 +141,11 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
 
 // Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention: once for each sequence,
 // after cache.clear(). count: tokens that are no padding, from the first.
-//   memory  Vectors<tokens, inputs of the key weights>     cache  KvCache     work  LayerWorkspace<Shape, tokens>
+// clang-format off
+//   memory  Vectors<tokens, inputs of the key weights>
+//   cache   KvCache
+//   work    LayerWorkspace<Shape, tokens>
+// clang-format on
 template <class Vectors, class Layer, class Cache, class Work>
 Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, Work& work,
                       int count = detail::VectorsOf<Vectors>::tokens) {
@@ -168,7 +172,12 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
 // Attention of the tokens of x to the memory that project_memory has put into the cache; every token sees all of it unless the
 // options say otherwise (key_length, mask). For steps, the tokens of x have the positions offset, offset + 1 …, where causal or
 // another option depends on positions those of the last tokens of the memory unless offset says others, and otherwise from 0.
-//   x  Vectors<tokens, width>    cache  KvCache    y  Vectors<tokens, outputs>    work  LayerWorkspace<Shape, tokens>
+// clang-format off
+//   x      Vectors<tokens, width>
+//   cache  KvCache
+//   y      Vectors<tokens, outputs>
+//   work   LayerWorkspace<Shape, tokens>
+// clang-format on
 template <class X, class Layer, class Cache, class Y, class Work, class... More>
 Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y, Work& work, const More&... more) {
   using namespace detail;

@@ -37,8 +37,8 @@ struct BitMask {
 
 // bias[query][head][key] is added to the score, in natural-log units. -infinity masks the key, whatever the key and value hold.
 // A number at or below -2.36e38, such as the lowest float, of which many masks are made, makes the score -infinity: the key has
-// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. At 2.36e38 and above the score is
-// infinity, and the row's output NaN.
+// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. A number at or above 2.36e38 makes
+// the score infinity, and the row's output NaN.
 template <int queries, int heads, int keys>
 struct Bias {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a bias must be at least 1");
@@ -207,7 +207,7 @@ struct HeadSetting {
     static_assert(
         !Same<Array, Array>::value,
         "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query "
-        "heads, which outlives the call: no temporary, and no pointer, which does not say how many there are");
+        "heads, which outlives the call: no temporary, and no pointer, whose length is unknown");
   }
   template <class Array>
   constexpr HeadSetting(Array& array) {

@@ -70,8 +70,8 @@ inline bool is_in_ring(const OptionCall& call, int held) {
   return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
 
-// The functions below refuse what is out of range, and fill in what the options say. `causal` is whether the call is, if they
-// do not say. Calls with Options over rings and other formats have the code of the first only.
+// The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
+// default. Calls with Options over rings and other formats have the code of the first only.
 template <class Shape>
 Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
   core::Problem& problem = call.problem;

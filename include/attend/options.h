@@ -19,9 +19,9 @@ struct Setting {
 
 struct Options {
   Setting<bool> causal{};  // query i sees keys 0 … offset + i; false: all. True for several tokens over a cache, else false
-  // Position of query 0, any sign, offset + tokens within an int, for causal calls, windows and biases by position. Not said:
+  // Position of query 0, any sign, offset + tokens within an int, for causal calls, windows and biases by position. Not set:
   // over a cache its length - query_length; over arrays 0, where there are as many queries as keys, of arrays or by lengths.
-  // Elsewhere it must be said: the queries may be the first or the last of the keys' tokens. Refused where it does nothing.
+  // Elsewhere it must be set: the queries may be the first or the last of the keys' tokens. Refused where it does nothing.
   Setting<int> offset{};
   Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Outputs after them are not touched
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache

@@ -16,7 +16,7 @@
 namespace attend {
 namespace detail {
 
-// Stands where none was named, so that the compiler can say so.
+// The default of a missing shape, so that the compiler can report it.
 struct NoShape {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1;
 };
@@ -48,7 +48,7 @@ struct ScoreOptions : Options {
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
-  Setting<ScoreStage> score_stage{};      // which scores these are: must be said with them, and is refused without
+  Setting<ScoreStage> score_stage{};      // which scores these are: must be set with them, and is refused without
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : Options(options) {}

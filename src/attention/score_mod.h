@@ -179,7 +179,7 @@ struct ScoreUse {
   bool has_masks;  // a mask may leave out keys between others
 };
 
-// All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
+// All fields by name: one that core::Options gets does not compile here until somebody has decided what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
                                 relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, scores,

@@ -137,7 +137,7 @@ inline int relative_index(const core::Options& options, int64_t distance) {
   return int(distance) + options.relative_left;
 }
 
-// Whether a mask lets any of some keys through; is_seen says whether it does one.
+// Whether a mask lets any of some keys through; is_seen is for one of them.
 template <class IsSeen>
 bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen) {
   if (mask.data == nullptr) return true;

@@ -46,7 +46,7 @@ constexpr attend_input no_input = {nullptr, dense_stride, dense_stride, dense_st
 constexpr attend_output no_output = {nullptr, dense_stride, dense_stride, dense_stride};
 constexpr attend_mask no_mask = {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE};
 
-// Whether a tensor, or one that may be left out, says where each batch row is.
+// Whether a tensor, or one that may be left out, determines where each batch row is.
 template <class Tensor>
 bool steps_by_rows(const Tensor& tensor) {
   return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0;
@@ -77,7 +77,7 @@ class Check {
   void format(int format, int first, int last, attend_argument argument) {
     require(format >= first && format <= last, ATTEND_UNKNOWN, argument);
   }
-  // One of a pair of a problem's formats. What lies behind one pointer does not say what lies behind the other, so one that was
+  // One of a pair of a problem's formats. The format behind one pointer leaves the other open, so one that was
   // not set is float32 only where the other is not smaller.
   void format_of_pair(int format, int other, int last, attend_argument argument) {
     this->format(format, ATTEND_DEFAULT_FORMAT, last, argument);

@@ -33,7 +33,7 @@ void check_heads(Check& check, const Problem& problem, ptrdiff_t widest_head) {
   check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
 }
 
-// Where the queries stand: said in one way where it matters, or clear without, and not said where it does not.
+// The position of the queries: set in one way where it matters or clear without, and not set where it does not.
 template <class Problem>
 void check_offset(Check& check, const Problem& problem, bool matters, bool clear) {
   const bool given = problem.offset != ATTEND_DEFAULT_OFFSET, last = (problem.options & ATTEND_QUERIES_LAST) != 0;

@@ -10,7 +10,7 @@
 namespace attend {
 namespace c_surface {
 
-static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys, "the C header says how many keys a query may see");
+static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys, "the C header has how many keys a query may see");
 
 // A call that was checked, but for parts and work memory.
 struct IntegerCall {

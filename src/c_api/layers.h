@@ -63,7 +63,7 @@ inline void check_numbers(Check& check, const float* x, const float* by, ptrdiff
 
 // Weights, all of which are compared with what is written.
 void check_weights(Check& check, const Memory& memory, const attend_weights& weights);
-// Projects tokens; work is what core::Linear says.
+// Projects tokens; work is as in core::Linear.
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work);
 
 // Calls call.of<format>() with the format of some weights.

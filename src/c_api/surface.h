@@ -7,7 +7,7 @@
 // In memory: a head, then keys and values as core::Cache or core::FormatCache has them, and scales. No pointers, so that it can
 // be moved.
 struct attend_cache {
-  uint32_t magic;  // says how keys and values lie, too
+  uint32_t magic;  // depends on how keys and values lie, too
   int32_t kv_heads;
   int32_t head_dim;
   int32_t value_dim;
@@ -25,7 +25,7 @@ namespace attend {
 namespace c_surface {
 
 static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks for must be enough");
-static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header says where states can begin");
+static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header has where states can begin");
 static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::float16) == ATTEND_FLOAT16 &&
                   int(core::Format::bfloat16) == ATTEND_BFLOAT16 && int(core::Format::int8) == ATTEND_INT8 &&
                   int(core::Scores::raw) == ATTEND_SCORES_RAW - 1 && int(core::Scores::capped) == ATTEND_SCORES_CAPPED - 1 &&
@@ -55,7 +55,7 @@ struct Call {
   bool plain;  // nothing is asked for that core::run does not have without options
   bool queries_last;
   bool runs_later = false;    // work memory is asked for: the cache may still be empty
-  bool one_sequence = false;  // batch is 1, and need not be said
+  bool one_sequence = false;  // batch is 1, and need not be set
   bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
   bool appends = false;       // and appends to the cache before it attends
 

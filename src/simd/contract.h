@@ -1,5 +1,5 @@
 // What an instruction set must offer, checked by the compiler: its first error shows the line here that is not fulfilled, which
-// says what the operation must do. simd/README.md has the same as a table, with what a compiler cannot
+// describes what the operation must do. simd/README.md has the same as a table, with what a compiler cannot
 // check; tests/unit/operations.h runs it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The kernels of integer attention on Arm's NEON. A build has dot products of 8 bits where its flags say so, for example
+// The kernels of integer attention on Arm's NEON. A build has dot products of 8 bits where its flags allow them, for example
 // -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors and builds without memory
 // for packed keys take the kernels in plain C++.
 #pragma once

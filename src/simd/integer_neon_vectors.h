@@ -9,7 +9,7 @@
 namespace attend {
 namespace {
 
-// Scores and weights share memory, so loads and stores say nothing about types.
+// Scores and weights share memory, so loads and stores have no types.
 template <class Vector>
 ATTEND_ALWAYS_INLINE Vector load(const void* from) {
   Vector vector;

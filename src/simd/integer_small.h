@@ -1,4 +1,4 @@
-// The kernels of integer attention of an embedded processor, as the compiler's flags say.
+// The kernels of integer attention of an embedded processor, by the compiler's flags.
 #pragma once
 
 #if defined(__ARM_FEATURE_MVE)
