@@ -1,4 +1,4 @@
-// What each backend exports, and what the dispatcher picks from.
+// The entry points of each backend, and the lists that the dispatcher chooses from.
 #pragma once
 
 #include "numerics/float_rules.h"  // first: it stops compilers that will not do, and governs the arithmetic in headers of intrinsics too

@@ -54,7 +54,7 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
   call.key_lengths = lengths;
 }
 
-// Where queries stand among the keys: it must be clear, and matter.
+// The position of the queries among the keys: it must be clear, and matter.
 void check_position(Check& check, const attend_problem& problem, Call& call) {
   const bool matters = is_positioned(problem), given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;

@@ -48,7 +48,7 @@ struct CoreScales {
   ptrdiff_t& step;
 };
 
-// Of keys or values that lie in arrays.
+// Checks the scales of keys or values that lie in arrays.
 void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
                   attend_argument argument, const CoreScales& to) {
   const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
@@ -88,7 +88,7 @@ void check_ring(Check& check, const attend_problem& problem, const CallOptions& 
   check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
 
-// With states, arrays begin no later than where the states stand, unless windows have left behind what lies between. And where
+// With states, arrays begin no later than the states' next key, unless windows have left behind the keys between. And where
 // the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
 void check_origin(Check& check, const attend_problem& problem, const CallOptions& options) {
   const bool arrays = problem.cache == nullptr && problem.pages.table == nullptr;

@@ -11,7 +11,7 @@ void check_pairs(Check& check, ptrdiff_t rotary_dim, int pairs) {
   check.require(pairs == ATTEND_NEIGHBOURS || pairs == ATTEND_HALVES, ATTEND_UNKNOWN, ATTEND_ARG_PAIRS);
 }
 
-// Of rotary_dim / 2 numbers, which on some targets need less alignment than their size.
+// Checks rotary_dim / 2 turns, which on some targets need less alignment than their size.
 Range check_turns(Check& check, const uint64_t* turns, ptrdiff_t rotary_dim) {
   check.require(aligned(turns, alignof(uint64_t)), ATTEND_UNALIGNED, ATTEND_ARG_TURNS);
   return check.array(turns, rotary_dim, 4 * int(sizeof *turns), ATTEND_ARG_TURNS);

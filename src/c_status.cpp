@@ -18,7 +18,7 @@ constexpr const char* texts[] = {
     "give it memory of its own: what a call writes must not overlap what else it reads or writes, with gaps",
     "leave it as it was initialised, or what excludes it: the two cannot be had together",
     "make it fit the other arguments: heads must divide, a cache or states be of the same extents, and first_key and "
-    "later states go on where the states stand",
+    "later states begin at the states' next key",
     "set strides that keep its elements apart: sorted by size, each must be at least what the smaller ones span",
     "set it: without it there is more than one thing that it could be",
     "set what it needs too, or leave it as it was initialised: by itself it would be ignored",
@@ -32,7 +32,7 @@ constexpr const char* texts[] = {
     "choose another backend: this processor cannot run it",
 };
 
-// What to do about an error with one argument, or with one of several, where there is more advice than for all arguments.
+// The text for an error with one argument, or with one of several, where there is more advice than for all arguments.
 struct Special {
   attend_error error;
   attend_argument first, last;

@@ -104,7 +104,7 @@ int integer_kernels(core::BackendList<Isa...>, int backend) {
   return index;
 }
 
-// What is chosen: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
+// The choice: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
 // asking the processor is slow and a static initialiser is not wanted. Racing first calls store the same answer.
 unsigned chosen = 0;
 

@@ -1,4 +1,4 @@
-// What each backend exports of normalisation, activations and rotary positions.
+// The entry points of each backend for normalisation, activations and rotary positions.
 #pragma once
 
 #include "../include/attend/core_layer.h"
@@ -7,7 +7,7 @@
 namespace attend {
 namespace core {
 
-// The entry points of a backend for what stands around attention; backend_<isa>_layer.cpp defines them. Each is a function of
+// The entry points of a backend for functions around attention; backend_<isa>_layer.cpp defines them. Each is a function of
 // its own, so that linkers leave out what a program does not call.
 template <class Backend>
 struct Layer {

@@ -1,4 +1,4 @@
-// What a status means, in words.
+// The meaning of a status in words.
 #include "../include/attend/status.h"
 
 const char* attend::status_text(Status status) {

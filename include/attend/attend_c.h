@@ -32,7 +32,7 @@
  * returns another status than ATTEND_OK has changed nothing. The caller answers for what cannot be checked: that memory exists
  * wherever pointers, extents and strides lead, and holds the numbers.
  *
- * attend_layers.h has what stands around attention: projections, normalisation, rotary positions, whole layers.
+ * attend_layers.h has the rest of a transformer block: projections, normalisation, rotary positions, whole layers.
  * attend_integer.h has attention in integers of 8 bits, without floats.
  *
  * Lengths are ptrdiff_t. On a target of 32 bits, a caller whose own lengths have 64 bits must check that they fit before it

@@ -25,7 +25,7 @@
  * Problems and calls are as in attend_c.h: fields of the same name have the same meaning, order of axes and
  * defaults; the bits are the same on every target, in however many parts; nothing that is set is ignored; everything is checked
  * before anything is written. What cannot be checked is whether constants belong to these numbers. A query that sees no key
- * gets the number that stands for 0.
+ * gets the number that means 0.
  *
  * Keys and values lie as plain rows, so memory with room for more tokens is a cache: write each new token behind the others,
  * set keys to how many there are, and the strides to those of the whole memory. Of [kv_head][token][dim] with `room` tokens:

@@ -1,4 +1,4 @@
-/* Attend for C: from token vectors to context vectors. What stands before, around and after attention in a transformer block:
+/* Attend for C: from token vectors to context vectors. The rest of a transformer block:
  * projections, normalisation, activations, rotary positions, residual addition; whole multi-head layers; additive attention.
  *
  *   attend_layer layer;                                          // weights of the four projections, and the layer's cache

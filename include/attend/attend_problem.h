@@ -151,7 +151,7 @@ typedef struct attend_scales {
  * which all batch rows share, as do scales: [kv_head][page][page_keys]. Key j of batch row b is token j % page_keys of page
  * table[b * batch_stride + j / page_keys]; a dense table has ceil(keys / page_keys) entries for every row, whatever key_lengths
  * are. Entries at or after a row's key length, before first_key, or of keys that all queries' windows have left behind, are
- * not looked at: -1 will do. */
+ * not read, and may be -1. */
 typedef struct attend_pages {
   const int32_t* table; /* null: none */
   ptrdiff_t batch_stride;
@@ -194,7 +194,7 @@ typedef struct attend_problem {
   attend_output output;         /* [batch][queries][query_heads][value_dim]; overlaps nothing else */
   const attend_cache* cache;    /* takes the place of key and value, which stay as initialised; batch is 1 */
 
-  /* Options. Query i of a batch row stands at position p = offset + i. Its score of key j, in natural-log units, becomes
+  /* Options. Query i of a batch row has the position p = offset + i. Its score of key j, in natural-log units, becomes
        soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
   ptrdiff_t window_left;  /* it sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
   ptrdiff_t window_right; /* it sees keys up to p + window_right; likewise */
@@ -217,7 +217,7 @@ typedef struct attend_problem {
                        it is at most first_key, unless the windows of all queries have left behind the keys between */
   attend_pages pages;
   void* states;        /* attend_state_size bytes: see "Keys in several calls"; null: none */
-  ptrdiff_t first_key; /* of states: where they stand, which is where this call goes on; less than keys, if it is not 0 */
+  ptrdiff_t first_key; /* of states: their next key, where this call goes on; less than keys, if it is not 0 */
 } attend_problem;
 
 #if defined(__GNUC__) || defined(__clang__)

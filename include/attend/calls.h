@@ -1,4 +1,4 @@
-// Calls with Options over arrays and plain caches: what is refused, and how a problem of the core is filled in.
+// Calls with Options over arrays and plain caches: their checks, and how a problem of the core is filled in.
 #pragma once
 
 #include "arguments.h"
@@ -44,8 +44,7 @@ template <class Cache, class AnyOptions>
   return cached && held == 0 && queries > 0 && !options.key_length.given;
 }
 
-// What a plain call brings: first elements of its arrays, how many tokens they have, and whether it is causal if its options do
-// not say.
+// The arguments of a plain call: first elements of its arrays, their tokens, and whether it is causal by default.
 struct Call {
   const float* query;
   float* output;

@@ -1,9 +1,9 @@
-// Numbers that both the headers and the compiled sources rely on.
+// The constants that both the headers and the compiled sources rely on.
 #pragma once
 
 #include <stddef.h>
 
-// Visual C++ would see other sizes than the library, which it cannot compile.
+// Visual C++ cannot compile the library, and would see other sizes of its objects.
 #if !defined(__GNUC__) && !defined(__clang__)
 #error "attend: compile with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
 #endif
@@ -52,8 +52,8 @@
 #define ATTEND_SOFT_DOUBLE 0
 #endif
 
-// Parts short of memory take the embedded form of the algorithm, hosts the other. The target alone decides, because sizes of
-// objects depend on it.
+// Embedded processors, short of memory, take the embedded form of the algorithm, hosts the other. The target alone decides,
+// because sizes of objects depend on it.
 #if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 #define ATTEND_EMBEDDED 0
 #else

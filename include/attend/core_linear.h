@@ -1,6 +1,6 @@
 // The run-time core of linear projections: a plain struct of pointers, extents and strides, and functions that take it.
 //
-// It stands apart from core.h so that programs without projections hold none of its code. Nothing is checked here; linear.h is
+// Programs without projections hold none of its code. Nothing is checked here; linear.h is
 // the typed surface.
 #pragma once
 

@@ -1,7 +1,7 @@
 // What a call of the core can be asked for beyond core::Problem: windows, masks, biases, a soft cap, sinks; more results;
 // number formats; rings and pages; states that stop after some keys and go on later. All of it is off in Options{}.
 //
-// It stands apart from core.h so that calls without it hold none of its code. Nothing is checked here either.
+// Calls without options hold none of its code. Nothing is checked here either.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Calls of integer attention: what is refused, and how a problem of the core is filled in.
+// Calls of integer attention: their checks, and how a problem of the core is filled in.
 #pragma once
 
 #include "calls.h"
@@ -30,7 +30,7 @@ bool are_positioned(const IntegerOptions<Shape>& options, bool causal) {
   return options.causal.or_else(causal) || options.window_left.given || options.window_right.given;
 }
 
-// What follows the quantisation of a call.
+// The arguments of a call after its quantisation.
 template <class Shape, class... More>
 struct IntegerCallArguments {
   static constexpr bool in_order = CallArguments<Shape, More...>::checked;

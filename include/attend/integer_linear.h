@@ -1,4 +1,4 @@
-// Linear projections in integers, y = W x + b: what stands before and after integer attention, without one float instruction.
+// Linear projections in integers, y = W x + b: before and after integer attention, without one float instruction.
 //
 //   static constexpr attend::IntegerWeights<64, 48> weights = {{…}, {…}};               // in flash: numbers, then the bias
 //   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
@@ -181,9 +181,11 @@ Status project_integers(const Input&, const More&...) {
 }  // namespace detail
 
 // Projects each token of x, IntegerVectors<tokens, inputs> or an IntegerOutput.
+// clang-format off
 //   weights  IntegerWeights<outputs, inputs>
 //   scales   ProjectionScales<>, or ProjectionScales<outputs>
 //   y        IntegerVectors or Int16Vectors<tokens, outputs>, an IntegerQuery, IntegerKey or IntegerValue
+// clang-format on
 // Refused, before anything is written: scales or a bias out of range, and a y that shares memory with x.
 template <int tokens, int inputs, class WeightArray, class... More>
 Status project(const IntegerVectors<tokens, inputs>& x, WeightArray&& weights, More&&... scales_and_output) {

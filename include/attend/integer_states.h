@@ -19,7 +19,7 @@ namespace attend {
 namespace detail {
 struct IntegerStateAccess;
 
-// How many segments the tokens of a call can see, as SegmentCount.
+// The number of segments that the tokens of a call can see, as SegmentCount.
 template <class Shape, class Sizes>
 struct IntegerSegmentCount {
   using Ring = IntegerRingSizes<Sizes>;
@@ -43,10 +43,11 @@ class IntegerState {
  public:
   constexpr IntegerState() : data_{}, sums_{}, progress_{}, settings_(0) {}
 
-  // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
+  // Forgets everything: the next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
+  // changes nothing.
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
-  // The key that is taken next.
+  // The next key to take.
   constexpr int next() const { return progress_.next(); }
 
  private:
@@ -173,7 +174,7 @@ struct IntegerStateAccess {
   }
 };
 
-// What accumulate and finish have in common: everything but queries, work memory and outputs.
+// The common steps of accumulate and finish: everything but queries, work memory and outputs.
 template <class Shape, int tokens, class Cache, class AnyQuantisation, class AnyOptions>
 Status prepare_over_cache(IntegerCall& call, const Cache& cache, const AnyQuantisation& quantisation,
                           const AnyOptions& options) {

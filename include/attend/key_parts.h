@@ -18,7 +18,7 @@ namespace attend {
 namespace detail {
 struct PartialsAccess;
 
-// How many segments the tokens of a call can see: all of a KvCache; of a RingCache those that what it holds may lie in.
+// The number of segments that the tokens of a call can see: all of a KvCache; of a RingCache those that its tokens may lie in.
 template <class Shape, class Sizes>
 struct SegmentCount {
   static constexpr int count = (RingSizes<Sizes>::places + segment_keys - 2) / segment_keys + 1 +
@@ -84,7 +84,7 @@ inline bool all_marked(const uint32_t* marks, const core::KeyUnits& units, uint3
   return true;
 }
 
-// What takes the place of a Part in the calls below.
+// The arguments in place of a Part in the calls below.
 struct KeyPart {
   Part part;
   float* sums;

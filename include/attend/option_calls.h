@@ -1,5 +1,5 @@
-// Calls with ScoreOptions, or over caches that are not plain: what is refused, and how a problem of the core and its options
-// are filled in.
+// Calls with ScoreOptions, or over caches that are not plain: their checks, and how a problem of the core and its options are
+// filled in.
 #pragma once
 
 #include "calls.h"
@@ -160,7 +160,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   return Status::ok;
 }
 
-// How a call is made that can have all options. One that asks for a window at most has less code: FormatCacheRows::run_window.
+// Runs a call that can have all options. One with a window at most has less code: FormatCacheRows::run_window.
 struct OptionRunner {
   static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
 };

@@ -13,7 +13,7 @@ struct Setting {
   Type number{};
 
   constexpr Setting() = default;
-  constexpr Setting(Type value) : given(true), number(value) {}
+  constexpr Setting(Type number_) : given(true), number(number_) {}
   constexpr Type or_else(Type fallback) const { return given ? number : fallback; }
 };
 

@@ -1,4 +1,4 @@
-// ScoreOptions, what calls can be asked for beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
+// ScoreOptions, the options of calls beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
 // attention, prefill, decode and accumulate take them in the place of Options, with an OptionWorkspace as work memory.
 //
 //   attend::ScoreOptions<Wake> options;
@@ -28,7 +28,8 @@ struct NoShape {
 //   cap(scale * dot(query, key)) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p),
 //   cap(x) = soft_cap * tanh(x / soft_cap)
 //
-// It sees what all of causal, the window, key_length, mask and the two biases let it see; a query that sees nothing gets zeros.
+// It sees the keys that all of causal, the window, key_length, mask and the two biases let through; a query without any gets
+// zeros.
 // Arrays are not copied: they must live until the call is over.
 template <class Shape = detail::NoShape>
 struct ScoreOptions : Options {

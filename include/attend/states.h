@@ -28,11 +28,11 @@ class State {
  public:
   constexpr State() : data_{}, progress_{}, settings_{} {}
 
-  // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
-  // States that begin at others than 0 are for merge().
+  // Forgets everything: the next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
+  // changes nothing. States that begin at others than 0 are for merge().
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
-  // The key that is taken next.
+  // The next key to take.
   constexpr int next() const { return progress_.next(); }
 
  private:

@@ -46,7 +46,7 @@ struct EmbeddedMemory {
 };
 
 // The same with options, for a block of so many rows:
-//   rows     [rows] what is noted of each row
+//   rows     [rows] the notes of each row
 //   states   [rows] states without their chains, [state_floats]. Not used with states, which have their own
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
@@ -77,7 +77,7 @@ struct EmbeddedOptionMemory {
   }
 };
 
-// What the size of work memory depends on.
+// The extents that the size of work memory depends on.
 struct WorkExtents {
   int rows;  // query rows of a block
   int keys;  // keys of a block

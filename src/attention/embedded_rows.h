@@ -10,8 +10,8 @@
 namespace attend {
 namespace {
 
-// Of a chain, what a row sees by position: keys from ... to - 1, counted from the chain's first. Sink tokens and a window may
-// leave a gap between.
+// The keys of a chain that a row sees by position: from ... to - 1, counted from the chain's first. Sink tokens and a window
+// may leave a gap between.
 struct ChainRange {
   int from;
   int to;

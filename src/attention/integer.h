@@ -21,7 +21,7 @@
 namespace attend {
 namespace {
 
-// What only hosts have.
+// The part of a call that only hosts have.
 template <bool packs, class Isa, class Keys>
 struct IntegerTiles {
   IntegerTiles(const core::IntegerProblem&, const Keys&, const core::IntegerMemory&) {}
@@ -135,7 +135,7 @@ class IntegerPipeline {
     }
   };
 
-  // What reads keys where they lie needs no room for packed ones.
+  // Kernels that read keys where they lie need no room for packed ones.
   int key_block() const {
     if constexpr (Isa::packs) {
       if (tiles_.takes_alone(rows_->count)) return segment_keys;

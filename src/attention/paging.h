@@ -7,7 +7,7 @@
 namespace attend {
 namespace {
 
-// Of the keys that a ring has taken, a problem may have only the first.
+// The keys that a ring has taken; a problem may have only the first of them.
 inline int keys_taken(const core::Paging& paging, int keys) { return paging.ring_tokens > 0 ? paging.ring_tokens : keys; }
 
 // The slot of a panel in a sequence of `keys` keys.

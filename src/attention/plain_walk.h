@@ -1,4 +1,4 @@
-// How the rows of a call without features go over their keys on hosts: all see them from the first on.
+// The walk of a call without features over its keys on hosts: all rows see them from the first on.
 //
 //   scale the queries
 //   for each block of keys, ascending, cut at segments:
@@ -14,7 +14,7 @@
 namespace attend {
 namespace {
 
-// What a call without features does not have.
+// The options of a call without features.
 constexpr core::Options no_options = {};
 constexpr BlockVisibility all_seen = {};
 

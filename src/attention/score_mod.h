@@ -1,4 +1,4 @@
-// What options make of a row of scores, in the order of the header: scale of the key, cap, biases, masks.
+// Applies options to a row of scores, in the order of the header: scale of the key, cap, biases, masks.
 //
 // Each option that is on goes over the row once, while it is in the first-level cache; a row has 128 scores at most.
 #pragma once
@@ -16,7 +16,7 @@ namespace {
 
 ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// What is the same for all rows of a call.
+// The factors that are the same for all rows of a call.
 struct ScoreFactors {
   float query;  // of queries: scores come out in base 2, or with a cap in what tanh_half takes
   float raw;    // from there to natural units
@@ -173,7 +173,7 @@ struct KeySpan {
   int to;
 };
 
-// What a call does with scores.
+// The changes that a call makes to scores.
 struct ScoreUse {
   bool modifies;   // anything but scales of keys and what tokens see by position
   bool has_masks;  // a mask may leave out keys between others

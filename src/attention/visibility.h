@@ -56,7 +56,7 @@ struct Visibility {
   }
 };
 
-// What a block of rows sees by position: anything that any of its rows does.
+// The keys that a block of rows sees by position: all that any of its rows sees.
 struct BlockVisibility {
   Visibility earliest;  // of the first row: begins where it does
   Visibility latest;    // of the last row

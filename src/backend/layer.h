@@ -1,4 +1,4 @@
-// The entry points of a backend for what stands around attention. Before this a source names the `Backend` and its `Isa`.
+// The entry points of a backend for functions around attention. Before this a source names the `Backend` and its `Isa`.
 #pragma once
 
 #include "../layer/activations.h"

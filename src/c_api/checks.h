@@ -78,7 +78,7 @@ inline core::Mask core_mask(const void* data, const Extent& extent) {
   return {data, 0, extent.strides.token, extent.strides.head, int(extent.counts.width)};
 }
 
-// Of a problem of such counts; returns the step from one batch row to the next, in elements.
+// For a problem of such counts; returns the step from one batch row to the next, in elements.
 template <class Options>
 ptrdiff_t check_mask(Check& check, Memory& memory, const attend_mask& mask, const Extent::Counts& counts, Options& options) {
   const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;

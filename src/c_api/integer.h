@@ -1,4 +1,4 @@
-// What the sources of integer attention from C (attend_integer.h) know of each other. They share no object with calls of floats
+// The internal interface of integer attention from C (attend_integer.h). They share no object with calls of floats
 // but c_memory.cpp, so that a program without those holds none of their code.
 #pragma once
 

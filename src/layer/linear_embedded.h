@@ -19,7 +19,7 @@
 namespace attend {
 namespace {
 
-// What is known of a projection when it is compiled, so that the code of all else is left out.
+// The properties of a projection that are known when it is compiled, so that the code of all others is left out.
 struct AnyLinear {
   static constexpr bool known_layout = false, panels = false, one_token = false;
 };

@@ -39,7 +39,7 @@ constexpr bool code_is_small = false;
 inline int32_t larger_of(int32_t a, int32_t b) { return a - ((a - b) & ((a - b) >> 31)); }
 inline int32_t smaller_of_numbers(int32_t a, int32_t b) { return b + ((a - b) & ((a - b) >> 31)); }
 
-// What the weights of a chunk are relative to: 2^exponent, the first whole power above the weight of its largest score.
+// The scale of a chunk's weights: 2^exponent, the first whole power above the weight of its largest score.
 // (fraction: 1 … 2048, that power minus the largest score.)
 struct Reference {
   int32_t exponent;

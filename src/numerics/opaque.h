@@ -1,4 +1,4 @@
-// What a compiler must not look through.
+// Values that a compiler must not look through.
 #pragma once
 
 namespace attend {

@@ -12,7 +12,7 @@ namespace attend {
 namespace {
 
 struct IntegerKeyBytes {
-  // What the scores of a row begin at, then its query from byte `query_at` on.
+  // The number at which the scores of a row begin, then its query from byte `query_at` on.
   using Query = int8_t;
   static constexpr int query_at = 64;
   static void prepare(const int8_t* query, int head_dim, void* memory) {

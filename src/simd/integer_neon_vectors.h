@@ -1,4 +1,4 @@
-// What the kernels of integer attention on NEON share: loads that end where rows do, and how sums are merged.
+// The common operations of integer attention on NEON: loads that end where rows do, and how sums are merged.
 #pragma once
 
 #include <arm_neon.h>

@@ -32,7 +32,7 @@ struct RowScales {
   }
 };
 
-// What the weights of a chunk are relative to for up to eight rows, and their sums.
+// The scales of a chunk's weights for up to eight rows, and the sums of weights.
 struct RowWeights {
   alignas(32) int32_t largest[8];
   alignas(32) int32_t exponent[8];
