@@ -1,4 +1,4 @@
-// What every call can be told: Options, Part.
+// The arguments that every call takes: Options, Part.
 #pragma once
 
 #include "config.h"
@@ -23,7 +23,7 @@ struct Options {
   // over a cache its length - query_length; over arrays 0, where there are as many queries as keys, of arrays or by lengths.
   // Elsewhere it must be set: the queries may be the first or the last of the keys' tokens. Refused where it does nothing.
   Setting<int> offset{};
-  Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Outputs after them are not touched
+  Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Later outputs stay as they are
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
   Setting<float> scale{};       // of the scores, any finite number, zero and negative too; 1 / sqrt(head_dim)
 };
@@ -40,7 +40,7 @@ constexpr Options causal(int offset) {
   return options;
 }
 
-// A share of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
+// A part of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
 // output, of which every part writes another range. All together give the bits of the whole call, for any count up to
 // 65535. Part{} is the whole.
 struct Part {

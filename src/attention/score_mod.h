@@ -124,7 +124,7 @@ void add_relative(float* scores, const float* table, int left, int right, int64_
   add_same_bias<Isa>(scores + end, table[left + right], count - end);
 }
 
-// Hides the keys whose byte is 0.
+// Masks the keys whose byte is 0.
 template <class Isa>
 void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
   int k = 0;
@@ -147,7 +147,7 @@ inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
   return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
 }
 
-// Hides the keys whose bit is 0; that of the first is number `first`.
+// Masks the keys whose bit is 0; that of the first is number `first`.
 template <class Isa>
 void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;
