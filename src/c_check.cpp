@@ -38,7 +38,7 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   call.appends ? call.memory.write(check, cache_range(cache), ATTEND_ARG_CACHE) : call.memory.read(check, cache_range(cache));
 }
 
-// How many keys there are, and how many of them in arrays.
+// The number of keys, and of those that lie in arrays.
 void check_keys(Check& check, const attend_problem& problem, Call& call) {
   if (problem.cache != nullptr) check_cache_use(check, problem, call);
   const ptrdiff_t keys = check_key_count(check, problem), origin = origin_of(problem);

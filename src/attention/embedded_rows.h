@@ -184,7 +184,7 @@ class EmbeddedRows<Isa, NoFeatures> {
       : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(problem.scratch + memory().sums()) {}
 
   const core::Problem& problem() const { return problem_; }
-  // How many rows the next block has, of those that are left.
+  // The number of rows of the next block, of those that are left.
   int take(int left) const { return left < row_limit() ? 1 : row_limit(); }
   int end(int r) const { return end_[r]; }  // of the keys that it sees
   ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }

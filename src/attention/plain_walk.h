@@ -120,7 +120,7 @@ class PlainWalk {
     if (tiles_finish_ && visible_keys(problem_, tile.last_token) <= block.key + block.to) divide(tile);
   }
 
-  // How many keys of a block the rows of a tile see.
+  // The number of keys of a block that each row of a tile sees.
   ATTEND_ALWAYS_INLINE void see(const Tile& tile, const KeyBlock& block, int* visible) const {
     if (visible_keys(problem_, tile.first.token) - block.key >= block.to) {
       for (int i = 0; i < tile.rows; ++i) visible[i] = block.to;

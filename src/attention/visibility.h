@@ -19,7 +19,7 @@ inline int causal_end(const Problem& problem, int token) {
   return (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
 }
 
-// How many keys a token sees where there are no options: they are 0 … visible_keys - 1.
+// The number of keys that a token sees where there are no options: keys 0 … visible_keys - 1.
 template <class Problem>
 inline int visible_keys(const Problem& problem, int token) {
   if (!problem.causal) return problem.keys;

@@ -101,7 +101,7 @@ void check_call(Check& check, const attend_problem* problem, Call& call);
 bool is_positioned(const attend_problem& problem);
 void plan(Call& call, int most_keys);
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
-// How many keys there are, over a cache that was checked.
+// The number of keys, over a cache that was checked.
 ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
 void check_options(Check& check, const attend_problem& problem, CallOptions& options);
 void check_options(Check& check, const attend_problem& problem, Call& call);

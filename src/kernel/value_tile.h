@@ -72,7 +72,7 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
   multiply_by_factors<Isa, Number>(weight, load, chain, first);
 }
 
-// How far apart values of consecutive keys are, and how far ahead those that are widened are prefetched.
+// The distance between values of consecutive keys, and the distance at which those that are widened are prefetched.
 struct ValueDistances {
   ptrdiff_t stride, near, far;
 };

@@ -138,7 +138,7 @@ class EmbeddedLinear {
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
   }
 
-  // How many columns one call of Isa::chains takes.
+  // The number of columns that one call of Isa::chains takes.
   template <class Numbers>
   static int columns_of(const ChainsOf<Numbers>& chains, bool apart) {
     return widens<Numbers> ? Isa::widened_columns : Isa::columns(chains.rows, apart);

@@ -77,7 +77,7 @@ struct IntegerSoftmaxState {
   uint32_t denominator;
 };
 
-// How sums are brought to a common exponent:  sum = (sum >> total) + ((chunk + half) >> chunk).
+// The shifts that bring sums to a common exponent:  sum = (sum >> total) + ((chunk + half) >> chunk).
 struct Merge {
   int32_t total;
   int32_t chunk;
@@ -158,7 +158,7 @@ inline int32_t high_product(int32_t a, int32_t b) {
 #endif
 }
 
-// How the sums of a row become outputs.
+// The factors that turn the sums of a row into outputs.
 struct RowEnd {
   int32_t left;    // sums are shifted left by this …
   int32_t zero;    // … halved, and lessened by this,

@@ -1,4 +1,4 @@
-// How integer attention with AVX-512 packs chunks of keys and values: sixteen keys, or two rows of values, at a time.
+// The packing of chunks of keys and values for integer attention with AVX-512: sixteen keys, or two rows of values, at a time.
 #pragma once
 
 #include "integer_vectors_512.h"  // first: integer_vectors_x86.h needs its names

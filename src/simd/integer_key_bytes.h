@@ -1,4 +1,4 @@
-// How instruction sets that multiply quads of bytes prepare integer attention. A chunk of keys lies as
+// The preparation of integer attention for instruction sets that multiply quads of bytes. A chunk of keys lies as
 //
 //   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
 //

@@ -45,7 +45,7 @@ struct RowWeights {
   }
 };
 
-// How the sums of up to eight rows are brought to a common exponent.
+// The shifts that bring the sums of up to eight rows to a common exponent.
 struct RowMerges {
   alignas(32) int32_t total[8];
   alignas(32) int32_t chunk[8];

@@ -13,7 +13,7 @@
 namespace attend {
 namespace {
 
-// How many pairs of keys a chunk has, as a number that the compiler does not know: GCC would store sums in each turn of a loop
+// The pairs of keys of a chunk, as a number that the compiler does not know: GCC would store sums in each turn of a loop
 // of which it knows how often it runs.
 ATTEND_ALWAYS_INLINE int pairs_of_keys() {
   int pairs = integer_chunk / 2;
