@@ -196,11 +196,10 @@ typedef struct attend_problem {
 
   /* Options. Query i of a batch row has the position p = offset + i. Its score of key j, in natural-log units, becomes
        soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
-  ptrdiff_t window_left;  /* it sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
-  ptrdiff_t window_right; /* it sees keys up to p + window_right; likewise */
-  ptrdiff_t
-      sink_tokens; /* so many of the first tokens stay visible when window_left has passed them: the attention sinks of
-                      StreamingLLM. These are tokens with keys and values; sink_logits, below, are numbers without either */
+  ptrdiff_t window_left;  /* the query sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
+  ptrdiff_t window_right; /* the query sees keys up to p + window_right; likewise */
+  ptrdiff_t sink_tokens;  /* this many of the first tokens stay visible when window_left has passed them: the attention sinks
+                             of StreamingLLM. They are tokens with keys and values; sink_logits, below, have neither */
   attend_mask mask;
   attend_bias bias;
   const float* alibi_slopes; /* [query_heads]; null: none */
@@ -208,8 +207,8 @@ typedef struct attend_problem {
   const float* sink_logits;   /* [query_heads]: a logit that joins the denominator and has no value; null: none */
   attend_scales key_scales;   /* of ATTEND_INT8 keys */
   attend_scales value_scales; /* of ATTEND_INT8 values */
-  attend_output
-      lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), sink logit included; -infinity: no key */
+  attend_output lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), with the sink logit; -infinity where
+                        a query sees no key */
   attend_scores scores;
   ptrdiff_t origin; /* arrays begin with the key of this position, and keys before it do not exist. key, value and scales have
                        keys - origin tokens then; masks, biases and scores have columns from position 0 on. The default is 0;

@@ -59,7 +59,7 @@ struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> : Named<Shape::val
 
 constexpr int at_least_one(int number) { return number < 1 ? 1 : number; }
 
-// The constants of a shape, checked once where it is first used. After a complaint they are some numbers that will do.
+// The constants of a shape, checked once where it is first used. After an error they are valid numbers.
 template <class Shape>
 struct Checked {
   static_assert(QueryHeads<Shape>::named, "attend: add `static constexpr int query_heads = ...;` to the shape");
