@@ -42,16 +42,16 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
-                                 float scaling) {
+                                 float scaling_factor) {
   Check check;
   check_pairs(check, rotary_dim, pairs);
   check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
-  check.require(core::is_rotary_base(2.0f, scaling), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING);
+  check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
   Memory memory;
   memory.write(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
   memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
   if (check.failed()) return check.status();
-  core::rotary_turns(base, scaling, int(rotary_dim / 2), turns);
+  core::rotary_turns(base, scaling_factor, int(rotary_dim / 2), turns);
   *rotary = {turns, rotary_dim, pairs};
   return ATTEND_OK;
 }

@@ -115,7 +115,8 @@ constexpr char names[] =
     "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
     "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0format\0scales\0"
     "converted\0rotary\0turns\0rotary_dim\0"
-    "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm\0"
+    "pairs\0base\0scaling_factor\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0"
+    "query_norm\0key_norm\0"
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
     "constants\0head_constants\0ring";
 

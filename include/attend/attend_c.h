@@ -17,7 +17,7 @@
  *   score_j = scale * dot(query_i, key_j),  weight = softmax(score over the visible keys),  output_i = sum weight_j * value_j
  *
  * Key j is visible when j < keys, j < key_lengths[row] (if given) and, with ATTEND_CAUSAL, j <= offset + i. Windows, masks and
- * all else that a problem can ask for is off in a problem that was initialised. A query that sees no key gets zeros. A key that
+ * all other options are off in a problem that was initialised. A query that sees no key gets zeros. A key that
  * is not visible changes no bit of the output, whatever its bytes are. The bits are those of the C++ surface, on every target,
  * with every backend, cut into however many calls or parts, while keys * max|value| stays below 8e37. Contributions below
  * 2^-125 of a query's largest weight may be left out by one way of cutting and not by another: where one decides a tie, which
@@ -62,7 +62,7 @@ extern "C" {
 
 /* ---- Running it ----
  *
- * What work memory a call takes, and what of the problem it looks at:
+ * The work memory of each call, and the fields of the problem that it reads:
  *
  *   attend_run, attend_run_part  attend_workspace_size bytes for each call  everything; with states neither output nor lse
  *   attend_begin                 none                                       extents, states, first_key
@@ -83,7 +83,7 @@ ATTEND_API attend_status attend_check(const attend_problem* problem);
 ATTEND_API size_t attend_workspace_size(const attend_problem* problem);
 
 /* Computes the output. workspace: workspace_size bytes, at least attend_workspace_size(problem), aligned to ATTEND_ALIGNMENT;
- * what it holds does not matter before or after. One for each call that is under way. */
+ * its contents do not matter before or after. Each concurrent call needs its own. */
 ATTEND_API attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size);
 
 /* A part of the same, 0 <= part < parts: each thread or core makes this call with its own part and its own workspace, and
@@ -99,9 +99,9 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * States hold what queries have seen so far. attend_begin makes new ones; then each attend_run takes keys first_key ... keys -
  * 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on has the bits
  * of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and
- * columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS cannot
- * be had. States do not hold the options of earlier runs: scale, soft_cap, masks and biases must be the same in each run.
- * sink_logits count in attend_finish alone.
+ * columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS are
+ * refused. States do not hold the options of earlier runs: scale, soft_cap, masks and biases must be the same in each run.
+ * sink_logits take effect in attend_finish alone.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
  * have in common. So no field of one array remains set for the other, and a forgotten one is refused.
@@ -182,15 +182,15 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
 /* Adds tokens: floats key [tokens][kv_heads][head_dim] and value [tokens][kv_heads][value_dim], by token_stride and
  * head_stride, of which ATTEND_DENSE is that of a dense array and 0 is refused where there is more than one token or head. A
  * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them. Without tokens key and value are not
- * looked at and may be null. */
+ * read and may be null. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 
-/* Keeps the first tokens, at most those that are held; 0 empties the cache. What a ring has overwritten does not come back: for
+/* Keeps the first tokens, at most those that are held; 0 empties the cache. Tokens that a ring has overwritten are lost: for
  * another sequence, empty it and append again. */
 ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens);
 
-/* Tokens held, and room for tokens in all; -1 if cache is null or corrupt. */
+/* The tokens held, and the capacity in tokens; -1 if cache is null or corrupt. */
 ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache);
 ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
 
@@ -200,13 +200,13 @@ ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
 ATTEND_API int attend_version(void);
 ATTEND_API int attend_bits_version(void);
 
-/* ---- Which code computes: it matters for speed only ---- */
+/* ---- The choice of a backend: it matters for speed only ---- */
 
 /* Backends compiled in, fastest first, and the name of one; null where index is not within 0 ... count - 1. */
 ATTEND_API int attend_backend_count(void);
 ATTEND_API const char* attend_backend_name(int index);
 
-/* The one in use: the fastest that the processor can run, unless another was chosen. */
+/* The backend in use: the fastest that the processor can run, unless another was chosen. */
 ATTEND_API const char* attend_backend_active(void);
 
 /* Makes every later call, of the C++ surface too, use the backend of that name. */

@@ -72,7 +72,7 @@ typedef struct attend_integer_scales {
 /* Writes defaults: zero points are 0, and scales must be set. */
 ATTEND_API attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size);
 
-/* What attend_integer_prepare makes of scales. A call takes no others (ATTEND_CORRUPT). */
+/* The constants that attend_integer_prepare makes of scales. A call refuses others (ATTEND_CORRUPT). */
 typedef struct attend_integer_constants {
   uint32_t score_factor;
   int32_t score_right;
@@ -93,9 +93,9 @@ ATTEND_API attend_status attend_integer_prepare(const attend_integer_scales* sca
 
 /* ---- Problems ---- */
 
-/* What keys or values of single tokens are scaled by besides, in 2^-15: 0 ... 32768, of which 32768 is 1 and changes nothing.
- * [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those of a dense array. Larger numbers are not noticed,
- * and give wrong outputs. */
+/* Further scales of single tokens' keys or values, in 2^-15: 0 ... 32768, of which 32768 is 1 and changes nothing.
+ * [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those of a dense array. Larger numbers are not
+ * checked, and give wrong outputs. */
 typedef struct attend_integer_token_scales {
   const uint16_t* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -161,7 +161,7 @@ ATTEND_API attend_status attend_integer_check(const attend_integer_problem* prob
 ATTEND_API size_t attend_integer_workspace_size(const attend_integer_problem* problem);
 
 /* Computes the output. workspace: workspace_size bytes, at least attend_integer_workspace_size(problem), aligned to
- * ATTEND_ALIGNMENT; what it holds does not matter before or after. One for each call that is under way. */
+ * ATTEND_ALIGNMENT; its contents do not matter before or after. Each concurrent call needs its own. */
 ATTEND_API attend_status attend_integer_attention(const attend_integer_problem* problem, void* workspace,
                                                   size_t workspace_size);
 

@@ -18,7 +18,7 @@ extern "C" {
 #define ATTEND_MAX_ROWS 1073741824  /* queries * query_heads / kv_heads */
 #define ATTEND_MAX_PARTS 65535
 
-/* What attend_problem_init writes where a default depends on the rest of the problem. */
+/* The defaults of attend_problem_init that depend on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
 #define ATTEND_DEFAULT_OFFSET PTRDIFF_MIN        /* see attend_problem::offset */
 #define ATTEND_DEFAULT_BATCH PTRDIFF_MIN         /* 1, where that is clear: see attend_problem::batch */
@@ -52,7 +52,7 @@ enum attend_format {
  *
  * Strides count numbers, not bytes. A stride that is ATTEND_DENSE is that of a dense array of the problem's layout; any other
  * is taken as it is. It may be negative and, in inputs, 0: all read the same then, and a dense array does not have that axis.
- * Where an extent is 1, no step is made. A tensor without elements is not looked at: its data may be null. Addresses must be
+ * Where an extent is 1, no step is made. A tensor without elements is not read: its data may be null. Addresses must be
  * multiples of the size of a number; no more alignment is needed.
  *
  * Set all strides of an array that is not dense: a dense stride beside others is refused (ATTEND_AMBIGUOUS) unless these are 0
@@ -89,7 +89,7 @@ enum attend_mask_kind {
  * one [key] query_stride 0 too, and a padding mask [batch][key] head_stride and query_stride 0. ATTEND_DENSE is the stride of a
  * dense array of the axes that are not shared, with `keys` columns: of the padding mask, batch_stride is `keys`. Beside other
  * strides than 0 and those of a dense array, all must be set. Keys at or after `keys` are masked; columns beyond the problem's
- * keys are not looked at. Bits have no negative strides. */
+ * keys are not read. Bits have no negative strides. */
 typedef struct attend_mask {
   const void* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -118,7 +118,7 @@ typedef struct attend_relative_bias {
   ptrdiff_t right;       /* likewise */
 } attend_relative_bias;
 
-/* What scores show, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last;
+/* The stages of scores, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last;
  * which of 1 and 2 is which of the others has changed with its versions.) */
 enum attend_score_stage {
   ATTEND_SCORES_NONE = 0,   /* there are no scores, and data is null */
@@ -139,7 +139,7 @@ typedef struct attend_scores {
   int stage;      /* attend_score_stage */
 } attend_scores;
 
-/* What the int8 numbers of a token of a head are multiplied by: [batch][kv_head][key], keys side by side;
+/* The factor of the int8 numbers of a token of a head: [batch][kv_head][key], keys side by side;
  * ATTEND_DENSE strides are those of a dense array. */
 typedef struct attend_scales {
   const float* data;
