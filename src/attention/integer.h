@@ -60,11 +60,11 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { go(rows); });
+    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
   }
 
  private:
-  ATTEND_NOINLINE void go(const Rows& rows) {
+  ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[2 * config::integer_tile_rows];
     states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(memory().states);
