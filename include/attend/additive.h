@@ -1,4 +1,4 @@
-// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models that still run on embedded
+// Additive attention, the older kind (Bahdanau, Cho and Bengio, 2014), for recurrent models on embedded
 // processors:
 //
 //   score[t][j] = v . tanh(queries[t] + keys[j]),   context[t] = sum over j of softmax(score[t])[j] * values[j]
@@ -41,7 +41,7 @@ struct AdditivePlan {
 template <int tokens, int keys, int hidden, int width>
 struct AdditiveWorkspace : detail::WorkFloats<detail::AdditivePlan<tokens, keys, hidden, width>::floats> {};
 
-// Every key is seen unless options say otherwise. Of ScoreOptions, scale, bias and soft_cap are refused with no_effect: the
+// Every key is visible by default. Of ScoreOptions, scale, bias and soft_cap are refused with no_effect: the
 // call has its own scores, which lse, `biased` scores and weights show; raw and capped ones are refused likewise.
 //   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the bias of the sum
 //   v        float[hidden]                          values  Vectors<keys, width>

@@ -8,7 +8,7 @@
  *   problem.query_heads = 8; problem.kv_heads = 2; problem.head_dim = 64; problem.value_dim = 64;
  *   problem.queries = 16; problem.keys = 100;
  *   problem.query.data = q; problem.key.data = k; problem.value.data = v; problem.output.data = out;
- *   size_t bytes = attend_workspace_size(&problem);              // 0: refused, and attend_check says why
+ *   size_t bytes = attend_workspace_size(&problem);              // 0: refused, and attend_check returns why
  *   attend_status status = attend_run(&problem, memory, bytes);  // memory is aligned to ATTEND_ALIGNMENT
  *   if (status != ATTEND_OK) printf("%s: %s\n", attend_argument_name(status), attend_error_text(status));
  *
@@ -17,9 +17,11 @@
  *   score_j = scale * dot(query_i, key_j),  weight = softmax(score over the visible keys),  output_i = sum weight_j * value_j
  *
  * Key j is visible when j < keys, j < key_lengths[row] (if given) and, with ATTEND_CAUSAL, j <= offset + i. Windows, masks and
- * all else that a problem can ask for is off in a problem that was initialised. A query that sees no key gets zeros. A key that
+ * all other options are off in a problem that was initialised. A query that sees no key gets zeros. A key that
  * is not visible changes no bit of the output, whatever its bytes are. The bits are those of the C++ surface, on every target,
- * with every backend, cut into however many calls or parts.
+ * with every backend, cut into however many calls or parts, while keys * max|value| stays below 8e37. Contributions below
+ * 2^-125 of a query's largest weight may be left out by one way of cutting and not by another: where one decides a tie, which
+ * is more frequent among values of few digits (halves and bytes), an output can differ by two units in the last place.
  *
  * Order of axes: tensors (query, key, value, output, lse) are [batch][token][head][dim], or as `layout` says. Masks, biases and
  * scores are [batch][query head][query][key], whatever the layout is. The last axis is always contiguous.
@@ -28,9 +30,9 @@
  * keeps no state but the choice of a backend, and does not call the C library. Every function may be called from any number of
  * threads at once, as long as none writes what another uses. Everything is checked before anything is written: a call that
  * returns another status than ATTEND_OK has changed nothing. The caller answers for what cannot be checked: that memory exists
- * where pointers, extents and strides say it does, and that numbers are where they are said to be.
+ * wherever pointers, extents and strides lead, and holds the numbers.
  *
- * attend_layers.h has what stands around attention: projections, normalisation, rotary positions, whole layers.
+ * attend_layers.h has the rest of a transformer block: projections, normalisation, rotary positions, whole layers.
  * attend_integer.h has attention in integers of 8 bits, without floats.
  *
  * Lengths are ptrdiff_t. On a target of 32 bits, a caller whose own lengths have 64 bits must check that they fit before it
@@ -46,7 +48,7 @@
 extern "C" {
 #endif
 
-/* Alignment of work memory and of caches, in bytes. (Parts for which config.h says `embedded` are content with 8.) */
+/* Alignment of work memory and of caches, in bytes. (Where config::embedded is true in config.h, 8 is enough.) */
 #define ATTEND_ALIGNMENT 64
 
 /* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
@@ -60,20 +62,20 @@ extern "C" {
 
 /* ---- Running it ----
  *
- * What work memory a call takes, and what of the problem it looks at:
+ * The work memory of each call, and the fields of the problem that it reads:
  *
  *   attend_run, attend_run_part  attend_workspace_size bytes for each call  everything; with states neither output nor lse
  *   attend_begin                 none                                       extents, states, first_key
- *   attend_finish                none                                       extents, states, keys (and whether a cache has
- *                                                                           them), output, lse, sink_logits, formats
+ *   attend_finish                none                                       extents, states, keys, whether there is a cache,
+ *                                                                           output, lse, sink_logits, formats
  *   attend_merge                 none                                       extents, states
  *   attend_cache_...             none                                       no problem: keys and values go into the cache
  *   attend_check, ..._size       none                                       as the calls that they are for
  *
  * Extents are batch, queries, query_heads and value_dim. */
 
-/* Checks everything but parts, work memory and where states stand. Reads the struct, key lengths, page tables and the head of
- * the cache. */
+/* Checks everything but parts, work memory and the next key of states. Reads the struct, key lengths, page tables and the head
+ * of the cache. */
 ATTEND_API attend_status attend_check(const attend_problem* problem);
 
 /* Bytes of work memory for the problem; 0 if attend_check refuses it. With a cache it depends on the cache's capacity, not on
@@ -81,7 +83,7 @@ ATTEND_API attend_status attend_check(const attend_problem* problem);
 ATTEND_API size_t attend_workspace_size(const attend_problem* problem);
 
 /* Computes the output. workspace: workspace_size bytes, at least attend_workspace_size(problem), aligned to ATTEND_ALIGNMENT;
- * what it holds does not matter before or after. One for each call that is under way. */
+ * its contents do not matter before or after. Each concurrent call needs its own. */
 ATTEND_API attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size);
 
 /* A part of the same, 0 <= part < parts: each thread or core makes this call with its own part and its own workspace, and
@@ -95,14 +97,14 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
 /* ---- Keys in several calls ----
  *
  * States hold what queries have seen so far. attend_begin makes new ones; then each attend_run takes keys first_key ... keys -
- * 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on changes no
- * bit. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and columns of
- * masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS cannot be had.
- * States do not know what the runs before were told: scale, soft_cap, masks and biases must be the same in each. sink_logits
- * count in attend_finish alone.
+ * 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on has the bits
+ * of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and
+ * columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS are
+ * refused. States do not hold the options of earlier runs: scale, soft_cap, masks and biases must be the same in each run.
+ * sink_logits take effect in attend_finish alone.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
- * have in common. So nothing that belongs to one array is left standing for the other, and what is forgotten is refused.
+ * have in common. So no field of one array remains set for the other, and a forgotten one is refused.
  *
  *   problem.options = ATTEND_CAUSAL;
  *   problem.states = memory; problem.offset = past;  // attend_state_size bytes; the queries are the new tokens
@@ -113,7 +115,7 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   second.key.data = new_keys; second.value.data = new_values;
  *   second.keys = past + added;
  *   second.origin = past;     // what its arrays begin with
- *   second.first_key = past;  // where the states stand
+ *   second.first_key = past;  // the states' next key
  *   attend_begin(&first);
  *   attend_run(&first, work, bytes);  // bytes: the larger attend_workspace_size of the two
  *   attend_run(&second, work, bytes);
@@ -121,8 +123,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *
  * With a batch or with heads before tokens, both set the strides of key and value, too. Of [batch][head][token][dim]:
  *
- *   first.key.batch_stride = heads * past * dim;  first.key.head_stride = past * dim;     // and of value; second: added for
- * past
+ *   first.key.batch_stride = heads * past * dim;    first.key.head_stride = past * dim;     // and of value
+ *   second.key.batch_stride = heads * added * dim;  second.key.head_stride = added * dim;   // and of value
  */
 
 /* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; 0 where one of these
@@ -130,14 +132,14 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * bytes, also to another machine of the same byte order. */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
 
-/* Makes the problem's states new ones that stand at first_key, a multiple of ATTEND_SEGMENT_KEYS, and have seen no key. */
+/* Makes the problem's states new: they have seen no key, and their next key is first_key, a multiple of ATTEND_SEGMENT_KEYS. */
 ATTEND_API attend_status attend_begin(const attend_problem* problem);
 
 /* Writes output and lse from the states, which have taken keys up to `keys`: otherwise it is refused (ATTEND_MISMATCH). After
  * attend_merge, `keys` is where the last of the later states stopped. The states stay as they are. */
 ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
-/* Adds later states of the same extents to those of the problem: they began where those stand, at a multiple of
+/* Adds later states of the same extents to those of the problem: they began at the next key of those, a multiple of
  * ATTEND_SEGMENT_KEYS, so that different threads or machines can take different keys. If the later states have been through at
  * most 512 keys (ATTEND_SEGMENT_KEYS), the bits are those of going on; with more, sums are added in another order, and the last
  * bits of the output may differ. */
@@ -180,15 +182,15 @@ ATTEND_API attend_status attend_cache_init(const attend_cache_shape* shape, void
 /* Adds tokens: floats key [tokens][kv_heads][head_dim] and value [tokens][kv_heads][value_dim], by token_stride and
  * head_stride, of which ATTEND_DENSE is that of a dense array and 0 is refused where there is more than one token or head. A
  * cache is of one sequence: batch_stride is 0 or ATTEND_DENSE. All tokens or none of them. Without tokens key and value are not
- * looked at and may be null. */
+ * read and may be null. */
 ATTEND_API attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
                                              const attend_input* value);
 
-/* Keeps the first tokens, at most those that are held; 0 empties the cache. What a ring has overwritten does not come back: for
+/* Keeps the first tokens, at most those that are held; 0 empties the cache. Tokens that a ring has overwritten are lost: for
  * another sequence, empty it and append again. */
 ATTEND_API attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens);
 
-/* Tokens held, and room for tokens in all; -1 if cache is null or corrupt. */
+/* The tokens held, and the capacity in tokens; -1 if cache is null or corrupt. */
 ATTEND_API ptrdiff_t attend_cache_tokens(const attend_cache* cache);
 ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
 
@@ -198,13 +200,13 @@ ATTEND_API ptrdiff_t attend_cache_max_tokens(const attend_cache* cache);
 ATTEND_API int attend_version(void);
 ATTEND_API int attend_bits_version(void);
 
-/* ---- Which code computes: it matters for speed only ---- */
+/* ---- The choice of a backend: it matters for speed only ---- */
 
 /* Backends compiled in, fastest first, and the name of one; null where index is not within 0 ... count - 1. */
 ATTEND_API int attend_backend_count(void);
 ATTEND_API const char* attend_backend_name(int index);
 
-/* The one in use: the fastest that the processor can run, unless another was chosen. */
+/* The backend in use: the fastest that the processor can run, unless another was chosen. */
 ATTEND_API const char* attend_backend_active(void);
 
 /* Makes every later call, of the C++ surface too, use the backend of that name. */

@@ -1,7 +1,7 @@
 // Attention over arrays and over a cache: attention, prefill, decode.
 //
 // After its arrays a call takes work memory, then Options or ScoreOptions<Shape>, then a Part; options and part may be left
-// out. Every call refuses what is out of range with a status, and touches nothing then. Output, work memory and whatever else a
+// out. A call that finds an argument out of range returns a status and changes nothing. Output, work memory and whatever else a
 // call fills must not overlap anything else.
 #pragma once
 
@@ -44,9 +44,15 @@ Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& wor
 }  // namespace detail
 
 // One-shot attention over arrays: self-attention when queries and keys come from the same tokens, cross-attention otherwise.
-// Every key is visible unless options say otherwise.
-//   query  Query<Shape, queries>     key  Key<Shape, keys>     value  Value<Shape, keys>
-//   output Output<Shape, queries>    work Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>
+// Every key is visible by default.
+// clang-format off
+//   query   Query<Shape, queries>
+//   key     Key<Shape, keys>
+//   value   Value<Shape, keys>
+//   output  Output<Shape, queries>
+//   work    Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>
+//   then    Options or ScoreOptions<Shape>, a Part
+// clang-format on
 template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work, class... More>
 Status attention(const QueryArray& query, const KeyArray& key, const ValueArray& value, OutputArray& output, Work& work,
                  const More&... more) {
@@ -64,7 +70,7 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   static_assert(is_output || !is_value,
                 "attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth");
   if constexpr (!is_output) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::checked);
     const auto& options = pick<Kind::options>(no_options, more...);
@@ -80,7 +86,7 @@ template <class Shape, int tokens, class Cache, class Work, class AnyOptions, cl
 Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
                       const AnyOptions& options, bool causal, const AnyPart& part) {
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+                "attend: a RingCache serves at most tokens_at_once query tokens at once");
   OptionCall call;
   if constexpr (is_enough<Work, OptionPlan<Shape, tokens>>()) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
   set_output(call, output);
@@ -121,12 +127,16 @@ Status prefill_over_cache(const Query<Shape, tokens>& query, const Cache& cache,
 
 }  // namespace detail
 
-// Attention of a chunk of tokens over a cache that already holds them: append the chunk, then prefill with its queries. Causal
-// unless options say `causal = false`, as for a cache of encoder keys. Queries without an offset are the last tokens of the
+// Attention of several tokens over a cache that already holds them: append the tokens, then prefill with their queries. Causal
+// by default; set `causal = false` for a cache of encoder keys. Queries without an offset are the last tokens of the
 // cache, which must hold at least as many.
-//   query Query<Shape, tokens>     cache KvCache or RingCache     output Output<Shape, tokens>
-//   work  Workspace<Shape, tokens>; with ScoreOptions or over any other cache than KvCache<Shape>, OptionWorkspace<Shape,
-//   tokens>
+// clang-format off
+//   query   Query<Shape, tokens>
+//   cache   KvCache or RingCache
+//   output  Output<Shape, tokens>
+//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape, tokens>
+//   then    Options or ScoreOptions<Shape>, a Part
+// clang-format on
 template <class QueryArray, class Cache, class OutputArray, class Work, class... More>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work, const More&... more) {
   using namespace detail;
@@ -140,7 +150,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   static_assert(is_output || !is_query,
                 "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
   if constexpr (!is_output) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::checked);
     const auto& options = pick<Kind::options>(no_options, more...);
@@ -152,8 +162,13 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 // Attention of one token over everything in the cache. Over a KvCache of floats and with Options, work memory is on the stack:
 // config::decode_stack_floats, or what one query head takes where that is more; or it is a Workspace<Shape, 1>, which reads the
 // cache fewer times where heads are wide and many share their keys (128 query heads of 576).
-//   query Query<Shape>     cache KvCache or RingCache     output Output<Shape>
-//   work  none, or as above; with ScoreOptions or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>
+// clang-format off
+//   query   Query<Shape>
+//   cache   KvCache or RingCache
+//   output  Output<Shape>
+//   work    none, or as above; with ScoreOptions, or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>
+//   then    Options or ScoreOptions<Shape>, a Part
+// clang-format on
 template <class QueryArray, class Cache, class OutputArray, class... More>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, More&&... more) {
   using namespace detail;
@@ -165,7 +180,7 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   static_assert(is_query || !is_cache, "attend: decode takes an attend::Query of one token and of the cache's shape first");
   static_assert(is_output || !is_query, "attend: decode takes an attend::Output of one token and of the cache's shape third");
   if constexpr (!is_output) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     using Rest = CallArguments<Shape, More...>;
     const auto& options = pick<Kind::options>(no_options, more...);

@@ -1,4 +1,4 @@
-// Which code computes. Every backend gives the same bits, so this matters for speed and for tests only.
+// The choice of a backend. Every backend gives the same bits, so this matters for speed and for tests only.
 #pragma once
 
 namespace attend {
@@ -10,12 +10,12 @@ const char* backend_name(int index);
 // Whether this processor can run it.
 bool backend_available(int index);
 
-// The one in use: the fastest available unless use_backend chose another.
+// The backend in use: the fastest available unless use_backend chose another.
 const char* active_backend();
 
-// Makes every later call use the named backend ("avx2", "scalar", …). False, and no change, when there is none of that name
-// or the processor cannot run it; name must not be null. May be called from any thread; calls that are under way finish with
-// the one they began with.
+// Makes every later call use the named backend ("avx2", "scalar", …). Returns false and changes nothing when there is none of
+// that name or the processor cannot run it; name must not be null. May be called from any thread; calls that are under way
+// finish with the one they began with.
 bool use_backend(const char* name);
 
 }  // namespace attend

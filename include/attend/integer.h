@@ -1,5 +1,5 @@
-// Attention of 8-bit numbers in integers: attention, prefill and decode without one float instruction, for parts that have no
-// floats and models that are int8 already; on hosts faster than floats.
+// Attention in integers of 8 bits: attention, prefill and decode without one float instruction, for processors without floats
+// and for models that are quantised already. On hosts it is faster than floats.
 //
 //   constexpr attend::Quantisation<Wake> quantisation(query_scale, key_scale, value_scale, output_scale);
 //   static attend::IntegerKvCache<Wake> cache;
@@ -16,9 +16,15 @@
 namespace attend {
 
 // As attention() of attention.h.
-//   query IntegerQuery<Shape, queries>     key IntegerKey<Shape, keys>     value IntegerValue<Shape, keys>
-//   output IntegerOutput<Shape, queries> or Int16Output     work IntegerWorkspace<Shape, queries, keys>
-//   quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>, then a Part
+// clang-format off
+//   query         IntegerQuery<Shape, queries>
+//   key           IntegerKey<Shape, keys>
+//   value         IntegerValue<Shape, keys>
+//   output        IntegerOutput<Shape, queries> or Int16Output
+//   work          IntegerWorkspace<Shape, queries, keys>
+//   quantisation  Quantisation<Shape>
+//   then          Options or IntegerOptions<Shape>, a Part
+// clang-format on
 template <class Shape, int queries, class KeyArray, class ValueArray, class OutputArray, class Work, class AnyQuantisation,
           class... More>
 Status attention(const IntegerQuery<Shape, queries>& query, const KeyArray& key, const ValueArray& value, OutputArray& output,
@@ -36,7 +42,7 @@ Status attention(const IntegerQuery<Shape, queries>& query, const KeyArray& key,
                 "attend: attention takes an attend::IntegerOutput or Int16Output, with as many tokens as the query, fourth");
   static_assert(is_quantisation || !is_output, "attend: attention takes an attend::Quantisation of the query's shape sixth");
   if constexpr (!is_quantisation) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     using Rest = IntegerCallArguments<Shape, More...>;
     using Plan = IntegerPlan<Shape, queries, keys>;
@@ -71,12 +77,12 @@ Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Ca
       "attend: third comes an attend::IntegerOutput or Int16Output of the cache's shape, with as many tokens as the query");
   static_assert(is_quantisation || !is_output, "attend: fifth comes an attend::Quantisation of the cache's shape");
   if constexpr (!is_quantisation) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     using Rest = IntegerCallArguments<Shape, More...>;
     using Plan = IntegerPlan<Shape, tokens, in_steps>;
     static_assert(tokens <= Ring::tokens_at_once,
-                  "attend: an IntegerRingCache serves at most as many query tokens at once as its tokens_at_once says");
+                  "attend: an IntegerRingCache serves at most tokens_at_once query tokens at once");
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
                   "attend: a call over an integer cache needs an attend::IntegerWorkspace<Shape, query tokens> fourth");
     const auto& options = pick<Kind::options>(no_options, more...);
@@ -95,9 +101,15 @@ Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Ca
 
 }  // namespace detail
 
-// As prefill() of attention.h: the query tokens are the last tokens of the cache, and causal, unless options say otherwise.
-//   query IntegerQuery<Shape, tokens>     cache IntegerKvCache or IntegerRingCache     output IntegerOutput<Shape, tokens> or
-//   Int16Output work IntegerWorkspace<Shape, tokens>     quantisation Quantisation<Shape>     then options, then a Part
+// As prefill() of attention.h: the query tokens are the last tokens of the cache, and causal by default.
+// clang-format off
+//   query         IntegerQuery<Shape, tokens>
+//   cache         IntegerKvCache or IntegerRingCache
+//   output        IntegerOutput<Shape, tokens> or Int16Output
+//   work          IntegerWorkspace<Shape, tokens>
+//   quantisation  Quantisation<Shape>
+//   then          Options or IntegerOptions<Shape>, a Part
+// clang-format on
 template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
 Status prefill(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
                const AnyQuantisation& quantisation, const More&... more) {
@@ -109,7 +121,7 @@ template <class Shape, class Cache, class OutputArray, class Work, class... More
 Status decode(const IntegerQuery<Shape>& query, const Cache& cache, OutputArray& output, Work& work, More&&... more) {
   static_assert(sizeof...(More) > 0, "attend: decode of an attend::IntegerQuery takes an attend::Quantisation fifth");
   if constexpr (sizeof...(More) == 0) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     return detail::run_over_integer_cache(query, cache, output, work, more...);
   }

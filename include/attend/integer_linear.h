@@ -1,4 +1,4 @@
-// Linear projections in integers, y = W x + b: what stands before and after integer attention, without one float instruction.
+// Linear projections in integers, y = W x + b: before and after integer attention, without one float instruction.
 //
 //   static constexpr attend::IntegerWeights<64, 48> weights = {{…}, {…}};               // in flash: numbers, then the bias
 //   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
@@ -37,9 +37,9 @@ struct IntegerWeights {
   int32_t bias[size_t(outputs)];
 };
 
-// What the numbers of a projection mean: those of the input and of the output, and what a weight is multiplied by, which may be
-// another number for each output. Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale
-// / output scale is within 2^-32 … 2^29; project refuses others with bad_quantisation.
+// The scales of a projection: of the input, of the output, and of the weights, which may have another scale for each output.
+// Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale / output scale is within 2^-32 …
+// 2^29; project refuses others with bad_quantisation.
 template <int outputs = 1>
 class ProjectionScales {
  public:
@@ -181,9 +181,11 @@ Status project_integers(const Input&, const More&...) {
 }  // namespace detail
 
 // Projects each token of x, IntegerVectors<tokens, inputs> or an IntegerOutput.
+// clang-format off
 //   weights  IntegerWeights<outputs, inputs>
 //   scales   ProjectionScales<>, or ProjectionScales<outputs>
 //   y        IntegerVectors or Int16Vectors<tokens, outputs>, an IntegerQuery, IntegerKey or IntegerValue
+// clang-format on
 // Refused, before anything is written: scales or a bias out of range, and a y that shares memory with x.
 template <int tokens, int inputs, class WeightArray, class... More>
 Status project(const IntegerVectors<tokens, inputs>& x, WeightArray&& weights, More&&... scales_and_output) {

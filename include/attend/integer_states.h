@@ -19,7 +19,7 @@ namespace attend {
 namespace detail {
 struct IntegerStateAccess;
 
-// How many segments the tokens of a call can see, as SegmentCount.
+// The number of segments that the tokens of a call can see, as SegmentCount.
 template <class Shape, class Sizes>
 struct IntegerSegmentCount {
   using Ring = IntegerRingSizes<Sizes>;
@@ -43,10 +43,11 @@ class IntegerState {
  public:
   constexpr IntegerState() : data_{}, sums_{}, progress_{}, settings_(0) {}
 
-  // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
+  // Forgets everything: the next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
+  // changes nothing.
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
-  // The key that is taken next.
+  // The next key to take.
   constexpr int next() const { return progress_.next(); }
 
  private:
@@ -57,8 +58,8 @@ class IntegerState {
   uint32_t settings_;  // a hash of what it was taken with
 };
 
-// What parts leave for finish: the sums of each segment of 512 keys, for each token and query head. For an IntegerRingCache,
-// the sizes of the ring come third.
+// The results of parts, for finish: the sums of each segment of 512 keys, for each token and query head. For an
+// IntegerRingCache, the sizes of the ring come third.
 template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
 class IntegerPartials {
   static_assert(tokens >= 1, "attend: partials need at least 1 query token");
@@ -173,7 +174,7 @@ struct IntegerStateAccess {
   }
 };
 
-// What accumulate and finish have in common: everything but queries, work memory and outputs.
+// The common steps of accumulate and finish: everything but queries, work memory and outputs.
 template <class Shape, int tokens, class Cache, class AnyQuantisation, class AnyOptions>
 Status prepare_over_cache(IntegerCall& call, const Cache& cache, const AnyQuantisation& quantisation,
                           const AnyOptions& options) {
@@ -200,8 +201,14 @@ constexpr bool is_integer_cache() {
 }  // namespace detail
 
 // As accumulate of states.h. up_to: a multiple of 32, or as many keys as there are; after that a state takes no more.
-//   query IntegerQuery<Shape, tokens>     cache IntegerKvCache or IntegerRingCache     state IntegerState<Shape, tokens>
-//   work IntegerWorkspace<Shape, tokens>     quantisation Quantisation<Shape>     then Options or IntegerOptions<Shape>
+// clang-format off
+//   query         IntegerQuery<Shape, tokens>
+//   cache         IntegerKvCache or IntegerRingCache
+//   state         IntegerState<Shape, tokens>
+//   work          IntegerWorkspace<Shape, tokens>
+//   quantisation  Quantisation<Shape>
+//   then          Options or IntegerOptions<Shape>
+// clang-format on
 template <class Shape, int tokens, class Cache, class Work, class AnyQuantisation, class... More>
 Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, IntegerState<Shape, tokens>& state, int up_to,
                   Work& work, const AnyQuantisation& quantisation, const More&... more) {
@@ -212,7 +219,7 @@ Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, 
   static_assert(IntegerCallArguments<Shape, More...>::in_order && CallArguments<Shape, More...>::only_options,
                 "attend: after its attend::Quantisation accumulate takes options only");
   if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>()) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     IntegerCall call;
     set_integer_query<Shape, Plan>(call.problem, query, work.data);
@@ -222,7 +229,7 @@ Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, 
   }
 }
 
-// As finish of states.h.     output IntegerOutput<Shape, tokens> or Int16Output
+// As finish of states.h. output: IntegerOutput<Shape, tokens> or Int16Output.
 template <class Shape, int tokens, class OutputArray, class AnyQuantisation>
 Status finish(IntegerState<Shape, tokens>& state, OutputArray& output, const AnyQuantisation& quantisation) {
   using namespace detail;
@@ -232,7 +239,7 @@ Status finish(IntegerState<Shape, tokens>& state, OutputArray& output, const Any
                 "attend: finish takes an attend::IntegerOutput or Int16Output of the state's shape and tokens second");
   static_assert(is_quantisation || !is_output, "attend: finish takes an attend::Quantisation of the state's shape third");
   if constexpr (!is_quantisation) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     return IntegerStateAccess::finish(state, output, quantisation);
   }
@@ -245,9 +252,14 @@ Status merge(IntegerState<Shape, tokens>& state, const IntegerState<Shape, token
 }
 
 // As accumulate of key_parts.h.
-//   query IntegerQuery<Shape, tokens>     cache IntegerKvCache or IntegerRingCache     partials IntegerPartials<Shape, tokens>,
-//   of a ring with its sizes     work IntegerWorkspace<Shape, tokens>, one for each thread     quantisation     then options,
-//   then the Part
+// clang-format off
+//   query         IntegerQuery<Shape, tokens>
+//   cache         IntegerKvCache or IntegerRingCache
+//   partials      IntegerPartials<Shape, tokens>; over a ring IntegerPartials<Shape, tokens, Sizes>
+//   work          IntegerWorkspace<Shape, tokens>, one for each thread
+//   quantisation  Quantisation<Shape>
+//   then          Options or IntegerOptions<Shape>, the Part
+// clang-format on
 template <class Shape, int tokens, class Cache, class Sizes, class Work, class AnyQuantisation, class... More>
 Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, IntegerPartials<Shape, tokens, Sizes>& partials,
                   Work& work, const AnyQuantisation& quantisation, const More&... more) {
@@ -257,7 +269,7 @@ Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, 
                 "attend: accumulate needs an attend::IntegerWorkspace<Shape, tokens>");
   static_assert(IntegerCallArguments<Shape, More...>::in_order);
   if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>()) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     const Part& part = pick<Kind::part>(whole_part, more...);
     if (!is_part(part)) return Status::bad_part;
@@ -280,7 +292,7 @@ Status finish(const Cache& cache, IntegerPartials<Shape, tokens, Sizes>& partial
   static_assert(IntegerCallArguments<Shape, More...>::in_order && CallArguments<Shape, More...>::only_options,
                 "attend: after its attend::Quantisation finish takes options only");
   if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>() || !Out::value) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     IntegerCall call;
     set_integer_shape<Shape>(call.problem, tokens);

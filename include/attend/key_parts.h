@@ -18,7 +18,7 @@ namespace attend {
 namespace detail {
 struct PartialsAccess;
 
-// How many segments the tokens of a call can see: all of a KvCache; of a RingCache those that what it holds may lie in.
+// The number of segments that the tokens of a call can see: all of a KvCache; of a RingCache those that its tokens may lie in.
 template <class Shape, class Sizes>
 struct SegmentCount {
   static constexpr int count = (RingSizes<Sizes>::places + segment_keys - 2) / segment_keys + 1 +
@@ -35,7 +35,7 @@ struct SegmentCount<Shape, NoRing> {
 
 }  // namespace detail
 
-// What the parts leave for finish: the sums of each segment of 512 keys, for each token and query head, and a mark by which
+// The results of parts, for finish: the sums of each segment of 512 keys, for each token and query head, and a mark by which
 // finish knows that they are of its call. sizeof is all the memory, value_dim + 2 floats for each. Contents do not matter
 // before. For a RingCache, the sizes of the ring come third: Partials<Voice, 1, LastWords>.
 template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
@@ -51,7 +51,7 @@ class Partials {
 
 namespace detail {
 
-// Of one call, made in parts: that they have all run, with the same options, is seen by the marks of their units.
+// The partials of one call. The marks of their units show that all parts have run, with the same options.
 struct PartialsAccess {
   template <class Any>
   static auto* data(Any& partials) {
@@ -63,7 +63,7 @@ struct PartialsAccess {
   }
 };
 
-// For a problem, and for a problem with options. How many units there are says which segments they are of.
+// For a problem, and for a problem with options. The number of units determines their segments.
 template <class... Call>
 uint32_t mark_of(const core::Problem& problem, const Call&... options) {
   uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
@@ -84,7 +84,7 @@ inline bool all_marked(const uint32_t* marks, const core::KeyUnits& units, uint3
   return true;
 }
 
-// What takes the place of a Part in the calls below.
+// The arguments in place of a Part in the calls below.
 struct KeyPart {
   Part part;
   float* sums;
@@ -143,14 +143,18 @@ constexpr bool is_cache_of_partials() {
 }  // namespace detail
 
 // A part of the attention of one or a few tokens over everything in the cache: that of some segments of keys of some key/value
-// heads. Parts write to different places in the partials and share nothing else that changes. There are no more useful parts
-// than kv_heads * segments of 512 keys that tokens see: the others do nothing.
-//   query Query<Shape, tokens>     cache KvCache or RingCache     partials Partials<Shape, tokens>, of a RingCache with its
-//   Sizes work  none over a KvCache of floats with Options: it is on the stack, as for decode; otherwise OptionWorkspace<Shape,
-//   tokens>, one for each thread     then Options or ScoreOptions<Shape>, then the Part
-// Options mean what they do in prefill, and must be the same for all parts: several tokens are causal unless they say
-// otherwise. options.lse and sink_logits take effect in finish(); scores are written, but no weights, and none over a
-// RingCache.
+// heads. Parts write to different places in the partials and share nothing else that changes. At most kv_heads * segments of
+// 512 keys that tokens see have work; any further parts do nothing.
+// clang-format off
+//   query     Query<Shape, tokens>
+//   cache     KvCache or RingCache
+//   partials  Partials<Shape, tokens>; over a RingCache Partials<Shape, tokens, Sizes>
+//   work      over a KvCache of floats, with Options: none, because it is on the stack, as for decode;
+//             otherwise OptionWorkspace<Shape, tokens>, one for each thread
+//   then      Options or ScoreOptions<Shape>, the Part
+// clang-format on
+// Options mean what they do in prefill, and must be the same for all parts: several tokens are causal by default. options.lse
+// and sink_logits take effect in finish(). Scores are written, but over a RingCache and as weights they are refused.
 template <class QueryArray, class Cache, class Shape, int tokens, class Sizes, class... More>
 Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, tokens, Sizes>& partials, More&&... more) {
   using namespace detail;
@@ -162,9 +166,9 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
   static_assert(is_query || !is_cache,
                 "attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first");
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+                "attend: a RingCache serves at most tokens_at_once query tokens at once");
   if constexpr (!is_query) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     using Rest = CallArguments<Shape, More...>;
     const auto& options = pick<Kind::options>(no_options, more...);
@@ -193,11 +197,15 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
   }
 }
 
-// Adds up what all parts of one call have left, when they are done: the caller sees to that. Cache and options must be what
-// they were for the parts; bad_partials says that they are not, or that a part is missing. After ok, the partials are empty:
-// the parts of another call must all run before the next finish.
-//   cache KvCache or RingCache     partials Partials<Shape, tokens>     output Output<Shape, tokens>     then options, as for
-//   accumulate
+// Adds up the partials of one call. The caller makes sure that all parts are done. Cache and options must be what they were for
+// the parts; bad_partials: they are not, or a part is missing. After ok, the partials are empty: all parts of another call must
+// run before the next finish.
+// clang-format off
+//   cache     KvCache or RingCache
+//   partials  Partials<Shape, tokens>; over a RingCache Partials<Shape, tokens, Sizes>
+//   output    Output<Shape, tokens>
+//   then      options, as for accumulate
+// clang-format on
 template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class... More>
 Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, OutputArray& output, const More&... more) {
   using namespace detail;
@@ -209,7 +217,7 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
   static_assert(is_output || !is_cache,
                 "attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third");
   if constexpr (!is_output) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
     const auto& options = pick<Kind::options>(no_options, more...);

@@ -7,7 +7,7 @@
 namespace attend {
 namespace detail {
 
-// How calls look into a cache.
+// The access of calls to a cache.
 struct CacheAccess {
   template <class Cache>
   static constexpr const auto& rows(const Cache& cache) {
@@ -15,7 +15,7 @@ struct CacheAccess {
   }
 };
 
-// The arrays that a cache of floats takes, whatever it keeps them as.
+// The arrays of floats that are appended to a cache, whatever its formats are.
 struct FloatArrays {
   template <class Shape, int tokens>
   using Keys = Key<Shape, tokens>;
@@ -25,15 +25,18 @@ struct FloatArrays {
   using New = NewTokens<Shape>;
 };
 
-// What all caches have: tokens are appended and counted.
+// Base of all caches: tokens are appended and counted.
 template <class Shape, class Rows, int capacity, int tokens_at_once, class Arrays = FloatArrays>
 class CacheTokens {
  public:
   constexpr CacheTokens() : rows_(), length_(0) {}
 
-  // Adds the first count tokens of key and value after those already here. Otherwise a status says why nothing has changed:
+  // Adds the first count tokens of key and value after those already here. Otherwise nothing changes, and the status is
   // bad_count, or cache_full. A RingCache is full when length() would pass 2^31 - 512.
-  //   key Key<Shape, tokens>     value Value<Shape, tokens>
+  // clang-format off
+  //   key    Key<Shape, tokens>
+  //   value  Value<Shape, tokens>
+  // clang-format on
   template <class KeyArray, class ValueArray>
   Status append(const KeyArray& key, const ValueArray& value, int count = Traits<KeyArray>::tokens) {
     constexpr int tokens = Traits<KeyArray>::tokens;
@@ -47,8 +50,7 @@ class CacheTokens {
         is_value || !is_key,
         "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second; of an "
         "IntegerKvCache or IntegerRingCache an attend::IntegerValue");
-    static_assert(tokens <= tokens_at_once || !is_key,
-                  "attend: a RingCache takes at most as many tokens at once as its tokens_at_once says");
+    static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
     if constexpr (is_key && is_value) rows_.store(length_, count, typename Arrays::template New<Shape>(key, value));
@@ -64,7 +66,7 @@ class CacheTokens {
   // Tokens held; of a RingCache, tokens that were ever appended since clear().
   constexpr int length() const { return length_; }
 
-  // How many tokens still fit.
+  // The number of tokens that still fit.
   constexpr int room() const { return capacity - length_; }
 
   constexpr void clear() { length_ = 0; }
@@ -101,7 +103,7 @@ class KvCache
  public:
   static constexpr int max_tokens = detail::Capacity<Shape>::value;
 
-  // Keeps the first length tokens. bad_length, and no change, when length is negative or more than are held.
+  // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
   constexpr Status truncate(int length) {
     if (length < 0 || length > this->length_) return Status::bad_length;
     this->length_ = length;
@@ -163,7 +165,7 @@ class RingCache
 
 namespace detail {
 
-// What calls ask of the type of a cache; of other types the shape is void.
+// The traits of a cache's type; of other types the shape is void.
 template <class Type>
 struct CacheTraits {
   using ShapeType = void;

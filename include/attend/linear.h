@@ -5,9 +5,9 @@
 //   attend::project(x, attend::into(wq, query), attend::into(wk, key), attend::into(wv, value));
 //
 // x and y are Vectors, float[tokens][size], float[size] for one token, or the arrays of attention (Query, Key, Value, Output),
-// whose heads lie side by side: a projection to heads * head_dim outputs writes a Query as it is. Every call refuses what is
-// out of range with a status, and touches nothing then. Programs without projections hold none of the code, and those with one
-// format of weights not that of others.
+// whose heads lie side by side: a projection to heads * head_dim outputs writes a Query as it is. A call that finds an
+// argument out of range returns a status and changes nothing. Programs without projections hold none of the code, and those
+// with one format of weights not that of others.
 #pragma once
 
 #include "detail/calls.h"
@@ -22,7 +22,7 @@ struct ProjectionWorkspace : detail::WorkFloats<core::linear_work_floats> {};
 
 namespace detail {
 
-// Of weights: their extents, format and layout. No outputs for any other type.
+// The extents, format and layout of weights. No outputs for any other type.
 template <int output_count, int input_count, class Format, bool packed>
 struct WeightExtents {
   static constexpr int outputs = output_count, inputs = input_count;
@@ -73,7 +73,7 @@ constexpr Projection<WeightArray, OutputArray> projection_of(const WeightArray& 
 }  // namespace detail
 
 // One of several projections of the same input, for project(): weights, a bias if there is one, and the output.
-//   bias  float[outputs]
+//   bias: float[outputs]
 template <class WeightArray, class OutputArray>
 constexpr auto into(const WeightArray& weights, OutputArray& output) {
   return detail::projection_of(weights, nullptr, output);
@@ -221,11 +221,15 @@ Status project_one(const Input& input, const WeightArray& weights, Second& secon
 }  // namespace detail
 
 // Projects each token of x. Any number of projections of the same input go in one call.
-//   x     Vectors<tokens, inputs>, or a Query, Key, Value or Output
-//   to    weights, a bias if there is one, and y: Weights or PackedWeights<outputs, inputs>, float[outputs], Vectors<tokens,
-//         outputs> or a Query, Key, Value or Output; or any number of into(weights, bias, y)
-//   work  a ProjectionWorkspace, or none
-//   part  a Part, or none
+// clang-format off
+//   x        Vectors<tokens, inputs>, or a Query, Key, Value or Output
+//   weights  Weights or PackedWeights<outputs, inputs>
+//   bias     float[outputs], or none
+//   y        Vectors<tokens, outputs>, or a Query, Key, Value or Output
+//            or, in place of weights, bias and y, any number of into(weights, bias, y)
+//   work     a ProjectionWorkspace, or none
+//   part     a Part, or none
+// clang-format on
 template <class Input, class First, class... More>
 Status project(const Input& x, First&& first, More&&... more) {
   using namespace detail;

@@ -8,10 +8,10 @@
 //   attend::project_memory(encoded, layer, memory, work);                // encoder tokens, once
 //   attend::cross_attention(x, layer, memory, y, work);                  // and then as often as there are queries
 //
-// x and y are Vectors<tokens, width>; y may be x. What multi_head takes are references and pointers: the arrays must live as
-// long as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
-// another, for any block of tokens. Calls take no Part: threads divide the calls that a layer is made of. Every call refuses
-// what is out of range with a status, and touches nothing then.
+// x and y are Vectors<tokens, width>; y may be x. multi_head keeps references and pointers: the arrays must live as long
+// as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
+// another, for any block of tokens. Calls take no Part: threads divide the calls that a layer is made of. A call that finds
+// an argument out of range returns a status and changes nothing.
 #pragma once
 
 #include "detail/layer_calls.h"
@@ -20,9 +20,12 @@ namespace attend {
 
 // The layer whose queries, keys, values and outputs these matrices make: Weights, PackedWeights, or biased() ones, of any
 // formats. `steps` change queries and keys after their projection, one after another: rotated(), head_norm() (layer_steps.h).
+// clang-format off
 //   query_weights   query_heads * head_dim outputs, as many inputs as x has numbers for each token
-//   key_weights     kv_heads * head_dim outputs; value_weights: kv_heads * value_dim outputs; of x or of an encoder's memory
+//   key_weights     kv_heads * head_dim outputs, inputs of x or of an encoder's memory
+//   value_weights   kv_heads * value_dim outputs, the same inputs
 //   output_weights  as many outputs as y has numbers for each token, query_heads * value_dim inputs
+// clang-format on
 template <class Shape, class Q, class K, class V, class O, class... Steps>
 constexpr auto multi_head(Q&& query_weights, K&& key_weights, V&& value_weights, O&& output_weights, const Steps&... steps) {
   using namespace detail;
@@ -33,7 +36,7 @@ constexpr auto multi_head(Q&& query_weights, K&& key_weights, V&& value_weights,
 }
 
 // Weights with a bias, for multi_head.
-//   bias  float[outputs]
+//   bias: float[outputs]
 template <class WeightArray, class Bias>
 constexpr auto biased(WeightArray&& weights, Bias&& bias) {
   using Array = typename detail::Bare<WeightArray>::Name;
@@ -119,9 +122,9 @@ Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const 
 
 // Self-attention of the tokens of x, in two forms:
 //   x, layer, cache, y, work   appends the tokens to the cache (KvCache or RingCache) and attends over everything in it, causal
-//                              unless the options say otherwise: prefill, and decode where x has one token
-//   x, layer, y, work          over these tokens alone; every token sees every other one unless the options say otherwise
-// Options::query_length says how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
+//                              by default: prefill, and decode where x has one token
+//   x, layer, y, work          over these tokens alone; every token sees every other one by default
+// Options::query_length sets how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
 // steps, count from the beginning of the cache, or from 0; with steps another offset is refused.
 template <class X, class Layer, class Third, class Fourth, class... More>
 Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
@@ -141,7 +144,11 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
 
 // Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention: once for each sequence,
 // after cache.clear(). count: tokens that are no padding, from the first.
-//   memory  Vectors<tokens, inputs of the key weights>     cache  KvCache     work  LayerWorkspace<Shape, tokens>
+// clang-format off
+//   memory  Vectors<tokens, inputs of the key weights>
+//   cache   KvCache
+//   work    LayerWorkspace<Shape, tokens>
+// clang-format on
 template <class Vectors, class Layer, class Cache, class Work>
 Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, Work& work,
                       int count = detail::VectorsOf<Vectors>::tokens) {
@@ -165,10 +172,15 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
   return Status::ok;
 }
 
-// Attention of the tokens of x to the memory that project_memory has put into the cache; every token sees all of it unless the
-// options say otherwise (key_length, mask). For steps, the tokens of x have the positions offset, offset + 1 …, where causal or
-// another option depends on positions those of the last tokens of the memory unless offset says others, and otherwise from 0.
-//   x  Vectors<tokens, width>    cache  KvCache    y  Vectors<tokens, outputs>    work  LayerWorkspace<Shape, tokens>
+// Attention of the tokens of x to the memory that project_memory has put into the cache; every token sees all of it by
+// default (options: key_length, mask). For steps, the tokens of x have the positions offset, offset + 1 … Where causal or
+// another option depends on positions, offset is by default that of the last tokens of the memory; otherwise it is 0.
+// clang-format off
+//   x      Vectors<tokens, width>
+//   cache  KvCache
+//   y      Vectors<tokens, outputs>
+//   work   LayerWorkspace<Shape, tokens>
+// clang-format on
 template <class X, class Layer, class Cache, class Y, class Work, class... More>
 Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y, Work& work, const More&... more) {
   using namespace detail;

@@ -13,17 +13,17 @@ struct Setting {
   Type number{};
 
   constexpr Setting() = default;
-  constexpr Setting(Type value) : given(true), number(value) {}
+  constexpr Setting(Type number_) : given(true), number(number_) {}
   constexpr Type or_else(Type fallback) const { return given ? number : fallback; }
 };
 
 struct Options {
   Setting<bool> causal{};  // query i sees keys 0 … offset + i; false: all. True for several tokens over a cache, else false
-  // Position of query 0, any sign, offset + tokens within an int, for causal calls, windows and biases by position. Not said:
+  // Position of query 0, any sign, offset + tokens within an int, for causal calls, windows and biases by position. Not set:
   // over a cache its length - query_length; over arrays 0, where there are as many queries as keys, of arrays or by lengths.
-  // Elsewhere it must be said: the queries may be the first or the last of the keys' tokens. Refused where it does nothing.
+  // Elsewhere it must be set: the queries may be the first or the last of the keys' tokens. Refused where it does nothing.
   Setting<int> offset{};
-  Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Outputs after them are not touched
+  Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Later outputs stay as they are
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
   Setting<float> scale{};       // of the scores, any finite number, zero and negative too; 1 / sqrt(head_dim)
 };
@@ -40,7 +40,7 @@ constexpr Options causal(int offset) {
   return options;
 }
 
-// A share of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
+// A part of a call, for threads or cores: each makes the same call with its own index, its own work memory and the same
 // output, of which every part writes another range. All together give the bits of the whole call, for any count up to
 // 65535. Part{} is the whole.
 struct Part {
@@ -62,7 +62,7 @@ inline bool is_part(const Part& part) { return part.index >= 0 && part.index < p
 
 }  // namespace detail
 
-// ScoreOptions, what calls can be asked for beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
+// ScoreOptions, the options of calls beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
 // attention, prefill, decode and accumulate take them in the place of Options, with an OptionWorkspace as work memory.
 //
 //   attend::ScoreOptions<Wake> options;
@@ -75,7 +75,7 @@ inline bool is_part(const Part& part) { return part.index >= 0 && part.index < p
 
 namespace detail {
 
-// Stands where none was named, so that the compiler can say so.
+// The default of a missing shape, so that the compiler can report it.
 struct NoShape {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1;
 };
@@ -87,7 +87,8 @@ struct NoShape {
 //   cap(scale * dot(query, key)) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p),
 //   cap(x) = soft_cap * tanh(x / soft_cap)
 //
-// It sees what all of causal, the window, key_length, mask and the two biases let it see; a query that sees nothing gets zeros.
+// It sees the keys that all of causal, the window, key_length, mask and the two biases let through; a query without any gets
+// zeros.
 // Arrays are not copied: they must live until the call is over.
 template <class Shape = detail::NoShape>
 struct ScoreOptions : Options {
@@ -107,7 +108,7 @@ struct ScoreOptions : Options {
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
-  Setting<ScoreStage> score_stage{};      // which scores these are: must be said with them, and is refused without
+  Setting<ScoreStage> score_stage{};      // which scores these are: must be set with them, and is refused without
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : Options(options) {}

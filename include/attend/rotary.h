@@ -15,13 +15,13 @@
 
 namespace attend {
 
-// Which numbers of a head form a pair: 2 i and 2 i + 1 (GPT-J, LLaMA as published), or i and i + rotary_dim / 2 (GPT-NeoX,
+// The numbers of a head that form a pair: 2 i and 2 i + 1 (GPT-J, LLaMA as published), or i and i + rotary_dim / 2 (GPT-NeoX,
 // LLaMA in Hugging Face's Transformers).
 enum class RotaryPairs { neighbours, halves };
 
 namespace detail {
 
-// Tokens and heads of what is turned.
+// The tokens and heads of an array to turn.
 template <class X, int rotary_dim>
 struct RotatedArray {
   using Array = FloatArray<X>;
@@ -43,14 +43,15 @@ core::Rotation rotation_of(X& x) {
 
 }  // namespace detail
 
-// Angles are computed for each call. rotary_dim: how many numbers of a head turn, the first ones.
+// Rotary positions whose angles are computed for each call. The first rotary_dim numbers of a head turn.
 template <int rotary_dim>
 class Rotary {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
 
  public:
   // Pair i turns by base^(-2 i / rotary_dim) / scaling_factor radians from one position to the next: `scaling_factor` is the
-  // factor of linear position scaling. bad_rotary, and no change, unless base is 2 to 1e12 and scaling_factor 1 to 65536.
+  // factor of linear position scaling. Requires a base of 2 to 1e12 and a scaling_factor of 1 to 65536; for others it returns
+  // bad_rotary and changes nothing.
   Status init(float base = 10000.0f, float scaling_factor = 1.0f) {
     if (!core::is_rotary_base(base, scaling_factor)) return Status::bad_rotary;
     core::rotary_turns(base, scaling_factor, rotary_dim / 2, turns_);
@@ -64,8 +65,8 @@ class Rotary {
     return position < 0 || position > 0x7fffffff - count ? Status::bad_position : Status::ok;
   }
 
-  // Turns the first `count` tokens, the first of which is at `position`. Refuses what check does, and bad_count where there are
-  // not so many tokens; nothing has changed then.
+  // Turns the first `count` tokens, the first of which is at `position`. Returns the status of check, or bad_count where there
+  // are fewer tokens, and changes nothing then.
   template <RotaryPairs layout, class X>
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim>;
@@ -79,8 +80,8 @@ class Rotary {
   uint64_t turns_[size_t(rotary_dim / 2)] = {};
 };
 
-// The same from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes of
-// stack.
+// Rotary positions from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes
+// of stack.
 template <int rotary_dim, int positions>
 class RotaryTable {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
@@ -101,7 +102,7 @@ class RotaryTable {
     return position < 0 || position > positions - count ? Status::bad_position : Status::ok;
   }
 
-  // bad_position, and no change, where a token lies outside of the table.
+  // Returns bad_position and changes nothing where a token lies outside of the table.
   template <RotaryPairs layout, class X>
   Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
     using Array = detail::RotatedArray<X, rotary_dim>;

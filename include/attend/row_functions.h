@@ -14,7 +14,7 @@
 
 namespace attend {
 
-// For weight or bias: there is none.
+// The argument in place of a weight or bias that is left out.
 inline constexpr detail::None none{};
 
 namespace detail {

@@ -20,8 +20,8 @@
 namespace attend {
 namespace detail {
 
-// A constant of a shape, and whether the shape names it. What is missing is 1, so that the compiler has one thing to complain
-// about.
+// A constant of a shape, and whether the shape names it. A missing one is 1, so that the compiler reports one error
+// only.
 struct Missing {
   static constexpr bool named = false;
   static constexpr int value = 1;
@@ -59,7 +59,7 @@ struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> : Named<Shape::val
 
 constexpr int at_least_one(int number) { return number < 1 ? 1 : number; }
 
-// The constants of a shape, checked once where it is first used. After a complaint they are some numbers that will do.
+// The constants of a shape, checked once where it is first used. After an error they are valid numbers.
 template <class Shape>
 struct Checked {
   static_assert(QueryHeads<Shape>::named, "attend: add `static constexpr int query_heads = ...;` to the shape");
@@ -116,7 +116,7 @@ constexpr float default_scale(int head_dim) {
 
 namespace detail {
 
-// Which shape and how many tokens an array type has; no shape (void) for any other type.
+// The shape and the number of tokens of an array type; no shape (void) for any other type.
 template <class Type>
 struct Traits {
   using ShapeType = void;

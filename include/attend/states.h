@@ -20,7 +20,7 @@ struct StateAccess;
 // The partial attention of some queries, while keys are still to come: for each token and head 20 + 3 * value_dim floats.
 // sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte order. The
 // bytes may differ from backend to backend, where one has raised a maximum before another: by powers of two, which cancel in
-// what they finish to.
+// the output.
 template <class Shape, int tokens = 1>
 class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
@@ -28,11 +28,11 @@ class State {
  public:
   constexpr State() : data_{}, progress_{}, settings_{} {}
 
-  // Forgets everything: the next key to take is `key`, a multiple of segment_keys (512); otherwise bad_begin, and no change.
-  // States that begin at others than 0 are for merge().
+  // Forgets everything: the next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
+  // changes nothing. States that begin at others than 0 are for merge().
   constexpr Status begin(int key = 0) { return progress_.begin(key); }
 
-  // The key that is taken next.
+  // The next key to take.
   constexpr int next() const { return progress_.next(); }
 
  private:
@@ -111,23 +111,27 @@ struct StateAccess {
 
 }  // namespace detail
 
-// The keys of a cache from state.next() to up_to - 1, as far as there are so many, go into a state; all are in it when
+// Takes the keys of a cache from state.next() to up_to - 1, or as many as there are, into a state. The state has all keys when
 // state.next() is the cache's length, or key_length. Each key is processed once; keys before the windows of all queries, except
-// sink tokens, cost next to nothing. Between calls options must stay the same. Keys may be appended to the cache between calls:
+// sink tokens, cost next to nothing. Options must stay the same between calls. Keys may be appended to the cache between calls:
 //
-//   options.causal = false;                              // or say offset, which otherwise follows the cache's length
+//   options.causal = false;                              // or set offset, which otherwise follows the cache's length
 //   while (slice_arrives(key, value)) {                  // up to 100 tokens
 //     cache.append(key, value);
 //     attend::accumulate(query, cache, state, cache.length(), work, options);
 //   }
 //   attend::finish(state, output, options);
 //
-//   query Query<Shape, tokens>     cache KvCache or RingCache     state State<Shape, tokens>     up_to >= state.next(), and
-// not more where there are no more keys
-//   work  OptionWorkspace<Shape, tokens>     then Options or ScoreOptions<Shape>: causal, as prefill is, unless they say
-//   otherwise
-// options.lse and sink_logits take effect in finish(), which wants the same options; scores are written for the keys that were
-// taken, but no weights. Another query than before is refused: begin() was forgotten.
+// clang-format off
+//   query  Query<Shape, tokens>
+//   cache  KvCache or RingCache
+//   state  State<Shape, tokens>
+//   up_to  >= state.next(); equal to it where there are no more keys
+//   work   OptionWorkspace<Shape, tokens>
+//   then   Options or ScoreOptions<Shape>; causal by default, as prefill is
+// clang-format on
+// finish() requires the same options; there options.lse and sink_logits take effect. Scores are written for the keys that the
+// call takes; weights are refused. Another query than that of the state's first call is refused: begin() was forgotten.
 template <class QueryArray, class Cache, class StateArray, class Work, class... More>
 Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state, int up_to, Work& work, const More&... more) {
   using namespace detail;
@@ -144,9 +148,9 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   static_assert(is_state || !is_query,
                 "attend: accumulate takes an attend::State of the cache's shape, with as many tokens as the query, third");
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+                "attend: a RingCache serves at most tokens_at_once query tokens at once");
   if constexpr (!is_state) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
     constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
@@ -160,8 +164,11 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   }
 }
 
-// The same for arrays, of which every key is visible unless options say otherwise.
-//   key Key<Shape, keys>     value Value<Shape, keys>
+// The same for arrays, of which every key is visible by default.
+// clang-format off
+//   key    Key<Shape, keys>
+//   value  Value<Shape, keys>
+// clang-format on
 template <class QueryArray, class Shape, int keys, class ValueArray, class StateArray, class Work, class... More>
 Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const ValueArray& value, StateArray& state, int up_to,
                   Work& work, const More&... more) {
@@ -176,7 +183,7 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   static_assert(is_state || !is_value,
                 "attend: accumulate takes an attend::State of the key's shape, with as many tokens as the query, fourth");
   if constexpr (!is_state) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
     constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
@@ -188,9 +195,13 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   }
 }
 
-// Writes the output, and options.lse, of the keys that a state has taken. It can take more then, and must have before the next
-// finish.
-//   state State<Shape, tokens>     output Output<Shape, tokens>     then options, as for accumulate
+// Writes the output, and options.lse, of the keys that a state has taken. The state can take more keys afterwards, and must
+// before the next finish.
+// clang-format off
+//   state   State<Shape, tokens>
+//   output  Output<Shape, tokens>
+//   then    options, as for accumulate
+// clang-format on
 template <class Shape, int tokens, class OutputArray, class... More>
 Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... more) {
   using namespace detail;
@@ -199,7 +210,7 @@ Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... m
                 "attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second");
   static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
   if constexpr (!is_output) {
-    return Status::ok;  // the compiler has said what is wrong
+    return Status::ok;  // the compiler has reported what is wrong
   } else {
     return StateAccess::finish<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
   }
@@ -222,9 +233,11 @@ Status finish(const Any&...) {
   return Status::ok;
 }
 
-// Adds to a state one of the same queries that began (State::begin) where it stopped. If `later` has taken at most 512 keys,
-// that gives the bits of having taken them; with more, sums are rounded in another order.
-//   state, later State<Shape, tokens>
+// Adds a later state to a state of the same queries: `later` began (State::begin) where `state` stopped. If `later` has taken
+// at most 512 keys, the result has the bits of a state that took them itself; with more, sums are rounded in another order.
+// clang-format off
+//   state, later  State<Shape, tokens>
+// clang-format on
 template <class Shape, int tokens>
 Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
   return detail::StateAccess::merge(state, later);

@@ -1,4 +1,4 @@
-// What every call of the C++ surface answers.
+// The result of every call of the C++ surface.
 #pragma once
 
 #include "core/config.h"
@@ -9,17 +9,17 @@ enum class Status {
   ok,
   bad_query_length,  // not within 0 … query tokens of the array; the last tokens of a cache: nor within those that it holds
   bad_key_length,    // not within 0 … key tokens of the array or the cache
-  empty_cache,       // nothing was appended to the cache, and key_length does not say 0
+  empty_cache,       // nothing was appended to the cache, and key_length is not 0
   bad_scale,         // NaN or infinite
   bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int; of a layer with steps:
                // not the position that self_attention gives its tokens
-  ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset does not say it
+  ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
   no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
   bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
 
   bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from it
 
-  // Of caches and states.
+  // Caches and states.
   bad_count,      // append: negative, or more tokens than the arrays have
   cache_full,     // append: the tokens do not fit
   bad_length,     // truncate: negative, or more tokens than the cache holds
@@ -31,7 +31,7 @@ enum class Status {
                   // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
   bad_partials,   // finish: a part has not run, or with other options or another length of the cache
 
-  // Of calls with ScoreOptions, RingCache or State.
+  // Calls with ScoreOptions, RingCache or State.
   bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
   bad_sink_tokens,  // negative; over a RingCache: more than it keeps
   bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30
@@ -42,13 +42,13 @@ enum class Status {
   no_score_stage,   // scores without score_stage
   not_in_ring,      // a query sees tokens that a RingCache no longer has
 
-  // Of what stands around attention.
+  // Layers: projections, normalisation, rotary positions.
   bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
-  bad_rotary,    // before init; init: base not within 2 … 1e12, or a scaling not within 1 … 65536
+  bad_rotary,    // before init; init: base not within 2 … 1e12, or scaling_factor not within 1 … 65536
   bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 
-  // Of calls in integers.
-  bad_quantisation,  // a scale, or the bias of a projection, is out of range: what Quantisation and ProjectionScales say of it
+  // Calls in integers.
+  bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer_arrays.h, integer_linear.h)
   bad_zero_point,    // not within -128 … 127
 };
 

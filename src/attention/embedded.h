@@ -28,7 +28,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   static_assert(has_embedded_operations<Isa>(), "");
 
  public:
-  // Of a problem and, with features, its options.
+  // Takes a problem and, with features, its options.
   template <class... Call>
   ATTEND_ALWAYS_INLINE explicit EmbeddedPipeline(const Call&... call) : Tiles(call...) {}
 
@@ -86,7 +86,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
     }
   }
 
-  // What rows see of the chain of a key; whether there is anything to do.
+  // Finds the keys of a chain that rows see; returns whether there are any.
   bool find_visible(int key, int end) {
     if constexpr (!Features::any) {
       seen_.to = at_most(end - key, chain_keys);

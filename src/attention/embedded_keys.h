@@ -41,7 +41,7 @@ class EmbeddedKeys {
   core::Format key_format() const { return Features::arrays ? options_.key_format : Features::format; }
   core::Format value_format() const { return Features::arrays ? options_.value_format : Features::format; }
 
-  // Of the key/value head's keys or values, by places; null if they have none.
+  // The scales of the key/value head's keys or values, by places; null if they have none.
   const float* key_scales() const { return key_format() == core::Format::int8 ? key_scales_ : nullptr; }
   const float* value_scales() const { return value_format() == core::Format::int8 ? value_scales_ : nullptr; }
 
@@ -54,7 +54,7 @@ class EmbeddedKeys {
     if (value_scales_ != nullptr) value_scales_ += options_.value_scale_stride;
   }
 
-  // Of `count` keys, from the first of a panel on: the first run.
+  // The first run of `count` keys, from the first of a panel on.
   KeyRun run_at(int key, int count) const {
     if (options_.paging.pages == nullptr && options_.paging.ring_panels == 0) return {key - origin(), count};
     return paged_run(key, count);

@@ -11,8 +11,8 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Of a chain, what a row sees by position: keys from ... to - 1, counted from the chain's first. Sink tokens and a window may
-// leave a gap between.
+// The keys of a chain that a row sees by position: from ... to - 1, counted from the chain's first. Sink tokens and a window
+// may leave a gap between.
 struct ChainRange {
   int from;
   int to;
@@ -185,7 +185,7 @@ class EmbeddedRows<Isa, NoFeatures> {
       : problem_(problem), query_scale_(base2_scale(problem.scale)), state_(problem.scratch + memory().sums()) {}
 
   const core::Problem& problem() const { return problem_; }
-  // How many rows the next block has, of those that are left.
+  // The number of rows of the next block, of those that are left.
   int take(int left) const { return left < row_limit() ? 1 : row_limit(); }
   int end(int r) const { return end_[r]; }  // of the keys that it sees
   ChainRange sees(int r, int key) const { return {0, at_most(end_[r] - key, chain_keys), false}; }

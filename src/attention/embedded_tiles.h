@@ -10,7 +10,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// How many columns one call of Isa::chains takes.
+// The number of columns that one call of Isa::chains takes.
 template <class Isa, class Number>
 constexpr int chain_columns(const ChainsOf<Number>& chains, bool apart) {
   if constexpr (sizeof(Number) == sizeof(float)) return Isa::columns(chains.rows, apart);
@@ -172,7 +172,7 @@ class EmbeddedTiles {
     }
   }
 
-  // How many rows from r on see the same of the chain: a tile, or one.
+  // The number of rows from r on that see the same keys of the chain: a tile, or one.
   int tile_of(int r, int key) const {
     if constexpr (!Features::any) return rows_.sees(0, key).to == seen_.to ? count() : 1;
     if (count() - r < tile_rows) return 1;

@@ -1,4 +1,4 @@
-// How the rows of a call with features go over their keys on hosts: those that some row sees by position and masks.
+// The walk of a call with features over its keys on hosts: those that some row sees by position and masks.
 //
 //   scale the queries
 //   for each block of keys that any row sees some of by position, ascending, cut at segments:
@@ -90,7 +90,7 @@ class FeatureWalk {
     if (rows_.has_states()) close_before(last, problem_.keys);
   }
 
-  // How many keys from `key` on, whole chains, all rows see where nothing happens to scores.
+  // The number of keys from `key` on, in whole chains, that all rows see and whose scores stay as they are.
   int seen_by_all(int key, int key_limit) const {
     if (modifies_scores_ || !all_in_range(key, visibility_)) return 0;
     return at_most(key_limit, visibility_.earliest.end - key) & -chain_keys;
@@ -171,7 +171,7 @@ class FeatureWalk {
     const bool in_range = all_in_range(keys.key + keys.from, visibility);
     if (!modifies_scores_ && key_scales == nullptr && in_range) return false;
     score_mod_.apply(rows_.scores, values_.row + tile.r, tile.rows, keys, key_scales, !in_range);
-    // Of many rows, some will not see some key.
+    // With many rows, some row does not see some key.
     bool gaps = !in_range || (has_masks_ && rows_.rows.count > 2 * Isa::tile_rows);
     for (int i = 0; !gaps && has_masks_ && i < tile.rows; ++i) {
       gaps = any_masked<Isa>(rows_.scores + i * config::score_keys + keys.from, whole_panels(keys.to) - keys.from);

@@ -1,4 +1,4 @@
-// What a call can be asked for beyond core::Problem, as compile-time policies of the pipelines.
+// The features of a call beyond core::Problem, as compile-time policies of the pipelines.
 //
 // A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Each
 // set is an object of its own (backend_<isa>.cpp, backend_<isa>_options.cpp), so that a program holds only what it calls.
@@ -17,7 +17,7 @@ struct NoFeatures {
   static constexpr bool sources = false;     // other number formats than float32, scales of keys and values, rings, pages
   static constexpr bool states = false;      // keys in several calls
 
-  // Of the embedded form:
+  // For the embedded form:
   static constexpr bool arrays = true;    // keys and values lie in arrays too, in any format; else in a cache of `format`
   static constexpr bool one_row = false;  // blocks are of one row
   static constexpr core::Format format = core::Format::float32;  // that chains read in place

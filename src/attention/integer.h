@@ -22,7 +22,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// What only hosts have.
+// The part of a call that only hosts have.
 template <bool packs, class Isa, class Keys>
 struct IntegerTiles {
   IntegerTiles(const core::IntegerProblem&, const Keys&, const core::IntegerMemory&) {}
@@ -61,11 +61,11 @@ class IntegerPipeline {
         tiles_(problem, keys_, memory()) {}
 
   void run() {
-    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { go(rows); });
+    for_each_block(problem_, group_, work_.rows, [this](const Rows& rows) { run_block(rows); });
   }
 
  private:
-  ATTEND_NOINLINE void go(const Rows& rows) {
+  ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[2 * config::integer_tile_rows];
     states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(memory().states);
@@ -136,7 +136,7 @@ class IntegerPipeline {
     }
   };
 
-  // What reads keys where they lie needs no room for packed ones.
+  // Kernels that read keys where they lie need no room for packed ones.
   int key_block() const {
     if constexpr (Isa::packs) {
       if (tiles_.takes_alone(rows_->count)) return segment_keys;

@@ -184,7 +184,7 @@ class IntegerHostTiles {
     }
   }
 
-  // What rows see of a chunk; whether any of them sees anything.
+  // Finds the keys of a chunk that rows see; returns whether there are any.
   template <int rows>
   ATTEND_NOINLINE bool see(const IntegerTileRow* at, int chunk, int count, uint32_t* seen) const {
     uint32_t any = 0;

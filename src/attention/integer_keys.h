@@ -99,7 +99,7 @@ class IntegerKeys {
     }
   }
 
-  // What zero points of queries and scales of single keys do to scores.
+  // Applies zero points of queries and scales of single keys to scores.
   ATTEND_NOINLINE void modify(int rows, int32_t (*tile)[integer_chunk], int kv_head, int chunk, int count) const {
     const int8_t* const keys = first(problem_.key, kv_head, chunk);
     if (options_.query_zero != 0) {

@@ -55,7 +55,7 @@ inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end,
 // For what no instruction set is chosen for.
 struct PortableOutputs {};
 
-// A row's output, in the format that the options say.
+// A row's output, in the format of the options.
 template <class Isa>
 void store_integer_row(const core::IntegerProblem& problem, const core::IntegerOptions& options,
                        const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) {

@@ -8,7 +8,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Of the keys that a ring has taken, a problem may have only the first.
+// The keys that a ring has taken; a problem may have only the first of them.
 inline int keys_taken(const core::Paging& paging, int keys) { return paging.ring_tokens > 0 ? paging.ring_tokens : keys; }
 
 // The slot of a panel in a sequence of `keys` keys.
@@ -24,7 +24,7 @@ inline int slot_of(const core::Paging& paging, int keys, int key) {
   return slot_panel(paging, keys_taken(paging, keys), key / panel_keys) * panel_keys + key % panel_keys;
 }
 
-// How many panels from `panel` on, at most panel_limit, lie one after another in memory. All of these must exist.
+// The number of panels from `panel` on, at most panel_limit, that lie one after another in memory. All of them must exist.
 inline int run_length(const core::Paging& paging, int keys, int panel, int panel_limit) {
   if (paging.pages != nullptr) {
     int page = panel / paging.page_panels, length = paging.page_panels - panel % paging.page_panels;

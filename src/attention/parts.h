@@ -1,4 +1,4 @@
-// How problems are cut into parts of about the same work.
+// The parts of a problem, of about the same work.
 #ifndef ATTEND_ATTENTION_PARTS_H
 #define ATTEND_ATTENTION_PARTS_H
 
@@ -19,7 +19,7 @@ struct Cut {
 // The fixed cost of a token, in keys: beginning and ending its rows.
 constexpr int64_t token_overhead = 16;
 
-// How many of some heads come before a part: whole ones, and rest / parts of the next. 64-bit division would ask 32-bit targets
+// The number of heads before a part: whole ones, and rest / parts of the next. 64-bit division would ask 32-bit targets
 // for a library.
 struct CountBefore {
   int whole;

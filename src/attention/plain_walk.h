@@ -1,4 +1,4 @@
-// How the rows of a call without features go over their keys on hosts: all see them from the first on.
+// The walk of a call without features over its keys on hosts: all rows see them from the first on.
 //
 //   scale the queries
 //   for each block of keys, ascending, cut at segments:
@@ -15,7 +15,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// What a call without features does not have.
+// The options of a call without features.
 constexpr core::Options no_options = {};
 constexpr BlockVisibility plain_visibility = {};
 
@@ -121,7 +121,7 @@ class PlainWalk {
     if (tiles_finish_ && visible_keys(problem_, tile.last_token) <= block.key + block.to) divide(tile);
   }
 
-  // How many keys of a block the rows of a tile see.
+  // The number of keys of a block that each row of a tile sees.
   ATTEND_ALWAYS_INLINE void see(const Tile& tile, const KeyBlock& block, int* visible) const {
     if (visible_keys(problem_, tile.first.token) - block.key >= block.to) {
       for (int i = 0; i < tile.rows; ++i) visible[i] = block.to;

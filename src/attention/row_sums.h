@@ -30,7 +30,7 @@ class RowSums {
   float* lane_sums(int r) const { return lane_sums_ + r * panel_keys; }
   float* sums(int r) const { return sums_ + ptrdiff_t(r) * dims_; }
   float* chain(int r) const { return chain_ + ptrdiff_t(r) * dims_; }
-  // Of the segments before, where there are features; otherwise these grow in the output.
+  // The sums of the segments before, where there are features; otherwise they grow in the output.
   float* total(int r) const { return total_ + ptrdiff_t(r) * dims_; }
 
   // From row r on.

@@ -1,4 +1,4 @@
-// What options make of a row of scores, in the order of the header: scale of the key, cap, biases, masks.
+// Applies options to a row of scores, in the order of the header: scale of the key, cap, biases, masks.
 //
 // Each option that is on goes over the row once, while it is in the first-level cache; a row has 128 scores at most.
 #ifndef ATTEND_ATTENTION_SCORE_MOD_H
@@ -17,7 +17,7 @@ namespace {
 
 ATTEND_HOT_DATA constexpr float lane_numbers[panel_keys] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// What is the same for all rows of a call.
+// The factors that are the same for all rows of a call.
 struct ScoreFactors {
   float query;  // of queries: scores come out in base 2, or with a cap in what tanh_half takes
   float raw;    // from there to natural units
@@ -125,7 +125,7 @@ void add_relative(float* scores, const float* table, int left, int right, int64_
   add_same_bias<Isa>(scores + end, table[left + right], count - end);
 }
 
-// Hides the keys whose byte is 0.
+// Masks the keys whose byte is 0.
 template <class Isa>
 void mask_by_bytes(float* scores, const uint8_t* visible, int count) {
   int k = 0;
@@ -148,7 +148,7 @@ inline unsigned bits_of_panel(const uint8_t* visible, ptrdiff_t first) {
   return shift == 0 ? two : (two | unsigned(bytes[2]) << 16) >> shift;
 }
 
-// Hides the keys whose bit is 0; that of the first is number `first`.
+// Masks the keys whose bit is 0; that of the first is number `first`.
 template <class Isa>
 void mask_by_bits(float* scores, const uint8_t* visible, ptrdiff_t first, int count) {
   int k = 0;
@@ -174,13 +174,13 @@ struct KeySpan {
   int to;
 };
 
-// What a call does with scores.
+// The changes that a call makes to scores.
 struct ScoreUse {
   bool modifies;   // anything but scales of keys and what tokens see by position
   bool has_masks;  // a mask may leave out keys between others
 };
 
-// All fields by name: one that core::Options gets does not compile here until somebody has said what it does to scores.
+// All fields by name: one that core::Options gets does not compile here until somebody has decided what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
                                 relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, scores,

@@ -20,7 +20,7 @@ inline int causal_end(const Problem& problem, int token) {
   return (problem.offset < problem.keys ? problem.offset : problem.keys) + token + 1;
 }
 
-// How many keys a token sees where there are no options: they are 0 … visible_keys - 1.
+// The number of keys that a token sees where there are no options: keys 0 … visible_keys - 1.
 template <class Problem>
 inline int visible_keys(const Problem& problem, int token) {
   if (!problem.causal) return problem.keys;
@@ -57,7 +57,7 @@ struct Visibility {
   }
 };
 
-// What a block of rows sees by position: anything that any of its rows does.
+// The keys that a block of rows sees by position: all that any of its rows sees.
 struct BlockVisibility {
   Visibility earliest;  // of the first row: begins where it does
   Visibility latest;    // of the last row
@@ -138,7 +138,7 @@ inline int relative_index(const core::Options& options, int64_t distance) {
   return int(distance) + options.relative_left;
 }
 
-// Whether a mask lets any of some keys through; is_seen says whether it does one.
+// Whether a mask lets any of some keys through; is_seen is for one of them.
 template <class IsSeen>
 bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen) {
   if (mask.data == nullptr) return true;

@@ -130,7 +130,7 @@ Range cache_range(const attend_cache& cache) {
   return {begin, begin + cache_bytes(cache)};
 }
 
-// The head does not say whether the memory may be written; who appends has a cache that is not const.
+// The head leaves open whether the memory may be written; who appends has a cache that is not const.
 static void* memory_of(const attend_cache& cache) {
   return reinterpret_cast<char*>(const_cast<attend_cache*>(&cache)) + head_bytes;
 }

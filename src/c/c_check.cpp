@@ -38,7 +38,7 @@ void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
   call.appends ? call.memory.write(check, cache_range(cache), ATTEND_ARG_CACHE) : call.memory.read(check, cache_range(cache));
 }
 
-// How many keys there are, and how many of them in arrays.
+// The number of keys, and of those that lie in arrays.
 void check_keys(Check& check, const attend_problem& problem, Call& call) {
   if (problem.cache != nullptr) check_cache_use(check, problem, call);
   const ptrdiff_t keys = check_key_count(check, problem), origin = origin_of(problem);
@@ -54,7 +54,7 @@ void check_keys(Check& check, const attend_problem& problem, Call& call) {
   call.key_lengths = lengths;
 }
 
-// Where queries stand among the keys: it must be clear, and matter.
+// The position of the queries among the keys: it must be clear, and matter.
 void check_position(Check& check, const attend_problem& problem, Call& call) {
   const bool matters = is_positioned(problem), given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
@@ -67,7 +67,7 @@ void check_position(Check& check, const attend_problem& problem, Call& call) {
   call.first.offset = int(given ? problem.offset : cache != nullptr ? cache->tokens - problem.queries : 0);
 }
 
-// With states `keys` says where a call stops: what would be dense of so many keys is not.
+// With states `keys` is where a call stops: strides that would be dense of so many keys are not.
 void check_growing(Check& check, const attend_problem& problem, const Call& call) {
   const bool grows = problem.states != nullptr && problem.pages.table == nullptr && call.stored > 0;
   const auto known = [&](const attend_input& input) {
@@ -162,10 +162,10 @@ void check_rows(Check& check, const attend_problem* problem, Call& call) {
   check.require((problem->options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
   const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem->layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
   check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
-  const bool said = problem->batch != ATTEND_DEFAULT_BATCH;
-  call.batch = said ? problem->batch : 1;
+  const bool is_set = problem->batch != ATTEND_DEFAULT_BATCH;
+  call.batch = is_set ? problem->batch : 1;
   check.within(call.batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
-  check.require(said || call.one_sequence || !has_rows(*problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
+  check.require(is_set || call.one_sequence || !has_rows(*problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
   check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem->query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
   check.within(problem->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);

@@ -71,10 +71,10 @@ void check_extents(Check& check, const attend_integer_problem& problem, IntegerC
   const int format = problem.output_format;
   const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
   check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
-  const bool said = problem.batch != ATTEND_DEFAULT_BATCH;
-  call.batch = said ? problem.batch : 1;
+  const bool is_set = problem.batch != ATTEND_DEFAULT_BATCH;
+  call.batch = is_set ? problem.batch : 1;
   check.within(call.batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
-  check.require(said || !has_rows(problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
+  check.require(is_set || !has_rows(problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
   check.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
   check.within(problem.query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
@@ -87,7 +87,7 @@ void check_extents(Check& check, const attend_integer_problem& problem, IntegerC
   call.key_lengths = problem.key_lengths;
 }
 
-// The most keys that a query can see by position, where the first one stands at call.first.offset.
+// The most keys that a query can see by position, where the first one has the position call.first.offset.
 int64_t most_seen(const attend_integer_problem& problem, const IntegerCall& call) {
   const core::IntegerOptions& options = call.options;
   const int64_t keys = problem.keys, first = call.first.offset, end = first + problem.queries;
@@ -103,7 +103,7 @@ int64_t most_seen(const attend_integer_problem& problem, const IntegerCall& call
   return problem.queries > 0 ? seen : 0;
 }
 
-// Where queries stand, and what they see of the keys by position.
+// The positions of queries, and the keys that they see by position.
 void check_visibility(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
   check_windows(check, problem, call.options);
   call.first.causal = (problem.options & ATTEND_CAUSAL) != 0;
@@ -117,7 +117,7 @@ void check_visibility(Check& check, const attend_integer_problem& problem, Integ
   check.require(most_seen(problem, call) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
 }
 
-// Of a call whose extents were checked.
+// The tensors of a call whose extents were checked.
 class Tensors {
  public:
   Tensors(Check& check, const attend_integer_problem& problem, IntegerCall& call)

@@ -5,7 +5,7 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-// How a ring lies, in chunks; of none, or of one that is refused, there are none.
+// The layout of a ring, in chunks; no chunks where there is no ring, or one that is refused.
 struct RingChunks {
   int ring;
   int sinks;

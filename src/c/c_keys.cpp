@@ -48,7 +48,7 @@ struct CoreScales {
   ptrdiff_t& step;
 };
 
-// Of keys or values that lie in arrays.
+// Checks the scales of keys or values that lie in arrays.
 void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
                   attend_argument argument, const CoreScales& to) {
   const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
@@ -88,19 +88,19 @@ void check_ring(Check& check, const attend_problem& problem, const CallOptions& 
   check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
 
-// With states, arrays begin no later than where the states stand, unless windows have left behind what lies between. And where
-// the states have taken keys, these may have been of other arrays: a call must say which key its arrays begin with.
+// With states, arrays begin no later than the states' next key, unless windows have left behind the keys between. And where
+// the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
 void check_origin(Check& check, const attend_problem& problem, const CallOptions& options) {
   const bool arrays = problem.cache == nullptr && problem.pages.table == nullptr;
   const bool nobody = options.call.batch == 0 || options.call.first.queries == 0;
   if (problem.states == nullptr || !arrays || nobody || check.failed()) return;
-  const bool said = problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
-  check.require(said, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
+  const bool is_set = problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
+  check.require(is_set, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
   const bool left_out = any_seen(problem, options, options.call.first.keys, problem.first_key, origin_of(problem));
   check.require(!left_out, ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
 }
 
-// What options say of a cache that is not plain.
+// The options of a cache that is not plain.
 void take_cache(const attend_cache& cache, core::Options& options) {
   const core::FormatCache memory = format_memory(cache);
   options.key_format = memory.key_format;

@@ -10,7 +10,7 @@ constexpr float usual_epsilon = 1e-5f;
 
 bool fits_heads(ptrdiff_t count, int heads, int width) { return int64_t(count) == int64_t(heads) * width; }
 
-// What makes keys and values, then the whole layer; all that is read of it is compared with what is written.
+// Checks the part of a layer that makes keys and values, then the whole layer, and that nothing of it is written.
 void check_kept(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& extents) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(&layer);
   memory.read_last(check, {begin, begin + layer.size});
@@ -38,7 +38,7 @@ void check_layer(Check& check, const Memory& memory, const attend_layer& layer, 
                 ATTEND_ARG_LAYER_OUTPUT);
 }
 
-// What a problem leaves to the layer.
+// Requires the fields that a problem leaves to the layer as they were initialised.
 void check_left_out(Check& check, const attend_problem& problem) {
   check_one_sequence(check, problem);
   check.require(is_default(problem.query), ATTEND_CONFLICT, ATTEND_ARG_QUERY);
@@ -56,7 +56,7 @@ struct LayerUse {
   int position;  // of the first token
 };
 
-// What is asked of extents and the cache, and how many keys there are.
+// Checks extents and the cache, and sets the number of keys.
 void check_extents(Check& check, const attend_problem* problem, LayerUse& use) {
   use.call.one_sequence = true;
   check_rows(check, problem, use.call);

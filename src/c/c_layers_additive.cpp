@@ -8,7 +8,7 @@ namespace attend {
 namespace c_surface {
 namespace {
 
-// What would change or show other scores.
+// Requires the fields that would change or show other scores as they were initialised.
 void check_left_to_additive(Check& check, const attend_problem& problem) {
   const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
   constexpr float usual = ATTEND_DEFAULT_SCALE;

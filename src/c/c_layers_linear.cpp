@@ -8,7 +8,7 @@ namespace c_surface {
 namespace {
 
 constexpr size_t work_bytes = core::linear_work_floats * sizeof(float);
-static_assert(work_bytes <= ATTEND_PROJECTION_WORKSPACE_SIZE, "what the C header says is enough on every target");
+static_assert(work_bytes <= ATTEND_PROJECTION_WORKSPACE_SIZE, "the size in the C header is enough on every target");
 constexpr ptrdiff_t most_projections = 256;
 
 // Rows of weights that lie in memory.

@@ -11,7 +11,7 @@ void check_pairs(Check& check, ptrdiff_t rotary_dim, int pairs) {
   check.require(pairs == ATTEND_NEIGHBOURS || pairs == ATTEND_HALVES, ATTEND_UNKNOWN, ATTEND_ARG_PAIRS);
 }
 
-// Of rotary_dim / 2 numbers, which on some targets need less alignment than their size.
+// Checks rotary_dim / 2 turns, which on some targets need less alignment than their size.
 Range check_turns(Check& check, const uint64_t* turns, ptrdiff_t rotary_dim) {
   check.require(aligned(turns, alignof(uint64_t)), ATTEND_UNALIGNED, ATTEND_ARG_TURNS);
   return check.array(turns, rotary_dim, 4 * int(sizeof *turns), ATTEND_ARG_TURNS);
@@ -42,16 +42,16 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
-                                 float scaling) {
+                                 float scaling_factor) {
   Check check;
   check_pairs(check, rotary_dim, pairs);
   check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
-  check.require(core::is_rotary_base(2.0f, scaling), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING);
+  check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
   Memory memory;
   memory.write(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
   memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
   if (check.failed()) return check.status();
-  core::rotary_turns(base, scaling, int(rotary_dim / 2), turns);
+  core::rotary_turns(base, scaling_factor, int(rotary_dim / 2), turns);
   *rotary = {turns, rotary_dim, pairs};
   return ATTEND_OK;
 }

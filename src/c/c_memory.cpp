@@ -27,7 +27,7 @@ ptrdiff_t product(ptrdiff_t a, ptrdiff_t b) {
   return __builtin_mul_overflow(a, b, &both) ? PTRDIFF_MAX : both;
 }
 
-// How far it is from one element of an axis to the next, whichever way.
+// The distance from one element of an axis to the next, in either direction.
 size_t distance(ptrdiff_t stride) { return stride < 0 ? size_t(0) - size_t(stride) : size_t(stride); }
 
 // Each axis, beginning with the shortest step, steps over all that those before it span. Sums cannot overflow.

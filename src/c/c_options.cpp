@@ -1,11 +1,11 @@
-// What a problem of the C surface asks for beyond core::Problem: refuses what must not be, and makes core::Options of the rest.
+// The options of a problem of the C surface: checks them, and makes core::Options of them.
 #include "surface.h"
 
 namespace attend {
 namespace c_surface {
 namespace {
 
-// Of masks, biases and scores; with states it is not known how many columns they have.
+// The extents of masks, biases and scores; with states the number of their columns is not known.
 Extent::Counts matrix_counts(const CallOptions& options) {
   const core::Problem& first = options.call.first;
   return {options.call.batch, first.queries, first.query_heads, options.first.states.data != nullptr ? -1 : first.keys};

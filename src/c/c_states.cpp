@@ -1,6 +1,6 @@
 // Running a problem of the C surface that has options; and its states: beginning, finishing, merging.
 //
-// Their memory is a head, which attend_begin writes, and then the states of all rows. Each row's state says where it stands,
+// Their memory is a head, which attend_begin writes, and then the states of all rows. Each row's state holds its next key,
 // since threads with a part each move theirs on at different times.
 #include "surface.h"
 
@@ -16,7 +16,7 @@ struct StateHead {
   uint32_t nothing[10];
 };
 constexpr ptrdiff_t head_floats = sizeof(StateHead) / sizeof(float);
-static_assert(sizeof(StateHead) == 64, "as the C header says");
+static_assert(sizeof(StateHead) == 64, "as the C header states");
 
 StateHead head_of(const Call& call, ptrdiff_t first_key) {
   const core::Problem& first = call.first;
@@ -83,7 +83,7 @@ void check_all_taken(Check& check, const attend_problem& problem, Call& call) {
   check.require(next_key > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
 
-// All fields by name: one that core::Options gets does not compile here until somebody has said what a batch row has of it.
+// All fields by name: one that core::Options gets does not compile here until somebody has decided what a batch row has of it.
 core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
   core::Options of_row = options.first;
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,

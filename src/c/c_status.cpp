@@ -1,4 +1,4 @@
-// What the statuses of the C surface say, in words.
+// The statuses of the C surface in words.
 #include "surface.h"
 
 namespace attend {
@@ -10,17 +10,17 @@ constexpr const char* texts[] = {
     "ok",
     "set it: it is null, and the call needs it",
     "align it: to the size of its numbers, or to what the header asks for of structs, caches and work memory",
-    "set it to a number within its range, which the header says beside it; not NaN or infinity",
+    "set it to a number within its range, which the header gives beside it; not NaN or infinity",
     "set it to a value that the header lists for it, or use a newer library, which may know this one",
     "make several calls with fewer elements each, or look for bytes where strides count numbers: it reaches beyond "
     "what can be addressed or counted",
-    "pass as many bytes as the function that gives the size says",
+    "pass as many bytes as the function for the size returns",
     "give it memory of its own: what a call writes must not overlap what else it reads or writes, with gaps",
     "leave it as it was initialised, or what excludes it: the two cannot be had together",
     "make it fit the other arguments: heads must divide, a cache or states be of the same extents, and first_key and "
-    "later states go on where the states stand",
+    "later states begin at the states' next key",
     "set strides that keep its elements apart: sorted by size, each must be at least what the smaller ones span",
-    "say what is meant: without it there is more than one thing that it could be",
+    "set it: without it there is more than one thing that it could be",
     "set what it needs too, or leave it as it was initialised: by itself it would be ignored",
     "make it with attend_cache_init or attend_begin, run all parts, and look for who writes there: its own records "
     "are not as the library leaves them",
@@ -32,7 +32,7 @@ constexpr const char* texts[] = {
     "choose another backend: this processor cannot run it",
 };
 
-// What to do about an error with one argument, or with one of several, where more can be said than of all arguments.
+// The text for an error with one argument, or with one of several, where there is more advice than for all arguments.
 struct Special {
   attend_error error;
   attend_argument first, last;
@@ -40,8 +40,8 @@ struct Special {
 };
 constexpr const char* strides_text =
     "set all of its strides: those that are set leave it open what the dense ones are, or these depend on how many keys there "
-    "are, which a call with states does not say";
-constexpr const char* columns_text = "set it to how many columns there are: with states, keys says only where a call stops";
+    "are, which a call with states does not have";
+constexpr const char* columns_text = "set it to how many columns there are: with states, keys is only where a call stops";
 constexpr Special specials[] = {
     {ATTEND_AMBIGUOUS, ATTEND_ARG_QUERY, ATTEND_ARG_OUTPUT, strides_text},
     {ATTEND_AMBIGUOUS, ATTEND_ARG_MASK, ATTEND_ARG_MASK, strides_text},
@@ -68,22 +68,23 @@ constexpr Special specials[] = {
     {ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES, ATTEND_ARG_PAGES,
      "give each of its entries that queries see the number of a page, 0 to pages.count - 1"},
     {ATTEND_MISMATCH, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
-     "set it to where the call stops, past first_key; for attend_finish, to where the states stand after all runs and merges"},
+     "set it to where the call stops, past first_key; for attend_finish, to the states' next key after all runs and merges"},
     {ATTEND_MISMATCH, ATTEND_ARG_ORIGIN, ATTEND_ARG_ORIGIN,
      "set it to first_key or less: queries see keys between, which no call would take"},
     {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,
-     "set it to where the states stand: to the keys of the run before, or what attend_begin was given"},
+     "set it to the states' next key: the keys of the run before, or the first_key of attend_begin"},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
      "give kv_heads, head_dim and value_dim the numbers that the cache was made with"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
     {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
-     "give it the outputs and inputs that attend_layers.h says, by the heads and widths of the problem and its other weights"},
+     "give it the outputs and inputs that attend_layers.h requires, by the heads and widths of the problem and its other "
+     "weights"},
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
     {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
     {ATTEND_MISMATCH, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_KEY_SCALE,
-     "set smaller scales: scale * query_scale * key_scale must be below 0.69, or one step of a score is a factor of two or "
+     "set smaller scales: scale * query_scale * key_scale must be below ln 2, or one step of a score is a factor of two or "
      "more"},
     {ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE, ATTEND_ARG_OUTPUT_SCALE,
      "set it to value_scale or a number near it: value_scale / output_scale must be within 2^-10 ... 2^18; with head_constants "
@@ -114,7 +115,8 @@ constexpr char names[] =
     "x\0y\0v\0by\0count\0rows\0activation\0norm\0norm.weight\0norm.bias\0width\0epsilon\0projections\0weights.data\0"
     "weights.scales\0weights.bias\0weights.format\0weights.layout\0outputs\0inputs\0packed\0format\0scales\0"
     "converted\0rotary\0turns\0rotary_dim\0"
-    "pairs\0base\0scaling\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0query_norm\0key_norm\0"
+    "pairs\0base\0scaling_factor\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0"
+    "query_norm\0key_norm\0"
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
     "constants\0head_constants\0ring";
 

@@ -1,4 +1,4 @@
-// What the C surface refuses, and where everything lies that a call reads or writes, as ranges of addresses.
+// The checks of the C surface, and the ranges of addresses that a call reads or writes.
 #pragma once
 
 #include "../../include/attend/core/options.h"  // first: it refuses compilers that will not do
@@ -40,13 +40,13 @@ struct Place {
   ptrdiff_t batch_step;
 };
 
-// What defaults of problems are made of. What is unset is refused.
+// The defaults of problems. An unset field is refused.
 constexpr ptrdiff_t dense_stride = ATTEND_DENSE, unset = -1;
 constexpr attend_input no_input = {nullptr, dense_stride, dense_stride, dense_stride};
 constexpr attend_output no_output = {nullptr, dense_stride, dense_stride, dense_stride};
 constexpr attend_mask no_mask = {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE};
 
-// Whether a tensor, or one that may be left out, says where each batch row is.
+// Whether a tensor, or one that may be left out, determines where each batch row is.
 template <class Tensor>
 bool steps_by_rows(const Tensor& tensor) {
   return tensor.batch_stride != ATTEND_DENSE && tensor.batch_stride != 0;
@@ -62,7 +62,7 @@ constexpr core::Format core_format(int format) { return core::Format(format < 0 
 constexpr int format_bits(int format) { return 8 * int(core::format_bytes(core_format(format))); }
 constexpr size_t largest_struct = 4096;  // no header will have such a one
 
-// What is wrong with a call: the first thing that was found.
+// The first error of a call that was found.
 class Check {
  public:
   bool failed() const { return status_ != ATTEND_OK; }
@@ -77,7 +77,7 @@ class Check {
   void format(int format, int first, int last, attend_argument argument) {
     require(format >= first && format <= last, ATTEND_UNKNOWN, argument);
   }
-  // One of a pair of a problem's formats. What lies behind one pointer does not say what lies behind the other, so one that was
+  // One of a pair of a problem's formats. The format behind one pointer leaves the other open, so one that was
   // not set is float32 only where the other is not smaller.
   void format_of_pair(int format, int other, int last, attend_argument argument) {
     this->format(format, ATTEND_DEFAULT_FORMAT, last, argument);
@@ -108,7 +108,7 @@ class Check {
 // Where everything lies that a call reads or writes: what it writes overlaps nothing else.
 class Memory {
  public:
-  // What is read after all that is written is known need not be kept.
+  // A range that is read need not be kept once all ranges that are written are known.
   void read_last(Check& check, Range range) const {
     for (int i = 0; i < written_; ++i) {
       check.require(range.begin == range.end || !overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);

@@ -33,7 +33,7 @@ void check_heads(Check& check, const Problem& problem, ptrdiff_t widest_head) {
   check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
 }
 
-// Where the queries stand: said in one way where it matters, or clear without, and not said where it does not.
+// The position of the queries: set in one way where it matters or clear without, and not set where it does not.
 template <class Problem>
 void check_offset(Check& check, const Problem& problem, bool matters, bool clear) {
   const bool given = problem.offset != ATTEND_DEFAULT_OFFSET, last = (problem.options & ATTEND_QUERIES_LAST) != 0;
@@ -78,7 +78,7 @@ inline core::Mask core_mask(const void* data, const Extent& extent) {
   return {data, 0, extent.strides.token, extent.strides.head, int(extent.counts.width)};
 }
 
-// Of a problem of such counts; returns the step from one batch row to the next, in elements.
+// For a problem of such counts; returns the step from one batch row to the next, in elements.
 template <class Options>
 ptrdiff_t check_mask(Check& check, Memory& memory, const attend_mask& mask, const Extent::Counts& counts, Options& options) {
   const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;

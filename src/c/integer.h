@@ -1,4 +1,4 @@
-// What the sources of integer attention from C (attend_integer.h) know of each other. They share no object with calls of floats
+// The internal interface of integer attention from C (attend_integer.h). They share no object with calls of floats
 // but c_memory.cpp, so that a program without those holds none of their code.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace attend {
 namespace c_surface {
 
-static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys, "the C header says how many keys a query may see");
+static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys, "the C header has how many keys a query may see");
 
 // A call that was checked, but for parts and work memory.
 struct IntegerCall {

@@ -1,4 +1,4 @@
-// How an attend_layer goes over its tokens: by the blocks of include/attend/detail/layer_blocks.h, which the typed calls go by too.
+// The loop of an attend_layer over its tokens: that of include/attend/detail/layer_blocks.h, which typed calls share.
 #pragma once
 
 #include "layers.h"
@@ -8,7 +8,7 @@
 namespace attend {
 namespace c_surface {
 
-// What a LayerCall asks of a layer.
+// The matrix of a layer as a LayerCall requires it.
 struct LayerMatrix {
   template <bool one_token>
   void project(const float* from, int tokens, float* to, float* work) const {
@@ -52,7 +52,8 @@ struct RunTimePlaces {
   detail::LayerMemory memory;
 };
 
-// What is attended to: a cache, which tokens of the call are appended to or not; or, without one, arrays in work memory.
+// The keys and values of a layer: a cache, which tokens of the call are appended to or not; or, without one, arrays in work
+// memory.
 struct Kept {
   template <class LayerCall>
   void fill(const LayerCall& call, int tokens) const {

@@ -1,4 +1,4 @@
-// What the calls of layers from C (attend_layers.h) know of each other.
+// The internal interface of layers from C (attend_layers.h).
 #pragma once
 
 #include "surface.h"
@@ -31,12 +31,12 @@ inline Range check_if_given(Check& check, const float* data, ptrdiff_t count, at
   return data == nullptr ? Range{} : check.array(data, count, float_bits, argument);
 }
 
-// What is read may be what is written in its place, number by number or token by token, or must be apart from it.
+// A range that is read is the one that is written in its place, number by number or token by token, or lies apart from it.
 inline void read_same(Check& check, const Memory& memory, Range read, Range written) {
   if (read.begin != written.begin || read.end != written.end) memory.read_last(check, read);
 }
 
-// What problems of one sequence, of floats in arrays or of a layer, leave as it was initialised.
+// Requires the fields that problems of one sequence, of floats in arrays or of a layer, leave as they were initialised.
 inline void check_one_sequence(Check& check, const attend_problem& problem) {
   const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
   const auto floats = [](int format) { return format == ATTEND_DEFAULT_FORMAT || format == ATTEND_FLOAT32; };
@@ -63,7 +63,7 @@ inline void check_numbers(Check& check, const float* x, const float* by, ptrdiff
 
 // Weights, all of which are compared with what is written.
 void check_weights(Check& check, const Memory& memory, const attend_weights& weights);
-// Projects tokens; work is what core::Linear says.
+// Projects tokens; work is as in core::Linear.
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work);
 
 // Calls call.of<format>() with the format of some weights.
@@ -85,7 +85,7 @@ inline void check_epsilon(Check& check, float epsilon) {
   check.require(core::is_epsilon(epsilon), ATTEND_OUT_OF_RANGE, ATTEND_ARG_EPSILON);
 }
 
-// What attend_rotary_init has made, for heads of so many numbers.
+// Checks the result of attend_rotary_init, for heads of so many numbers.
 void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotary, ptrdiff_t head_dim);
 // For tokens whose first number is that; strides are the caller's.
 core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride);

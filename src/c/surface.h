@@ -1,4 +1,4 @@
-// What the parts of the C surface (attend_c.h) know of each other. Functions between objects are C++, so that the C names are
+// The internal interface of the C surface (attend_c.h). Functions between objects are C++, so that the C names are
 // the public ones only.
 #pragma once
 
@@ -7,7 +7,7 @@
 // In memory: a head, then keys and values as core::Cache or core::FormatCache has them, and scales. No pointers, so that it can
 // be moved.
 struct attend_cache {
-  uint32_t magic;  // says how keys and values lie, too
+  uint32_t magic;  // depends on how keys and values lie, too
   int32_t kv_heads;
   int32_t head_dim;
   int32_t value_dim;
@@ -25,7 +25,7 @@ namespace attend {
 namespace c_surface {
 
 static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks for must be enough");
-static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header says where states can begin");
+static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header has where states can begin");
 static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::float16) == ATTEND_FLOAT16 &&
                   int(core::Format::bfloat16) == ATTEND_BFLOAT16 && int(core::Format::int8) == ATTEND_INT8 &&
                   int(core::Scores::raw) == ATTEND_SCORES_RAW - 1 && int(core::Scores::capped) == ATTEND_SCORES_CAPPED - 1 &&
@@ -34,7 +34,7 @@ static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::
               "the numbers of the C header are the core's");
 static_assert(sizeof(attend_cache) == 48 && alignof(attend_cache) <= config::alignment, "a cache's head has no padding");
 
-// Of a head, with its magic number: changes whenever one field does, since each step can be undone.
+// The check sum of a head, with its magic number. It changes whenever one field does, since each step can be undone.
 inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
   for (int i = 0; i < count; ++i) {
     sum = (sum ^ uint32_t(fields[i])) * 0x9e3779b1u;
@@ -55,7 +55,7 @@ struct Call {
   bool plain;  // nothing is asked for that core::run does not have without options
   bool queries_last;
   bool runs_later = false;    // work memory is asked for: the cache may still be empty
-  bool one_sequence = false;  // batch is 1, and need not be said
+  bool one_sequence = false;  // batch is 1, and need not be set
   bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
   bool appends = false;       // and appends to the cache before it attends
 
@@ -94,14 +94,14 @@ inline ptrdiff_t origin_of(const attend_problem& problem) {
 
 // The struct, and the extents that states have: a part of all checks.
 void check_rows(Check& check, const attend_problem* problem, Call& call);
-// Everything that attend_run needs, but options, parts, work memory and where states stand; then options.
+// Everything that attend_run needs, but options, parts, work memory and the states' next key; then options.
 void check_call(Check& check, const attend_problem* problem, Call& call);
-// Parts of it: whether anything depends on where queries stand; blocks and the size of work memory, for as
+// Parts of it: whether anything depends on the positions of queries; blocks and the size of work memory, for as
 // many keys as there can be; work memory itself; a cache.
 bool is_positioned(const attend_problem& problem);
 void plan(Call& call, int most_keys);
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
-// How many keys there are, over a cache that was checked.
+// The number of keys, over a cache that was checked.
 ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
 void check_options(Check& check, const attend_problem& problem, CallOptions& options);
 void check_options(Check& check, const attend_problem& problem, Call& call);
@@ -120,7 +120,7 @@ bool is_plain(const attend_problem& problem);
 core::Tensor<float> states_of(void* states, const Call& call);
 void set_states(void* states, CallOptions& options);
 Range check_states(Check& check, const void* states, const Call& call, attend_argument argument);
-// Checks options and runs a part; refuses it if the states do not stand where it begins.
+// Checks options and runs a part; refuses it if it does not begin at the states' next key.
 attend_status run_options(const attend_problem& problem, Call& call, int part, int parts);
 
 // A batch row, with the keys that it has.

@@ -1,4 +1,4 @@
-// Chooses the backend. On x86 by what the processor says, once; elsewhere there is one, and calls go straight to it.
+// Chooses the backend. On x86 by what CPUID reports, once; elsewhere there is one, and calls go straight to it.
 #include "../isa/list.h"
 
 #include "../../include/attend/backend.h"
@@ -32,7 +32,7 @@ Registers cpuid(uint32_t leaf, uint32_t part = 0) {
   return r;
 }
 
-// Which registers the operating system saves. Only to be asked where CPUID says OSXSAVE.
+// Which registers the operating system saves. Only to be called where CPUID reports OSXSAVE.
 uint32_t saved_registers() {
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -103,7 +103,7 @@ int integer_kernels(core::BackendList<Isa...>, int backend) {
   return index;
 }
 
-// What is chosen: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
+// The choice: 1 + the backend's place + 16 * that of the kernels of integer attention. 0 until the first call, because
 // asking the processor is slow and a static initialiser is not wanted. Racing first calls store the same answer.
 unsigned chosen = 0;
 

@@ -1,4 +1,4 @@
-// What a status means, in words.
+// The meaning of a status in words.
 #include "../../include/attend/status.h"
 
 const char* attend::status_text(Status status) {
@@ -6,20 +6,19 @@ const char* attend::status_text(Status status) {
     case Status::ok:
       return "ok";
     case Status::bad_query_length:
-      return "query_length must lie within 0 and the query tokens of the array; queries that are the last tokens of a cache "
-             "(no "
-             "offset says otherwise) must not be more than it holds";
+      return "query_length must lie within 0 and the query tokens of the array; without an offset, queries are the last tokens "
+             "of a cache, and must not be more than it holds";
     case Status::bad_key_length:
       return "key_length must lie within 0 and the key tokens of the array or cache";
     case Status::empty_cache:
-      return "the cache has no tokens: append some first (or call project_memory); where there are none, say key_length = 0";
+      return "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0";
     case Status::bad_scale:
       return "scale must be a finite number";
     case Status::bad_offset:
       return "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
              "layer with steps knows the positions of its tokens";
     case Status::ambiguous_offset:
-      return "say offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
+      return "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
              "be the first tokens (offset 0) or the last ones (keys - queries)";
     case Status::no_effect:
       return "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
@@ -47,7 +46,7 @@ const char* attend::status_text(Status status) {
     case Status::other_options:
       return "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
              "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "
-             "their position: say offset if the cache grows between calls";
+             "their position: set offset if the cache grows between calls";
     case Status::bad_partials:
       return "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
              "of the cache";
@@ -67,13 +66,13 @@ const char* attend::status_text(Status status) {
       return "scores must have at least query_length tokens and key_length keys; a RingCache has no raw or capped scores, a "
              "State no weights";
     case Status::no_score_stage:
-      return "say score_stage: which scores options.scores is filled with (raw, capped, biased or weights)";
+      return "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)";
     case Status::not_in_ring:
       return "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once";
     case Status::bad_epsilon:
       return "the epsilon of a normalisation must lie within 1e-30 and 1e30";
     case Status::bad_rotary:
-      return "rotary positions need init first, with a base within 2 and 1e12 and a scaling within 1 and 65536";
+      return "rotary positions need init first, with a base within 2 and 1e12 and a scaling_factor within 1 and 65536";
     case Status::bad_position:
       return "rotary positions must not be negative, and all tokens must lie within the table, if there is one";
     case Status::bad_quantisation:

@@ -1,5 +1,5 @@
-// What an instruction set must offer, checked by the compiler: its first error shows the line here that is not fulfilled, which
-// says what the operation must do. src/guide/instruction-sets.md has the same as a table, with what a compiler cannot
+// The operations that an instruction set must have, checked by the compiler: its first error shows the line here that is not
+// fulfilled, which describes what the operation must do. src/guide/instruction-sets.md has the same as a table, with what a compiler cannot
 // check; tests/unit/operations.h runs it.
 #ifndef ATTEND_ISA_CONTRACT_H
 #define ATTEND_ISA_CONTRACT_H
@@ -17,7 +17,7 @@ struct Bfloat;
 template <class Number>
 struct ChainsOf;
 
-// What every instruction set has.
+// The operations of every instruction set.
 template <class Isa>
 struct CommonOperations {
   using Vec = typename Isa::Vec;
@@ -45,7 +45,7 @@ struct CommonOperations {
   Vec (*scale_by_power)(Vec a, Vec n) = &Isa::scale_by_power;
 };
 
-// What the instruction sets of hosts have besides: attention/host.h.
+// The further operations of hosts: attention/host.h.
 template <class Isa>
 struct HostOperations : CommonOperations<Isa> {
   using Vec = typename Isa::Vec;
@@ -94,7 +94,7 @@ struct HostOperations : CommonOperations<Isa> {
   }
 };
 
-// And those of embedded processors: attention/embedded.h.
+// The further operations of embedded processors: attention/embedded.h.
 template <class Isa>
 struct EmbeddedOperations : CommonOperations<Isa> {
   bool has_weights = Isa::has_weights;                   // whether weights_of_scores is this one's own

@@ -1,4 +1,4 @@
-// The kernels of integer attention of an embedded processor, as the compiler's flags say.
+// The kernels of integer attention of an embedded processor, by the compiler's flags.
 #pragma once
 
 #include "integer_query.h"

@@ -33,7 +33,7 @@ struct RowScales {
   }
 };
 
-// What the weights of a chunk are relative to for up to eight rows, and their sums.
+// The scales of a chunk's weights for up to eight rows, and the sums of weights.
 struct RowWeights {
   alignas(32) int32_t largest[8];
   alignas(32) int32_t exponent[8];
@@ -46,7 +46,7 @@ struct RowWeights {
   }
 };
 
-// How the sums of up to eight rows are brought to a common exponent.
+// The shifts that bring the sums of up to eight rows to a common exponent.
 struct RowMerges {
   alignas(32) int32_t total[8];
   alignas(32) int32_t chunk[8];

@@ -1,4 +1,5 @@
-// What the micro-kernels take, as plain structs.
+// The operands of the micro-kernels, as plain structs. They have linkage, because a program's calls with options use the
+// kernels of the plain backend's object.
 #ifndef ATTEND_KERNEL_OPERANDS_H
 #define ATTEND_KERNEL_OPERANDS_H
 
@@ -34,7 +35,7 @@ struct Sums {
   bool begun;
 };
 
-// What turns a row's scores into weights.
+// The state of a row's online softmax.
 struct SoftmaxState {
   float max;     // a score that the row has seen, rounded to a whole number; lowest_max when it has seen none
   float lowest;  // scores below have weight 0: see scale_by_low_bits

@@ -51,7 +51,7 @@ void divide_row(const float* sums, int count, float denominator, float* output) 
   }
 }
 
-// What sums relative to the maximum `from` are multiplied by when a higher one, `to`, takes its place: a power of two, in every
+// The factor of sums relative to the maximum `from` when a higher one, `to`, takes its place: a power of two, in every
 // lane.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec rescale_factor(float from, float to) {

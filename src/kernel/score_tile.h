@@ -92,8 +92,8 @@ struct ScoreOperands {
 
 // The chains of a tile that goes by fours: each begins with a product, unless it has less than four steps, and its end goes
 // through the scores row by row.
-template <class Isa, int rows, int vecs, int width, class Inputs, class GoOn>
-ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& operands, const Inputs& at, GoOn advance) {
+template <class Isa, int rows, int vecs, int width, class Inputs, class Advance>
+ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& operands, const Inputs& at, Advance advance) {
   for (int first = 0; first < operands.dims; first += chain_dims) {
     typename Isa::Vec sums[rows][vecs];
     int left = at_most(operands.dims - first, chain_dims);

@@ -24,7 +24,7 @@ struct ValueRows {
   int first_chain;  // keys until the first chain ends
 };
 
-// Of row r and those after it.
+// The sums of row r and those after it.
 inline Sums sums_from(Sums sums, int r) { return {sums.data + r * ptrdiff_t(sums.value_dim), sums.value_dim, sums.begun}; }
 
 constexpr int far_values = 16384, near_values = 4096;  // bytes of values that are widened, prefetched: see score_tile.h
@@ -73,7 +73,7 @@ ATTEND_ALWAYS_INLINE void value_step(const float* weights, const Number* value, 
   multiply_by_factors<Isa, Number>(weight, load, chain, first);
 }
 
-// How far apart values of consecutive keys are, and how far ahead those that are widened are prefetched.
+// The distance between values of consecutive keys, and the distance at which those that are widened are prefetched.
 struct ValueDistances {
   ptrdiff_t stride, near, far;
 };

@@ -20,7 +20,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// What is known of a projection when it is compiled, so that the code of all else is left out.
+// The properties of a projection that are known when it is compiled, so that the code of all others is left out.
 struct AnyLinear {
   static constexpr bool known_layout = false, panels = false, one_token = false;
 };
@@ -139,7 +139,7 @@ class EmbeddedLinear {
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
   }
 
-  // How many columns one call of Isa::chains takes.
+  // The number of columns that one call of Isa::chains takes.
   template <class Numbers>
   static int columns_of(const ChainsOf<Numbers>& chains, bool apart) {
     return widens<Numbers> ? Isa::widened_columns : Isa::columns(chains.rows, apart);

@@ -76,7 +76,7 @@ class HostLinear {
   static constexpr int second_cache = 1 << 20;                 // bytes that the second-level cache holds nearly everywhere
   static_assert(few_inputs % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
 
-  // How a call is cut into blocks, and memory for these. Null: tokens are read in place, or panels are.
+  // The blocks of a call, and memory for these. Null: tokens are read in place, or panels are.
   struct Blocks {
     int tokens, inputs, outputs;
     float* gathered;

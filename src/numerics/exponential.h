@@ -16,7 +16,7 @@ struct Power {
   typename Isa::Vec whole;
 };
 
-// What 2^y is computed from, for |y| < 2^21: whole = whole_shift + k for the whole number k nearest to y, and y - k.
+// The terms that 2^y is computed from, for |y| < 2^21: whole = whole_shift + k for the whole number k nearest to y, and y - k.
 template <class Isa>
 struct SplitExponent {
   typename Isa::Vec whole;

@@ -1,4 +1,4 @@
-// What the arithmetic needs from the compiler, refused here where it is missing.
+// The requirements of the arithmetic on the compiler, refused here where they are not met.
 #pragma once
 
 #if !defined(__GNUC__) && !defined(__clang__)

@@ -55,7 +55,7 @@ inline ptrdiff_t bytes_of_number(core::Format format) {
   return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;
 }
 
-// The same address, some numbers of a format further on. Whatever the format, tensors say `float`.
+// The same address, some numbers of a format further on. Tensors have the type `float` whatever the format.
 inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
   const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + numbers * bytes_of_number(format);
   return static_cast<const float*>(static_cast<const void*>(bytes));

@@ -40,7 +40,7 @@ constexpr bool code_is_small = false;
 inline int32_t larger_of(int32_t a, int32_t b) { return a - ((a - b) & ((a - b) >> 31)); }
 inline int32_t smaller_of_numbers(int32_t a, int32_t b) { return b + ((a - b) & ((a - b) >> 31)); }
 
-// What the weights of a chunk are relative to: 2^exponent, the first whole power above the weight of its largest score.
+// The scale of a chunk's weights: 2^exponent, the first whole power above the weight of its largest score.
 // (fraction: 1 … 2048, that power minus the largest score.)
 struct Reference {
   int32_t exponent;
@@ -78,14 +78,14 @@ struct IntegerSoftmaxState {
   uint32_t denominator;
 };
 
-// How sums are brought to a common exponent:  sum = (sum >> total) + ((chunk + half) >> chunk).
+// The shifts that bring sums to a common exponent:  sum = (sum >> total) + ((chunk + half) >> chunk).
 struct Merge {
   int32_t total;
   int32_t chunk;
   int32_t half;
 };
 
-// Adds a chunk's denominator to a state, and says how its value sums are added. `scaled` is by how many bits more the value
+// Adds a chunk's denominator to a state, and returns how its value sums are added. `scaled` is by how many bits more the value
 // sums of what is added are shifted: 8 of a chunk, whose weights have 15 bits. A segment 30 bits or more below adds nothing.
 ATTEND_ALWAYS_INLINE Merge merge_scaled(IntegerSoftmaxState& state, int32_t exponent, uint32_t denominator, int scaled) {
   const int32_t common = larger_of(state.exponent, exponent);
@@ -159,7 +159,7 @@ inline int32_t high_product(int32_t a, int32_t b) {
 #endif
 }
 
-// How the sums of a row become outputs.
+// The factors that turn the sums of a row into outputs.
 struct RowEnd {
   int32_t left;    // sums are shifted left by this …
   int32_t zero;    // … halved, and lessened by this,

@@ -1,4 +1,4 @@
-// What a compiler must not look through.
+// Values that a compiler must not look through.
 #ifndef ATTEND_NUMERICS_OPAQUE_H
 #define ATTEND_NUMERICS_OPAQUE_H
 

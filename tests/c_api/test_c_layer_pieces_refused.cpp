@@ -79,7 +79,7 @@ void check_rows() {
 void check_rotary() {
   call_refuses(ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE,
                [](World& w) { return attend_rotary_init(&w.c_rotary, w.turns.data(), 4, 0, 1.5f, 1); });
-  call_refuses(ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING,
+  call_refuses(ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR,
                [](World& w) { return attend_rotary_init(&w.c_rotary, w.turns.data(), 4, 0, 1e4f, 0.5f); });
   call_refuses(ATTEND_MISSING, ATTEND_ARG_TURNS,
                [](World& w) { return attend_rotary_init(&w.c_rotary, nullptr, 4, 0, 1e4f, 1); });

@@ -126,9 +126,9 @@ struct OptionCase {
     c.place = Place::pages, c.page_panels = groups;
     return c;
   }
-  constexpr OptionCase ring(int groups, int sinks) const {
+  constexpr OptionCase ring(int panels, int sinks) const {
     OptionCase c = *this;
-    c.place = Place::ring, c.ring_panels = groups, c.sink_panels = sinks;
+    c.place = Place::ring, c.ring_panels = panels, c.sink_panels = sinks;
     return c;
   }
   constexpr OptionCase from(int position) const {

@@ -172,7 +172,7 @@ TEST_CASE("options: blocks of 64 keys that no window reaches or a mask masks for
   }
 }
 
-TEST_CASE("options: groups of 16 keys that no window reaches are not read, be they between sink tokens and the window") {
+TEST_CASE("options: panels of 16 keys that no window reaches are not read, be they between sink tokens and the window") {
   const int dim = int(sysconf(_SC_PAGESIZE) / 16 / 4);  // as wide as lets 16 keys of one head fill a page
   if (dim > 256) return;
   for (int number = 0; number < rounds(60); ++number) {

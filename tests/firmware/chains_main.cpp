@@ -162,7 +162,7 @@ bool same(const float* x, const float* y, int count) {
 }
 
 template <class Number>
-bool check_typed(attend_test::Random& random, const char* name) {
+bool check_widened(attend_test::Random& random, const char* name) {
   attend::ChainsOf<Number> c;
   c.rows = random.between(0, 2) == 0 ? Isa::tile_rows : 1;
   const int most = Isa::widened_columns;
@@ -304,9 +304,9 @@ int firmware::run() {
     ++(check_widen<int8_t>(random, "int8") ? passed : failed);
   }
   for (int i = 0; i < 3000 && failed < 10; ++i) {
-    ++(check_typed<attend::Half>(random, "float16") ? passed : failed);
-    ++(check_typed<attend::Bfloat>(random, "bfloat16") ? passed : failed);
-    ++(check_typed<int8_t>(random, "int8") ? passed : failed);
+    ++(check_widened<attend::Half>(random, "float16") ? passed : failed);
+    ++(check_widened<attend::Bfloat>(random, "bfloat16") ? passed : failed);
+    ++(check_widened<int8_t>(random, "int8") ? passed : failed);
   }
   print_number(uint64_t(passed));
   print(" shapes passed, ");

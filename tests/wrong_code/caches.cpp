@@ -74,7 +74,7 @@ attend::KvCache<Wrong, attend::float16> wrong;
 //! ring_append_key_of_other_shape: attend: append takes an attend::Key of the cache's own shape first
 void wrong() { ring.append(other_key, value); }
 
-//! ring_append_more_tokens_than_at_once: attend: a RingCache takes at most as many tokens at once as its tokens_at_once says
+//! ring_append_more_tokens_than_at_once: attend: a RingCache takes at most tokens_at_once tokens at once
 void wrong() { ring.append(key, value); }
 
 //! ring_append_value_plain_array: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
@@ -104,7 +104,7 @@ struct Sizes {
 };
 attend::RingCache<Shape, Sizes> wrong;
 
-//! ring_prefill_of_more_tokens_than_at_once: attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says
+//! ring_prefill_of_more_tokens_than_at_once: attend: a RingCache serves at most tokens_at_once query tokens at once
 struct Sizes {
   static constexpr int window = 16;
 };

@@ -68,7 +68,7 @@ attend::RelativeBias<0, 1, 8> bias;
 //! scores_of_zero_keys: attend: scores need at least 1 key
 attend::Scores<Shape, 1, 0> scores;
 
-//! options_slopes_of_vector: attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query heads, which outlives the call: no temporary, and no pointer, which does not say how many there are
+//! options_slopes_of_vector: attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query heads, which outlives the call: no temporary, and no pointer, whose length is unknown
 static const float* data();
 void wrong() { score_options.alibi_slopes = data(); }
 

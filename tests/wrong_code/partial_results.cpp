@@ -25,7 +25,7 @@ void wrong() { attend::accumulate(query, ring, state, 9, option_workspace, other
 //! accumulate_query_of_other_shape: attend: accumulate takes an attend::Query of the cache's shape first
 void wrong() { attend::accumulate(other_query, cache, state, 9, option_workspace, score_options); }
 
-//! accumulate_ring_of_fewer_tokens_at_once: attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says
+//! accumulate_ring_of_fewer_tokens_at_once: attend: a RingCache serves at most tokens_at_once query tokens at once
 struct Sizes {
   static constexpr int window = 16;
 };

@@ -15,17 +15,17 @@
  *   problem.queries = 16; problem.keys = 100; problem.offset = 84;
  *   problem.query.data = q; problem.key.data = k; problem.value.data = v; problem.output.data = out;
  *   problem.constants = &constants;
- *   size_t bytes = attend_integer_workspace_size(&problem);      // 0: refused, and attend_integer_check says why
+ *   size_t bytes = attend_integer_workspace_size(&problem);      // 0: refused, and attend_integer_check returns why
  *   status = attend_integer_attention(&problem, memory, bytes);  // memory is aligned to ATTEND_ALIGNMENT
  *
  * A device that is not to compute with floats at all takes constants that attend_integer_prepare has made elsewhere, as an
  * initialiser in its program: they are plain numbers, the same on every machine, and programs that do not call
  * attend_integer_prepare hold nothing of it.
  *
- * What attend_c.h says of problems and calls holds here too: fields of the same name have the same meaning, order of axes and
+ * Problems and calls are as in attend_c.h: fields of the same name have the same meaning, order of axes and
  * defaults; the bits are the same on every target, in however many parts; nothing that is set is ignored; everything is checked
  * before anything is written. What cannot be checked is whether constants belong to these numbers. A query that sees no key
- * gets the number that stands for 0.
+ * gets the number that means 0.
  *
  * Keys and values lie as plain rows, so memory with room for more tokens is a cache: write each new token behind the others,
  * set keys to how many there are, and the strides to those of the whole memory. Of [kv_head][token][dim] with `room` tokens:
@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-/* The most stack that a call of this header takes, in bytes, as attend_c.h says it of others. */
+/* The most stack that a call of this header takes, in bytes, as ATTEND_STACK_BYTES. */
 #define ATTEND_INTEGER_STACK_BYTES 5632
 
 /* Limits of integer calls, within which sums of 32 bits cannot overflow. */
@@ -52,7 +52,8 @@ extern "C" {
 
 /* ---- Scales ---- */
 
-/* What numbers mean: real = scale * (number - zero), of each tensor. Scales are finite and above 0; all four must be set. */
+/* The scales of each tensor: real = scale * (number - zero). The four scales of tensors must be set, each to 2^-126 ... 2^126.
+ */
 typedef struct attend_integer_scales {
   size_t size; /* sizeof(attend_integer_scales), by attend_integer_scales_init */
   double query_scale;
@@ -60,8 +61,8 @@ typedef struct attend_integer_scales {
   double value_scale;
   double output_scale; /* value_scale / output_scale is within 2^-10 ... 2^18. Outputs are averages of values, so the scale and
                           the zero point of the values do; a smaller scale shows more of averages that are small */
-  double scale;        /* of the scores: finite and not negative, or ATTEND_DEFAULT_SCALE, 1 / sqrt(head_dim). scale *
-                          query_scale * key_scale is below 0.69, so that one step of a score is no more than a factor of two */
+  double scale;        /* of the scores: 0 ... 2^126, or ATTEND_DEFAULT_SCALE, 1 / sqrt(head_dim). scale * query_scale *
+                          key_scale is below ln 2 (0.6931...), so that one step of a score is less than a factor of two */
   int32_t query_zero_point; /* zero points, -128 ... 127. One of the queries takes more time, as it needs a sum over each key */
   int32_t key_zero_point;   /* changes nothing: it moves all scores of a query by the same amount */
   int32_t value_zero_point;
@@ -71,7 +72,7 @@ typedef struct attend_integer_scales {
 /* Writes defaults: zero points are 0, and scales must be set. */
 ATTEND_API attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size);
 
-/* What attend_integer_prepare makes of scales. A call takes no others (ATTEND_CORRUPT). */
+/* The constants that attend_integer_prepare makes of scales. A call refuses others (ATTEND_CORRUPT). */
 typedef struct attend_integer_constants {
   uint32_t score_factor;
   int32_t score_right;
@@ -92,9 +93,9 @@ ATTEND_API attend_status attend_integer_prepare(const attend_integer_scales* sca
 
 /* ---- Problems ---- */
 
-/* What keys or values of single tokens are scaled by besides, in 2^-15: 0 ... 32768, of which 32768 is 1 and changes nothing.
- * [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those of a dense array. Larger numbers are not noticed,
- * and give wrong outputs. */
+/* Further scales of single tokens' keys or values, in 2^-15: 0 ... 32768, of which 32768 is 1 and changes nothing.
+ * [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those of a dense array. Larger numbers are not
+ * checked, and give wrong outputs. */
 typedef struct attend_integer_token_scales {
   const uint16_t* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -104,7 +105,7 @@ typedef struct attend_integer_token_scales {
 /* A ring: memory of keys and values that holds the last window_keys tokens of a sequence, a few more, and the first sink_tokens
  * besides. key, value and scales of tokens have attend_integer_ring_rows(&ring) rows, not keys, and `keys` is how many tokens
  * the sequence has. The token of position t lies in row attend_integer_ring_row(&ring, t), and each of the first sink_tokens in
- * row t too: write it to both. What was overwritten does not come back: keys does not fall, but for another sequence. */
+ * row t too: write it to both. Overwritten tokens are lost: keys falls only for another sequence. */
 typedef struct attend_integer_ring {
   ptrdiff_t window_keys; /* 0: no ring. window_left + queries are enough */
   ptrdiff_t sink_tokens;
@@ -160,7 +161,7 @@ ATTEND_API attend_status attend_integer_check(const attend_integer_problem* prob
 ATTEND_API size_t attend_integer_workspace_size(const attend_integer_problem* problem);
 
 /* Computes the output. workspace: workspace_size bytes, at least attend_integer_workspace_size(problem), aligned to
- * ATTEND_ALIGNMENT; what it holds does not matter before or after. One for each call that is under way. */
+ * ATTEND_ALIGNMENT; its contents do not matter before or after. Each concurrent call needs its own. */
 ATTEND_API attend_status attend_integer_attention(const attend_integer_problem* problem, void* workspace,
                                                   size_t workspace_size);
 

@@ -1,4 +1,4 @@
-/* Attend for C: from token vectors to context vectors. What stands before, around and after attention in a transformer block:
+/* Attend for C: from token vectors to context vectors. The rest of a transformer block:
  * projections, normalisation, activations, rotary positions, residual addition; whole multi-head layers; additive attention.
  *
  *   attend_layer layer;                                          // weights of the four projections, and the layer's cache
@@ -8,10 +8,10 @@
  *   problem.options = ATTEND_CAUSAL; problem.queries = tokens;   // heads, dims and options, but no tensors
  *   attend_self_attention(&problem, &layer, x, y, memory, attend_layer_workspace_size(&problem, &layer));
  *
- * Vectors are floats that lie side by side, x[tokens][width]. All that attend_c.h says of calls holds here too: the bits are
+ * Vectors are floats that lie side by side, x[tokens][width]. Calls are as in attend_c.h: the bits are
  * those of the C++ surface on every target, nothing that is set is ignored, everything is checked before anything is written (a
  * cache that tokens are appended to belongs to the call from its beginning), and what a call writes overlaps nothing else that
- * it reads or writes, unless a comment here says that it may be the same array. Calls of no tokens do nothing, and their
+ * it reads or writes, unless a comment here allows the same array. Calls of no tokens do nothing, and their
  * vectors may be null. Work memory is aligned to ATTEND_ALIGNMENT.
  */
 #ifndef ATTEND_LAYERS_H
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The most stack that a call of this header takes, in bytes, as attend_c.h says it of others. */
+/* The most stack that a call of this header takes, in bytes, as ATTEND_STACK_BYTES. */
 #define ATTEND_LAYER_STACK_BYTES 12288
 
 /* ---- Projections ---- */
@@ -38,8 +38,8 @@ enum attend_weight_layout {
 
 /* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
 typedef struct attend_weights {
-  const void* data;    /* numbers of the format; of ATTEND_PANELS as many as attend_packed_size says */
-  const float* scales; /* [outputs] of ATTEND_INT8: what the weights of an output are multiplied by; otherwise null */
+  const void* data;    /* numbers of the format; of ATTEND_PANELS attend_packed_size of them */
+  const float* scales; /* [outputs] of ATTEND_INT8: the factor of an output's weights; otherwise null */
   const float* bias;   /* [outputs]; null: none */
   ptrdiff_t outputs;   /* 1 ... ATTEND_MAX_TOKENS */
   ptrdiff_t inputs;    /* likewise */
@@ -81,7 +81,7 @@ ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, i
 
 /* ---- Rows ---- */
 
-/* Of a normalisation. */
+/* The parameters of a normalisation. */
 typedef struct attend_norm {
   const float* weight; /* [width]; null: 1 */
   const float* bias;   /* [width]; null: none, and so for attend_rms_norm */
@@ -115,7 +115,7 @@ ATTEND_API attend_status attend_add(const float* x, float scale, ptrdiff_t count
 
 /* ---- Rotary positions ---- */
 
-/* Which numbers of a head form a pair. */
+/* The numbers of a head that form a pair. */
 enum attend_rotary_pairs {
   ATTEND_NEIGHBOURS = 0, /* 2 i and 2 i + 1 (GPT-J, LLaMA as published) */
   ATTEND_HALVES = 1      /* i and i + rotary_dim / 2 (GPT-NeoX, LLaMA in Hugging Face's Transformers) */
@@ -123,15 +123,16 @@ enum attend_rotary_pairs {
 
 /* Made by attend_rotary_init. */
 typedef struct attend_rotary {
-  const uint64_t* turns; /* [rotary_dim / 2] how far each pair turns, in units of 2^-64 of a turn */
-  ptrdiff_t rotary_dim;  /* how many numbers of a head turn, the first ones: even, 2 ... ATTEND_MAX_WIDTH */
+  const uint64_t* turns; /* [rotary_dim / 2] the angle by which each pair turns, in units of 2^-64 of a turn */
+  ptrdiff_t rotary_dim;  /* the first rotary_dim numbers of a head turn: even, 2 ... ATTEND_MAX_WIDTH */
   int pairs;             /* attend_rotary_pairs */
 } attend_rotary;
 
-/* Pair i turns by base^(-2 i / rotary_dim) / scaling radians from one position to the next. turns: rotary_dim / 2 numbers of
- * the caller, which live as long as *rotary; base: 2 ... 1e12; scaling: 1 ... 65536, the factor of linear position scaling. */
+/* Pair i turns by base^(-2 i / rotary_dim) / scaling_factor radians from one position to the next. turns: rotary_dim / 2
+ * numbers of the caller, which live as long as *rotary; base: 2 ... 1e12; scaling_factor: 1 ... 65536, the factor of linear
+ * position scaling. */
 ATTEND_API attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
-                                            float scaling);
+                                            float scaling_factor);
 
 /* Turns x[tokens][heads][head_dim] in place, at positions position, position + 1 ...: 0 ... 2^31 - 1 - tokens. Strides are
  * those of an attend_output; batch_stride is 0 or ATTEND_DENSE. heads, head_dim: 1 ... ATTEND_MAX_WIDTH. */
@@ -140,8 +141,8 @@ ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend
 
 /* ---- Multi-head layers ----
  *
- * A layer is given an attend_problem, which says heads, dims, `queries` (the tokens of x) and options; layout is that of lse.
- * What the layer has or finds itself stays as it was initialised, or is refused (ATTEND_CONFLICT): query, key, value, output
+ * A layer takes an attend_problem, which sets heads, dims, `queries` (the tokens of x) and options; layout is that of lse.
+ * The fields that the layer sets must stay as they were initialised (otherwise ATTEND_CONFLICT): query, key, value, output
  * and their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
  * another. */
 typedef struct attend_layer {
@@ -165,10 +166,10 @@ ATTEND_API attend_status attend_layer_init(attend_layer* layer, size_t size);
 ATTEND_API size_t attend_layer_workspace_size(const attend_problem* problem, const attend_layer* layer);
 
 /* Self-attention from x[queries][width] to y[queries][outputs]; y may be x, where it has as many numbers. With a cache, the
- * tokens are appended to it, and attend to what it has then: prefill and decode, causal with ATTEND_CAUSAL alone. ATTEND_FULL,
- * and no change, where they do not fit. `keys` counts the new tokens too. For rotary, tokens are at the positions after
- * those that the cache had, and another `offset` is refused. Without a cache they attend to each other, and keys is `queries`
- * or less, or ATTEND_ALL_KEYS. */
+ * tokens are appended to it, and attend to what it has then: prefill and decode, causal with ATTEND_CAUSAL alone. Where they
+ * do not fit, the call returns ATTEND_FULL and changes nothing. `keys` counts the new tokens too. For rotary, tokens are at the
+ * positions after those that the cache had, and another `offset` is refused. Without a cache they attend to each other, and
+ * keys is `queries` or less, or ATTEND_ALL_KEYS. */
 ATTEND_API attend_status attend_self_attention(const attend_problem* problem, const attend_layer* layer, const float* x,
                                                float* y, void* workspace, size_t workspace_size);
 
@@ -182,16 +183,16 @@ ATTEND_API attend_status attend_cross_attention(const attend_problem* problem, c
 ATTEND_API size_t attend_memory_workspace_size(const attend_layer* layer, ptrdiff_t tokens);
 
 /* Projects tokens of an encoder, x[tokens][inputs of key], to keys and values and appends them to the cache: once for each
- * sequence. query and output are not looked at. */
+ * sequence. query and output are not read. */
 ATTEND_API attend_status attend_project_memory(const attend_layer* layer, const float* x, ptrdiff_t tokens, void* workspace,
                                                size_t workspace_size);
 
 /* ---- Additive attention (Bahdanau, Cho and Bengio, 2014) ----
  *
  * A problem over arrays whose scores are v . tanh(query_i + key_j) in the place of scale * dot(query_i, key_j). query and key
- * are projected already, the key with the bias of the sum; head_dim is how many numbers they have. query_heads, kv_heads
- * and batch are 1. What would change or show other scores is refused (ATTEND_CONFLICT): scale, soft_cap, bias, raw and capped
- * scores; formats, cache, pages, states and origin likewise. */
+ * are projected already, the key with the bias of the sum; head_dim is their width. query_heads, kv_heads
+ * and batch are 1. Fields that would change or show other scores are refused (ATTEND_CONFLICT): scale, soft_cap, bias, raw and
+ * capped scores; formats, cache, pages, states and origin likewise. */
 
 /* Bytes of work memory; 0 where the problem is refused. */
 ATTEND_API size_t attend_additive_workspace_size(const attend_problem* problem);

@@ -1,5 +1,5 @@
 /* The problem that a call of the C surface computes: its tensors, extents and options. attend_c.h includes this header, and
- * says what is computed and by which calls. */
+ * defines what is computed and by which calls. */
 #ifndef ATTEND_PROBLEM_H
 #define ATTEND_PROBLEM_H
 
@@ -18,7 +18,7 @@ extern "C" {
 #define ATTEND_MAX_ROWS 1073741824  /* queries * query_heads / kv_heads */
 #define ATTEND_MAX_PARTS 65535
 
-/* What attend_problem_init writes where a default depends on the rest of the problem. */
+/* The defaults of attend_problem_init that depend on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
 #define ATTEND_DEFAULT_OFFSET PTRDIFF_MIN        /* see attend_problem::offset */
 #define ATTEND_DEFAULT_BATCH PTRDIFF_MIN         /* 1, where that is clear: see attend_problem::batch */
@@ -52,7 +52,7 @@ enum attend_format {
  *
  * Strides count numbers, not bytes. A stride that is ATTEND_DENSE is that of a dense array of the problem's layout; any other
  * is taken as it is. It may be negative and, in inputs, 0: all read the same then, and a dense array does not have that axis.
- * Where an extent is 1, no step is made. A tensor without elements is not looked at: its data may be null. Addresses must be
+ * Where an extent is 1, no step is made. A tensor without elements is not read: its data may be null. Addresses must be
  * multiples of the size of a number; no more alignment is needed.
  *
  * Set all strides of an array that is not dense: a dense stride beside others is refused (ATTEND_AMBIGUOUS) unless these are 0
@@ -89,7 +89,7 @@ enum attend_mask_kind {
  * one [key] query_stride 0 too, and a padding mask [batch][key] head_stride and query_stride 0. ATTEND_DENSE is the stride of a
  * dense array of the axes that are not shared, with `keys` columns: of the padding mask, batch_stride is `keys`. Beside other
  * strides than 0 and those of a dense array, all must be set. Keys at or after `keys` are masked; columns beyond the problem's
- * keys are not looked at. Bits have no negative strides. */
+ * keys are not read. Bits have no negative strides. */
 typedef struct attend_mask {
   const void* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -99,7 +99,9 @@ typedef struct attend_mask {
   int kind;       /* attend_mask_kind */
 } attend_mask;
 
-/* The same as floats, which are added to the scores after the cap: -infinity masks the key. */
+/* The same as floats, which are added to the scores after the cap, in natural-log units. -infinity masks the key. A number at
+ * or below -2.36e38, such as the lowest float, makes the score -infinity: the weight is 0, but a NaN in the key or value is
+ * seen. A number at or above 2.36e38 makes the score infinity, and the query's output NaN. */
 typedef struct attend_bias {
   const float* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -116,7 +118,7 @@ typedef struct attend_relative_bias {
   ptrdiff_t right;       /* likewise */
 } attend_relative_bias;
 
-/* What scores show, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last;
+/* The stages of scores, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last;
  * which of 1 and 2 is which of the others has changed with its versions.) */
 enum attend_score_stage {
   ATTEND_SCORES_NONE = 0,   /* there are no scores, and data is null */
@@ -137,7 +139,7 @@ typedef struct attend_scores {
   int stage;      /* attend_score_stage */
 } attend_scores;
 
-/* What the int8 numbers of a token of a head are multiplied by: [batch][kv_head][key], keys side by side;
+/* The factor of the int8 numbers of a token of a head: [batch][kv_head][key], keys side by side;
  * ATTEND_DENSE strides are those of a dense array. */
 typedef struct attend_scales {
   const float* data;
@@ -148,8 +150,8 @@ typedef struct attend_scales {
 /* Pages: keys and values lie in pools [page][page_keys][kv_heads][dim], or [kv_heads][page][page_keys][dim] by the layout,
  * which all batch rows share, as do scales: [kv_head][page][page_keys]. Key j of batch row b is token j % page_keys of page
  * table[b * batch_stride + j / page_keys]; a dense table has ceil(keys / page_keys) entries for every row, whatever key_lengths
- * says. Entries at or after a row's key length, before first_key, or of keys that all queries' windows have left behind, are
- * not looked at: -1 will do. */
+ * are. Entries at or after a row's key length, before first_key, or of keys that all queries' windows have left behind, are
+ * not read, and may be -1. */
 typedef struct attend_pages {
   const int32_t* table; /* null: none */
   ptrdiff_t batch_stride;
@@ -192,13 +194,12 @@ typedef struct attend_problem {
   attend_output output;         /* [batch][queries][query_heads][value_dim]; overlaps nothing else */
   const attend_cache* cache;    /* takes the place of key and value, which stay as initialised; batch is 1 */
 
-  /* Options. Query i of a batch row stands at position p = offset + i. Its score of key j, in natural-log units, becomes
+  /* Options. Query i of a batch row has the position p = offset + i. Its score of key j, in natural-log units, becomes
        soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
-  ptrdiff_t window_left;  /* it sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
-  ptrdiff_t window_right; /* it sees keys up to p + window_right; likewise */
-  ptrdiff_t
-      sink_tokens; /* so many of the first tokens stay visible when window_left has passed them: the attention sinks of
-                      StreamingLLM. These are tokens with keys and values; sink_logits, below, are numbers without either */
+  ptrdiff_t window_left;  /* the query sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
+  ptrdiff_t window_right; /* the query sees keys up to p + window_right; likewise */
+  ptrdiff_t sink_tokens;  /* this many of the first tokens stay visible when window_left has passed them: the attention sinks
+                             of StreamingLLM. They are tokens with keys and values; sink_logits, below, have neither */
   attend_mask mask;
   attend_bias bias;
   const float* alibi_slopes; /* [query_heads]; null: none */
@@ -206,8 +207,8 @@ typedef struct attend_problem {
   const float* sink_logits;   /* [query_heads]: a logit that joins the denominator and has no value; null: none */
   attend_scales key_scales;   /* of ATTEND_INT8 keys */
   attend_scales value_scales; /* of ATTEND_INT8 values */
-  attend_output
-      lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), sink logit included; -infinity: no key */
+  attend_output lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), with the sink logit; -infinity where
+                        a query sees no key */
   attend_scores scores;
   ptrdiff_t origin; /* arrays begin with the key of this position, and keys before it do not exist. key, value and scales have
                        keys - origin tokens then; masks, biases and scores have columns from position 0 on. The default is 0;
@@ -215,7 +216,7 @@ typedef struct attend_problem {
                        it is at most first_key, unless the windows of all queries have left behind the keys between */
   attend_pages pages;
   void* states;        /* attend_state_size bytes: see "Keys in several calls"; null: none */
-  ptrdiff_t first_key; /* of states: where they stand, which is where this call goes on; less than keys, if it is not 0 */
+  ptrdiff_t first_key; /* of states: their next key, where this call goes on; less than keys, if it is not 0 */
 } attend_problem;
 
 #if defined(__GNUC__) || defined(__clang__)

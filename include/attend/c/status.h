@@ -1,4 +1,5 @@
-/* What a call of the C surface says: ATTEND_OK, or what is wrong and with which argument. attend_c.h includes this header. */
+/* The result of a call of the C surface: ATTEND_OK, or what is wrong and with which argument. attend_c.h includes this header.
+ */
 #ifndef ATTEND_STATUS_H
 #define ATTEND_STATUS_H
 
@@ -30,10 +31,10 @@ enum attend_error {
   ATTEND_TOO_LARGE = 5,    /* extents and strides beyond the address space, or more work than can be counted */
   ATTEND_TOO_SMALL = 6,    /* memory */
   ATTEND_OVERLAP = 7,      /* memory that is written overlaps other memory of the call, from first to last byte, with gaps */
-  ATTEND_CONFLICT = 8,     /* set together with what excludes it */
+  ATTEND_CONFLICT = 8,     /* set together with something that excludes it */
   ATTEND_MISMATCH = 9,     /* does not fit another argument */
   ATTEND_SHARED_ELEMENTS = 10, /* strides let two elements of what is written be one */
-  ATTEND_AMBIGUOUS = 11,       /* not said, and there is more than one thing that it could be */
+  ATTEND_AMBIGUOUS = 11,       /* not set, and it could be more than one thing */
   ATTEND_NO_EFFECT = 12,       /* set, while what it needs is not */
   ATTEND_CORRUPT = 13,         /* a cache or states that the library did not make, or that were overwritten */
   ATTEND_FULL = 14,            /* a cache has fewer free places than tokens */
@@ -137,7 +138,7 @@ enum attend_argument {
   ATTEND_ARG_ROTARY_DIM,
   ATTEND_ARG_PAIRS,
   ATTEND_ARG_BASE,
-  ATTEND_ARG_SCALING,
+  ATTEND_ARG_SCALING_FACTOR,
   ATTEND_ARG_HEADS,
   ATTEND_ARG_POSITION,
   ATTEND_ARG_LAYER,
@@ -165,7 +166,7 @@ enum attend_argument {
 ATTEND_API int attend_status_error(attend_status status);
 ATTEND_API int attend_status_argument(attend_status status);
 
-/* In words: an English sentence that says what to do, of this error with this argument, and the argument as it is written in a
+/* In words: an English sentence about what to do, of this error with this argument, and the argument as it is written in a
  * program, such as "query.data" or "kv_heads". Neither is ever null, for any number. */
 ATTEND_API const char* attend_error_text(attend_status status);
 ATTEND_API const char* attend_argument_name(attend_status status);

@@ -1,7 +1,7 @@
 // The run-time core under the typed surface: plain structs of pointers, extents and strides, and functions that take them.
 //
-// Nothing here is checked. The typed surface (attention.h, kv_cache.h) makes wrong shapes impossible; whoever calls the core
-// directly answers for the ranges stated here. All extents and strides count floats.
+// Nothing here is checked. The typed surface (attention.h, kv_cache.h) makes wrong shapes impossible; callers of the core
+// answer for the ranges stated here. All extents and strides count floats.
 #pragma once
 
 #include <stddef.h>
@@ -51,14 +51,16 @@ void store(const Cache& cache, int position, int count, Tensor<const float> key,
 
 // One attention call: for every query head h and query token i, with the key/value head h / (query_heads / kv_heads),
 //
-//   score_j = scale * dot(query[i][h], key_j),  weight = softmax(score over the visible keys),  output[i][h] = sum weight_j
-//   value_j
+//   score_j = scale * dot(query[i][h], key_j)
+//   weight = softmax(score over the visible keys)
+//   output[i][h] = sum over j of weight_j * value_j
 //
 // where key j is visible when j < keys and, if causal, j <= offset + i. A query that sees no key gets zeros.
 // The output must not overlap anything else. Method: blockwise softmax with a running maximum (Milakov and Gimelshein, 2018;
 // Dao et al., FlashAttention, 2022), in the fixed order of operations that src/guide/arithmetic.md gives. How a problem is cut into calls
-// and blocks changes no bit, while keys * max|value| stays below 8e37 and up to contributions below 2^-125 of the largest
-// weight, and a last bit where one decides a tie (which values of few digits, halves and bytes, meet more often).
+// and blocks changes no bit while keys * max|value| stays below 8e37, but for contributions below 2^-125 of the largest weight,
+// which may be left out. Where one decides a tie, the last bit of a sum differs, which can be two units in the last place of
+// the output; ties are more frequent among values of few digits (halves and bytes).
 // Floating-point exceptions are raised without meaning and must not trap.
 struct Problem {
   Tensor<const float> query;  // [queries][query_heads][head_dim]

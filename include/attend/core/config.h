@@ -1,9 +1,9 @@
-// Numbers that both the headers and the compiled sources rely on.
+// The constants that both the headers and the compiled sources rely on.
 #pragma once
 
 #include <stddef.h>
 
-// Visual C++ would see other sizes than the library, which it cannot compile.
+// Visual C++ cannot compile the library, and would see other sizes of its objects.
 #if !defined(__GNUC__) && !defined(__clang__)
 #error "attend: compile with GCC or Clang (in Visual Studio: clang-cl, the platform toolset LLVM); cl.exe cannot"
 #endif
@@ -52,15 +52,15 @@
 #define ATTEND_SOFT_DOUBLE 0
 #endif
 
-// Parts short of memory take the embedded form of the algorithm, hosts the other. The target alone decides, because sizes of
-// objects depend on it.
+// Embedded processors, short of memory, take the embedded form of the algorithm, hosts the other. The target alone decides,
+// because sizes of objects depend on it.
 #if ATTEND_X86 || defined(__aarch64__) || defined(__riscv_v) || (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE != 'M')
 #define ATTEND_EMBEDDED 0
 #else
 #define ATTEND_EMBEDDED 1
 #endif
 
-// Where a linker script has fast or large memories, these say what goes there: attributes such as
+// Where a linker script has fast or large memories, these choose what goes there: attributes such as
 // __attribute__((section(".itcm"))), empty unless defined for the whole build.
 #ifndef ATTEND_HOT
 #define ATTEND_HOT  // before functions where the time is spent
@@ -119,7 +119,7 @@ inline constexpr int key_block = 64;                // keys that one pass takes 
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
-inline constexpr int row_state = 3;      // floats that say what a row's scores are relative to
+inline constexpr int row_state = 3;      // floats that a row's scores are relative to
 inline constexpr bool embedded = ATTEND_EMBEDDED;   // no memory for copies of keys, values and sums
 inline constexpr int decode_stack_floats = 4096;    // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;             // of caches and workspaces: a cache line

@@ -20,7 +20,7 @@ inline constexpr int integer_keys = 65535;
 
 namespace core {
 
-// What one step of an integer score means: log2(e) * scale * query scale * key scale, as a fixed-point factor.
+// The size of one step of an integer score, log2(e) * scale * query scale * key scale, as a fixed-point factor.
 // A score that is d below the largest has the weight 2^-((d >> right) * factor / 2^27).
 struct ScoreScale {
   uint32_t factor;  // of 16 significant bits, below 2^27
@@ -29,7 +29,7 @@ struct ScoreScale {
   uint32_t end;  // weights are zero from d >> right = end on, where (end * factor) >> 16 reaches 15 * 2^11; at most 15 * 2^12
 };
 
-// What a step of the output means in steps of the values: value scale / output scale, and the two zero points.
+// The step of the values in steps of the output, value scale / output scale, and the two zero points.
 struct OutputScale {
   int32_t factor;      // value scale / output scale * 2^shift: 2^14 … 2^15 - 1
   int32_t shift;       // -4 … 25
@@ -56,8 +56,7 @@ ATTEND_CONSTEXPR_14 Normalised normalise(double number, int bits) {
 
 }  // namespace integer_detail
 
-// Whether score_scale takes a number: 0 <= step < 1. One step of a score that changes a weight by more than a factor of two is
-// no use.
+// Whether score_scale takes a number: 0 <= step < 1, so that one step of a score changes a weight by less than a factor of two.
 constexpr bool is_score_step(double step) { return step >= 0 && step < 1; }
 
 // step: scale * query scale * key scale * log2(e). One so small that no difference of scores changes a weight counts as zero.
@@ -103,8 +102,8 @@ struct IntegerProblem {
   int score_scale_stride;
   const OutputScale* output_scales;  // of query head h likewise
   int output_scale_stride;
-  int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves; embedded
-                  // processors take at most a tile's
+  int row_block;  // >= 1: query rows, tokens * query heads per key/value head, that one pass over the keys serves;
+                  // on embedded processors at most config::integer_tile_rows are used
   int key_block;  // a multiple of integer_chunk, >= 1 of them: keys that are packed at a time
   void* scratch;  // integer_scratch_bytes(…), aligned to config::alignment; unspecified before and after
 };
@@ -156,8 +155,8 @@ constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_di
   return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim, keys > segment_keys).end);
 }
 
-// What a call can be asked for beyond its problem; all of it is off in IntegerOptions{}. It stands apart, so that calls without
-// it hold none of its code.
+// The options of a call; all of them are off in IntegerOptions{}. They are a struct of their own, so that calls without options
+// hold none of their code.
 enum class IntegerFormat : uint8_t { int8, int16, float32 };
 
 struct IntegerOptions {
@@ -188,7 +187,10 @@ struct IntegerOptions {
   int sink_chunks = 0;
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many
 
-  int origin = 0;  // arrays: position of the key that data points to, a multiple of segment_keys; keys before do not exist
+  // Arrays: position of the key that data points to, a multiple of segment_keys. Keys before it do not exist: a call begins
+  // with key `origin` where first_key is less. With states, new ones then begin at origin; those that go on require origin <=
+  // first_key.
+  int origin = 0;
 
   // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t*, takes for each
   // row its value_dim sums, its exponent and its denominator.

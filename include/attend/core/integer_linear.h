@@ -1,5 +1,5 @@
 // Linear projections in integers: 8-bit inputs and weights, and not one float instruction. Plain structs, as in core_linear.h;
-// nothing is checked here. It stands apart, so that programs without such projections hold none of their code.
+// nothing is checked here. Programs without such projections hold none of their code.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// What stands around attention in a transformer block, under the typed surface: normalisation, activations, rotary positions,
+// The functions around attention in a transformer block, under the typed surface: normalisation, activations, rotary positions,
 // residual addition. Plain structs of pointers, extents and strides; nothing here is checked. All extents and strides count
 // floats. Every function gives the same bits on every target and backend, as the rest of the library does.
 #pragma once
@@ -33,7 +33,7 @@ inline bool is_within(float number, float smallest, float largest) {
   return bits >= low && bits <= high;
 }
 
-// What surfaces take as the epsilon of a normalisation, and as base and scaling of rotary positions.
+// The ranges of the epsilon of a normalisation, and of base and scaling_factor of rotary positions.
 inline bool is_epsilon(float epsilon) { return is_within(epsilon, 1e-30f, 1e30f); }
 inline bool is_rotary_base(float base, float scaling_factor) {
   return is_within(base, 2.0f, 1e12f) && is_within(scaling_factor, 1.0f, 65536.0f);
@@ -64,8 +64,8 @@ void activate(const float* from, const float* by, int count, float* to);
 // y[i] += x[i] * factor, rounded once.
 void add(const float* x, float factor, int count, float* y);
 
-// How far each pair turns from one position to the next, in units of 2^-64 of a turn: base^(-i / pairs) / scaling_factor
-// radians. base is 2 to 1e12, scaling_factor 1 to 65536.
+// The angle by which each pair turns from one position to the next, in units of 2^-64 of a turn: base^(-i / pairs) /
+// scaling_factor radians. base is 2 to 1e12, scaling_factor 1 to 65536.
 void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns);
 
 // Cosines and sines of the angles of a position, [pairs] each.

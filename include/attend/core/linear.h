@@ -1,6 +1,6 @@
 // The run-time core of linear projections: a plain struct of pointers, extents and strides, and functions that take it.
 //
-// It stands apart from core.h so that programs without projections hold none of its code. Nothing is checked here; linear.h is
+// Programs without projections hold none of its code. Nothing is checked here; linear.h is
 // the typed surface.
 #pragma once
 
@@ -59,7 +59,7 @@ template <Format format>
 void run_linear(const Linear& linear);
 
 // The same where the layout is known when the program is compiled, and whether there is one token; linear.panels and
-// linear.tokens must say the same. On embedded processors it has none of the code of others.
+// linear.tokens must agree. On embedded processors it has none of the code of others.
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear);
 

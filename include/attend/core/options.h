@@ -1,7 +1,7 @@
-// What a call of the core can be asked for beyond core::Problem: windows, masks, biases, a soft cap, sinks; more results;
+// The options of a call of the core beyond core::Problem: windows, masks, biases, a soft cap, sinks; more results;
 // number formats; rings and pages; states that stop after some keys and go on later. All of it is off in Options{}.
 //
-// It stands apart from core.h so that calls without it hold none of its code. Nothing is checked here either.
+// Calls without options hold none of its code. Nothing is checked here either.
 #pragma once
 
 #include <stddef.h>
@@ -38,10 +38,14 @@ enum class Scores : uint8_t {
 // Keys lie in panels of 16, at multiples of 16 of their positions. Panel g of a sequence lies where panel `slot` of one long
 // array or cache would: slot = g, or what a table of pages or a ring makes of it.
 struct Paging {
-  const int32_t* pages = nullptr;  // null: none. Page of each page_panels panels: slot =
-  int page_panels = 0;             // pages[g / page_panels] * page_panels + g % page_panels
-  int ring_panels = 0;  // 0: none. Otherwise slot = sink_panels + g % ring_panels for the last ring_panels panels of the keys
-  int sink_panels = 0;  // that exist, and g for others, of which only g < sink_panels are ever read
+  // A table of pages of page_panels panels each: slot = pages[g / page_panels] * page_panels + g % page_panels. Null: none.
+  const int32_t* pages = nullptr;
+  int page_panels = 0;
+
+  // A ring: slot = sink_panels + g % ring_panels for the last ring_panels panels of the keys that exist. For others slot = g,
+  // of which only g < sink_panels are ever read. 0: none.
+  int ring_panels = 0;
+  int sink_panels = 0;
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
@@ -52,38 +56,52 @@ __attribute__((always_inline)) constexpr int first_ring_panel(const Paging& pagi
 }
 
 struct Options {
-  // A query at position p = problem.offset + token (no overflow) sees key j, if causal or not, only where
-  int left = -1;   //   j >= p - left, or j < sink_tokens (negative: any)
-  int right = -1;  //   j <= p + right (negative: any)
+  // A window: a query at position p = problem.offset + token, which must not overflow, sees key j only where j >= p - left or
+  // j < sink_tokens, and where j <= p + right. A negative left or right is no limit. problem.causal counts besides.
+  int left = -1;
+  int right = -1;
   int sink_tokens = 0;
-  Mask visible = {};  // uint8_t: 0 masks a key. With visible_bits: bit n % 8, from the lowest, of byte n / 8 is element n
-  bool visible_bits = false;  // (strides count bits then)
-  Mask bias = {};  // float: added to the score in natural-log units, after the cap; -inf masks the key (option_arrays.h)
+
+  // A mask of uint8_t: 0 masks a key. With visible_bits, bit n % 8, from the lowest, of byte n / 8 is element n, and strides
+  // count bits.
+  Mask visible = {};
+  bool visible_bits = false;
+
+  // Floats that are added to scores in natural-log units, after the cap. -inf masks the key; from -2.36e38 down its weight is
+  // 0, and from 2.36e38 up the output is NaN (option_arrays.h).
+  Mask bias = {};
 
   const float* alibi_slopes = nullptr;  // [query_heads] ALiBi: slope * (j - p) is added
-  const float* relative = nullptr;     // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left,
-  ptrdiff_t relative_head_stride = 0;  // relative_right) + relative_left of a head's row is added
+
+  // [query_heads][relative_left + 1 + relative_right]: number clamp(j - p, -relative_left, relative_right) + relative_left of a
+  // head's row is added.
+  const float* relative = nullptr;
+  ptrdiff_t relative_head_stride = 0;
   int relative_left = 0;
   int relative_right = 0;
+
   float soft_cap = 0.0f;               // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
   const float* sink_logits = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
 
   Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
-  Tensor<float> scores =
-      {};  // [queries][query_heads][score_keys]; null: none. With states, columns
-           // first_key ... problem.keys - 1 are written, otherwise all. Keys at or after problem.keys count as masked
+
+  // [queries][query_heads][score_keys]; null: none. With states, columns first_key ... problem.keys - 1 are written, otherwise
+  // all. Keys at or after problem.keys count as masked.
+  Tensor<float> scores = {};
   int score_keys = 0;  // >= problem.keys, where there are scores
   Scores score_stage = Scores::raw;
 
-  // Of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
+  // Formats of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
   Format query_format = Format::float32;  // no int8
   Format key_format = Format::float32;
   Format value_format = Format::float32;
   Format output_format = Format::float32;  // no int8
-  const float* key_scales =
-      nullptr;  // int8: [kv_heads][slot * 16 + j % 16 - origin], what a key is multiplied by (its score is)
-  const float* value_scales = nullptr;  // likewise for values (weights are)
-  ptrdiff_t key_scale_stride = 0;       // from head to head
+
+  // int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score; and that of a value, which
+  // multiplies its weight.
+  const float* key_scales = nullptr;
+  const float* value_scales = nullptr;
+  ptrdiff_t key_scale_stride = 0;  // from head to head
   ptrdiff_t value_scale_stride = 0;
 
   Paging paging = {};
@@ -113,8 +131,8 @@ inline void move_queries(Options& options, int tokens, int heads) {
   move_tensor(options.states);
 }
 
-// A state: maximum, 3 numbers of its own, denominator of 16 lanes; and [value_dim] each: the chain of keys, the segment, and
-// the segments before.
+// A state: the running maximum, the maximum and the denominator of the segments before, the next key, and the denominator of 16
+// lanes; then [value_dim] each: the chain of keys, the segment, and the segments before.
 constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options: room for the
@@ -136,7 +154,7 @@ template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
 
 // As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
-// scores have no weights. Of a ring, paging.ring_tokens is said, because a part has only the first keys. Segments without a key
+// scores have no weights. Over a ring, set paging.ring_tokens, because a part has only the first keys. Segments without a key
 // that some token sees by position are left out, unless there are scores. Scratch has option_scratch_floats(…) floats.
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts);
 void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials);
@@ -145,8 +163,8 @@ void add_key_parts(const Problem& problem, const Options& options, const float* 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
 
-// A state has one number for its owner. set_next_key() writes it to the states of a part of run_part, have_next_key() says
-// whether they all have it, next_key() reads one. run and merge overwrite it.
+// A state has one number for its owner. The number is the next key of the state. set_next_key() writes it to the states of a
+// part of run_part, have_next_key() tests whether all of them have it, next_key() reads one. run and merge overwrite it.
 void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
 bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
 int next_key(const float* state);
@@ -192,7 +210,7 @@ constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
-// ring, tokens that are no longer in its panels are overwritten; those of sink tokens are kept besides.
+// ring, tokens that are no longer in its panels are overwritten; those of sink tokens are kept.
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.

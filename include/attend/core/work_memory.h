@@ -1,5 +1,5 @@
 // The layout of work memory: where each array lies, in floats from the beginning, and where the last one ends. The functions
-// that say how much a call needs (core::scratch_floats, core::option_scratch_floats) and the code that uses it both read it
+// that compute how much a call needs (core::scratch_floats, core::option_scratch_floats) and the code that uses it both read it
 // here.
 //
 // Always inlined: at -O0 they would be functions that backends with other instructions share.
@@ -46,7 +46,7 @@ struct EmbeddedMemory {
 };
 
 // The same with options, for a block of so many rows:
-//   rows     [rows] what is noted of each row
+//   rows     [rows] the notes of each row
 //   states   [rows] states without their chains, [state_floats]. Not used with states, which have their own
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
@@ -77,7 +77,7 @@ struct EmbeddedOptionMemory {
   }
 };
 
-// What the size of work memory depends on.
+// The extents that the size of work memory depends on.
 struct WorkExtents {
   int rows;  // query rows of a block
   int keys;  // keys of a block

@@ -1,4 +1,4 @@
-// What follows the arrays of a call: work memory, options, a part; each is found by its type.
+// The arguments of a call after its arrays: work memory, options, a part; each is found by its type.
 #pragma once
 
 #include "../options.h"
@@ -7,7 +7,7 @@
 namespace attend {
 namespace detail {
 
-// What may follow the arrays of a call, each at most once and in this order.
+// The kinds of arguments after the arrays of a call, each at most once and in this order.
 enum class Kind { other, work, options, part };
 
 template <class Type>
@@ -28,13 +28,13 @@ struct KindOf<Part> {
   static constexpr Kind kind = Kind::part;
 };
 
-// What a call without options or without a part takes: objects, so that none is made on the caller's stack.
+// The defaults of a call without options or without a part: objects, so that none is made on the caller's stack.
 struct Whole {};
 struct NoOptions : Options {};  // a type of its own, so that checks of what nobody has set cost nothing
 inline constexpr NoOptions no_options{};
 inline constexpr Whole whole{};
 
-// The argument of a kind, or what stands for it.
+// The argument of a kind, or its default.
 template <Kind kind, class Fallback>
 constexpr Fallback& pick(Fallback& fallback) {
   return fallback;
@@ -62,7 +62,7 @@ constexpr bool is_score_options(const ScoreOptions<Shape>*) {
   return true;
 }
 
-// What a call was given after its arrays.
+// The arguments of a call after its arrays.
 template <class Shape, class... More>
 struct CallArguments {
   static constexpr bool in_order() {

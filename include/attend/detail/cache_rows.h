@@ -42,7 +42,7 @@ struct FormatOf<bfloat16> : FormatIs<core::Format::bfloat16, uint16_t> {};
 template <>
 struct FormatOf<int8> : FormatIs<core::Format::int8, int8_t> {};
 
-// A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays say how many keys there are
+// A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays set the number of keys
 // and how they lie, and what a ring keeps.
 struct OptionCall {
   core::Problem problem{};
@@ -167,7 +167,7 @@ class FormatCacheRows {
   }
 
  private:
-  // Tensors of the core say float, whatever they are of.
+  // Tensors of the core have the type float, whatever numbers they hold.
   static const float* as_floats(const void* numbers) { return static_cast<const float*>(numbers); }
 
   FormatRows<KeyFormat, rows, size_t(Dims::head_dim)> keys_{};

@@ -1,4 +1,4 @@
-// What decides the numbers of a call that is made of several calls, with a State or with Partials: all of them must say the
+// The settings that decide the numbers of attention in several calls, with a State or with Partials: all of them must set the
 // same, or the result would be of none of them.
 #pragma once
 
@@ -68,7 +68,7 @@ inline bool same_settings(const CallSettings& a, const CallSettings& b) {
   return true;
 }
 
-// Whether options say nothing else than what a call was made with. Sink logits and a log-sum-exp must be said again, because
+// Whether options are those that a call was made with, or not set. Sink logits and a log-sum-exp must be set again, because
 // they take effect only now.
 template <class Shape>
 bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& options) {

@@ -1,4 +1,4 @@
-// Calls with Options over arrays and plain caches: what is refused, and how a problem of the core is filled in.
+// Calls with Options over arrays and plain caches: their checks, and how a problem of the core is filled in.
 #pragma once
 
 #include "arguments.h"
@@ -8,7 +8,7 @@ namespace detail {
 
 inline bool is_part(const Whole&) { return true; }
 
-// Whether anything in the options depends on the positions of queries. causal: whether the call is, if they do not say.
+// Whether anything in the options depends on the positions of queries. causal: whether the call is by default.
 [[gnu::always_inline]] inline bool are_positioned(const Options& options, bool causal) {
   return options.causal.or_else(causal);
 }
@@ -18,7 +18,7 @@ bool are_positioned(const ScoreOptions<Shape>& options, bool causal) {
          options.alibi_slopes.data != nullptr || options.relative_bias.data != nullptr;
 }
 
-// The same over a cache: a ring has a window, whatever the options say.
+// The same over a cache: a ring always has a window.
 template <class Cache, class AnyOptions>
 [[gnu::always_inline]] inline bool is_positioned(const AnyOptions& options, bool causal) {
   return CacheTraits<Cache>::is_ring || are_positioned(options, causal);
@@ -30,7 +30,7 @@ template <class Cache, class AnyOptions>
   return !positioned || options.offset.given || options.query_length.or_else(tokens) <= held;
 }
 
-// An offset is said where it does something, and only there. Queries over arrays that have none are the first tokens of the
+// An offset must be set where it does something, and only there. Queries over arrays that have none are the first tokens of the
 // keys where there are as many of both: as the array has, or as are valid.
 //   held  keys of the array or cache
 [[gnu::always_inline]] inline Status check_offset(const Options& options, bool positioned, bool cached, int queries, int held) {
@@ -39,13 +39,12 @@ template <class Cache, class AnyOptions>
   return clear ? Status::ok : Status::ambiguous_offset;
 }
 
-// The cache is empty although queries attend to it: an append was forgotten, unless the options say that there are no keys.
+// The cache is empty although queries attend to it: an append was forgotten, unless the options set key_length to 0.
 [[gnu::always_inline]] inline bool lacks_tokens(const Options& options, bool cached, int queries, int held) {
   return cached && held == 0 && queries > 0 && !options.key_length.given;
 }
 
-// What a plain call brings: first elements of its arrays, how many tokens they have, and whether it is causal if its options do
-// not say.
+// The arguments of a plain call: first elements of its arrays, their tokens, and whether it is causal by default.
 struct Call {
   const float* query;
   float* output;
@@ -68,7 +67,7 @@ inline Status run_part_of(const core::Problem& problem, const Part& part) {
   return Status::ok;
 }
 
-// Refuses what is out of range, fills in what the options say, and runs.
+// Refuses what is out of range, fills in what the options set, and runs.
 template <class PlanType, class Dims, class AnyPart>
 Status run_plain(const Call& call, const Options& options, const AnyPart& part) {
   const int queries = options.query_length.or_else(call.queries);

@@ -1,4 +1,4 @@
-// What functions over arrays take: C arrays of floats of any number of extents, Vectors, and Query, Key, Value and Output.
+// The arrays that functions take: C arrays of floats of any number of extents, Vectors, and Query, Key, Value and Output.
 #pragma once
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct Vectors {
 
 namespace detail {
 
-// The innermost element of an array type and its extents. What is no array has none.
+// The innermost element of an array type and its extents. A type that is no array has none.
 template <class Type>
 struct ArrayExtents {
   using Element = Type;
@@ -114,7 +114,7 @@ constexpr bool are_floats = (FloatArray<Arrays>::is_floats && ...);
 template <class First, class... Others>
 constexpr bool are_as_many = !are_floats<First, Others...> || ((FloatArray<First>::count == FloatArray<Others>::count) && ...);
 
-// Stands for an array that is left out.
+// The argument in place of an array that is left out.
 struct None {};
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What integer attention works on: arrays of 8-bit numbers, and what these numbers mean.
+// Arrays of integer attention: 8-bit numbers, and the scales that give them their meaning.
 #pragma once
 
 #include "../core/integer.h"
@@ -22,7 +22,7 @@ struct IntegerOutput : detail::Rows<tokens, detail::Checked<Shape>::query_heads,
 template <class Shape, int tokens = 1>
 struct Int16Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim, int16_t> {};
 
-// What a number of a tensor means: scale * (number - zero_point).
+// The scale of a tensor: a number stands for scale * (number - zero_point).
 struct TensorScale {
   double scale;
   int zero_point;
@@ -30,13 +30,14 @@ struct TensorScale {
   constexpr TensorScale(double of_one_step, int zero = 0) : scale(of_one_step), zero_point(zero) {}
 };
 
-// What the numbers of a call mean. Made once, best as a constant: the call itself computes with integers only.
+// The scales of a call. Made once, best as a constant: the call itself computes with integers only.
 //
 //   constexpr attend::Quantisation<Wake> quantisation(0.031, 0.027, 0.02, {0.008, -3});
 //
-// Scales are finite and above 0. log2(e) * scale * query scale * key scale must be below 1, and value scale / output scale
+// The scales of queries, keys, values and outputs are finite and above 0; `scale`, that of the scores, is 0 or above. log2(e) *
+// scale * query scale * key scale must be below 1 (scale * query scale * key scale below ln 2), and value scale / output scale
 // within 2^-10 … 2^18; calls refuse others with bad_quantisation. The zero point of the keys makes no difference to a softmax
-// and is not asked for; that of the queries is an option. `heads` is 1, or query_heads to say each head's with set_head.
+// and has no place here; that of the queries is an option. `heads` is 1, or query_heads: then set_head sets each head's.
 template <class Shape, int heads = 1>
 class Quantisation {
   using Dims = detail::Checked<Shape>;
@@ -79,8 +80,8 @@ class Quantisation {
   Status status_;
 };
 
-// What an integer call can be asked for beyond Options, as ScoreOptions of calls in floats. Options::scale has no effect and is
-// refused: it is part of the Quantisation.
+// The options of an integer call beyond Options, as ScoreOptions are for calls in floats. Options::scale is refused: it is part
+// of the Quantisation.
 template <class Shape>
 struct IntegerOptions : Options {
   Setting<int> window_left{};         // >= 0: j >= p - window_left, or j < sink_tokens

@@ -93,7 +93,7 @@ class IntegerKvCache
   static_assert(max_tokens <= integer_keys,
                 "attend: an IntegerKvCache has at most 65535 tokens; an IntegerRingCache has no end");
 
-  // Keeps the first length tokens. bad_length, and no change, when length is negative or more than are held.
+  // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
   constexpr Status truncate(int length) {
     if (length < 0 || length > this->length_) return Status::bad_length;
     this->length_ = length;
@@ -110,7 +110,7 @@ class IntegerRingCache
 
 namespace detail {
 
-// What integer calls ask of the type of a cache; of other types the shape is void.
+// The traits of an integer cache's type; of other types the shape is void.
 template <class Type>
 struct IntegerCacheTraits {
   using ShapeType = void;

@@ -1,4 +1,4 @@
-// Calls of integer attention: what is refused, and how a problem of the core is filled in.
+// Calls of integer attention: their checks, and how a problem of the core is filled in.
 #pragma once
 
 #include "calls.h"
@@ -30,7 +30,7 @@ bool are_positioned(const IntegerOptions<Shape>& options, bool causal) {
   return options.causal.or_else(causal) || options.window_left.given || options.window_right.given;
 }
 
-// What follows the quantisation of a call.
+// The arguments of a call after its quantisation.
 template <class Shape, class... More>
 struct IntegerCallArguments {
   static constexpr bool in_order = CallArguments<Shape, More...>::checked;
@@ -128,7 +128,7 @@ void set_integer_query(core::IntegerProblem& problem, const IntegerQuery<Shape, 
 template <class Shape, class OutputArray>
 void set_integer_output(core::IntegerProblem& problem, OutputArray& output) {
   using Dims = Checked<Shape>;
-  // Tensors of the core say int8_t, whatever they are of.
+  // Tensors of the core have the type int8_t, whatever numbers they hold.
   void* const data = output.data;
   problem.output = {static_cast<int8_t*>(data), ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
 }
@@ -153,7 +153,7 @@ void set_integer_keys(core::IntegerProblem& problem, const Cache& cache) {
   problem.keys = cache.length();
 }
 
-// Refuses what is out of range, and fills in what Options say. held: keys of the arrays or of the cache.
+// Refuses what is out of range, and fills in what Options set. held: keys of the arrays or of the cache.
 template <class AnyOptions>
 [[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options,
                                                               bool causal, bool cached, bool positioned) {
@@ -181,7 +181,7 @@ Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options
   return prepare_integers_inlined(problem, options, causal, cached, positioned);
 }
 
-// Likewise what IntegerOptions say more. Over a ring, `more` says already what it keeps.
+// Likewise the further fields of IntegerOptions. Over a ring, `more` already has what the ring keeps.
 template <class Shape>
 Status prepare_integer_options(core::IntegerOptions& more, const IntegerOptions<Shape>& options,
                                const core::IntegerProblem& problem) {

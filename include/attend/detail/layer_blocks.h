@@ -1,5 +1,4 @@
-// How a multi-head layer goes over its tokens, block by block, and the work memory of that: for typed layers and those of the C
-// surface.
+// The loop of a multi-head layer over blocks of its tokens, and its work memory: for typed layers and those of the C surface.
 #pragma once
 
 #include "../core/linear.h"
@@ -8,14 +7,14 @@
 namespace attend {
 namespace detail {
 
-// Where a layer's work memory has what, in floats, for a block of its tokens: first what projections or attention take, then
+// The layout of a layer's work memory, in floats, for a block of its tokens: first that of projections or attention, then
 // queries where their keys were before, outputs where values were, and keys and values that no cache keeps. Extents of C may
 // make more of it than can be addressed.
 struct LayerMemory {
   int block;
   uint64_t projecting, first, second, keys, values, floats;
 
-  // of: query_heads, kv_heads, head_dim and value_dim
+  // extents: query_heads, kv_heads, head_dim and value_dim
   template <class Extents>
   [[gnu::always_inline]] constexpr LayerMemory(const Extents& extents, int tokens, int kept_tokens, uint64_t attention)
       : block(smaller(tokens, config::layer_tokens)),
@@ -30,7 +29,7 @@ struct LayerMemory {
   static constexpr uint64_t aligned(uint64_t count) { return (count + line - 1) / line * line; }
 };
 
-// One call of a layer, when what is out of range has been refused: blocks of tokens go through the layer one after another.
+// One call of a layer, whose arguments were checked: blocks of tokens go through the layer one after another.
 //
 //   for each block of tokens:  keys and values = projections; steps; store
 //   for each block of tokens:  queries = projection; steps; attention; output = projection

@@ -1,4 +1,4 @@
-// How the calls of multi-head layers go over their tokens: projections, attention and projection again, block by block.
+// The calls of multi-head layers: projections, attention and projection again, block by block.
 #pragma once
 
 #include "../attention.h"
@@ -119,7 +119,8 @@ void run_option_part_of(OptionCall& of_block, const LayerCall<Types...>& call) {
   run_option_blocks<Runner>(of_block.problem, of_block.options, call);
 }
 
-// What is attended to: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work memory.
+// The keys and values of a layer: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work
+// memory.
 template <class Cache, int block>
 struct AppendedCache {
   using Shape = typename CacheTraits<Cache>::ShapeType;
@@ -145,7 +146,7 @@ bool overlaps_partly(const X& x, const Y& y) {
   return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
 }
 
-// What the calls of layers ask of their arrays.
+// The requirements of layers on their arrays.
 template <class Layer, class X, class Y>
 constexpr bool are_token_vectors() {
   using From = VectorsOf<X>;
@@ -172,7 +173,7 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
                   "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
                   "attend::LayerOptionWorkspace<Shape, tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                  "attend: a RingCache serves at most as many query tokens at once as its tokens_at_once says");
+                  "attend: a RingCache serves at most tokens_at_once query tokens at once");
     const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
                                                                   at, position};
     using Block = OptionPlan<Shape, Memory::block>;

@@ -1,4 +1,4 @@
-// Work memory of multi-head layers: how much a call takes, and the types that have it.
+// Work memory of multi-head layers: the size for each call, and the types that have it.
 #pragma once
 
 #include "layer_blocks.h"

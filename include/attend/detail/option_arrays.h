@@ -1,5 +1,5 @@
-// Arrays that a call with ScoreOptions (score_options.h) reads or fills beside its queries, keys and values. How a mask or bias
-// is shared is in its type: an extent of 1 means the same for all queries, or for all heads.
+// Arrays that a call with ScoreOptions (score_options.h) reads or fills beside its queries, keys and values. The type of a
+// mask or bias shows what shares it: an extent of 1 means the same for all queries, or for all heads.
 //
 //   attend::Mask<1, 1, keys> padding;                  // of every query of every head
 //   attend::BitMask<queries, 1, keys> tree;            // of each query, shared by the heads
@@ -37,8 +37,8 @@ struct BitMask {
 
 // bias[query][head][key] is added to the score, in natural-log units. -infinity masks the key, whatever the key and value hold.
 // A number at or below -2.36e38, such as the lowest float, of which many masks are made, makes the score -infinity: the key has
-// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. At 2.36e38 and above the score is
-// infinity, and the row's output NaN.
+// weight 0, and a row of such keys only gives zeros; but a NaN in its key or value is seen. A number at or above 2.36e38 makes
+// the score infinity, and the row's output NaN.
 template <int queries, int heads, int keys>
 struct Bias {
   static_assert(queries >= 1 && heads >= 1 && keys >= 1, "attend: extents of a bias must be at least 1");
@@ -61,7 +61,7 @@ struct RelativeBias {
 };
 
 // lse[token][head], filled by a call: ln of the sum of exp(score) over the keys that the query sees, the sink included.
-// -infinity where there is none.
+// -infinity where it sees none.
 template <class Shape, int tokens = 1>
 struct Lse {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
@@ -71,7 +71,7 @@ struct Lse {
   constexpr const auto& operator[](int token) const { return data[token]; }
 };
 
-// scores[token][head][key], filled by a call with what the scores are at some stage, in natural-log units.
+// scores[token][head][key], filled by a call with the scores of a stage, in natural-log units.
 template <class Shape, int tokens, int keys>
 struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys> {
   static_assert(keys >= 1, "attend: scores need at least 1 key");
@@ -83,7 +83,7 @@ using ScoreStage = core::Scores;
 
 namespace detail {
 
-// Which of the arrays above a type is, and its extents.
+// The kind of an array type above, and its extents.
 enum class ArrayKind { other, mask, bits, bias, relative };
 
 template <ArrayKind array_kind, int query_count, int head_count, int key_count, int row_numbers = key_count>
@@ -114,8 +114,8 @@ constexpr bool has_heads() {
   return ExtentsOf<Type>::heads == 1 || ExtentsOf<Type>::heads == Checked<Shape>::query_heads;
 }
 
-// What options keep of an array: where it is, and its extents. It must live as long as the options are used, so temporaries are
-// refused. Braces turn an option off: options.mask = {}.
+// The address and the extents of an array, as options keep them. The array must live as long as the options are used, so
+// temporaries are refused. Braces turn an option off: options.mask = {}.
 template <class Shape>
 struct MaskSetting {
   core::Mask mask = {};
@@ -207,7 +207,7 @@ struct HeadSetting {
     static_assert(
         !Same<Array, Array>::value,
         "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query "
-        "heads, which outlives the call: no temporary, and no pointer, which does not say how many there are");
+        "heads, which outlives the call: no temporary, and no pointer, whose length is unknown");
   }
   template <class Array>
   constexpr HeadSetting(Array& array) {

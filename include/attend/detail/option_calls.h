@@ -1,5 +1,5 @@
-// Calls with ScoreOptions, or over caches that are not plain: what is refused, and how a problem of the core and its options
-// are filled in.
+// Calls with ScoreOptions, or over caches that are not plain: their checks, and how a problem of the core and its options are
+// filled in.
 #pragma once
 
 #include "calls.h"
@@ -70,8 +70,8 @@ inline bool is_in_ring(const OptionCall& call, int held) {
   return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
 }
 
-// The functions below refuse what is out of range, and fill in what the options say. `causal` is whether the call is, if they
-// do not say. Calls with Options over rings and other formats have the code of the first only.
+// The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
+// default. Calls with Options over rings and other formats have the code of the first only.
 template <class Shape>
 Status prepare_common(OptionCall& call, const Options& options, bool causal, bool positioned) {
   core::Problem& problem = call.problem;
@@ -160,7 +160,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   return Status::ok;
 }
 
-// How a call is made that can have all options. One that asks for a window at most has less code: FormatCacheRows::run_window.
+// Runs a call that can have all options. One with a window at most has less code: FormatCacheRows::run_window.
 struct OptionRunner {
   static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
 };

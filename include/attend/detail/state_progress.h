@@ -1,5 +1,4 @@
-// How far a state has come through the keys of its queries: what State of states.h and IntegerState of integer_states.h have in
-// common.
+// The progress of a state through the keys of its queries, for State of states.h and IntegerState of integer_states.h.
 #pragma once
 
 #include "../core/attention.h"
@@ -18,9 +17,9 @@ class Progress {
     return Status::ok;
   }
 
-  // The key that is taken next.
+  // The next key.
   constexpr int next() const { return next_; }
-  // How many queries the state is of, and whether anything, be it no keys, was taken since begin().
+  // The number of queries of the state, and whether it has taken a call, be it one without keys, since begin().
   constexpr int queries() const { return queries_; }
   constexpr bool begun() const { return begun_; }
 
@@ -36,7 +35,7 @@ class Progress {
     finished_ = false;
   }
 
-  // There is something to finish, which was not finished already.
+  // Whether the state has taken something since begin() and since the last finish.
   constexpr bool can_finish() const { return begun_ && !finished_; }
   constexpr void finish() { finished_ = true; }
 

@@ -1,4 +1,4 @@
-// Work memory of calls: how much each takes, and the types that have it.
+// Work memory of calls: the size for each call, and the types that have it.
 #pragma once
 
 #include "../kv_cache.h"
@@ -101,8 +101,8 @@ struct Workspace<Shape, queries, over_cache>
     : detail::WorkFloats<detail::Plan<Shape, queries, detail::WorkspaceCapacity<Shape>::value, true>::floats> {};
 
 // The same for calls with ScoreOptions, or over a RingCache or a cache of another format, decode too; however many keys there
-// are. It is a type of its own because it is larger: a part with 64 KB of memory should not pay for options that it does not
-// use.
+// are. It is a type of its own because it is larger: a processor with 64 KB of memory should not pay for options that it does
+// not use.
 template <class Shape, int queries = 1>
 struct OptionWorkspace : detail::WorkFloats<detail::OptionPlan<Shape, queries>::floats> {};
 

@@ -1,4 +1,4 @@
-// How integer attention with AVX-512 VNNI computes a row whose keys and values are read where they lie, in rows or in panels.
+// A row of integer attention with AVX-512 VNNI whose keys and values are read where they lie, in rows or in panels.
 #pragma once
 
 #include "../x86/integer_quads.h"

@@ -1,4 +1,4 @@
-// How integer attention with AVX-512 packs chunks of keys and values: sixteen keys, or two rows of values, at a time.
+// The packing of chunks of keys and values for integer attention with AVX-512: sixteen keys, or two rows of values, at a time.
 #pragma once
 
 #include "../x86/integer_key_bytes.h"

@@ -82,7 +82,7 @@ struct IntegerDspValues : IntegerDspSoftmax {
   // 2 rows, 4 columns, 2 keys at a time: 18 instructions for 16 products. One address would be too many for the registers. So
   // weights are pushed to the stack, last ones first, each pair of keys with the distance of its values, and popped: three
   // words of one instruction. Of each fourth pair, and where code is to be small of
-  // each, the distance is doubled, and its last bit says whether another follows. A whole chunk begins its sums with its first
+  // each, the distance is doubled, and its last bit is set where another follows. A whole chunk begins its sums with its first
   // pair.
   //   r0-r3 r4-r7 sums of both rows   r8 r9 r10 values   r10 their distance   r11 r12 weights   lr address of values
   ATTEND_HOT ATTEND_NOINLINE static void values_of_rows(Values& values) {

@@ -1,5 +1,5 @@
-// What AArch64 has and 32-bit Arm lacks: 32 registers, multiply-adds by lane, and instructions for half of what takes several
-// there.
+// The operations of AArch64 that 32-bit Arm lacks: 32 registers, multiply-adds by lane, and instructions for half of what takes
+// several there.
 #pragma once
 
 #include <arm_neon.h>

@@ -1,4 +1,4 @@
-// What 32-bit Arm with NEON and VFPv4 has: 16 registers, and some instructions that compilers make no use of.
+// The operations of 32-bit Arm with NEON and VFPv4: 16 registers, and some instructions that compilers make no use of.
 #pragma once
 
 #include <arm_neon.h>

@@ -1,4 +1,4 @@
-// What the kernels of integer attention on NEON share: loads that end where rows do, and how sums are merged.
+// The common operations of integer attention on NEON: loads that end where rows do, and how sums are merged.
 #pragma once
 
 #include <arm_neon.h>
@@ -9,7 +9,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Scores and weights share memory, so loads and stores say nothing about types.
+// Scores and weights share memory, so loads and stores have no types.
 template <class Vector>
 ATTEND_ALWAYS_INLINE Vector load(const void* from) {
   Vector vector;

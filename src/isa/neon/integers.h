@@ -1,4 +1,4 @@
-// The kernels of integer attention on Arm's NEON. A build has dot products of 8 bits where its flags say so, for example
+// The kernels of integer attention on Arm's NEON. A build has dot products of 8 bits where its flags allow them, for example
 // -march=armv8.2-a+dotprod or -mcpu=neoverse-n1; other builds widen to 16 bits. Big-endian processors and builds without memory
 // for packed keys take the kernels in plain C++.
 #pragma once
@@ -121,7 +121,7 @@ struct IntegerNeon : IntegerNeonProducts {
     return vaddq_s32(vrshlq_s32(number, vdupq_n_s32(-end.shift)), vdupq_n_s32(end.offset));
   }
 
-  // How far four scores are below the largest, shifted to the right; what has more than 16 bits is past `end` anyway.
+  // The distances of four scores from the largest, shifted to the right. One of more than 16 bits is past `end` anyway.
   static ATTEND_ALWAYS_INLINE uint16x4_t distances(const int32_t* scores, int32_t largest, const core::ScoreScale& scale) {
     const int32x4_t below = vsubq_s32(vdupq_n_s32(largest), load<int32x4_t>(scores));
     return vqmovn_u32(vshlq_u32(vreinterpretq_u32_s32(below), vdupq_n_s32(-scale.right)));

@@ -1,4 +1,4 @@
-// How instruction sets that multiply quads of bytes prepare integer attention. A chunk of keys lies as
+// The preparation of integer attention for instruction sets that multiply quads of bytes. A chunk of keys lies as
 //
 //   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
 //
@@ -13,7 +13,7 @@ namespace attend::ATTEND_ISA {
 namespace {
 
 struct IntegerKeyBytes {
-  // What the scores of a row begin at, then its query from byte `query_at` on.
+  // The number at which the scores of a row begin, then its query from byte `query_at` on.
   using Query = int8_t;
   static constexpr int query_at = 64;
   static void prepare(const int8_t* query, int head_dim, void* memory) {

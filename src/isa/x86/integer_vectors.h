@@ -51,7 +51,7 @@ ATTEND_ALWAYS_INLINE void interleave_bytes(Vector (&rows)[4]) {
   rows[3] = high_16(high_01, high_23);
 }
 
-// What combines the lanes of several rows.
+// The operations that combine the lanes of several rows.
 struct Sum {
   template <class Vector>
   static ATTEND_ALWAYS_INLINE Vector combine(Vector a, Vector b) {
@@ -65,7 +65,7 @@ struct Largest {
   }
 };
 
-// Of four rows, in lane i of each 128 bits what combines those of row i.
+// Combines the lanes of four rows: those of row i in lane i of each 128 bits.
 template <class Combined, class Vector>
 ATTEND_ALWAYS_INLINE Vector of_four(const Vector* rows) {
   const Vector a = Combined::combine(low_32(rows[0], rows[1]), high_32(rows[0], rows[1]));
@@ -73,7 +73,7 @@ ATTEND_ALWAYS_INLINE Vector of_four(const Vector* rows) {
   return Combined::combine(low_64(a, b), high_64(a, b));
 }
 
-// Of eight rows, in lane i what combines all lanes of row i.
+// Combines the lanes of eight rows: all of row i in lane i.
 template <class Combined>
 ATTEND_ALWAYS_INLINE __m256i of_halves(__m256i first, __m256i second) {
   return Combined::combine(_mm256_permute2x128_si256(first, second, 0x20), _mm256_permute2x128_si256(first, second, 0x31));

@@ -1,4 +1,4 @@
-// What vectors of 256 and of 512 bits share in integer attention on x86. A chunk of values lies as
+// The common operations of vectors of 256 and of 512 bits in integer attention on x86. A chunk of values lies as
 //
 //   [blocks of 16 columns][16 pairs of keys][16 columns][2 keys] of 16 bits
 //
@@ -14,7 +14,7 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// How many pairs of keys a chunk has, as a number that the compiler does not know: GCC would store sums in each turn of a loop
+// The pairs of keys of a chunk, as a number that the compiler does not know: GCC would store sums in each turn of a loop
 // of which it knows how often it runs.
 ATTEND_ALWAYS_INLINE int pairs_of_keys() {
   int pairs = integer_chunk / 2;
@@ -54,7 +54,7 @@ ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, i
   transpose_quads(four);
 }
 
-// Of four quads of bytes, their first two each, and then their last two.
+// The first two bytes of each of four quads, and then the last two.
 ATTEND_ALWAYS_INLINE __m128i pairs_apart(__m128i quads) {
   return _mm_shuffle_epi8(quads, _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
 }

@@ -1,4 +1,5 @@
-// What the x86 vocabularies share: rows of tiles, transposes, and the sum of lanes. To be included where AVX is switched on.
+// The common operations of the x86 instruction sets: rows of tiles, transposes, and the sum of lanes. To be included where AVX
+// is switched on.
 #ifndef ATTEND_ISA_X86_LANES_H
 #define ATTEND_ISA_X86_LANES_H
 
