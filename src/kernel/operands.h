@@ -1,5 +1,4 @@
-// The operands of the micro-kernels, as plain structs. They have linkage, because a program's calls with options use the
-// kernels of the plain backend's object.
+// The operands of the micro-kernels, as plain structs.
 #ifndef ATTEND_KERNEL_OPERANDS_H
 #define ATTEND_KERNEL_OPERANDS_H
 
