@@ -20,6 +20,7 @@ BEGIN {
   may["bench"] = api " bench bench/app bench/peers src/backends.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench"
   may["bench/app"] = api " bench/app"
+  may["bench/examples"] = api
   may["tests/tiles"] = api
   tests = "unit conformance api c_api firmware fuzz support wrong_code"
   shared = may["src"] " tests/support tests/conformance bench/app"
