@@ -30,12 +30,8 @@ static void require(attend_status status) {
 /* [/errors] */
 
 /* [memory] */
-/* The library never allocates. Any memory will do that is aligned to ATTEND_ALIGNMENT: here it is of the heap. */
-static void* aligned(size_t bytes) {
-  char* memory = malloc(bytes + ATTEND_ALIGNMENT);
-  if (memory == NULL) exit(1);
-  return memory + (ATTEND_ALIGNMENT - (uintptr_t)memory % ATTEND_ALIGNMENT);
-}
+/* The first address in memory that is aligned as the library asks for; the memory has ATTEND_ALIGNMENT bytes to spare. */
+static void* aligned(char* memory) { return memory + (ATTEND_ALIGNMENT - (uintptr_t)memory % ATTEND_ALIGNMENT); }
 /* [/memory] */
 
 /* One projection of all tokens of the batch. */
@@ -120,7 +116,9 @@ int main(void) {
   attend_problem problem = attention_problem();
   require(attend_check(&problem)); /* where it is refused, the size is 0 */
   const size_t work_size = attend_workspace_size(&problem);
-  void* const work = aligned(work_size); /* for the program's life */
+  char* const memory = malloc(work_size + ATTEND_ALIGNMENT); /* the library never allocates: any memory will do */
+  if (memory == NULL) return 1;
+  void* const work = aligned(memory);
   /* [/size] */
 
   memcpy(x, start, sizeof x);
@@ -143,5 +141,6 @@ int main(void) {
 
   problem.kv_heads = 3; /* a mistake, to see what it is called */
   print_error(stdout, attend_check(&problem));
+  free(memory);
   return same ? 0 : 1;
 }
