@@ -120,6 +120,21 @@ endif
 $(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
 	$(call link)
 
+## examples    programs to copy from, in bench/examples: a GPT-2 block, a Llama decoder on threads, an encoder batch in C99, calibration to 8 bits, a stream on a board
+EXAMPLES := $(patsubst bench/examples/%,$(BUILD)/examples/%,$(basename $(wildcard bench/examples/*.cpp bench/examples/*.c)))
+.PHONY: examples
+examples: $(EXAMPLES)
+	@for program in $^; do echo "$${program##*/}:"; "$$program" || exit 1; done
+
+$(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/bench/examples/%.o $(BUILD)/libattend.a
+	@mkdir -p $(@D)
+	$(call link,-lpthread)
+
+$(BUILD)/bench/examples/%.o: bench/examples/%.c
+	@mkdir -p $(@D)
+	@echo "  compile $<" >&2
+	@$(CC) -std=c99 $(OPT) $(DEBUG) $(WARNINGS) -Iinclude -MMD -MP $(EXTRA) -c $< -o $@
+
 ## quantise    give the model of household commands the scales of its activations, for the model in integers, and tell what it then understands
 .PHONY: quantise
 quantise: $(BUILD)/run
@@ -343,5 +358,5 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
+-include $(patsubst %.o,%.d,$(LIBRARY) $(EXAMPLES:$(BUILD)/%=$(BUILD)/bench/%.o) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
   $(BUILD)/tests/conformance/integer_accuracy.o $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)

@@ -132,10 +132,42 @@ def keys_elsewhere(numpy, draw):
     same('arrays that begin later', later, attend.attention(query, key, value, mask=numpy.arange(40) >= 16, causal=True, offset=37))
 
 
+def axes(numpy, draw):
+    """Every array with the axes that help(attend.attention) gives it."""
+    batch, heads, kv_heads, queries, keys, head_dim, value_dim = 2, 4, 2, 3, 32, 8, 5
+    query, key, value = draw(batch, heads, queries, head_dim), draw(batch, kv_heads, keys, head_dim), draw(batch, kv_heads, keys, value_dim)
+    output, lse, scores = attend.attention(query, key, value, return_lse=True, return_scores='weights')
+    check((output.shape, lse.shape, scores.shape) ==
+          ((batch, heads, queries, value_dim), (batch, heads, queries), (batch, heads, queries, keys)), 'axes of the results')
+    one = attend.attention(query[1, 3], key[1, 1], value[1, 1])
+    check(one.shape == (queries, value_dim), 'axes of the result of one head')
+    same('one head', one, output[1, 3])
+    # As C++ has them, [token][head][dim], and turned around without a copy.
+    tokens_first = [numpy.ascontiguousarray(array[0].transpose(1, 0, 2)) for array in (query, key, value)]
+    same('tokens before heads', attend.attention(*(array.transpose(1, 0, 2) for array in tokens_first)), output[0])
+    mask, bias = numpy.arange(keys) % 3 > 0, draw(keys)
+    for name, row in (('mask', mask), ('bias', bias)):
+        wanted = attend.attention(query, key, value, **{name: numpy.broadcast_to(row, (batch, heads, queries, keys)).copy()})
+        for shape in ((keys,), (1, keys), (queries, keys), (heads, queries, keys), (batch, 1, 1, keys)):
+            given = numpy.broadcast_to(row, shape).copy()
+            same(f'{name} {shape}', attend.attention(query, key, value, **{name: given}), wanted)
+    biases = draw(6)
+    same('relative_bias without an axis of heads', attend.attention(query, key, value, offset=3, relative_bias=(biases, 3)),
+         attend.attention(query, key, value, offset=3, relative_bias=(biases[None].repeat(heads, 0), 3)))
+    codes, scales = numpy.round(key[0] * 40).clip(-127, 127).astype(numpy.int8), numpy.abs(draw(kv_heads, keys)) / 40
+    wanted = attend.attention(query[0], codes, value[0], key_scales=scales[None])
+    same('key_scales without a batch', attend.attention(query[0], codes, value[0], key_scales=scales), wanted)
+    same('key_scales of one head', attend.attention(query[0, 2:], codes[1:], value[0, 1:], key_scales=scales[1]), wanted[2:].copy())
+    pools = [array.reshape(kv_heads, keys // 16, 16, -1) for array in (codes, value[0])]
+    table = numpy.arange(keys // 16, dtype=numpy.int32)[None]
+    same('key_scales of pages', attend.attention(query[:1], *pools, pages=table, key_scales=scales), wanted)
+
+
 def with_numpy():
     import numpy
     numbers = numpy.random.default_rng(1)
     draw = lambda *shape: numbers.standard_normal(shape, dtype=numpy.float32)
+    axes(numpy, draw)
     options_of_scores(numpy, draw)
     keys_elsewhere(numpy, draw)
     query, key, value = draw(2, 6, 11, 20), draw(2, 3, 33, 20), draw(2, 3, 33, 18)

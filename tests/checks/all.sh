@@ -4,7 +4,7 @@
 cxx=$1
 build=$2
 log=$build/test.log
-parts="unit ${CHECKS-symbols wrong_code integers c stack vendoring freestanding unsafe_math windows peers install packages consumers rooms pages}"
+parts="unit ${CHECKS-symbols wrong_code integers c stack vendoring freestanding unsafe_math windows peers install packages consumers rooms examples pages}"
 . tests/support/workers.sh
 
 work_on() {

@@ -25,10 +25,10 @@ for language in 'c -std=c11' 'c -std=c99' 'c++ -std=c++17'; do
   # shellcheck disable=SC2086
   succeeds "attend_c.h by itself: $language" $cxx -x $language $strict -c "$build/header.c" -o "$build/header.o"
 done
-for header in attend_problem attend_status attend_layers attend_integer; do
-  printf '#include <attend/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
+for header in problem status layers integer; do
+  printf '#include <attend/c/%s.h>\nattend_status status = ATTEND_OK;\n' "$header" >"$build/header.c"
   # shellcheck disable=SC2086
-  succeeds "$header.h by itself" $cxx -x c -std=c99 $strict -c "$build/header.c" -o "$build/header.o"
+  succeeds "c/$header.h by itself" $cxx -x c -std=c99 $strict -c "$build/header.c" -o "$build/header.o"
 done
 
 # As a C program is built: the C compiler, and no C++ library.
@@ -40,11 +40,11 @@ for program in c_surface:c11 c_layers:c99 c_integer:c99; do
   for library in a so; do
     # shellcheck disable=SC2086
     succeeds "libattend.$library: $name links, without a C++ library" \
-      $cxx -nodefaultlibs "$build/$name.o" "$libraries/libattend.$library" -lc -o "$build/$name.$library" &&
+      $cxx -nodefaultlibs -Wl,--gc-sections "$build/$name.o" "$libraries/libattend.$library" -lc -o "$build/$name.$library" &&
       says "libattend.$library: it runs" env LD_LIBRARY_PATH="$libraries" "$build/$name.$library"
   done
 done
-# Who calls nothing of layers holds nothing of them.
+# Who calls nothing of layers holds nothing of them, where the linker drops sections that nobody uses.
 nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_(layer|project|rotat|pack|convert|additive|activate|add|rms)|rotary|core.*(activate|rms_norm|run_linear|convert_weights)')" \
   "a program without layers holds none of their code"
 nothing_in "$(nm "$build/c_surface.a" | grep -E 'attend_integer|IntegerPipeline')" "a program without integer attention holds none of its code"
@@ -54,7 +54,7 @@ nothing_in "$(nm "$build/c_integer.a" | grep -E 'attend_(run|check|problem|cache
 nm -D --defined-only "$libraries/libattend.so" | sed 's/.* //' | sort >"$build/exported"
 nothing_in "$([ -s "$build/exported" ] || echo 'nothing is exported'
   grep -v '^attend_' "$build/exported")" "libattend.so exports names of C only"
-sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_*.h |
+sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/attend_c.h include/attend/c/*.h |
   sort >"$build/declared"
 nothing_in "$(diff "$build/declared" "$build/exported")" "libattend.so exports what the headers of the C surface declare"
 nm "$build/c_surface.o" "$build/c_layers.o" "$build/c_integer.o" | sort -u | sed -n 's/^ *U \(attend_\)/\1/p' | sort -u >"$build/called"

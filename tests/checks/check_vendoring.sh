@@ -151,8 +151,8 @@ for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_
 stops "the FPU of m68k" "$vendor/src/isa/scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
 
 # One file that includes all sources, in either order, and CMake's unity builds of a few at a time.
-printf '#include "%s"\n' $sources >"$build/unity.cpp"
-printf '%s\n' $sources | sort -r | sed 's/.*/#include "&"/' >"$build/backwards.cpp"
+ls "$vendor"/src/*/*.cpp | sed "s|^$build|#include \".|; s|\$|\"|" >"$build/unity.cpp"
+sort -r "$build/unity.cpp" >"$build/backwards.cpp"
 objects=$build/unity
 succeeds "one file that includes every source compiles" compile_all "$objects" "$build/unity.cpp" -std=c++17 -O1 -ffp-contract=off &&
   same_bits unity

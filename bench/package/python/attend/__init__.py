@@ -3,8 +3,10 @@
     output = attend.attention(query, key, value, causal=True)
 
 Arrays are anything with a buffer of float32 or float16, numpy's among them: [heads, tokens, width], with a batch in front
-[batch, heads, tokens, width], or of one head [tokens, width]. They are read where they are: any strides will do, as long as the
-last axis is contiguous. numpy is not needed: without it the output is a memoryview. No other thread waits while a call computes.
+[batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose arrays are
+[token][head][dim]: such an array, [tokens, heads, width], is passed as array.transpose(1, 0, 2), which copies nothing. Arrays are
+read where they are: any strides will do, as long as the last axis is contiguous. numpy is not needed: without it the output is a
+memoryview. No other thread waits while a call computes.
 """
 import ctypes
 from typing import Any, List, Optional, Sequence, Tuple
@@ -27,17 +29,19 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
               return_lse: bool = False, return_scores: Optional[str] = None) -> Any:
     """softmax(scale * query key^T) value, for every head.
 
-    query    [batch, query heads, queries, head_dim]; key and value: any divisor of so many heads, [..., keys, head_dim] and
-             [..., keys, value_dim]. The leading axes may be left out, of all three. In place of key and value: an attend.Cache.
+    query    [batch, query heads, queries, head_dim]
+    key      [batch, key/value heads, keys, head_dim]; the number of query heads is a multiple of these heads
+    value    [batch, key/value heads, keys, value_dim]
+    The first axis, or the first two, may be left out, of all three. An attend.Cache takes the place of key and value. The result
+    is [batch, query heads, queries, value_dim], with as many axes as the query.
 
     Which keys a query sees:
     causal   query i sees keys 0 ... offset + i
     window   (left, right): a query at position p sees keys p - left ... p + right; None in place of a number: no limit
     sink_tokens  the first tokens, which stay visible when the window has passed them
     mask     bool or uint8, as [batch, query heads, queries, keys]: 0 masks the key. Leading axes may be left out or have one
-             element, which all share. Keys beyond the last column are masked, and columns beyond the last key do not matter. Of
-             bias the same holds
-    key_lengths  for each batch row: keys at or after it do not exist
+             element, which all share. Keys beyond the last column are masked, and columns beyond the last key do not matter
+    key_lengths  a sequence of whole numbers, [batch]: keys of the batch row at or after it do not exist
     offset   position of query 0 among the keys. Over a cache, keys - queries; over arrays 0 where there are as many queries as
              keys, otherwise to be given with what looks at positions, because 0 and keys - queries are both usual
     queries_last  in place of offset: the queries are the last of the keys that their batch row has
@@ -46,15 +50,19 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     What a score is:
     scale    1 / sqrt(head_dim), unless it is given
     soft_cap cap * tanh(score / cap) in place of the score; 0: none
-    bias     float32, added after the cap; -infinity masks the key
+    bias     float32 [batch, query heads, queries, keys], with axes and columns as those of mask: added after the cap; -infinity
+             masks the key
     alibi_slopes   float32 [query heads]: slope * (key's position - query's) is added
-    relative_bias  (float32 [query heads or 1, left + 1 + right], left): by distance, which is held within -left ... right
+    relative_bias  (float32 [query heads or 1, left + 1 + right] or [left + 1 + right], left): by distance, which is held within
+             -left ... right
     sink_logits    float32 [query heads]: a logit that joins the denominator and has no value
 
     Where keys and values lie otherwise:
-    key_scales, value_scales  float32 [batch, heads, keys]: what the numbers of int8 keys or values are multiplied by
-    pages    int32 [batch, entries]: key and value are pools [heads, pages, tokens of a page, width], and key j of a batch row is
-             token j % (tokens of a page) of page pages[row, j // (tokens of a page)]
+    key_scales, value_scales  float32 [batch, key/value heads, keys]: what the numbers of int8 keys or values are multiplied by.
+             Leading axes may be left out or have one element
+    pages    int32 [batch, entries]: key and value are pools [key/value heads, pages, tokens of a page, width], and key j of a batch
+             row is token j % (tokens of a page) of page pages[row, j // (tokens of a page)]. Scales of pools are [key/value heads,
+             pages * tokens of a page]
 
     out      an array that takes the output, [batch, query heads, queries, value_dim] with the query's axes, float32 or float16,
              any strides that keep its elements apart. Otherwise a new one is made, of the query's type.

@@ -19,8 +19,8 @@ class Cache:
     """Keys and values of one sequence, in the order in which attention reads them fastest.
 
         cache = attend.Cache(kv_heads=2, head_dim=64, max_tokens=1024)
-        cache.append(key, value)
-        output = attend.attention(query, cache, causal=True)  # the queries are the last tokens
+        cache.append(key, value)                              # [2, tokens, 64] each
+        output = attend.attention(query, cache, causal=True)  # query [heads, queries, 64]: the last tokens
 
     Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
     float32, float16, bfloat16, or int8 with a scale for each token and head. window_keys makes it a ring, which keeps the last
@@ -60,8 +60,9 @@ class Cache:
         return shared.attend_cache_tokens(self.address)
 
     def append(self, key: Any, value: Any) -> None:
-        """One or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32, any strides of
-        the first two axes but those of 0, which broadcasting makes. Where they do not fit, AttendError, and nothing has changed."""
+        """Adds one or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32; one token has
+        the axis of tokens too. Any strides of the first two axes will do but those of 0, which broadcasting makes. Where they do
+        not fit, AttendError, and nothing has changed."""
         held: List[Any] = []
         try:
             k, v = (Array(name, source, 'f', 3, 3, held) for name, source in (('key', key), ('value', value)))
