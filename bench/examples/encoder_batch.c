@@ -1,7 +1,7 @@
 /* An encoder layer over a batch of sequences of different lengths, in C99: x = norm(x + attention(x)), x = norm(x + mlp(x)).
  * What stands in the padding changes no bit of the tokens. */
 #include <attend/attend_c.h>
-#include <attend/attend_layers.h>
+#include <attend/c/layers.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

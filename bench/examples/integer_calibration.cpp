@@ -78,11 +78,11 @@ void quantise(const Floats& from, TensorScale meaning, Integers& to) {
   });
 }
 
-Status attend_in_integers(const Recording& recording, const Scales& scales, attend::Int8Output<Wake, tokens>& output) {
-  static attend::Int8Query<Wake, tokens> query;
-  static attend::Int8Key<Wake, tokens> key;
-  static attend::Int8Value<Wake, tokens> value;
-  static attend::Int8Workspace<Wake, tokens, tokens> work;
+Status attend_in_integers(const Recording& recording, const Scales& scales, attend::IntegerOutput<Wake, tokens>& output) {
+  static attend::IntegerQuery<Wake, tokens> query;
+  static attend::IntegerKey<Wake, tokens> key;
+  static attend::IntegerValue<Wake, tokens> value;
+  static attend::IntegerWorkspace<Wake, tokens, tokens> work;
   quantise(recording.query, scales.query, query);
   quantise(recording.key, scales.key, key);
   quantise(recording.value, scales.value, value);
@@ -112,7 +112,7 @@ Status record(Recording& recording) {
 
 int main() {
   static Recording recordings[8], unseen;
-  static attend::Int8Output<Wake, tokens> output;
+  static attend::IntegerOutput<Wake, tokens> output;
   Status status = record(unseen);
   for (Recording& recording : recordings) {
     if (status == Status::ok) status = record(recording);
@@ -120,7 +120,7 @@ int main() {
   const Scales scales = calibrate(recordings);
   if (status == Status::ok) status = attend_in_integers(unseen, scales, output);
   if (status != Status::ok) {  // bad_quantisation: scales that 8 bits cannot serve
-    std::fprintf(stderr, "int8_calibration: %s\n", attend::status_text(status));
+    std::fprintf(stderr, "integer_calibration: %s\n", attend::status_text(status));
     return 1;
   }
   std::printf("constexpr attend::Quantisation<Wake> quantisation(%.7g, %.7g, {%.7g, %d}, {%.7g, %d});\n", scales.query.scale,
