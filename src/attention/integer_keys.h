@@ -92,7 +92,7 @@ class IntegerKeys {
   }
 
   // Scores of the others.
-  static void mask(int32_t* scores, uint32_t seen) {
+  ATTEND_ALWAYS_INLINE static void mask(int32_t* scores, uint32_t seen) {
     for (int k = 0; k < integer_chunk; ++k) {
       const int32_t keeps = -int32_t(seen >> k & 1);
       scores[k] = (scores[k] & keeps) | (masked_integer_score & ~keeps);

@@ -30,7 +30,7 @@ inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const Inte
   for (; c < value_dim; ++c) total[c] = (total[c] >> merges.total) + ((sums[c] + merges.half) >> merges.chunk);
 }
 
-inline void store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output) {
+ATTEND_ALWAYS_INLINE void store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output) {
   for (int c = 0; c < value_dim; ++c) output[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
 }
 

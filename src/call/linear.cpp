@@ -89,8 +89,7 @@ template void convert_weights<Format::int8>(const float*, int, int, void*, float
 
 #if !ATTEND_EMBEDDED
 
-// A projection whose layout is known is any projection here, and those in integers are plain C++; embedded processors have code
-// for each (layer/embedded_backend.h).
+// A projection whose layout is known is any projection here; embedded processors have code for each (layer/embedded_backend.h).
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear) {
   run_linear<format>(linear);
@@ -112,15 +111,6 @@ template void run_known_linear<Format::int8, false, false>(const Linear&);
 template void run_known_linear<Format::int8, false, true>(const Linear&);
 template void run_known_linear<Format::int8, true, false>(const Linear&);
 template void run_known_linear<Format::int8, true, true>(const Linear&);
-
-template <class Output>
-void run_integer_linear(const IntegerLinear& linear) {
-  IntegerProjection<IntegerScalar, Output>(linear).run();
-}
-
-template void run_integer_linear<int8_t>(const IntegerLinear&);
-template void run_integer_linear<int16_t>(const IntegerLinear&);
-template void run_integer_linear<int32_t>(const IntegerLinear&);
 
 #endif
 

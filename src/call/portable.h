@@ -12,10 +12,8 @@
 #include "../attention/option_pieces.h"
 #include "../attention/paging.h"
 #include "../attention/row_state.h"
-#include "../isa/scalar/integers.h"
 #include "../kernel/epilogue.h"
 #include "../kernel/narrow.h"
-#include "../layer/integer_linear.h"
 #include "../numerics/turns.h"
 
 #include "../isa/end.h"

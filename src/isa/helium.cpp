@@ -5,17 +5,14 @@
 #define ATTEND_ISA helium
 #include "begin.h"
 
-#include "embedded_integers.h"
 #include "helium/layer.h"
 
 namespace attend::helium {
 using Isa = Helium;
 using RowIsa = HeliumLayer;
-using IntegerIsa = EmbeddedInteger;
 }  // namespace attend::helium
 
 #include "../attention/embedded_backend.h"
-#include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/embedded_backend.h"
 

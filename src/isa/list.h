@@ -73,6 +73,14 @@ struct Backend {
 #include "entry_points.h"
 };
 }  // namespace avx512vnni
+namespace embedded_integers {
+struct Backend {
+  static constexpr const char* name = "scalar";
+  using Float = scalar::Backend;
+  static constexpr unsigned leaf_7_c = 0, leaf_7_1_a = 0;
+#include "entry_points.h"
+};
+}  // namespace embedded_integers
 namespace neon {
 struct Backend {
   static constexpr const char* name = "neon";
@@ -127,7 +135,7 @@ struct BackendList {};
 // The list: the instruction sets of this target, fastest first. Only x86 has a choice to make.
 #if ATTEND_X86
 using Backends = BackendList<avx512::Backend, avx2::Backend, scalar::Backend>;
-using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, scalar::Backend>;
+using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
 #else
 using Backends = BackendList<
 #if ATTEND_NEON
@@ -144,7 +152,11 @@ using Backends = BackendList<
     scalar::Backend
 #endif
     >;
+#if ATTEND_NEON
 using IntegerBackends = Backends;
+#else
+using IntegerBackends = BackendList<embedded_integers::Backend>;
+#endif
 #endif
 
 // With the active backend; core/attention.h has the others.

@@ -5,17 +5,14 @@
 #define ATTEND_ISA rvf
 #include "begin.h"
 
-#include "embedded_integers.h"
 #include "rvf/operations.h"
 
 namespace attend::rvf {
 using Isa = Rvf;
 using RowIsa = Scalar;
-using IntegerIsa = EmbeddedInteger;
 }  // namespace attend::rvf
 
 #include "../attention/embedded_backend.h"
-#include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/embedded_backend.h"
 

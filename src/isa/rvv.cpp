@@ -6,16 +6,13 @@
 #include "begin.h"
 
 #include "rvv/operations.h"
-#include "scalar/integers.h"
 
 namespace attend::rvv {
 using Isa = Rvv;
 using RowIsa = Rvv;
-using IntegerIsa = IntegerScalar;
 }  // namespace attend::rvv
 
 #include "../attention/host_backend.h"
-#include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/host_backend.h"
 

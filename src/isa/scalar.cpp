@@ -5,17 +5,14 @@
 #define ATTEND_ISA scalar
 #include "begin.h"
 
-#include "embedded_integers.h"
 #include "scalar/operations.h"
 
 namespace attend::scalar {
 using Isa = Scalar;
 using RowIsa = Scalar;
-using IntegerIsa = EmbeddedInteger;
 }  // namespace attend::scalar
 
 #include "../attention/embedded_backend.h"
-#include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/embedded_backend.h"
 

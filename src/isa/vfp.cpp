@@ -5,17 +5,14 @@
 #define ATTEND_ISA vfp
 #include "begin.h"
 
-#include "embedded_integers.h"
 #include "vfp/operations.h"
 
 namespace attend::vfp {
 using Isa = Vfp;
 using RowIsa = Scalar;
-using IntegerIsa = EmbeddedInteger;
 }  // namespace attend::vfp
 
 #include "../attention/embedded_backend.h"
-#include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/embedded_backend.h"
 

@@ -1,7 +1,5 @@
-// The entry points of projections in the form for embedded processors. Before this a source includes its operations, `Isa`, and
-// its kernels of integers, `IntegerIsa`.
+// The entry points of projections in the form for embedded processors. Before this a source includes its operations, `Isa`.
 #include "../isa/list.h"
-#include "integer_linear.h"
 #include "linear_embedded.h"
 
 namespace attend::ATTEND_ISA {
@@ -43,15 +41,6 @@ template void run_known_linear<Format::int8, false, false>(const Linear&);
 template void run_known_linear<Format::int8, false, true>(const Linear&);
 template void run_known_linear<Format::int8, true, false>(const Linear&);
 template void run_known_linear<Format::int8, true, true>(const Linear&);
-
-template <class Output>
-void run_integer_linear(const IntegerLinear& linear) {
-  ATTEND_ISA::IntegerProjection<ATTEND_ISA::IntegerIsa, Output>(linear).run();
-}
-
-template void run_integer_linear<int8_t>(const IntegerLinear&);
-template void run_integer_linear<int16_t>(const IntegerLinear&);
-template void run_integer_linear<int32_t>(const IntegerLinear&);
 
 }  // namespace core
 }  // namespace attend

@@ -48,7 +48,7 @@ struct Reference {
 };
 
 // |largest| <= 2^27. The product with the factor has up to 44 bits, in two words.
-inline Reference reference_of(int32_t largest, const core::ScoreScale& scale) {
+ATTEND_ALWAYS_INLINE Reference reference_of(int32_t largest, const core::ScoreScale& scale) {
   const uint32_t factor = scale.factor >> scale.left;
   const uint32_t low = (uint32_t(largest) & 0xffffu) * factor;
   const int32_t high = (largest >> 16) * int32_t(factor) + int32_t(low >> 16);
@@ -169,7 +169,7 @@ struct RowEnd {
 };
 
 // One reciprocal for a row. A row that has seen nothing has the value 0.
-inline RowEnd row_end(const IntegerSoftmaxState& state, const core::OutputScale& scale) {
+ATTEND_ALWAYS_INLINE RowEnd row_end(const IntegerSoftmaxState& state, const core::OutputScale& scale) {
   if (state.denominator == 0) return {0, 0, 0, 1, scale.zero};
   const int32_t left = leading_zeros(state.denominator) - 1;
   const uint32_t denominator = state.denominator << left;  // 2^30 … 2^31 - 1

@@ -111,7 +111,7 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   attend_test::Random random(24);
   for (int round = 0; round < 400; ++round) {
     Call call(random);
-    const Bytes plain = call.output_of<attend::scalar::Backend>(false), with = call.output_of<attend::scalar::Backend>(true);
+    const Bytes plain = call.output_of<attend::embedded_integers::Backend>(false), with = call.output_of<attend::embedded_integers::Backend>(true);
     for (const bool panels : {false, true}) {
       if (panels && attend::config::embedded) break;
       if (panels) call.use_panels();

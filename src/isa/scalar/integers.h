@@ -27,8 +27,8 @@ struct IntegerScalar {
 
   // scores[r][k] = sum over d of query[r][d] * keys[k][d], for k < count <= integer_chunk; what is after them may be written.
   template <int rows>
-  static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim,
-                     int32_t (*scores)[integer_chunk]) {
+  ATTEND_ALWAYS_INLINE static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count,
+                                          int head_dim, int32_t (*scores)[integer_chunk]) {
     constexpr int together = tile_keys(rows);
     for (int k = 0; k < count; k += together, keys += together * stride) {
       // A last single key is taken twice.
@@ -37,7 +37,7 @@ struct IntegerScalar {
   }
 
   // The largest of a row's scores.
-  static int32_t largest(const int32_t* scores) {
+  ATTEND_ALWAYS_INLINE static int32_t largest(const int32_t* scores) {
     int32_t maximum = *scores;
     const auto step = [&]() __attribute__((always_inline)) { maximum = larger_of(maximum, *scores++); };
     for (int k = 0; k < integer_chunk; k += 4) four_times(step);
@@ -52,8 +52,8 @@ struct IntegerScalar {
   }
 
   // Scores of a row to weights, in their place; returns their sum. Rows are taken in ascending order.
-  static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest, const core::ScoreScale& scale,
-                          uint32_t fraction) {
+  ATTEND_ALWAYS_INLINE static uint32_t weights(int32_t (*tile)[integer_chunk], int row, int32_t largest,
+                                               const core::ScoreScale& scale, uint32_t fraction) {
     const int32_t* scores = tile[row];
     Weight* to = weight(tile, row, 0);
     uint32_t sum = 0;
@@ -69,8 +69,8 @@ struct IntegerScalar {
 
   // sums[r][c] = (sums[r][c] >> total) + ((sum over k < count of weights[r][k] * values[k][c] + half) >> chunk).
   template <int rows>
-  static void values(int32_t (*weights)[integer_chunk], const int8_t* values, ptrdiff_t stride, int count, int width,
-                     const Merge* merges, int32_t* sums) {
+  ATTEND_ALWAYS_INLINE static void values(int32_t (*weights)[integer_chunk], const int8_t* values, ptrdiff_t stride, int count,
+                                          int width, const Merge* merges, int32_t* sums) {
     int c = 0;
     for (; c + tile_columns <= width; c += tile_columns) {
       value_tile<rows, tile_columns>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
