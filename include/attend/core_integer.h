@@ -23,7 +23,7 @@ namespace core {
 // What one step of an integer score means: log2(e) * scale * query scale * key scale, as a fixed-point factor.
 // A score that is d below the largest has the weight 2^-((d >> right) * factor / 2^27).
 struct ScoreScale {
-  uint32_t factor;  // of 16 significant bits, below 2^27
+  uint32_t factor;  // of 16 significant bits, below 2^27; of fewer where a smaller step would need a larger `right`
   int32_t right;    // 0 … 13; 0 where the factor has more than 16 bits
   int32_t left;     // by how many bits it is longer, 0 … 11
   uint32_t end;  // weights are zero from d >> right = end on, where (end * factor) >> 16 reaches 15 * 2^11; at most 15 * 2^12
