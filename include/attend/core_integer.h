@@ -177,8 +177,8 @@ struct IntegerOptions {
   ptrdiff_t key_scale_stride = 0;  // from head to head
   ptrdiff_t value_scale_stride = 0;
 
-  // Of the output, whose pointer points to such numbers. float32: the output scales' own zero is not added, and what they give
-  // is not rounded, but multiplied by float_scale: the output scale, as a number.
+  // Of the output, whose pointer points to such numbers. float32: what the output scales give is not rounded to a whole number,
+  // but to 24 bits toward zero, and multiplied by float_scale: the output scale, as a number. Their own zero is not added.
   IntegerFormat output_format = IntegerFormat::int8;
   float float_scale = 1.0f;
 
@@ -190,8 +190,8 @@ struct IntegerOptions {
 
   int origin = 0;  // arrays: position of the key that data points to, a multiple of segment_keys; keys before do not exist
 
-  // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t*, takes for each
-  // row its value_dim sums, its exponent and its denominator.
+  // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t* whose strides
+  // count int32_t, takes for each row its value_dim sums, its exponent and its denominator.
   int first_key = 0;
   bool partial = false;
 
