@@ -58,7 +58,7 @@ ATTEND_ALWAYS_INLINE Reference reference_of(int32_t largest, const core::ScoreSc
 }
 
 // distance: how far a score is below the largest, >= 0.
-inline uint32_t weight_of(int32_t distance, const core::ScoreScale& scale, uint32_t fraction) {
+ATTEND_ALWAYS_INLINE uint32_t weight_of(int32_t distance, const core::ScoreScale& scale, uint32_t fraction) {
   const uint32_t shifted = uint32_t(distance) >> scale.right;
   const uint32_t t =
       ((shifted * scale.factor) >> 16) + (fraction + (11 << weight_octave_bits));  // no meaning from scale.end on
@@ -130,7 +130,7 @@ inline int32_t leading_zeros(uint32_t a) {
 }
 
 // floor(a / b), b in 2^15 … 2^16, a < 2^32, and the quotient below 2^17.
-inline uint32_t quotient(uint32_t a, uint32_t b) {
+ATTEND_ALWAYS_INLINE uint32_t quotient(uint32_t a, uint32_t b) {
 #if ATTEND_X86 || defined(__aarch64__) || defined(__ARM_FEATURE_IDIV) || defined(__riscv_div)
   return a / b;
 #else

@@ -23,7 +23,7 @@ namespace core {
 // The size of one step of an integer score, log2(e) * scale * query scale * key scale, as a fixed-point factor.
 // A score that is d below the largest has the weight 2^-((d >> right) * factor / 2^27).
 struct ScoreScale {
-  uint32_t factor;  // of 16 significant bits, below 2^27
+  uint32_t factor;  // of 16 significant bits, below 2^27; of fewer where a smaller step would need a larger `right`
   int32_t right;    // 0 … 13; 0 where the factor has more than 16 bits
   int32_t left;     // by how many bits it is longer, 0 … 11
   uint32_t end;  // weights are zero from d >> right = end on, where (end * factor) >> 16 reaches 15 * 2^11; at most 15 * 2^12
@@ -176,8 +176,8 @@ struct IntegerOptions {
   ptrdiff_t key_scale_stride = 0;  // from head to head
   ptrdiff_t value_scale_stride = 0;
 
-  // Of the output, whose pointer points to such numbers. float32: the output scales' own zero is not added, and what they give
-  // is not rounded, but multiplied by float_scale: the output scale, as a number.
+  // Of the output, whose pointer points to such numbers. float32: what the output scales give is not rounded to a whole number,
+  // but to 24 bits toward zero, and multiplied by float_scale: the output scale, as a number. Their own zero is not added.
   IntegerFormat output_format = IntegerFormat::int8;
   float float_scale = 1.0f;
 
@@ -192,8 +192,8 @@ struct IntegerOptions {
   // first_key.
   int origin = 0;
 
-  // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t*, takes for each
-  // row its value_dim sums, its exponent and its denominator.
+  // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t* whose strides
+  // count int32_t, takes for each row its value_dim sums, its exponent and its denominator.
   int first_key = 0;
   bool partial = false;
 
