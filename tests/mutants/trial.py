@@ -1,4 +1,5 @@
 """Builds and runs the unit tests with a mistake: what mutants.py does with each."""
+import glob
 import atexit
 import os
 import re
@@ -21,7 +22,7 @@ class Base:
     def __init__(self, folder, compiler):
         self.compiler, self.folder = compiler, os.path.abspath(folder)
         self.doctest = os.path.abspath("build/doctest/usr/include")
-        sources = sorted("src/" + name for name in os.listdir("src") if name.endswith(".cpp"))
+        sources = sorted(glob.glob("src/*/*.cpp"))
         self.made_of = {source: self.dependencies(source) for source in sources}
         self.sources = sources
         tests = ["tests/support/main.cpp"]

@@ -1,7 +1,6 @@
 """The backends, the compilers that are looked for, and how each source is compiled: as a vendor would, at -O2."""
 import dataclasses
 import fnmatch
-import glob
 import os
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ CLANGS = [14, 19, 22]
 @dataclasses.dataclass
 class Backend:
     name: str
-    sources: str  # src/backend_<sources>*.cpp
+    source: str  # src/isa/<source>.cpp
     machine: machines.Machine
     clang: str  # flags
     first_clang: int = CLANGS[0]  # that has the instruction set
@@ -41,9 +40,9 @@ def x86(name, models, vector, registers, multiply_add="vfmadd231ps"):
                    registers=registers)
 
 
-def board(name, sources, vector, **others):
+def board(name, source, vector, **others):
     flags = board_flags(name)
-    return Backend("helium" if sources == "helium" else "vfp-" + name[-2:], sources, machines.Arm(vector, "--mcpu=" + name),
+    return Backend("helium" if source == "helium" else "vfp-" + name[-2:], source, machines.Arm(vector, "--mcpu=" + name),
                    gcc="arm-none-eabi-g++ " + flags, gcc_package="gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib",
                    clang="--target=arm-none-eabi -ffreestanding " + flags, **others)
 
@@ -69,11 +68,11 @@ def backends():
         # Without relaxation, because the linker, which would do it, also fills in the targets of branches.
         Backend("rvv", "rvv", machines.Riscv(), first_clang=19,
                 clang="--target=riscv64-linux-gnu -march=rv64gcv -mno-relax -ffreestanding"),
-        Backend("rvf", "scalar", machines.RiscvFloats(), gcc="riscv64-unknown-elf-g++ " + board_flags("rv32imafc"),
+        Backend("rvf", "rvf", machines.RiscvFloats(), gcc="riscv64-unknown-elf-g++ " + board_flags("rv32imafc"),
                 gcc_package="gcc-riscv64-unknown-elf",
                 clang="--target=riscv32-unknown-elf -mno-relax " + board_flags("rv32imafc")),
-        board("cortex-m4", "scalar", r"\bs\d+"),
-        board("cortex-m7", "scalar", r"\bs\d+", triple="thumbv7em-none-eabihf", models=["cortex-m7"],
+        board("cortex-m4", "vfp", r"\bs\d+"),
+        board("cortex-m7", "vfp", r"\bs\d+", triple="thumbv7em-none-eabihf", models=["cortex-m7"],
               multiply_add="vfma.f32 s{}, s30, s31", registers=24),
         board("cortex-m55", "helium", r"\bq\d+", triple="thumbv8.1m.main-none-eabihf", models=["cortex-m55"],
               multiply_add="vfma.f32 q{}, q6, q7", registers=6),
@@ -117,7 +116,7 @@ def version_of(program):
 
 
 def sources_of(backend):
-    return sorted(glob.glob("src/backend_%s.cpp" % backend.sources) + glob.glob("src/backend_%s_*.cpp" % backend.sources))
+    return ["src/isa/%s.cpp" % backend.source]
 
 
 def newest_source():

@@ -10,6 +10,7 @@
 import re
 
 FORMATS = {"Half": "half", "Bfloat": "bfloat", "signed char": "int8"}
+ACTIVATIONS = ("relu", "silu", "gelu", "gelu_tanh", "sigmoid", "tanh", "exp", "erf")  # by their numbers, as limits have them
 TILES = ("score_tile", "value_tile", "linear_tile")
 
 
@@ -17,9 +18,11 @@ class Name:
     """What a function is called, and of a tile its rows and vectors."""
 
     def __init__(self, demangled):
-        plain = re.sub(r"\(anonymous namespace\)::|\((attend::)?Activation\)|\b(attend|core)::", "", demangled)
+        plain = re.sub(r"(?:\battend::(?:\w+::)?)?\(anonymous namespace\)::|\b(attend|core)::", "", demangled)
         function, parameters = cut(plain)
         self.name, arguments = name_and_arguments(function)
+        if function.endswith("Backend::" + self.name) and self.name in ACTIVATIONS:
+            self.name, arguments = "activate", ["%d" % ACTIVATIONS.index(self.name)]
         words = [FORMATS[argument] for argument in arguments if argument in FORMATS]
         numbers = [int(argument) for argument in arguments if argument.isdigit()]
         self.rows, self.vecs = 0, 0
