@@ -1,20 +1,24 @@
 // Attend: transformer attention without allocation, dependencies or surprises. This header brings in the whole typed surface.
 #pragma once
 
-#include "additive.h"
+// In the order in which to read them: clang-format must not sort them.
+// clang-format off
+#include "shape.h"
+#include "status.h"
+#include "options.h"
+#include "kv_cache.h"
 #include "attention.h"
+#include "states.h"
+#include "key_parts.h"
+#include "integer.h"
+#include "integer_states.h"
+#include "integer_linear.h"
+#include "linear.h"
+#include "row_functions.h"
+#include "rotary.h"
+#include "multi_head.h"
+#include "additive.h"
 #include "backend.h"
 #include "core/version.h"
 #include "detail/layer_steps.h"
-#include "integer.h"
-#include "integer_linear.h"
-#include "integer_states.h"
-#include "key_parts.h"
-#include "kv_cache.h"
-#include "linear.h"
-#include "multi_head.h"
-#include "options.h"
-#include "rotary.h"
-#include "row_functions.h"
-#include "shape.h"
-#include "states.h"
+// clang-format on

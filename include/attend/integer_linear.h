@@ -11,6 +11,7 @@
 
 #include "core/integer_linear.h"
 #include "detail/integer_arrays.h"
+#include "detail/workspaces.h"
 
 namespace attend {
 

@@ -63,7 +63,7 @@ succeeds "attend.cpp compiles alone" alone -O1 -Wall -Wextra -Wpedantic -Wshadow
   same_bits "attend.cpp"
   cxx=$whole
 }
-refuses() { if alone "$1" -fsyntax-only >"$build/log" 2>&1; then fail "attend.cpp with $1" "it compiles"; else
+refuses() { if alone "$1" -Wfatal-errors -fsyntax-only >"$build/log" 2>&1; then fail "attend.cpp with $1" "it compiles"; else
   if first_error "$build/log" | grep -qF "$2"; then ok "attend.cpp with $1 stops: $2"; else fail "attend.cpp with $1" "$(first_error "$build/log")"; fi
 fi; }
 refuses -std=gnu++98 "attend needs C++11"
@@ -118,13 +118,13 @@ sketch() {
 }
 if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then
   python3 -m zipfile -e "$packages"/attend-*-arduino.zip "$build/unzipped"
-  for target in cortex-m0plus cortex-m4; do
-    for standard in gnu++11 gnu++14 gnu++17; do
-      # shellcheck disable=SC2086
-      succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra -Werror || continue
-      sketch $target SensorStream $standard
-      sketch $target Household $standard
-    done
+  # Each language level, and each kind of processor.
+  for build_of in cortex-m0plus/gnu++11 cortex-m4/gnu++14 cortex-m0plus/gnu++17; do
+    target=${build_of%/*} standard=${build_of#*/}
+    # shellcheck disable=SC2086
+    succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra -Werror || continue
+    sketch $target SensorStream $standard
+    sketch $target Household $standard
   done
   # A stream that passes its last position goes on: it prints every reading, and no refusal.
   mkdir -p "$build/unzipped/Attend/examples/Short"

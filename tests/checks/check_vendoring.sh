@@ -136,7 +136,11 @@ for standard in gnu++11 gnu++14; do
     -include "$vendor/include/attend/c/integer.h" "$vendor/include/attend/c/layers.h"
   stops "attend needs C++17 for its C++ surface" "$vendor/include/attend/attend.h" -std=$standard
 done
-for source in $sources; do stops "attend needs C++11" "$source" -std=gnu++98; done
+# One source shows what the others would print: all begin with the header that refuses.
+stops "attend needs C++11" "$vendor/src/isa/scalar.cpp" -std=gnu++98
+# shellcheck disable=SC2086
+nothing_in "$($cxx -std=c++17 -MM $sources | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -v 'include/attend/core/config.h' | cut -d: -f1)" \
+  "every source includes core/config.h, which refuses compilers"
 
 # Processors on which other bits would come out. Their numbers take the place of this compiler's.
 refuses() { # text macro number

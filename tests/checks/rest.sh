@@ -16,7 +16,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles unit accuracy contracted benchmarks old_processors"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS, but for
@@ -61,6 +61,7 @@ work_on() { # part
       share=36 variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
+    unit) "$build/unit" ;; # every random test, whole
     old_processors) counts old_processors ;;
     # Their figures are for people.
     benchmarks)

@@ -37,7 +37,7 @@ stops() {
   source=$2
   shift 2
   what="$(basename "$source") stops with $*, saying \"$text\""
-  if $cxx "$@" -fsyntax-only "$source" >"$build/log" 2>&1; then
+  if $cxx "$@" -Wfatal-errors -fsyntax-only "$source" >"$build/log" 2>&1; then
     fail "$what" "it compiles"
   elif first_error "$build/log" | grep -qF "$text"; then
     ok "$what"
