@@ -53,15 +53,15 @@ struct IntegerDsp : IntegerDspValues {
     int count;
   };
 
-  static void clear(int32_t (&scores)[integer_chunk]) {
-    for (int32_t& score : scores) score = 0;
+  static void clear(int32_t* scores, int count) {
+    for (int k = 0; k < count; ++k) scores[k] = 0;
   }
 
   ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const Keys& keys, int head_dim, Tile scores) {
     const int fours = head_dim >> 2, last = head_dim & 3;
     const int step = 4 * rows;
     if (fours == 0) {  // the last ones are all that there are
-      for (int r = 0; r < rows; ++r) clear(scores[r]);
+      for (int r = 0; r < rows; ++r) clear(scores[r], keys.count);
     } else if (!code_is_small && rows == 1) {
       scores_of_row(query[0], keys.data, keys.stride, keys.count, fours, scores[0]);
     } else {
