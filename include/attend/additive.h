@@ -89,8 +89,8 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   if (status != Status::ok) return status;
   float* const scores = work.data + Memory::scores;
   for (int t = 0; t < problem.queries; ++t) {
-    core::additive_scores(first_float(queries) + ptrdiff_t(t) * int(hidden), {first_float(keys), int(hidden), 0}, problem.keys,
-                          int(hidden), v, work.data + Memory::sums, scores + ptrdiff_t(t) * key_count);
+    core::additive_scores({v, int(hidden), work.data + Memory::sums}, first_float(queries) + ptrdiff_t(t) * int(hidden),
+                          {first_float(keys), int(hidden), 0}, problem.keys, scores + ptrdiff_t(t) * key_count);
   }
   call.options.bias = {scores, 0, key_count, 0, key_count};
   core::run(problem, call.options);

@@ -81,15 +81,23 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 
 namespace detail {
 
+// The arrays of a call over a cache.
+template <class Shape, int tokens>
+struct TokenArrays {
+  const Query<Shape, tokens>& query;
+  Output<Shape, tokens>& output;
+};
+
 // What prefill and decode have in common over caches that are not plain, or with ScoreOptions.
 template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class AnyPart>
-Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
-                      const AnyOptions& options, bool causal, const AnyPart& part) {
+Status run_over_cache(const TokenArrays<Shape, tokens>& arrays, const Cache& cache, Work& work, const AnyOptions& options,
+                      bool causal, const AnyPart& part) {
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most tokens_at_once query tokens at once");
   OptionCall call;
-  if constexpr (is_enough<Work, OptionPlan<Shape, tokens>>()) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-  set_output(call, output);
+  if constexpr (is_enough<Work, OptionPlan<Shape, tokens>>())
+    set_query<Shape, OptionPlan<Shape, tokens>>(call, arrays.query, work);
+  set_output(call, arrays.output);
   set_keys(call, cache);
   if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
     return run_options<OptionRunner, Shape>(call, options, causal, part);
@@ -98,13 +106,20 @@ Status run_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Out
   }
 }
 
+// First elements of these arrays, and work memory.
+struct PlainArrays {
+  const float* query;
+  float* output;
+  float* scratch;
+};
+
 // The same for plain caches with Options.
 template <class PlanType, int tokens, class Cache, class AnyPart>
-Status run_over_plain(const float* query, const Cache& cache, float* output, bool causal, float* scratch,
-                      const Options& options, const AnyPart& part) {
+Status run_over_plain(const PlainArrays& arrays, const Cache& cache, bool causal, const Options& options, const AnyPart& part) {
   const auto& rows = CacheAccess::rows(cache);
   return run_plain<PlanType, typename PlanType::Dims>(
-      {query, output, rows.keys(), rows.values(), true, causal, scratch, tokens, cache.length()}, options, part);
+      {arrays.query, arrays.output, rows.keys(), rows.values(), true, causal, arrays.scratch, tokens, cache.length()}, options,
+      part);
 }
 
 template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class AnyPart>
@@ -115,12 +130,12 @@ Status prefill_over_cache(const Query<Shape, tokens>& query, const Cache& cache,
     static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
                   "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
                   "attend::OptionWorkspace<Shape, query tokens>");
-    return run_over_cache<Shape, tokens>(query, cache, output, work, options, true, part);
+    return run_over_cache<Shape, tokens>({query, output}, cache, work, options, true, part);
   } else {
     using Memory = Plan<Shape, tokens, Cache::max_tokens, true>;
     constexpr bool enough = is_enough<Work, Memory>();
     static_assert(enough, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
-    return run_over_plain<Memory, tokens>(query.data[0][0], cache, output.data[0][0], true, memory_of<enough>(work), options,
+    return run_over_plain<Memory, tokens>({query.data[0][0], output.data[0][0], memory_of<enough>(work)}, cache, true, options,
                                           part);
   }
 }
@@ -190,16 +205,16 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
       static_assert(is_enough<decltype(work), OptionPlan<Shape, 1>>(),
                     "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
                     "attend::OptionWorkspace<Shape> after its arrays");
-      return run_over_cache<Shape, 1>(query, cache, output, work, options, false, part);
+      return run_over_cache<Shape, 1>({query, output}, cache, work, options, false, part);
     } else if constexpr (Rest::work) {
       using Memory = Plan<Shape, 1, Cache::max_tokens, true>;
       constexpr bool enough = is_enough<decltype(work), Memory>();
       static_assert(enough, "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
-      return run_over_plain<Memory, 1>(query.data[0][0], cache, output.data[0][0], false, memory_of<enough>(work), options,
+      return run_over_plain<Memory, 1>({query.data[0][0], output.data[0][0], memory_of<enough>(work)}, cache, false, options,
                                        part);
     } else {
       alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
-      return run_over_plain<DecodePlan<Shape>, 1>(query.data[0][0], cache, output.data[0][0], false, scratch, options, part);
+      return run_over_plain<DecodePlan<Shape>, 1>({query.data[0][0], output.data[0][0], scratch}, cache, false, options, part);
     }
   }
 }

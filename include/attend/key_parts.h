@@ -192,7 +192,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
                     "attend::ScoreOptions");
       using Memory = KeyPartPlan<Shape, tokens>;
       alignas(config::alignment) float scratch[Memory::floats];
-      return run_over_plain<Memory, tokens>(query.data[0][0], cache, nullptr, tokens > 1, scratch, options, key_part);
+      return run_over_plain<Memory, tokens>({query.data[0][0], nullptr, scratch}, cache, tokens > 1, options, key_part);
     }
   }
 }
@@ -231,8 +231,8 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
       set_keys(call, cache);
       return run_key_options<Shape>(call, options, tokens > 1, all);
     } else {
-      return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>(nullptr, cache, output.data[0][0], tokens > 1, nullptr, options,
-                                                                all);
+      return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>({nullptr, output.data[0][0], nullptr}, cache, tokens > 1,
+                                                                options, all);
     }
   }
 }

@@ -72,7 +72,8 @@ Status attend_to_cache(const X& x, const Layer& layer, Cache& cache, Y& y, Work&
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
   constexpr int block = smaller(VectorsOf<X>::tokens, config::layer_tokens);
-  return run_layer(layer, AppendedCache<Cache, block>{cache}, x, cache, position + count, position, true, y, work, options);
+  return run_layer<VectorsOf<X>::tokens, Work>(layer, AppendedCache<Cache, block>{cache}, cache, position + count,
+                                               {first_float(x), first_float(y), work.data, position}, options);
 }
 
 template <class X, class Layer, class Y, class Work, class... More>
@@ -101,7 +102,7 @@ Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const 
   using Dims = Checked<Shape>;
   const KeptArrays kept = {{at + Memory::keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                            {at + Memory::values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}};
-  const LayerCall<Layer, typename Memory::Places, KeptArrays> call = {{}, layer, kept, first_float(x), first_float(y), at, 0};
+  const LayerCall<Layer, typename Memory::Places, KeptArrays> call = {{}, layer, kept, {first_float(x), first_float(y), at, 0}};
   const core::Tensor<const float> keys = {kept.keys.data, kept.keys.token_stride, kept.keys.head_stride},
                                   values = {kept.values.data, kept.values.token_stride, kept.values.head_stride};
   if constexpr (with_options) {
@@ -167,7 +168,7 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
   const Status status = layer.check(cache.length(), count);
   if (status != Status::ok) return status;
   const LayerCall<Layer, typename Memory::Places, AppendedCache<Cache, Memory::block>> call = {
-      {}, layer, {cache}, nullptr, nullptr, work.data, cache.length()};
+      {}, layer, {cache}, {nullptr, nullptr, work.data, cache.length()}};
   call.store(first_float(memory), count);
   return Status::ok;
 }
@@ -202,7 +203,8 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   if (status != Status::ok) return status;
   auto of_attention = options;
   if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
-  return run_layer(layer, FullCache{}, x, cache, cache.length(), position, false, y, work, of_attention);
+  return run_layer<VectorsOf<X>::tokens, Work>(layer, FullCache{}, cache, cache.length(),
+                                               {first_float(x), first_float(y), work.data, position}, of_attention);
 }
 
 // The most stack that the calls of a layer take, in bytes, as GCC compiles them with -Os or -O2: over a KvCache of floats or

@@ -52,6 +52,8 @@ enum class Status {
   bad_zero_point,    // not within -128 … 127
 };
 
+constexpr int status_count = int(Status::bad_zero_point) + 1;  // the last one
+
 // One English sentence for a status; never null.
 const char* status_text(Status status);
 

@@ -123,9 +123,10 @@ class IntegerPipeline {
     }
   };
   struct ValueKernels {
+    const IntegerSums& sums;
     template <int rows, class... Arguments>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, Arguments... arguments) const {
-      Isa::template values<rows>(arguments...);
+      Isa::template values<rows>(arguments..., sums);
     }
   };
   struct HostTile {
@@ -188,18 +189,19 @@ class IntegerPipeline {
     with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
                                        tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
-    Merge merges[Isa::tile_rows];
+    static_assert(Isa::tile_rows <= 2, "IntegerSums has room for so many");
+    IntegerSums of_rows;
+    of_rows.data = sums(r), of_rows.width = problem_.value_dim;
     for (int i = 0; i < rows; ++i) {
       if (all != ~0u) Keys::mask(tile[i], seen[i]);
       const core::ScoreScale& scale = problem_.score_scales[at[i].head * problem_.score_scale_stride];
       const int32_t largest = Isa::largest(tile[i]);
       const Reference reference = reference_of(largest, scale);
       const uint32_t sum = Isa::weights(tile, i, largest, scale, reference.fraction);
-      merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, merges[i]);
+      merge<8>(states_[r + i], seen[i] == 0 ? exponent_of_nothing : reference.exponent, sum, of_rows.merges[i]);
       if constexpr (has_options) scale_chunk<Isa>(tile, i, keys_.value_scales(rows_->head, chunk), count);
     }
-    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels(), tile, source.values, source.value_stride, count,
-                                       problem_.value_dim, merges, sums(r));
+    with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
   }
 
   // Adds the sums of a segment to those before.

@@ -243,37 +243,8 @@ class ScoreMod {
       for_rows([&](float* row, const QueryRow&) { cap_scores<Isa>(row, padded, factors_.cap); });
     }
     if (shows(core::Scores::capped)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, ln_2); });
-    if (options_.bias.data != nullptr) {
-      const float* bias = static_cast<const float*>(options_.bias.data) + key;
-      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
-      for_rows([&](float* row, const QueryRow& at) {
-        add_biases<Isa>(row, bias + at.bias, there);
-        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
-      });
-    }
-    if (options_.relative != nullptr) {
-      for_rows([&](float* row, const QueryRow& at) {
-        add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,
-                          options_.relative_right, distance(at, key), keys);
-      });
-    }
-    if (options_.alibi_slopes != nullptr) {
-      for_rows([&](float* row, const QueryRow& at) {
-        add_slope<Isa>(row, options_.alibi_slopes[at.head], distance(at, key), keys);
-      });
-    }
-    if (options_.visible.data != nullptr) {
-      const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
-      const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
-      for_rows([&](float* row, const QueryRow& at) {
-        if (options_.visible_bits) {
-          mask_by_bits<Isa>(row, visible, at.visible + key, there);
-        } else {
-          mask_by_bytes<Isa>(row, visible + (at.visible + key), there);
-        }
-        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
-      });
-    }
+    add_all_biases(for_rows, key, keys);
+    if (options_.visible.data != nullptr) mask_rows(for_rows, key, keys);
     if (by_position) {  // what lies before the call's first key, and between the sink tokens and the window
       for_rows([&](float* row, const QueryRow& at) {
         mask_between(row, 0, at_most(at.visibility.begin - key, keys));
@@ -324,6 +295,43 @@ class ScoreMod {
       for (int i = 0; i < count; ++i, row += config::score_keys) call(row, rows[i]);
     }
   };
+
+  // Adds the bias, the table of relative positions and the slopes.
+  ATTEND_ALWAYS_INLINE void add_all_biases(const ScoreRows& for_rows, int key, int keys) const {
+    if (options_.bias.data != nullptr) {
+      const float* bias = static_cast<const float*>(options_.bias.data) + key;
+      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+      for_rows([&](float* row, const QueryRow& at) {
+        add_biases<Isa>(row, bias + at.bias, there);
+        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      });
+    }
+    if (options_.relative != nullptr) {
+      for_rows([&](float* row, const QueryRow& at) {
+        add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,
+                          options_.relative_right, distance(at, key), keys);
+      });
+    }
+    if (options_.alibi_slopes != nullptr) {
+      for_rows([&](float* row, const QueryRow& at) {
+        add_slope<Isa>(row, options_.alibi_slopes[at.head], distance(at, key), keys);
+      });
+    }
+  }
+
+  // Masks the keys that the boolean mask does not show, and those that it has no column for.
+  ATTEND_ALWAYS_INLINE void mask_rows(const ScoreRows& for_rows, int key, int keys) const {
+    const uint8_t* visible = static_cast<const uint8_t*>(options_.visible.data);
+    const int there = at_least(at_most(keys, options_.visible.keys - key), 0);
+    for_rows([&](float* row, const QueryRow& at) {
+      if (options_.visible_bits) {
+        mask_by_bits<Isa>(row, visible, at.visible + key, there);
+      } else {
+        mask_by_bytes<Isa>(row, visible + (at.visible + key), there);
+      }
+      if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+    });
+  }
 
   bool shows(core::Scores stage) const { return options_.scores.data != nullptr && options_.score_stage == stage; }
 

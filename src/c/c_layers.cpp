@@ -159,7 +159,7 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.scale = scale_of(use.problem);
   if (use.call.queries_last) problem.offset = problem.keys - problem.queries;
   const RunTimeLayer layer(use.layer, use.call.first);
-  const LayerCall call = {{memory}, layer, kept, given.x, given.y, work, use.position};
+  const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}};
   if (use.call.plain) {
     detail::run_blocks(problem, call);
   } else {
@@ -280,7 +280,7 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   if (check.failed()) return check.status();
   const RunTimeLayer from(*layer, extents);
   const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, extents)};
-  const LayerCall call = {{places}, from, kept, nullptr, nullptr, static_cast<float*>(workspace), cache.tokens};
+  const LayerCall call = {{places}, from, kept, {nullptr, nullptr, static_cast<float*>(workspace), cache.tokens}};
   call.store(x, int(tokens));
   return ATTEND_OK;
 }

@@ -82,8 +82,9 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   float* const work = static_cast<float*>(workspace);
   float* const scores = work + size_t(memory.scores);
   for (int t = 0; t < row_problem.queries; ++t) {
-    core::additive_scores(row_problem.query.data + t * row_problem.query.token_stride, row_problem.key, row_problem.keys,
-                          int(problem->head_dim), v, work + size_t(memory.sums), scores + t * ptrdiff_t(call.first.keys));
+    core::additive_scores({v, int(problem->head_dim), work + size_t(memory.sums)},
+                          row_problem.query.data + t * row_problem.query.token_stride, row_problem.key, row_problem.keys,
+                          scores + t * ptrdiff_t(call.first.keys));
   }
   constexpr float zero = 0.0f;
   row_problem.query = row_problem.key = {&zero, 0, 0};  // the only number of every query and key

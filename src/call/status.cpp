@@ -1,86 +1,64 @@
 // The meaning of a status in words.
 #include "../../include/attend/status.h"
 
-const char* attend::status_text(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::bad_query_length:
-      return "query_length must lie within 0 and the query tokens of the array; without an offset, queries are the last tokens "
-             "of a cache, and must not be more than it holds";
-    case Status::bad_key_length:
-      return "key_length must lie within 0 and the key tokens of the array or cache";
-    case Status::empty_cache:
-      return "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0";
-    case Status::bad_scale:
-      return "scale must be a finite number";
-    case Status::bad_offset:
-      return "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
-             "layer with steps knows the positions of its tokens";
-    case Status::ambiguous_offset:
-      return "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
-             "be the first tokens (offset 0) or the last ones (keys - queries)";
-    case Status::no_effect:
-      return "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
-             "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; additive attention has a scale, a "
-             "bias and scores of its own";
-    case Status::bad_part:
-      return "a part must have an index within 0 and count - 1, and count within 1 and 65535";
-    case Status::bad_output:
-      return "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
-             "part of x";
-    case Status::bad_count:
-      return "a count of tokens is at least 0, and no more than the arrays have";
-    case Status::cache_full:
-      return "the cache has no room for so many tokens: truncate or clear it, or give its shape more max_tokens";
-    case Status::bad_length:
-      return "truncate keeps at least 0 tokens, and no more than the cache holds";
-    case Status::bad_begin:
-      return "a State begins at 0 or at a multiple of segment_keys (512)";
-    case Status::bad_up_to:
-      return "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
-             "append them first; an IntegerState takes multiples of 32 keys until the last";
-    case Status::bad_state:
-      return "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
-             "than there are; one to merge must begin where the other stops";
-    case Status::other_options:
-      return "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
-             "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "
-             "their position: set offset if the cache grows between calls";
-    case Status::bad_partials:
-      return "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
-             "of the cache";
-    case Status::bad_window:
-      return "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps";
-    case Status::bad_sink_tokens:
-      return "sink_tokens must not be negative, nor more than what a RingCache keeps";
-    case Status::bad_soft_cap:
-      return "soft_cap must be 0, for none, or lie within 1e-30 and 1e30";
-    case Status::bad_mask:
-      return "a mask must have 1 query or at least query_length, and at least key_length keys";
-    case Status::bad_bias:
-      return "a bias must have 1 query or at least query_length, and at least key_length keys";
-    case Status::bad_lse:
-      return "lse must have at least query_length tokens";
-    case Status::bad_scores:
-      return "scores must have at least query_length tokens and key_length keys; a RingCache has no raw or capped scores, a "
-             "State no weights";
-    case Status::no_score_stage:
-      return "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)";
-    case Status::not_in_ring:
-      return "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once";
-    case Status::bad_epsilon:
-      return "the epsilon of a normalisation must lie within 1e-30 and 1e30";
-    case Status::bad_rotary:
-      return "rotary positions need init first, with a base within 2 and 1e12 and a scaling_factor within 1 and 65536";
-    case Status::bad_position:
-      return "rotary positions must not be negative, and all tokens must lie within the table, if there is one";
-    case Status::bad_quantisation:
-      return "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
-             "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
-             "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23";
-    case Status::bad_zero_point:
-      return "zero points of 8-bit numbers lie within -128 and 127";
-  }
-  return "unknown status";
+namespace attend {
+namespace {
+
+// In the order of Status.
+constexpr const char* status_texts[] = {
+    "ok",
+    "query_length must lie within 0 and the query tokens of the array; without an offset, queries are the last tokens "
+    "of a cache, and must not be more than it holds",
+    "key_length must lie within 0 and the key tokens of the array or cache",
+    "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0",
+    "scale must be a finite number",
+    "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
+    "layer with steps knows the positions of its tokens",
+    "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
+    "be the first tokens (offset 0) or the last ones (keys - queries)",
+    "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
+    "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; additive attention has a scale, a "
+    "bias and scores of its own",
+    "a part must have an index within 0 and count - 1, and count within 1 and 65535",
+    "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
+    "part of x",
+    "a count of tokens is at least 0, and no more than the arrays have",
+    "the cache has no room for so many tokens: truncate or clear it, or give its shape more max_tokens",
+    "truncate keeps at least 0 tokens, and no more than the cache holds",
+    "a State begins at 0 or at a multiple of segment_keys (512)",
+    "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
+    "append them first; an IntegerState takes multiples of 32 keys until the last",
+    "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
+    "than there are; one to merge must begin where the other stops",
+    "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
+    "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "
+    "their position: set offset if the cache grows between calls",
+    "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
+    "of the cache",
+    "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps",
+    "sink_tokens must not be negative, nor more than what a RingCache keeps",
+    "soft_cap must be 0, for none, or lie within 1e-30 and 1e30",
+    "a mask must have 1 query or at least query_length, and at least key_length keys",
+    "a bias must have 1 query or at least query_length, and at least key_length keys",
+    "lse must have at least query_length tokens",
+    "scores must have at least query_length tokens and key_length keys; a RingCache has no raw or capped scores, a "
+    "State no weights",
+    "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
+    "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",
+    "the epsilon of a normalisation must lie within 1e-30 and 1e30",
+    "rotary positions need init first, with a base within 2 and 1e12 and a scaling_factor within 1 and 65536",
+    "rotary positions must not be negative, and all tokens must lie within the table, if there is one",
+    "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
+    "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
+    "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23",
+    "zero points of 8-bit numbers lie within -128 and 127",
+};
+static_assert(sizeof status_texts / sizeof *status_texts == size_t(status_count), "a status has no text");
+
+}  // namespace
+
+const char* status_text(Status status) {
+  return unsigned(status) < unsigned(status_count) ? status_texts[unsigned(status)] : "unknown status";
 }
+
+}  // namespace attend

@@ -1,6 +1,11 @@
-// Work memory of the query of a row of a tile, for kernels that keep it in an order of their own.
+// What kernels of integer attention are called with: work memory of the query of a row of a tile, for those that keep it in an
+// order of their own, and the sums of the rows of a tile.
 #ifndef ATTEND_ISA_INTEGER_QUERY_H
 #define ATTEND_ISA_INTEGER_QUERY_H
+
+#include <stdint.h>
+
+#include "../numerics/integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -11,6 +16,13 @@ struct IntegerQueryMemory {
   int row;     // of the tile
   int rows;
   operator void*() const { return own; }
+};
+
+// The sums that weighted values of a chunk are added to, of a tile of two rows at most, and how.
+struct IntegerSums {
+  int32_t* data;  // [row][width]
+  int width;
+  Merge merges[2];
 };
 
 }  // namespace

@@ -213,8 +213,7 @@ ATTEND_NOINLINE void value_tile(const float* weights, const ValueRows<Number>& v
       }
       for (; k < in_chain; ++k) step(k);
     }
-    weights += in_chain;
-    left -= in_chain;
+    weights += in_chain, left -= in_chain;
     if constexpr (rows > 1 && !widens<Number>) {
       if (visible[rows - 1] > visible[0]) {
         value = opaque(value);  // or GCC spills a sum in the loop above

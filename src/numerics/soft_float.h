@@ -104,6 +104,39 @@ ATTEND_NOINLINE inline float soft_special(float a, float b, float c) {
   return infinite ? bits_to<float>(product_sign | infinity) : c;
 }
 
+// Adds `other`, of the sign of c, to a sum of the sign of the product: both change where c is larger.
+ATTEND_ALWAYS_INLINE void add_signed(Words& sum, const Words& other, int& exponent, uint32_t& sign, uint32_t c_bits) {
+  if (int32_t(c_bits ^ sign) >= 0) {
+    sum = sum_of(sum, other);
+    if (int32_t(sum.high) < 0) {
+      sum = {sum.high >> 1, sum.low | (sum.high & 1)};  // only whether the lower word is 0 counts from here on
+      ++exponent;
+    }
+  } else {
+    sum = difference_of(sum, other);
+    if (int32_t(sum.high) < 0) {
+      sum = difference_of({0, 0}, sum);
+      sign = c_bits;
+    }
+  }
+}
+
+// The float nearest to a sum that is not 0, whose upper word has a bit.
+ATTEND_ALWAYS_INLINE float rounded_sum(Words& sum, int& exponent, uint32_t& sign) {
+  // Digits up until the highest one is the last but one of the upper word, and then to the nearest 24.
+  exponent -= zeros_shifted_out(sum) + 1;
+  uint32_t digits = sum.high | trace(sum.low);
+  sign &= 0x80000000u;
+  if (unsigned(exponent) >= 254) {
+    if (exponent >= 0) return bits_to<float>(sign | soft_infinity);
+    const int down = exponent < -31 ? 31 : -exponent;  // subnormal: the digits move down again
+    digits = digits >> down | trace(digits << 1 << (31 - down));
+    exponent = 0;
+  }
+  // The highest digit adds 1 to the exponent; so does a carry out of the digits.
+  return bits_to<float>(sign + (uint32_t(exponent) << 23) + ((digits + 63 + (digits >> 7 & 1)) >> 7));
+}
+
 // a * b + c
 ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
   uint32_t a_bits = bits_to<uint32_t>(a), b_bits = bits_to<uint32_t>(b), c_bits = bits_to<uint32_t>(c);
@@ -151,37 +184,13 @@ ATTEND_HOT ATTEND_NOINLINE inline float soft_fma(float a, float b, float c) {
     const int rest = 31 - apart;
     sum = {sum.high >> apart, sum.high << 1 << rest | sum.low >> apart | trace(sum.low << 1 << rest)};
   }
-  if (int32_t(c_bits ^ sign) >= 0) {
-    sum = sum_of(sum, other);
-    if (int32_t(sum.high) < 0) {
-      sum = {sum.high >> 1, sum.low | (sum.high & 1)};  // only whether the lower word is 0 counts from here on
-      ++exponent;
-    }
-  } else {
-    sum = difference_of(sum, other);
-    if (int32_t(sum.high) < 0) {
-      sum = difference_of({0, 0}, sum);
-      sign = c_bits;
-    }
-  }
+  add_signed(sum, other, exponent, sign, c_bits);
   if (sum.high == 0) {
     if (sum.low == 0) return 0.0f;
     sum = {sum.low >> 1 | (sum.low & 1), 0};
     exponent -= 31;
   }
-
-  // Digits up until the highest one is the last but one of the upper word, and then to the nearest 24.
-  exponent -= zeros_shifted_out(sum) + 1;
-  uint32_t digits = sum.high | trace(sum.low);
-  sign &= 0x80000000u;
-  if (unsigned(exponent) >= 254) {
-    if (exponent >= 0) return bits_to<float>(sign | soft_infinity);
-    const int down = exponent < -31 ? 31 : -exponent;  // subnormal: the digits move down again
-    digits = digits >> down | trace(digits << 1 << (31 - down));
-    exponent = 0;
-  }
-  // The highest digit adds 1 to the exponent; so does a carry out of the digits.
-  return bits_to<float>(sign + (uint32_t(exponent) << 23) + ((digits + 63 + (digits >> 7 & 1)) >> 7));
+  return rounded_sum(sum, exponent, sign);
 }
 
 // 1 / a, digit by digit.

@@ -29,6 +29,14 @@ struct LayerMemory {
   static constexpr uint64_t aligned(uint64_t count) { return (count + line - 1) / line * line; }
 };
 
+// The tokens of a call of a layer, and its work memory.
+struct LayerTokens {
+  const float* x;
+  float* y;
+  float* work;
+  int position;  // of the first token, for the steps
+};
+
 // One call of a layer, whose arguments were checked: blocks of tokens go through the layer one after another.
 //
 //   for each block of tokens:  keys and values = projections; steps; store
@@ -38,10 +46,9 @@ struct LayerMemory {
 // LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
 // a block's keys and values are projected to, and what becomes of them then.
 template <class Layer, class Places, class Store>
-struct LayerCall : Places {
-  LayerCall(const Places& places, const Layer& layer_, const Store& kept_, const float* x_, float* y_, float* work_,
-            int position_)
-      : Places(places), layer(layer_), kept(kept_), x(x_), y(y_), work(work_), position(position_) {}
+struct LayerCall : Places, LayerTokens {
+  LayerCall(const Places& places, const Layer& layer_, const Store& kept_, const LayerTokens& tokens)
+      : Places(places), LayerTokens(tokens), layer(layer_), kept(kept_) {}
 
   // Keys and values of `count` tokens.
   void store(const float* from, int count) const {
@@ -78,10 +85,6 @@ struct LayerCall : Places {
 
   const Layer& layer;
   Store kept;
-  const float* x;
-  float* y;
-  float* work;
-  int position;  // of the first token, for the steps
 };
 
 template <class... Types>

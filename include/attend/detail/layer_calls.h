@@ -123,6 +123,7 @@ void run_option_part_of(OptionCall& of_block, const LayerCall<Types...>& call) {
 // memory.
 template <class Cache, int block>
 struct AppendedCache {
+  static constexpr bool causal = true;  // where the options do not set it
   using Shape = typename CacheTraits<Cache>::ShapeType;
   template <class Call>
   void fill(const Call& call, int tokens) const {
@@ -137,6 +138,7 @@ struct AppendedCache {
   Cache& cache;
 };
 struct FullCache {
+  static constexpr bool causal = false;
   template <class Call>
   void fill(const Call&, int) const {}
 };
@@ -161,12 +163,11 @@ constexpr bool are_token_vectors() {
 }
 
 // Attention of a layer's tokens to `held` keys of a cache, some of which the call itself appends.
-template <class Layer, class Kept, class X, class Cache, class Y, class Work, class AnyOptions>
-Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& cache, int held, int position, bool causal,
-                 Y& y, Work& work, const AnyOptions& options) {
+template <int tokens, class Work, class Layer, class Kept, class Cache, class AnyOptions>
+Status run_layer(const Layer& layer, const Kept& kept, const Cache& cache, int held, const LayerTokens& of_call,
+                 const AnyOptions& options) {
   using Shape = typename LayerOf<Layer>::ShapeType;
-  constexpr int tokens = VectorsOf<X>::tokens;
-  float* const at = work.data;
+  float* const at = of_call.work;
   if constexpr (is_score_options(null_of<AnyOptions>()) || !CacheTraits<Cache>::plain) {
     using Memory = OptionLayerPlan<Shape, tokens, over_cache>;
     static_assert(is_enough<Work, Memory>(),
@@ -174,8 +175,7 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
                   "attend::LayerOptionWorkspace<Shape, tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most tokens_at_once query tokens at once");
-    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
-                                                                  at, position};
+    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
     using Block = OptionPlan<Shape, Memory::block>;
     OptionCall problem;
     set_query<Shape, Block>(problem, at + Memory::first, tokens, at);
@@ -183,18 +183,18 @@ Status run_layer(const Layer& layer, const Kept& kept, const X& x, const Cache& 
     set_keys(problem, cache);
     problem.problem.keys = held;
     if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
-      return run_options<OptionRunner, Shape>(problem, options, causal, call);
+      return run_options<OptionRunner, Shape>(problem, options, Kept::causal, call);
     } else {
-      return run_options<WindowRunner<Cache, Block>, Shape>(problem, options, causal, call);
+      return run_options<WindowRunner<Cache, Block>, Shape>(problem, options, Kept::causal, call);
     }
   } else {
     using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
     static_assert(is_enough<Work, Memory>(), "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
-    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer,   kept, first_float(x), first_float(y),
-                                                                  at, position};
+    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
     const auto& rows = CacheAccess::rows(cache);
     return run_plain<typename BlockPlan<Shape, Memory::block, over_cache>::Type, Checked<Shape>>(
-        {at + Memory::first, at + Memory::second, rows.keys(), rows.values(), true, causal, at, tokens, held}, options, call);
+        {at + Memory::first, at + Memory::second, rows.keys(), rows.values(), true, Kept::causal, at, tokens, held}, options,
+        call);
   }
 }
 

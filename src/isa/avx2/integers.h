@@ -32,8 +32,8 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
     for (int k = 0; k < integer_chunk; k += 8) {
       for (int d = 0; d < head_dim; d += 16) {
         __m128i first[4], second[4];
-        load_four_keys(keys, stride, k, count, d, head_dim, first);
-        load_four_keys(keys, stride, k + 4, count, d, head_dim, second);
+        load_four_keys(keys + d, stride, k, count, head_dim - d, first);
+        load_four_keys(keys + d, stride, k + 4, count, head_dim - d, second);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
           if (d + 4 * i < head_dim) pack_eight(first[i], second[i], k, d + 4 * i, head_dim, to);

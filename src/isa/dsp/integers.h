@@ -31,7 +31,7 @@ struct IntegerDsp : IntegerDspValues {
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, ptrdiff_t stride, int count, int head_dim, Tile scores) {
     if constexpr (code_is_small) return scores_called(rows, query, keys, stride, count, head_dim, scores);
-    scores_by(rows, query, keys, stride, count, head_dim, scores);
+    scores_by(rows, query, {keys, stride, count}, head_dim, scores);
   }
 
  private:
@@ -47,18 +47,27 @@ struct IntegerDsp : IntegerDspValues {
     return word;
   }
 
-  ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const int8_t* keys, ptrdiff_t stride,
-                                             int count, int head_dim, Tile scores) {
+  struct Keys {
+    const int8_t* data;
+    ptrdiff_t stride;
+    int count;
+  };
+
+  static void clear(int32_t* scores, int count) {
+    for (int k = 0; k < count; ++k) scores[k] = 0;
+  }
+
+  ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const Keys& keys, int head_dim, Tile scores) {
     const int fours = head_dim >> 2, last = head_dim & 3;
     const int step = 4 * rows;
-    if (fours == 0) {
-      // All that there is follows below.
+    if (fours == 0) {  // the last ones are all that there are
+      for (int r = 0; r < rows; ++r) clear(scores[r], keys.count);
     } else if (!code_is_small && rows == 1) {
-      scores_of_row(query[0], keys, stride, count, fours, scores[0]);
+      scores_of_row(query[0], keys.data, keys.stride, keys.count, fours, scores[0]);
     } else {
       Scores of_rows;
-      of_rows.to = scores[0], of_rows.left = count;
-      of_rows.keys = keys, of_rows.stride = stride;
+      of_rows.to = scores[0], of_rows.left = keys.count;
+      of_rows.keys = keys.data, of_rows.stride = keys.stride;
       of_rows.query = query[0], of_rows.query_end = query[0] + fours * step;
       if (code_is_small) {
         // A single row is taken as the second of two. What the first one is does not matter: its scores are written over.
@@ -72,7 +81,7 @@ struct IntegerDsp : IntegerDspValues {
     }
     if (last == 0) return;
     for (int r = 0; r < rows; ++r) {
-      add_last_dimensions(query[r] + fours * step, keys + 4 * fours, stride, count, last, fours > 0, scores[r]);
+      add_last_dimensions(query[r] + fours * step, keys.data + 4 * fours, keys.stride, keys.count, last, scores[r]);
     }
   }
 
@@ -95,15 +104,15 @@ struct IntegerDsp : IntegerDspValues {
 
   ATTEND_NOINLINE static void scores_called(int rows, const Query* const* query, const int8_t* keys, ptrdiff_t stride,
                                             int count, int head_dim, Tile scores) {
-    scores_by(rows, query, keys, stride, count, head_dim, scores);
+    scores_by(rows, query, {keys, stride, count}, head_dim, scores);
   }
 
-  // Of 1 to 3 dimensions that are left, added to scores if there are others.
+  // Of 1 to 3 dimensions that are left.
   ATTEND_NOINLINE static void add_last_dimensions(const Query* query, const int8_t* keys, ptrdiff_t stride, int count, int last,
-                                                  bool others, int32_t* scores) {
+                                                  int32_t* scores) {
     for (int k = 0; k < count; ++k, keys += stride) {
       const uint32_t key = load_last(keys, last);
-      scores[k] = multiply_add(load(query + 2), odd(key), multiply_add(load(query), even(key), others ? scores[k] : 0));
+      scores[k] = multiply_add(load(query + 2), odd(key), multiply_add(load(query), even(key), scores[k]));
     }
   }
 

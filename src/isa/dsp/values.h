@@ -1,6 +1,7 @@
 // Sums of values for Cortex-M4, M7 and M33. Weights lie [key / 2][2 rows][2] of 16 bits at the beginning of the scores.
 #pragma once
 
+#include "../integer_query.h"
 #include "softmax.h"
 
 namespace attend::ATTEND_ISA {
@@ -12,9 +13,8 @@ struct IntegerDspValues : IntegerDspSoftmax {
   }
 
   template <int rows>
-  static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, int width, const Merge* merges,
-                     int32_t* sums) {
-    values_of(rows, weights, values, stride, count, width, merges, sums);
+  static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, const IntegerSums& sums) {
+    values_of(rows, weights, values, stride, count, sums);
   }
 
  private:
@@ -27,7 +27,10 @@ struct IntegerDspValues : IntegerDspSoftmax {
   // A single row is taken twice, the second time with what adds nothing: it takes no more instructions than a kernel for one
   // row.
   ATTEND_HOT ATTEND_NOINLINE static void values_of(int rows, Tile weights, const int8_t* values, ptrdiff_t stride, int count,
-                                                   int width, const Merge* merges, int32_t* sums) {
+                                                   const IntegerSums& to) {
+    const int width = to.width;
+    const Merge* const merges = to.merges;
+    int32_t* const sums = to.data;
     const int whole = width & -4;
     if (whole > 0) {
       const int pairs = (count + 1) >> 1;

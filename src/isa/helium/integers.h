@@ -3,6 +3,7 @@
 // bits. In assembly r7 is saved, because compilers may keep the frame pointer in it.
 #pragma once
 
+#include "../integer_query.h"
 #include "integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
@@ -73,8 +74,10 @@ struct IntegerHelium : IntegerHeliumSoftmax {
   static int16_t* weight(Tile tile, int row, int key) { return reinterpret_cast<int16_t*>(tile[row]) + key; }
 
   template <int rows>
-  static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, int width, const Merge* merges,
-                     int32_t* sums) {
+  static void values(Tile weights, const int8_t* values, ptrdiff_t stride, int count, const IntegerSums& to) {
+    const int width = to.width;
+    const Merge* const merges = to.merges;
+    int32_t* const sums = to.data;
     const int whole = size_t(stride) <= longest_stride ? width & -8 : 0;
     if (whole > 0) {
       const Merge &first = merges[0], &last = merges[rows - 1];

@@ -5,6 +5,7 @@
 
 #include "../../numerics/float_rules.h"
 #include "../../numerics/integer_softmax.h"
+#include "../integer_query.h"
 
 #if defined(__thumb__) && !defined(__thumb2__)
 #define ATTEND_THUMB1 1
@@ -67,19 +68,20 @@ struct IntegerScalar {
     return sum;
   }
 
-  // sums[r][c] = (sums[r][c] >> total) + ((sum over k < count of weights[r][k] * values[k][c] + half) >> chunk).
+  // sums.data[r][c] = (sums.data[r][c] >> total) + ((sum over k < count of weights[r][k] * values[k][c] + half) >> chunk).
   template <int rows>
   ATTEND_ALWAYS_INLINE static void values(int32_t (*weights)[integer_chunk], const int8_t* values, ptrdiff_t stride, int count,
-                                          int width, const Merge* merges, int32_t* sums) {
+                                          const IntegerSums& sums) {
+    const int width = sums.width;
     int c = 0;
     for (; c + tile_columns <= width; c += tile_columns) {
-      value_tile<rows, tile_columns>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+      value_tile<rows, tile_columns>(weight(weights, 0, 0), values + c, stride, count, sums, c);
     }
     for (; tile_columns > 2 && !code_is_small && c + 2 <= width; c += 2) {
-      value_tile<rows, 2>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+      value_tile<rows, 2>(weight(weights, 0, 0), values + c, stride, count, sums, c);
     }
     for (; tile_columns > 1 && c < width; ++c) {
-      value_tile<rows, 1>(weight(weights, 0, 0), values + c, stride, count, merges, sums + c, width);
+      value_tile<rows, 1>(weight(weights, 0, 0), values + c, stride, count, sums, c);
     }
   }
 
@@ -140,11 +142,11 @@ struct IntegerScalar {
 
   template <int rows, int count>
   ATTEND_ALWAYS_INLINE static void value_tile(const Weight* weights, const int8_t* values, ptrdiff_t stride, int keys,
-                                              const Merge* merges, int32_t* to, int width) {
+                                              const IntegerSums& to, int column) {
     int32_t sums[rows][count];
     for (int r = 0; r < rows; ++r) {
       ATTEND_UNROLL
-      for (int i = 0; i < count; ++i) sums[r][i] = merges[r].half;
+      for (int i = 0; i < count; ++i) sums[r][i] = to.merges[r].half;
     }
     const auto step = [&]() __attribute__((always_inline)) {
       ATTEND_UNROLL
@@ -169,8 +171,8 @@ struct IntegerScalar {
     const auto add = [&](int r) __attribute__((always_inline)) {
       ATTEND_UNROLL
       for (int i = 0; i < count; ++i) {
-        int32_t* const sum = to + r * width + i;
-        *sum = (*sum >> merges[r].total) + (sums[r][i] >> merges[r].chunk);
+        int32_t* const sum = to.data + column + r * to.width + i;
+        *sum = (*sum >> to.merges[r].total) + (sums[r][i] >> to.merges[r].chunk);
       }
     };
     add(0);

@@ -32,7 +32,7 @@ struct IntegerKeyBytes {
     for (int k = 0; k < integer_chunk; k += 4) {
       for (int d = 0; d < head_dim; d += 16) {
         __m128i four[4];
-        load_four_keys(keys, stride, k, count, d, head_dim, four);
+        load_four_keys(keys + d, stride, k, count, head_dim - d, four);
         ATTEND_UNROLL
         for (int i = 0; i < 4; ++i) {
           if (d + 4 * i >= head_dim) continue;

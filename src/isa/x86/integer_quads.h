@@ -53,12 +53,13 @@ struct PanelKernels {
   static ATTEND_ALWAYS_INLINE void values(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count, int width,
                                           const RowMerges& merges, int32_t* sums) {
     Bytes bytes[8];
+    const Chunks chunks = {bytes, panels, count, width, merges};
     for (int i = 0; i < count; ++i) Operations::cut_weights(weights[i], bytes[i].low, bytes[i].high);
     int c = 0;
     for (; c + 4 * Operations::lanes <= width; c += 4 * Operations::lanes) {
-      columns<4>(bytes, panels, count, width, c, Operations::lanes, merges, sums + c);
+      columns<4>(chunks, c, Operations::lanes, sums + c);
     }
-    for (; c < width; c += Operations::lanes) columns<1>(bytes, panels, count, width, c, width - c, merges, sums + c);
+    for (; c < width; c += Operations::lanes) columns<1>(chunks, c, width - c, sums + c);
   }
 
  private:
@@ -67,6 +68,15 @@ struct PanelKernels {
   struct Bytes {
     alignas(32) uint8_t low[integer_chunk];
     alignas(32) uint8_t high[integer_chunk];
+  };
+
+  // Chunks of values, `width` columns each, with the weights of a row.
+  struct Chunks {
+    const Bytes* bytes;
+    const int8_t* const* panels;
+    int count;
+    int width;
+    const RowMerges& merges;
   };
 
   static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) {
@@ -78,16 +88,15 @@ struct PanelKernels {
 
   // `vectors` vectors of columns from column c on; `lanes` of each.
   template <int vectors>
-  static ATTEND_ALWAYS_INLINE void columns(const Bytes* bytes, const int8_t* const* panels, int count, int width, int c,
-                                           int lanes, const RowMerges& merges, int32_t* to) {
-    for (int chunk = 0; chunk < count; ++chunk) {
-      const int8_t* from = panels[chunk] + 4 * c;
+  static ATTEND_ALWAYS_INLINE void columns(const Chunks& chunks, int c, int lanes, int32_t* to) {
+    for (int chunk = 0; chunk < chunks.count; ++chunk) {
+      const int8_t* from = chunks.panels[chunk] + 4 * c;
       Vector low[vectors], high[vectors];
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) low[v] = high[v] = Operations::all(0);
-      const Bytes* const of_chunk = opaque(bytes + chunk);
+      const Bytes* const of_chunk = opaque(chunks.bytes + chunk);
       const int quads = opaque(integer_chunk / 4);
-      for (int k = 0; k < quads; ++k, from += 4 * ptrdiff_t(width)) {
+      for (int k = 0; k < quads; ++k, from += 4 * ptrdiff_t(chunks.width)) {
         const Vector low_quad = Operations::all(number_at(of_chunk->low + 4 * k));
         const Vector high_quad = Operations::all(number_at(of_chunk->high + 4 * k));
         ATTEND_UNROLL
@@ -99,7 +108,7 @@ struct PanelKernels {
           Operations::add_quads(high[v], high_quad, values);
         }
       }
-      const Merge merge = merges[chunk];
+      const Merge merge = chunks.merges[chunk];
       const Vector total = Operations::all(merge.total), shift = Operations::all(merge.chunk);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {

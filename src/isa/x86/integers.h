@@ -46,11 +46,11 @@ ATTEND_ALWAYS_INLINE void load_rows(const int8_t* from, ptrdiff_t stride, int co
   for (int i = 0; i < rows; ++i) to[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * stride));
 }
 
-// 16 dimensions of keys k … k + 3 from dimension d on: keys[i] has dimensions d + 4 i … d + 4 i + 3 of the four. Keys from
-// `count` on are zeros.
-ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int d, int head_dim,
+// The next 16 of so many dimensions of keys k … k + 3: four[i] has dimensions 4 i … 4 i + 3 of the four. Keys from `count` on
+// are zeros.
+ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, int k, int count, int dimensions,
                                          __m128i (&four)[4]) {
-  load_rows(keys + k * stride + d, stride, count - k, head_dim - d, four);
+  load_rows(keys + k * stride, stride, count - k, dimensions, four);
   transpose_quads(four);
 }
 
