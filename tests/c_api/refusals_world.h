@@ -1,0 +1,393 @@
+// Worlds without a fault: memory that sees whether it is touched; random problems of floats; states; a cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "refusals.h"
+
+namespace attend_test {
+
+// Memory of its own for everything that a call can touch, so that an address sanitizer sees each step beyond it.
+class Block {
+ public:
+  explicit Block(std::size_t bytes, int pattern = 0x35)
+      : size(bytes), memory_(new unsigned char[bytes + 2 * ATTEND_ALIGNMENT]) {
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(memory_.get()) % ATTEND_ALIGNMENT;
+    data = memory_.get() + (ATTEND_ALIGNMENT - past);
+    for (std::size_t i = 0; i < size && i < 7 * 64; ++i)
+      data[i] = static_cast<unsigned char>(pattern + int(i % 7));  // ordinary floats
+    for (std::size_t i = 7 * 64; i < size; i += 7 * 64) std::memcpy(data + i, data, size - i < 7 * 64 ? size - i : 7 * 64);
+    before_.assign(data, data + size);
+  }
+  template <class Type = float>
+  Type* as() {
+    return static_cast<Type*>(static_cast<void*>(data));
+  }
+  bool changed() const { return std::memcmp(data, before_.data(), size) != 0; }
+  void remember() { before_.assign(data, data + size); }
+  void restore() { std::memcpy(data, before_.data(), size); }
+  void flip(int byte, int bit) {
+    data[byte] ^= static_cast<unsigned char>(1 << bit);
+    remember();
+  }
+
+  const std::size_t size;
+  unsigned char* data;
+
+ private:
+  std::unique_ptr<unsigned char[]> memory_;
+  std::vector<unsigned char> before_;
+};
+
+inline attend_problem initial_problem() {
+  attend_problem p;
+  attend_problem_init(&p, sizeof p);
+  return p;
+}
+
+// A problem in memory of its own, and a call of attend_run_part with it.
+class World : public Choices {
+  Block problem_{8192}, lengths_{8192};  // so large that an output that begins there ends there
+
+ public:
+  static constexpr int most_heads = 4, most_width = 9, most_tokens = 12, most_batch = 3, capacity = 20;
+  static constexpr int most_head_dim = ATTEND_MAX_WIDTH;
+  static constexpr int held = 13;        // tokens in the cache
+  static constexpr int head_bytes = 48;  // of a cache, of which any change is seen
+  static constexpr int columns = 16;     // of masks, biases and scores: more than there are keys
+
+  explicit World(Random* random = nullptr) : Choices(random), p(*problem_.as<attend_problem>()) {
+    const attend_cache_shape shape = shape_of(2, 5, 3, capacity);
+    if (attend_cache_init(&shape, cache.data, attend_cache_size(&shape), nullptr) != ATTEND_OK) std::abort();
+    const attend_input keys = {query.as(), 0, 10, 5}, values = {query.as(), 0, 6, 3};
+    if (attend_cache_append(cache.as<attend_cache>(), held, &keys, &values) != ATTEND_OK) std::abort();
+    cache.remember();
+    std::memset(pages.data, 0, pages.size);  // page 0, and then 1
+    pages.as<std::int32_t>()[1] = 1;
+    pages.remember();
+  }
+
+  static attend_cache_shape shape_of(int kv_heads, int head_dim, int value_dim, int max_tokens) {
+    attend_cache_shape shape;
+    attend_cache_shape_init(&shape, sizeof shape);
+    shape.kv_heads = kv_heads, shape.head_dim = head_dim, shape.value_dim = value_dim, shape.max_tokens = max_tokens;
+    return shape;
+  }
+
+  std::ptrdiff_t* lengths() { return lengths_.as<std::ptrdiff_t>(); }
+
+  // A problem without a fault, of random extents, over arrays or over the cache.
+  void good(Random& random, bool over_cache) {
+    begin_problem();
+    p.layout = random.between(0, 1);
+    p.batch = over_cache ? 1 : random.between(1, most_batch);
+    p.kv_heads = over_cache ? 2 : random.between(1, 2);
+    p.query_heads = p.kv_heads * random.between(1, 2);
+    p.head_dim = over_cache ? 5 : random.between(1, most_width);
+    p.value_dim = over_cache ? 3 : random.between(1, most_width);
+    p.queries = random.between(1, most_tokens);
+    if (!over_cache) p.keys = random.between(0, 5) == 0 ? 0 : random.between(1, most_tokens);
+    if (over_cache && random.between(0, 1) == 0) p.keys = random.between(0, held);
+    if (random.between(0, 1) == 0) p.options |= ATTEND_CAUSAL;
+    if (random.between(0, 1) == 0) p.scale = random.uniform();
+    p.query.data = query.data, p.output.data = output.data;
+    if (over_cache) p.cache = cache.as<attend_cache>();
+    if (!over_cache) p.key.data = key.data, p.value.data = value.data;
+    if (random.between(0, 2) == 0) {
+      for (int row = 0; row < most_batch; ++row) lengths()[row] = random.between(0, int(keys()));
+      p.key_lengths = lengths();
+    }
+    if (random.between(0, 1) == 0) add_some(random);
+    place(random.between(0, 2) == 0);
+    parts = random.between(0, 2) == 0 ? random.between(1, 9) : 1, part = random.between(0, int(parts) - 1);
+  }
+
+  // All fields as they are initialised, and the call whole.
+  void begin_problem() {
+    std::memset(problem_.data, 0, 2 * sizeof p + 64);
+    p = initial_problem();
+    passed = &p, part = 0, parts = 1, work = workspace.data, work_size = workspace.size;
+  }
+
+  // What rows ask for.
+  static attend_problem initial() { return initial_problem(); }
+  bool cached() const { return p.cache != nullptr; }
+  bool has_states() const { return p.states != nullptr; }
+  bool has_arrays() const { return !cached() && p.keys > 0 && p.keys > p.origin; }
+  bool is_plain() const { return !cached() && p.pages.table == nullptr; }
+  bool has_rows() const { return has_arrays() && is_plain(); }
+  bool is_positioned() const {
+    return (p.options & ATTEND_CAUSAL) != 0 || p.window_left != ATTEND_NO_LIMIT || p.window_right != ATTEND_NO_LIMIT ||
+           p.alibi_slopes != nullptr || p.relative_bias.data != nullptr;
+  }
+  // Whether it is clear where queries stand that are positioned.
+  bool is_clear() const { return cached() ? p.queries <= held : p.queries == p.keys; }
+  std::ptrdiff_t keys() const { return p.keys == ATTEND_ALL_KEYS ? held : p.keys; }
+  static std::ptrdiff_t least_keys() { return -1; }
+  std::ptrdiff_t most_keys() const { return cached() ? std::ptrdiff_t(held) : ATTEND_MAX_TOKENS; }
+  std::ptrdiff_t most_length() const { return has_states() ? ATTEND_MAX_TOKENS : keys(); }
+  std::size_t needed() const { return attend_workspace_size(passed); }
+  unsigned char& after(int byte) { return problem_.data[sizeof p + std::size_t(byte)]; }  // the struct
+  std::ptrdiff_t* give_lengths() { return add(ATTEND_ARG_KEY_LENGTHS), lengths(); }
+  void unplace() {
+    p.options = 0, p.offset = ATTEND_DEFAULT_OFFSET;
+    if (cached()) p.queries = held + 1;
+  }
+  void break_page(std::int32_t number) {
+    pages.as<std::int32_t>()[8] = number;
+    pages.remember();
+    p.pages.table += 8;
+  }
+  // More work than can be counted: all keys and queries are one.
+  void all_are_one() {
+    static std::vector<float> large(1 << 19);
+    p = initial_problem();
+    p.query_heads = p.kv_heads = p.head_dim = p.value_dim = 1, p.queries = 1 << 19, p.keys = 1 << 28;
+    p.query = {query.data, 0, 0, 0}, p.key = p.value = {key.data, 0, 0, 0};
+    p.output.data = large.data();
+  }
+  // Dense keys that no address space holds.
+  void beyond_memory(int format) {
+    p = initial_problem();
+    p.query_heads = p.kv_heads = p.value_dim = 1, p.head_dim = ATTEND_MAX_WIDTH, p.queries = 0;
+    p.batch = p.keys = ATTEND_MAX_TOKENS, p.key_format = p.value_format = format;
+    p.query.data = query.data, p.key.data = key.data, p.value.data = value.data, p.output.data = output.data;
+  }
+
+  // Says where the queries stand, where it must be said.
+  void place(bool always = false) {
+    if (!is_positioned()) {
+      p.offset = ATTEND_DEFAULT_OFFSET, p.options &= ~ATTEND_QUERIES_LAST;
+    } else if ((p.options & ATTEND_QUERIES_LAST) == 0 && p.offset == ATTEND_DEFAULT_OFFSET) {
+      if (always || p.queries != keys()) p.offset = always ? -3 : 0;
+    }
+  }
+
+  // Whether a call looks at an argument once it is added.
+  bool reads(int argument) const {
+    switch (argument) {
+      case ATTEND_ARG_KEY:
+      case ATTEND_ARG_VALUE:
+      case ATTEND_ARG_KEY_SCALES:
+      case ATTEND_ARG_VALUE_SCALES:
+        return has_arrays();
+      case ATTEND_ARG_PAGES:
+        return !cached() && p.keys > 0;
+      case ATTEND_ARG_OUTPUT:
+      case ATTEND_ARG_LSE:
+        return !has_states();
+      default:
+        return true;
+    }
+  }
+
+  // Options, each of which may be there or not.
+  void add_some(Random& random) {
+    const auto maybe = [&] { return random.between(0, 2) == 0; };
+    if (maybe()) p.window_left = random.between(0, 9);
+    if (p.window_left >= 0 && maybe()) p.sink_tokens = random.between(0, 3);
+    if (maybe()) p.window_right = random.between(0, 9);
+    for (const int argument : {ATTEND_ARG_MASK, ATTEND_ARG_BIAS, ATTEND_ARG_ALIBI_SLOPES, ATTEND_ARG_RELATIVE_BIAS,
+                               ATTEND_ARG_SINK_LOGITS, ATTEND_ARG_LSE, ATTEND_ARG_SCORES}) {
+      if (maybe()) add(argument);
+    }
+    if (p.mask.data != nullptr && maybe()) p.mask.kind = ATTEND_MASK_BITS;
+    if (maybe()) p.soft_cap = 3.0f;
+    if (maybe()) p.query_format = random.between(0, 2), p.output_format = random.between(0, 2);
+    if (p.cache == nullptr) {
+      if (maybe()) p.key_format = random.between(0, 2), p.value_format = random.between(0, 2);
+      if (maybe()) add(ATTEND_ARG_KEY_SCALES);
+      if (maybe()) add(ATTEND_ARG_VALUE_SCALES);
+      if (maybe()) p.origin = random.between(0, int(p.keys));
+      if (p.origin == 0 && maybe()) add(ATTEND_ARG_PAGES);
+    }
+    if (maybe()) {
+      add(ATTEND_ARG_STATES);
+    } else if (maybe()) {
+      p.options |= ATTEND_QUERIES_LAST, p.offset = ATTEND_DEFAULT_OFFSET;
+    }
+    if (p.scores.data != nullptr) p.scores.stage = random.between(1, p.states == nullptr ? 4 : 3);
+  }
+
+  // What an argument needs to be looked at, if it is not there.
+  void add(int argument, bool then_place = true) {
+    const std::ptrdiff_t row = columns, head = row * most_tokens, batch = head * most_heads;
+    switch (argument) {
+      case ATTEND_ARG_MASK:
+        if (p.mask.data == nullptr) p.mask = {options.data + 256, batch, head, row, columns, ATTEND_MASK_BYTES};
+        break;
+      case ATTEND_ARG_BIAS:
+        if (p.bias.data == nullptr) p.bias = {options.as() + 1024, 0, head, row, columns};
+        break;
+      case ATTEND_ARG_ALIBI_SLOPES:
+        p.alibi_slopes = options.as();
+        break;
+      case ATTEND_ARG_RELATIVE_BIAS:
+        p.relative_bias = {options.as() + 2048, 9, 5, 3};
+        break;
+      case ATTEND_ARG_SINK_LOGITS:
+        p.sink_logits = options.as() + 16;
+        break;
+      case ATTEND_ARG_KEY_SCALES:
+        p.key_format = ATTEND_INT8, p.key_scales = {options.as() + 2208, 64, 32};
+        if (p.value_format == ATTEND_DEFAULT_FORMAT) p.value_format = ATTEND_FLOAT32;
+        break;
+      case ATTEND_ARG_VALUE_SCALES:
+        p.value_format = ATTEND_INT8, p.value_scales = {options.as() + 2400, 64, 32};
+        if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
+        break;
+      case ATTEND_ARG_LSE:
+        p.lse.data = lse.data;
+        break;
+      case ATTEND_ARG_SCORES:
+        if (p.scores.data == nullptr) p.scores = {scores.as(), batch, head, row, columns, ATTEND_SCORES_RAW};
+        break;
+      case ATTEND_ARG_KEY_LENGTHS:
+        for (int b = 0; b < most_batch; ++b) lengths()[b] = 0;
+        p.key_lengths = lengths();
+        break;
+      case ATTEND_ARG_PAGES:
+        p.pages = {pages.as<std::int32_t>(), 0, 16, 2}, p.origin = 0;
+        break;
+      case ATTEND_ARG_STATES:
+        add_states();
+        break;
+      default:
+        break;
+    }
+    if (then_place) place();
+  }
+
+  // The same where a call looks at it.
+  bool finds(int argument) {
+    if (!reads(argument)) return false;
+    add(argument);
+    return true;
+  }
+
+  bool can_remove(int argument) const {
+    return argument == ATTEND_ARG_PAGES ? !cached() : argument != ATTEND_ARG_LSE || !has_states();
+  }
+  void remove(int argument) {
+    const attend_problem none = initial();
+    if (argument == ATTEND_ARG_MASK) p.mask = none.mask;
+    if (argument == ATTEND_ARG_BIAS) p.bias = none.bias;
+    if (argument == ATTEND_ARG_LSE) p.lse = none.lse;
+    if (argument == ATTEND_ARG_SCORES) p.scores = none.scores;
+    if (argument == ATTEND_ARG_PAGES) p.pages = none.pages;
+    if (argument == ATTEND_ARG_RELATIVE_BIAS) p.relative_bias = none.relative_bias;
+    if (argument == ATTEND_ARG_KEY_SCALES) p.key_scales = none.key_scales, p.key_format = ATTEND_FLOAT32;
+    if (argument == ATTEND_ARG_VALUE_SCALES) p.value_scales = none.value_scales, p.value_format = ATTEND_FLOAT32;
+    place();
+  }
+
+  bool inputs_changed() const {
+    return query.changed() || key.changed() || value.changed() || cache.changed() || options.changed() || pages.changed();
+  }
+  bool results_changed() const { return output.changed() || lse.changed() || scores.changed() || states.changed(); }
+  bool changed() const { return inputs_changed() || results_changed() || workspace.changed(); }
+  std::vector<unsigned char> bytes() const {
+    std::vector<unsigned char> all;
+    for (const Block* block :
+         {&query, &key, &value, &output, &cache, &workspace, &options, &pages, &lse, &scores, &states, &problem_}) {
+      all.insert(all.end(), block->data, block->data + block->size);
+    }
+    return all;
+  }
+  void restore() {
+    for (Block* block : {&output, &lse, &scores, &states, &workspace}) block->restore();
+  }
+
+  attend_problem& p;
+  attend_problem* passed = nullptr;  // p, but of rows that pass something else
+  std::ptrdiff_t part = 0, parts = 1;
+  void* work = nullptr;
+  std::size_t work_size = 0;
+  Block query{4 * 13 * most_heads * most_width * most_batch}, key{4 * 13 * most_heads * most_width * most_batch};
+  Block value{4 * 13 * most_heads * most_width * most_batch}, output{4 * 13 * most_heads * most_width * most_batch, 0x40};
+  Block cache{8192}, workspace{1 << 17};
+  Block options{1 << 15}, pages{256}, lse{1 << 15, 0x40}, scores{1 << 15, 0x40}, states{1 << 15, 0x40};
+
+ private:
+  // New ones, with strides that do not depend on how many keys there are.
+  void add_states() {
+    p.options &= ~ATTEND_QUERIES_LAST;
+    p.states = states.data, p.first_key = 0;
+    if (p.cache == nullptr) p.origin = 0;
+    if (p.scores.stage == ATTEND_SCORES_WEIGHTS) p.scores.stage = ATTEND_SCORES_RAW;
+    const bool heads_first = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
+    for (attend_input* input : {&p.key, &p.value}) {
+      if (!has_arrays()) continue;
+      input->head_stride = heads_first ? most_tokens * most_width : most_width;
+      input->token_stride = heads_first ? most_width : 2 * most_width;
+      input->batch_stride = 2 * most_tokens * most_width;
+    }
+    // Otherwise another fault says why.
+    if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();
+  }
+};
+
+inline float* last_float() { return reinterpret_cast<float*>(UINTPTR_MAX - 3); }
+
+// New states, those to merge them with, and what they are finished to; neither query nor keys.
+struct StateWorld : World {
+  enum Calls { begin = 1, finish = 2, merge = 4 };
+
+  StateWorld() {
+    begin_problem();
+    p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM;
+    p.batch = 2, p.query_heads = 2, p.value_dim = 5, p.queries = 3, p.keys = 0;
+    p.output.data = output.data, p.lse.data = lse.data, p.sink_logits = options.as();
+    for (Block* block : {&scores, &states}) {
+      p.states = block->data;
+      CHECK(attend_begin(&p) == ATTEND_OK);
+    }
+  }
+  attend_status call(unsigned which) {
+    const attend_status status = which == begin    ? attend_begin(passed)
+                                 : which == finish ? attend_finish(passed)
+                                                   : attend_merge(passed, later);
+    if (status == ATTEND_OK) CHECK(!inputs_changed());
+    if (status == ATTEND_OK && which == finish) CHECK(output.changed());
+    return status;
+  }
+
+  void* later = scores.data;
+};
+
+// A cache, the shape of another and memory for it, and tokens to append.
+struct CacheWorld : World {
+  enum Calls { check = 1, init = 2, append = 4, truncate = 8 };
+
+  attend_status call(unsigned which) {
+    attend_cache* made = nullptr;
+    if (which == init) return attend_cache_init(shape_passed, to, to_size, &made);
+    if (which == append) return attend_cache_append(head, tokens, keys_passed, values_passed);
+    if (which == truncate) return attend_cache_truncate(head, tokens);
+    const attend_status status = attend_cache_check(shape_passed);
+    CHECK((attend_cache_size(shape_passed) == 0) == (status != ATTEND_OK));
+    return status;
+  }
+  std::vector<unsigned char> bytes() const {
+    std::vector<unsigned char> all = World::bytes();
+    const auto* const first = reinterpret_cast<const unsigned char*>(&shape);
+    all.insert(all.end(), first, first + sizeof shape);
+    return all;
+  }
+
+  attend_cache_shape shape = shape_of(2, 5, 3, capacity);
+  const attend_cache_shape* shape_passed = &shape;
+  void* to = workspace.data;
+  std::size_t to_size = attend_cache_size(&shape);
+  attend_cache* head = cache.as<attend_cache>();
+  attend_input new_keys = {key.data, 0, 10, 5}, new_values = {value.data, 0, ATTEND_DENSE, ATTEND_DENSE};
+  const attend_input *keys_passed = &new_keys, *values_passed = &new_values;
+  std::ptrdiff_t tokens = 2;
+};
+
+}  // namespace attend_test
