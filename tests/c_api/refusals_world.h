@@ -1,48 +1,16 @@
-// Worlds without a fault: memory that sees whether it is touched; random problems of floats; states; a cache.
+// A random problem of floats without a fault, and all that rows of the tables ask of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
+#include "memory_block.h"
 #include "refusals.h"
 
 namespace attend_test {
-
-// Memory of its own for everything that a call can touch, so that an address sanitizer sees each step beyond it.
-class Block {
- public:
-  explicit Block(std::size_t bytes, int pattern = 0x35)
-      : size(bytes), memory_(new unsigned char[bytes + 2 * ATTEND_ALIGNMENT]) {
-    const std::size_t past = reinterpret_cast<std::uintptr_t>(memory_.get()) % ATTEND_ALIGNMENT;
-    data = memory_.get() + (ATTEND_ALIGNMENT - past);
-    for (std::size_t i = 0; i < size && i < 7 * 64; ++i)
-      data[i] = static_cast<unsigned char>(pattern + int(i % 7));  // ordinary floats
-    for (std::size_t i = 7 * 64; i < size; i += 7 * 64) std::memcpy(data + i, data, size - i < 7 * 64 ? size - i : 7 * 64);
-    before_.assign(data, data + size);
-  }
-  template <class Type = float>
-  Type* as() {
-    return static_cast<Type*>(static_cast<void*>(data));
-  }
-  bool changed() const { return std::memcmp(data, before_.data(), size) != 0; }
-  void remember() { before_.assign(data, data + size); }
-  void restore() { std::memcpy(data, before_.data(), size); }
-  void flip(int byte, int bit) {
-    data[byte] ^= static_cast<unsigned char>(1 << bit);
-    remember();
-  }
-
-  const std::size_t size;
-  unsigned char* data;
-
- private:
-  std::unique_ptr<unsigned char[]> memory_;
-  std::vector<unsigned char> before_;
-};
 
 inline attend_problem initial_problem() {
   attend_problem p;
@@ -330,64 +298,6 @@ class World : public Choices {
     // Otherwise another fault says why.
     if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();
   }
-};
-
-inline float* last_float() { return reinterpret_cast<float*>(UINTPTR_MAX - 3); }
-
-// New states, those to merge them with, and what they are finished to; neither query nor keys.
-struct StateWorld : World {
-  enum Calls { begin = 1, finish = 2, merge = 4 };
-
-  StateWorld() {
-    begin_problem();
-    p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM;
-    p.batch = 2, p.query_heads = 2, p.value_dim = 5, p.queries = 3, p.keys = 0;
-    p.output.data = output.data, p.lse.data = lse.data, p.sink_logits = options.as();
-    for (Block* block : {&scores, &states}) {
-      p.states = block->data;
-      CHECK(attend_begin(&p) == ATTEND_OK);
-    }
-  }
-  attend_status call(unsigned which) {
-    const attend_status status = which == begin    ? attend_begin(passed)
-                                 : which == finish ? attend_finish(passed)
-                                                   : attend_merge(passed, later);
-    if (status == ATTEND_OK) CHECK(!inputs_changed());
-    if (status == ATTEND_OK && which == finish) CHECK(output.changed());
-    return status;
-  }
-
-  void* later = scores.data;
-};
-
-// A cache, the shape of another and memory for it, and tokens to append.
-struct CacheWorld : World {
-  enum Calls { check = 1, init = 2, append = 4, truncate = 8 };
-
-  attend_status call(unsigned which) {
-    attend_cache* made = nullptr;
-    if (which == init) return attend_cache_init(shape_passed, to, to_size, &made);
-    if (which == append) return attend_cache_append(head, tokens, keys_passed, values_passed);
-    if (which == truncate) return attend_cache_truncate(head, tokens);
-    const attend_status status = attend_cache_check(shape_passed);
-    CHECK((attend_cache_size(shape_passed) == 0) == (status != ATTEND_OK));
-    return status;
-  }
-  std::vector<unsigned char> bytes() const {
-    std::vector<unsigned char> all = World::bytes();
-    const auto* const first = reinterpret_cast<const unsigned char*>(&shape);
-    all.insert(all.end(), first, first + sizeof shape);
-    return all;
-  }
-
-  attend_cache_shape shape = shape_of(2, 5, 3, capacity);
-  const attend_cache_shape* shape_passed = &shape;
-  void* to = workspace.data;
-  std::size_t to_size = attend_cache_size(&shape);
-  attend_cache* head = cache.as<attend_cache>();
-  attend_input new_keys = {key.data, 0, 10, 5}, new_values = {value.data, 0, ATTEND_DENSE, ATTEND_DENSE};
-  const attend_input *keys_passed = &new_keys, *values_passed = &new_values;
-  std::ptrdiff_t tokens = 2;
 };
 
 }  // namespace attend_test

@@ -56,12 +56,13 @@ std::vector<Fault> all_faults() {
 struct Count {
   int calls = 0, refused = 0, wrong = 0, thirds = 0;
   std::set<int> seen;
+  std::string set;  // what the rows say
   void check(bool right, const std::string& what, const Answers& expected, int status) {
     if (right) return;
     if (++wrong > 10) return;
     std::string all;
     for (const attend_status answer : expected) all += " [" + explain(answer) + "]";
-    MESSAGE(what, ": found [", explain(status), "], expected", all, ", call ", calls);
+    MESSAGE(set, ": ", what, ": found [", explain(status), "], expected", all, ", call ", calls);
   }
 };
 
@@ -82,6 +83,7 @@ void one_problem(World& world, Random& random, std::vector<Fault>& faults, Count
   world.good(random, random.between(0, 2) == 0);
   const int kind = random.between(0, 9), wanted = kind == 0 ? 0 : kind < 7 ? 1 : 2;
   Answers expected;
+  count.set.clear();
   for (int i = 0; i < wanted; ++i) {
     Fault& fault = faults[std::size_t(random.between(0, int(faults.size()) - 1))];
     if (world.passed != &world.p || world.p.keys > 1000) break;  // there is no memory for more
@@ -89,6 +91,7 @@ void one_problem(World& world, Random& random, std::vector<Fault>& faults, Count
     if (answers.empty() || answers == expected) return;  // the same twice may be none
     expected.insert(expected.end(), answers.begin(), answers.end());
     fault.placed += wanted == 1;
+    count.set += fault.text + "; ";
   }
   ++count.calls;
   const int check = attend_check(world.passed);

@@ -2,7 +2,7 @@
 // (Rows of problems of floats are in test_c_malformed.cpp, as part of random problems.)
 #include "refusals_integer_world.h"
 #include "refusals_layer_world.h"
-#include "refusals_world.h"
+#include "refusals_state_world.h"
 
 namespace attend_test {
 namespace refused_states {
