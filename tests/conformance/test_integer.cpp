@@ -70,8 +70,8 @@ TEST_CASE("integer attention: the digests' cases have the bytes of the model") {
     IntegerRun run(digest.c);
     IntegerModel model(run.c, run.data);
     const std::vector<char> defined = model.output();
-    CHECK_MESSAGE(hash_integer_output(run.c, defined.data()) == digest.value, std::string(digest.text));
-    CHECK_MESSAGE(model.fits(), std::string(digest.text));
+    CHECK_MESSAGE(hash_integer_output(run.c, defined.data()) == digest.value, std::string(digest_text(digest.line)));
+    CHECK_MESSAGE(model.fits(), std::string(digest_text(digest.line)));
   }
 }
 

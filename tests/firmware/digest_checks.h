@@ -6,8 +6,7 @@
 
 namespace firmware {
 
-inline void print_difference(const char* name, uint64_t expected, uint64_t found) {
-  print(name);
+inline void print_difference(uint64_t expected, uint64_t found) {
   print(": expected 0x");
   print_number(expected, 16, 16);
   print(", found 0x");
@@ -31,7 +30,10 @@ struct Counts {
       __builtin_memset(memory.floats, 0xff, bytes);
       const uint64_t found = attend_test::compute_digest(digest.c, memory.floats);
       count(found == digest.value);
-      if (found != digest.value) print_difference(digest.text, digest.value, found);
+      if (found == digest.value) continue;
+      print("digests.inc:");
+      print_number(uint64_t(digest.line));
+      print_difference(digest.value, found);
     }
   }
 

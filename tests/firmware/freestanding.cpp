@@ -143,7 +143,7 @@ alignas(64) float memory[1 << 17];
 const char* run_options() {
   for (const auto& digest : attend_test::digests<attend_test::OptionCase>) {
     if (attend_test::digest_bytes(digest.c) > sizeof memory) return "digests need more memory";
-    if (attend_test::compute_digest(digest.c, memory) != digest.value) return digest.text;
+    if (attend_test::compute_digest(digest.c, memory) != digest.value) return attend_test::digest_text(digest.line);
   }
   int number = 0;
   const uint64_t hash = attend_test::hash_combinations(memory, sizeof memory / sizeof memory[0], number);

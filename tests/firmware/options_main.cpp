@@ -10,7 +10,8 @@ bool check_combinations(const firmware::Memory& memory) {
   const uint64_t found = attend_test::hash_combinations(memory.floats, memory.count, number);
   if (found == attend_test::combinations_hash) return true;
   firmware::print_number(uint64_t(number));
-  firmware::print_difference(" combinations", attend_test::combinations_hash, found);
+  firmware::print(" combinations");
+  firmware::print_difference(attend_test::combinations_hash, found);
   return false;
 }
 
