@@ -13,6 +13,7 @@
 
 #include "../support/rounds.h"
 #include "refusals_places.h"
+#include "refusals_random_world.h"
 
 using namespace attend_test;
 
@@ -79,7 +80,7 @@ bool of_the_call(attend_status status) {
 }
 
 // Two faults may, rarely, make a third.
-void one_problem(World& world, Random& random, std::vector<Fault>& faults, Count& count) {
+void one_problem(RandomWorld& world, Random& random, std::vector<Fault>& faults, Count& count) {
   world.good(random, random.between(0, 2) == 0);
   const int kind = random.between(0, 9), wanted = kind == 0 ? 0 : kind < 7 ? 1 : 2;
   Answers expected;
@@ -147,7 +148,7 @@ void one_ring(World& world, Random& random, Count& count) {
 
 TEST_CASE("malformed calls of the C surface: each is told what is wrong with which argument, and nothing is touched") {
   Random random(20240607);
-  World world(&random);
+  RandomWorld world(&random);
   const std::vector<unsigned char> cache(world.cache.data, world.cache.data + world.cache.size);
   std::vector<Fault> faults = all_faults();
   Count count;

@@ -66,7 +66,7 @@ TEST_CASE("c refusals: caches, inits and backends") {
 TEST_CASE("c refusals: integer attention and its scales") {
   std::set<int> seen = check_refusals(refused_integers::rows);
   seen.merge(check_refusals(refused_integers::of_scales::rows));
-  check_arguments(seen, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_HEAD_CONSTANTS);
+  check_arguments(seen, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_RING);
   CHECK(attend_integer_workspace_size(nullptr) == 0);
 }
 
