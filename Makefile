@@ -336,10 +336,10 @@ tiles:
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/tiles/tiles.py --compilers "$(COMPILERS)" --backends "$(BACKENDS)" \
 	  $(if $(filter all,$(LOOPS)),--all) $(if $(filter write,$(LIMITS)),--write) $(if $(JOBS),--jobs $(JOBS))
 
-## digests     print the table of digests as this build computes it, for tests/conformance/digests.inc and integer_digests.inc
+## digests     print the table of digests as this build computes it, for tests/conformance/digests.inc
 .PHONY: digests
 digests: $(BUILD)/unit
-	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* ((OPTION_|INTEGER_)?DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
+	@$(BUILD)/unit --test-case="committed digests*" --success | sed -nE 's/.* (DIGEST\(.*\)).*/\1/p' | awk '!seen[$$0]++'
 
 ## format      lay out the sources with clang-format
 .PHONY: format

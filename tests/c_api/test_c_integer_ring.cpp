@@ -116,30 +116,14 @@ TEST_CASE("c integer, refused: what a ring no longer holds") {
   CHECK(check(64, 4) == lost);
 }
 
-TEST_CASE("c integer, refused: rings") {
-  Random random(47);
-  Sequence sequence({8, 3}, random);
-  sequence.append();
-  std::vector<std::int8_t> output(Sequence::heads * Sequence::value_dim);
-  const auto refused = [&](attend_integer_ring ring) {
-    attend_integer_problem p = sequence.over_ring(sequence.problem(1, 4, false));
-    p.output.data = output.data(), p.ring = ring;
-    return attend_integer_check(&p);
-  };
-  CHECK(refused({8, 3}) == ATTEND_OK);
-  CHECK(refused({0, 3}) == wrong(ATTEND_NO_EFFECT, ATTEND_ARG_RING));
-  for (const attend_integer_ring ring : {attend_integer_ring{-1, 0}, attend_integer_ring{8, -1},
-                                         attend_integer_ring{ATTEND_MAX_TOKENS + 1, 0}, attend_integer_ring{8, PTRDIFF_MAX}}) {
-    CHECK(refused(ring) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_RING));
-    CHECK(attend_integer_ring_rows(&ring) == 0);
-    CHECK(attend_integer_ring_row(&ring, 0) == -1);
+TEST_CASE("c integer: rows of rings that are refused, and of positions that no ring has") {
+  const attend_integer_ring ring = {8, 3}, refused[] = {{-1, 0}, {8, -1}, {ATTEND_MAX_TOKENS + 1, 0}, {8, PTRDIFF_MAX}};
+  for (const attend_integer_ring& one : refused) {
+    CHECK(attend_integer_ring_rows(&one) == 0);
+    CHECK(attend_integer_ring_row(&one, 0) == -1);
   }
-  attend_integer_problem p = sequence.over_ring(sequence.problem(1, 4, false));
-  const std::ptrdiff_t length = 1;
-  p.output.data = output.data(), p.key_lengths = &length;
-  CHECK(attend_integer_check(&p) == wrong(ATTEND_CONFLICT, ATTEND_ARG_KEY_LENGTHS));
-  CHECK(attend_integer_ring_row(&sequence.ring, -1) == -1);
-  CHECK(attend_integer_ring_row(&sequence.ring, ATTEND_MAX_TOKENS) == -1);
+  CHECK(attend_integer_ring_row(&ring, -1) == -1);
+  CHECK(attend_integer_ring_row(&ring, ATTEND_MAX_TOKENS) == -1);
   CHECK(attend_integer_ring_rows(nullptr) == 0);
   CHECK(attend_integer_ring_row(nullptr, 0) == -1);
 }

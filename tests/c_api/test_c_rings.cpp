@@ -226,10 +226,6 @@ TEST_CASE("c surface: soft caps within their limits") {
     p.soft_cap = cap;
     CHECK(attend_check(&p) == ATTEND_OK);
   }
-  for (const float cap : {0.9e-30f, 1.1e30f, -1.0f}) {
-    p.soft_cap = cap;
-    CHECK(attend_check(&p) == wrong(ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP));
-  }
 }
 
 TEST_CASE("c caches: halves, bfloats and bytes have the bits of the core's caches, and are near") {

@@ -52,22 +52,6 @@ TEST_CASE("c traps: states merge in the order of their keys only") {
   CHECK(same_bits(a.run(), merged));
 }
 
-TEST_CASE("c traps: with states, what would be dense of a growing number of keys must be given") {
-  Small small;
-  small.begin();
-  small.p.keys = 2;
-  small.p.key.batch_stride = ATTEND_DENSE;
-  CHECK(small.says(ATTEND_AMBIGUOUS, ATTEND_ARG_KEY));
-  small.p.key.batch_stride = small.p.value.batch_stride;
-  small.p.layout = ATTEND_BATCH_HEAD_TOKEN_DIM;
-  CHECK(small.says(ATTEND_AMBIGUOUS, ATTEND_ARG_KEY));
-  small.p.layout = ATTEND_BATCH_TOKEN_HEAD_DIM;
-  small.p.bias.data = small.bias.data();
-  CHECK(small.says(ATTEND_AMBIGUOUS, ATTEND_ARG_BIAS_KEYS));
-  small.p.bias.keys = keys;
-  CHECK(small.check() == ATTEND_OK);
-}
-
 TEST_CASE("c traps: key lengths are given whole to all calls with states, and refused beyond keys without") {
   const std::ptrdiff_t lengths[batch] = {keys, 1};
   Small small;

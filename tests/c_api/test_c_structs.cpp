@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "../support/random.h"
-#include "malformed_world.h"
+#include "refusals_random_world.h"
 
 using namespace attend_test;
 
 TEST_CASE("c surface: a struct from a newer header is taken as long as its new fields are zero") {
-  World world;
+  RandomWorld world;
   Random random(5);
   for (int more = 1; more <= 64; ++more) {
-    Call call = world.good(random, false);
-    call.problem->size += std::size_t(more);
-    CHECK(attend_check(call.problem) == ATTEND_OK);
-    CHECK(attend_run(call.problem, call.workspace, call.workspace_size) == ATTEND_OK);
-    static_cast<unsigned char*>(static_cast<void*>(call.problem))[call.problem->size - 1] = 1;
-    CHECK(attend_check(call.problem) == wrong(ATTEND_NEWER, ATTEND_ARG_SIZE));
+    world.good(random, false);
+    world.p.size += std::size_t(more);
+    CHECK(attend_check(world.passed) == ATTEND_OK);
+    CHECK(attend_run(world.passed, world.work, world.work_size) == ATTEND_OK);
+    static_cast<unsigned char*>(static_cast<void*>(world.passed))[world.p.size - 1] = 1;
+    CHECK(attend_check(world.passed) == wrong(ATTEND_NEWER, ATTEND_ARG_SIZE));
   }
   struct {
     attend_problem known;

@@ -30,7 +30,7 @@ struct IntegerCase {
   int row_block = 8, key_block = 64;
   uint64_t seed = 1;
 
-  // How the cases of integer_digests.inc are written.
+  // How the cases of digests.inc are written.
   constexpr IntegerCase heads(int query, int kv) const {
     IntegerCase c = *this;
     c.query_heads = query, c.kv_heads = kv;

@@ -1,51 +1,37 @@
-// Digests of fixed cases of integer attention: what every backend, compiler and board must reproduce. Freestanding, on memory
-// of the caller.
+// The digest of a case of integer attention. Freestanding, as plain_digest.h.
 #pragma once
 
+#include "hash.h"
 #include "integer_case.h"
 
 namespace attend_test {
 
-struct IntegerDigest {
-  IntegerCase c;
-  const char* text;
-  uint64_t digest;
-};
-
 // Cases are changes of this one.
 constexpr IntegerCase integer_problem() { return {}; }
 
-#define INTEGER_DIGEST(integer_case, digest) {integer_case, #integer_case, digest},
-constexpr IntegerDigest integer_digests[] = {
-#include "integer_digests.inc"
-};
-#undef INTEGER_DIGEST
-constexpr int integer_digest_count = int(sizeof integer_digests / sizeof integer_digests[0]);
-
-inline size_t integer_digest_bytes(const IntegerCase& c) {
+inline size_t digest_bytes(const IntegerCase& c) {
   Bytes bytes(nullptr);
   integer_data_of(c, bytes);
   return bytes.used();
 }
 
-// The 64-bit FNV-1a hash of the output's numbers, little end first, in the order [query][head][column].
+// Of the output's numbers, in the order [query][head][column].
 inline uint64_t hash_integer_output(const IntegerCase& c, const void* output) {
   const char* const data = static_cast<const char*>(output);
   const size_t numbers = c.rows() * size_t(c.value_dim), size = c.output_bytes() / (numbers > 0 ? numbers : 1);
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = hash_begin;
   for (size_t i = 0; i < numbers; ++i) {
     uint32_t bits = uint8_t(data[i]);
     uint16_t two;
     if (size == 2) __builtin_memcpy(&two, data + 2 * i, 2), bits = two;
     if (size == 4) __builtin_memcpy(&bits, data + 4 * i, 4);
-    for (size_t byte = 0; byte < size; ++byte) hash = (hash ^ (bits >> (8 * byte) & 0xff)) * 0x100000001b3u;
+    hash = hash_number(hash, bits, int(size));
   }
   return hash;
 }
 
-// memory: integer_digest_bytes(c) bytes, aligned to config::alignment. A case must have the same bits in blocks of one row,
-// and, without options, by the call with options.
-inline uint64_t compute_integer_digest(const IntegerCase& c, void* memory) {
+// A case must have the same bits in blocks of one row, and, without options, by the call with options.
+inline uint64_t compute_digest(const IntegerCase& c, void* memory) {
   Bytes bytes(memory);
   const IntegerData d = integer_data_of(c, bytes);
   draw_integer_data(c, d);

@@ -1,33 +1,33 @@
-// Digests of what stands around attention: what every backend, compiler and board must reproduce. Freestanding, on memory of
-// the caller, so that the smallest board can run it.
+// Digests of what stands around attention. Freestanding, as plain_digest.h.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core/layer.h"
+#include "attend/core_layer.h"
+#include "hash.h"
 
 namespace attend_test {
 
-struct LayerDigest {
-  const char* name;
+struct LayerCase {
   uint64_t (*compute)(float* memory);
-  uint64_t digest;
 };
+constexpr LayerCase layer_step(uint64_t (*compute)(float* memory)) { return {compute}; }
+using attend::Activation;
 
-constexpr size_t layer_digest_floats = 1200;
+constexpr size_t digest_bytes(const LayerCase&) { return 1200 * sizeof(float); }
+inline uint64_t compute_digest(const LayerCase& c, void* memory) { return c.compute(static_cast<float*>(memory)); }
 
-// The 64-bit FNV-1a hash of floats' bytes, little end first, but that numbers below 2^-126 count as 0, because some processors
-// flush them, and NaNs as one NaN.
-inline uint64_t hash_of(const float* floats, size_t count, uint64_t hash = 0xcbf29ce484222325u) {
+// Of floats, but that numbers below 2^-126 count as 0, because some processors flush them, and NaNs as one NaN.
+inline uint64_t hash_of(const float* floats, size_t count, uint64_t hash = hash_begin) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t bits;
     __builtin_memcpy(&bits, floats + i, sizeof bits);
     const uint32_t size = bits & 0x7fffffffu;
     if (size < 0x800000u) bits = 0;
     if (size > 0x7f800000u) bits = 0x7fc00000u;
-    for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (bits >> (8 * byte) & 0xff)) * 0x100000001b3u;
+    hash = hash_number(hash, bits);
   }
   return hash;
 }
@@ -36,7 +36,7 @@ inline uint64_t hash_of(const float* floats, size_t count, uint64_t hash = 0xcbf
 template <bool layer>
 uint64_t digest_of_normalisation(float* memory) {
   Random random(layer ? 2 : 1);
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = hash_begin;
   const int widths[] = {1, 2, 7, 15, 16, 17, 31, 32, 33, 48, 63, 100, 257};
   for (const int width : widths) {
     float *const x = memory, *const weight = memory + 514, *const bias = memory + 771;
@@ -76,7 +76,7 @@ uint64_t digest_of_activation(float* memory) {
 template <bool halves>
 uint64_t digest_of_rotary(float* memory) {
   Random random(4);
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = hash_begin;
   const int numbers_of_pairs[] = {1, 3, 16, 17, 34}, positions[] = {0, 5, 4095, 1048573};
   for (const int pairs : numbers_of_pairs) {
     uint64_t turns[34];
@@ -98,10 +98,5 @@ inline uint64_t digest_of_residuals(float* memory) {
   attend::core::add(memory, 0.3f, 101, memory + 103);
   return hash_of(memory, 206);
 }
-
-constexpr LayerDigest layer_digests[] = {
-#include "layer_digests.inc"
-};
-constexpr int layer_digest_count = int(sizeof layer_digests / sizeof layer_digests[0]);
 
 }  // namespace attend_test

@@ -1,28 +1,23 @@
-// Digests of fixed projections: what every backend, compiler and board must reproduce, in every layout, whole and in parts.
-// Freestanding, on memory of the caller.
+// The digest of a projection, which is the same in every layout, whole and in parts. Freestanding, as plain_digest.h.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core/linear.h"
+#include "attend/core_linear.h"
+#include "hash.h"
 
 namespace attend_test {
 
-struct LinearDigest {
+struct ProjectionCase {
   int tokens, inputs, outputs;
   attend::core::Format format;
   bool bias;
-  uint64_t digest;
 };
-
-// clang-format off
-constexpr LinearDigest linear_digests[] = {
-#include "linear_digests.inc"
-};
-// clang-format on
-constexpr int linear_digest_count = int(sizeof linear_digests / sizeof linear_digests[0]);
+constexpr ProjectionCase projection(int tokens, int inputs, int outputs, attend::core::Format format, bool bias) {
+  return {tokens, inputs, outputs, format, bias};
+}
 
 // How a projection is computed. No bit depends on it.
 struct LinearDigestWay {
@@ -32,13 +27,12 @@ struct LinearDigestWay {
 constexpr LinearDigestWay linear_digest_ways[] = {
     {false, false, 1}, {true, false, 1}, {false, true, 1}, {true, true, 1}, {false, true, 3}, {true, false, 3},
 };
-constexpr int linear_digest_way_count = int(sizeof linear_digest_ways / sizeof linear_digest_ways[0]);
 
 // Rows and panels, a number to a float; input, output, scales, bias, work memory.
-constexpr size_t linear_digest_floats(const LinearDigest& c) {
+constexpr size_t digest_bytes(const ProjectionCase& c) {
   const size_t panels = attend::core::packed_weight_numbers(c.outputs, c.inputs);
-  return 2 * panels + size_t(c.tokens) * size_t(c.inputs + c.outputs) + 2 * size_t(c.outputs) +
-         attend::core::linear_work_floats + 64;
+  return sizeof(float) * (2 * panels + size_t(c.tokens) * size_t(c.inputs + c.outputs) + 2 * size_t(c.outputs) +
+                          attend::core::linear_work_floats + 64);
 }
 
 // A number of a format, of ordinary size.
@@ -94,29 +88,25 @@ inline void run_linear_way(attend::core::Format format, const attend::core::Line
   }
 }
 
-// The 64-bit FNV-1a hash of the output's bytes, little end first.
-//   memory  linear_digest_floats(c) floats, aligned to config::alignment
-inline uint64_t compute_linear_digest(const LinearDigest& c, const LinearDigestWay& way, float* memory) {
-  const auto take = [&memory](size_t count) {
-    float* taken = memory;
-    memory += count;
-    return taken;
-  };
+inline uint64_t compute_digest(const ProjectionCase& c, const LinearDigestWay& way, void* memory) {
+  __builtin_memset(memory, 0xff, digest_bytes(c));
+  float* next = static_cast<float*>(memory);
+  const auto take = [&next](size_t count) { return next += count, next - count; };
   const size_t tokens = size_t(c.tokens), inputs = size_t(c.inputs), outputs = size_t(c.outputs);
   attend::core::Linear linear{};
   linear.work = take(attend::core::linear_work_floats);
   const size_t numbers = attend::core::packed_weight_numbers(c.outputs, c.inputs);
-  float* const weights = take(numbers);
+  float* const stored = take(numbers);
   float* const input = take(tokens * inputs);
   float* const scales = take(outputs);
   float* const bias = take(outputs);
   float* const output = take(tokens * outputs);
   Random random(uint64_t(c.inputs) * 1000003u + uint64_t(c.outputs));
-  for (size_t i = 0; i < numbers; ++i) set_number(weights, i, c.format, 0);
+  for (size_t i = 0; i < numbers; ++i) set_number(stored, i, c.format, 0);
   for (size_t o = 0; o < outputs; ++o) {
     for (size_t i = 0; i < inputs; ++i) {
       const size_t place = way.panels ? (o / 16 * inputs + i) * 16 + o % 16 : o * inputs + i;
-      set_number(weights, place, c.format, random_number(random, c.format));
+      set_number(stored, place, c.format, random_number(random, c.format));
     }
   }
   random.fill(input, tokens * inputs);
@@ -124,7 +114,7 @@ inline uint64_t compute_linear_digest(const LinearDigest& c, const LinearDigestW
   random.fill(bias, outputs);
   linear.input = input;
   linear.output = output;
-  linear.weights = weights;
+  linear.weights = stored;
   linear.scales = c.format == attend::core::Format::int8 ? scales : nullptr;
   linear.bias = c.bias ? bias : nullptr;
   linear.input_stride = linear.weight_stride = c.inputs;
@@ -135,11 +125,13 @@ inline uint64_t compute_linear_digest(const LinearDigest& c, const LinearDigestW
   linear.panels = way.panels;
   if (!way.work) linear.work = nullptr;
   for (int part = 0; part < way.parts; ++part) run_linear_way(c.format, linear, part, way.parts);
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < tokens * outputs; ++i) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, output + i, sizeof bits);
-    for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (bits >> (8 * byte) & 0xff)) * 0x100000001b3u;
+  return hash_bits(output, tokens * outputs);
+}
+
+inline uint64_t compute_digest(const ProjectionCase& c, void* memory) {
+  const uint64_t hash = compute_digest(c, linear_digest_ways[0], memory);
+  for (const LinearDigestWay& way : linear_digest_ways) {
+    if (compute_digest(c, way, memory) != hash) return ~hash;
   }
   return hash;
 }

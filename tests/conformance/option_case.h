@@ -1,4 +1,4 @@
-// A problem with options as a few numbers, from which its data follow. Freestanding, as digest.h.
+// A problem with options as a few numbers, from which its data follow. Freestanding, as plain_digest.h.
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // Random combinations of all options, small enough for every board: one hash over them, the same on every target. Each is
 // computed in two ways that must agree anyway: one of them has poison in the keys and values that no query sees, stops, or has
-// other blocks. Freestanding, as digest.h.
+// other blocks. Freestanding, as plain_digest.h.
 #pragma once
 
 #include "option_digest.h"
@@ -113,9 +113,9 @@ inline uint64_t hash_combinations(float* memory, size_t floats, int& number) {
   for (number = 0; number < combination_count; ++number) {
     const Combination combination(number);
     const OptionCase one = combination.drawn(), other = combination.other_way();
-    if (option_digest_floats(one) > floats || option_digest_floats(other) > floats) return 0;
-    const uint64_t digest = compute_option_digest(one, memory);
-    if (compute_option_digest(other, memory) != digest) return 0;
+    if (digest_bytes(one) > floats * sizeof(float) || digest_bytes(other) > floats * sizeof(float)) return 0;
+    const uint64_t digest = compute_digest(one, memory);
+    if (compute_digest(other, memory) != digest) return 0;
     hash = (hash ^ digest) * 0x100000001b3u;
   }
   return hash;

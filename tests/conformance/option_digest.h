@@ -1,7 +1,8 @@
-// Digests of fixed cases with options: what every backend, compiler and board must reproduce. Freestanding, as digest.h.
+// The digest of a case with options. Freestanding, as plain_digest.h.
 #pragma once
 
 #include "cache_call.h"
+#include "hash.h"
 #include "option_memory.h"
 
 namespace attend_test {
@@ -177,16 +178,16 @@ inline uint64_t hash_halves(uint64_t hash, const void* data, size_t count, uint3
   return hash;
 }
 
-inline size_t option_digest_floats(const OptionCase& c) {
+inline size_t digest_bytes(const OptionCase& c) {
   Supply supply(nullptr);
   memory_of(c, supply);
-  return supply.used();
+  return supply.used() * sizeof(float);
 }
 
 // Of output, log-sum-exps and scores, in the order of memory. A call that has a second way (cache_call.h) must have the same
 // bits.
-inline uint64_t compute_option_digest(const OptionCase& c, float* memory) {
-  Supply supply(memory);
+inline uint64_t compute_digest(const OptionCase& c, void* memory) {
+  Supply supply(static_cast<float*>(memory));
   const OptionMemory m = memory_of(c, supply);
   const size_t rows = size_t(c.queries) * size_t(c.query_heads), outputs = rows * size_t(c.value_dim);
   Random query(c.seed * 16);
@@ -200,40 +201,24 @@ inline uint64_t compute_option_digest(const OptionCase& c, float* memory) {
   } else {
     attend::core::run(p, o);
   }
-  uint64_t hash = 0xcbf29ce484222325u;
-  hash = c.output_format == Format::float32
-             ? hash_floats(hash, m.output, outputs)
-             : hash_halves(hash, m.output, outputs, c.output_format == Format::float16 ? 0x7c00 : 0x7f80);
+  uint64_t hash = c.output_format == Format::float32
+                      ? hash_floats(hash_begin, m.output, outputs)
+                      : hash_halves(hash_begin, m.output, outputs, c.output_format == Format::float16 ? 0x7c00 : 0x7f80);
   if (is_cache_call(p, o)) {
     for (int one_row = 0; one_row < 2; ++one_row) {
       for (size_t i = 0; i < outputs; ++i) m.output[i] = __builtin_nanf("");
       run_cache(p, o, one_row != 0);
-      if (hash_floats(0xcbf29ce484222325u, m.output, outputs) != hash) return ~hash;
+      if (hash_floats(hash_begin, m.output, outputs) != hash) return ~hash;
     }
   }
   if (m.lse != nullptr) hash = hash_floats(hash, m.lse, rows);
   return m.scores == nullptr ? hash : hash_floats(hash, m.scores, rows * size_t(o.score_keys));
 }
 
-struct OptionDigest {
-  OptionCase c;
-  const char* text;
-  uint64_t digest;
-};
-
 // Cases are changes of this one.
 constexpr OptionCase problem() { return {}; }
 constexpr Format float32 = Format::float32, float16 = Format::float16, bfloat16 = Format::bfloat16, int8 = Format::int8;
 constexpr attend::core::Scores raw = attend::core::Scores::raw, capped = attend::core::Scores::capped,
                                biased = attend::core::Scores::biased, weights = attend::core::Scores::weights;
-
-#define DIGEST(...)
-#define OPTION_DIGEST(option_case, digest) {option_case, #option_case, digest},
-constexpr OptionDigest option_digests[] = {
-#include "digests.inc"
-};
-#undef DIGEST
-#undef OPTION_DIGEST
-constexpr int option_digest_count = int(sizeof option_digests / sizeof option_digests[0]);
 
 }  // namespace attend_test

@@ -3,7 +3,7 @@
 
 #include "../support/instance.h"
 #include "../support/rounds.h"
-#include "integer_digest.h"
+#include "digest.h"
 #include "integer_random.h"
 
 using namespace attend_test;
@@ -66,12 +66,12 @@ TEST_CASE("integer attention: steps that stop between sinks and a window") {
 }
 
 TEST_CASE("integer attention: the digests' cases have the bytes of the model") {
-  for (const IntegerDigest& digest : integer_digests) {
+  for (const Digest<IntegerCase>& digest : digests<IntegerCase>) {
     IntegerRun run(digest.c);
     IntegerModel model(run.c, run.data);
     const std::vector<char> defined = model.output();
-    CHECK_MESSAGE(hash_integer_output(run.c, defined.data()) == digest.digest, std::string(digest.text));
-    CHECK_MESSAGE(model.fits(), std::string(digest.text));
+    CHECK_MESSAGE(hash_integer_output(run.c, defined.data()) == digest.value, std::string(digest_text(digest.line)));
+    CHECK_MESSAGE(model.fits(), std::string(digest_text(digest.line)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../conformance/digest.h"
 #include "../conformance/option_combinations.h"
 
 // The three functions that compilers may call for loops and structs. String instructions, because a loop could itself be
@@ -140,9 +141,9 @@ bool first_row_is_first_value() {
 alignas(64) float memory[1 << 17];
 
 const char* run_options() {
-  for (const attend_test::OptionDigest& digest : attend_test::option_digests) {
-    if (attend_test::option_digest_floats(digest.c) > sizeof memory / sizeof memory[0]) return "digests need more memory";
-    if (attend_test::compute_option_digest(digest.c, memory) != digest.digest) return digest.text;
+  for (const auto& digest : attend_test::digests<attend_test::OptionCase>) {
+    if (attend_test::digest_bytes(digest.c) > sizeof memory) return "digests need more memory";
+    if (attend_test::compute_digest(digest.c, memory) != digest.value) return attend_test::digest_text(digest.line);
   }
   int number = 0;
   const uint64_t hash = attend_test::hash_combinations(memory, sizeof memory / sizeof memory[0], number);

@@ -1,60 +1,35 @@
-// What malformed calls are made of: memory that sees whether it is touched, and problems without a fault.
+// A problem of floats, and all that rows of the tables ask of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
-#include "../support/random.h"
-#include "c_run.h"
+#include "memory_block.h"
+#include "refusals.h"
 
 namespace attend_test {
 
-// Memory of its own for everything that a call can touch, so that an address sanitizer sees each step beyond it.
-class Block {
- public:
-  explicit Block(std::size_t bytes, int pattern = 0x35)
-      : size(bytes), memory_(new unsigned char[bytes + 2 * ATTEND_ALIGNMENT]) {
-    const std::size_t past = reinterpret_cast<std::uintptr_t>(memory_.get()) % ATTEND_ALIGNMENT;
-    data = memory_.get() + (ATTEND_ALIGNMENT - past);
-    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<unsigned char>(pattern + int(i % 7));  // ordinary floats
-    before_.assign(data, data + size);
-  }
-  template <class Type = float>
-  Type* as() {
-    return static_cast<Type*>(static_cast<void*>(data));
-  }
-  bool changed() const { return std::memcmp(data, before_.data(), size) != 0; }
-  void remember() { before_.assign(data, data + size); }
-  void restore() { std::memcpy(data, before_.data(), size); }
+inline attend_problem initial_problem() {
+  attend_problem p;
+  attend_problem_init(&p, sizeof p);
+  return p;
+}
 
-  const std::size_t size;
-  unsigned char* data;
+// A problem in memory of its own, and a call of attend_run_part with it.
+class World : public Choices {
+  Block problem_{8192}, lengths_{8192};  // so large that an output that begins there ends there
 
- private:
-  std::unique_ptr<unsigned char[]> memory_;
-  std::vector<unsigned char> before_;
-};
-
-// A call of attend_run_part that would be fine: what it needs, and pointers to it.
-struct Call {
-  attend_problem* problem;
-  std::ptrdiff_t part, parts;
-  void* workspace;
-  std::size_t workspace_size;
-};
-
-class World {
  public:
   static constexpr int most_heads = 4, most_width = 9, most_tokens = 12, most_batch = 3, capacity = 20;
+  static constexpr int most_head_dim = ATTEND_MAX_WIDTH;
   static constexpr int held = 13;        // tokens in the cache
   static constexpr int head_bytes = 48;  // of a cache, of which any change is seen
   static constexpr int columns = 16;     // of masks, biases and scores: more than there are keys
 
-  World() {
+  explicit World(Random* random = nullptr) : Choices(random), p(*problem_.as<attend_problem>()) {
     const attend_cache_shape shape = shape_of(2, 5, 3, capacity);
     if (attend_cache_init(&shape, cache.data, attend_cache_size(&shape), nullptr) != ATTEND_OK) std::abort();
     const attend_input keys = {query.as(), 0, 10, 5}, values = {query.as(), 0, 6, 3};
@@ -72,84 +47,89 @@ class World {
     return shape;
   }
 
-  attend_problem* problem() { return problem_.as<attend_problem>(); }
   std::ptrdiff_t* lengths() { return lengths_.as<std::ptrdiff_t>(); }
 
-  // A problem without a fault, of random extents, over arrays or over the cache.
-  Call good(Random& random, bool over_cache) {
-    attend_problem& p = *problem();
+  // All fields as they are initialised, and the call whole.
+  void begin_problem() {
     std::memset(problem_.data, 0, 2 * sizeof p + 64);
-    attend_problem_init(&p, sizeof p);
-    p.layout = random.between(0, 1);
-    p.batch = over_cache ? 1 : random.between(1, most_batch);
-    p.kv_heads = over_cache ? 2 : random.between(1, 2);
-    p.query_heads = p.kv_heads * random.between(1, 2);
-    p.head_dim = over_cache ? 5 : random.between(1, most_width);
-    p.value_dim = over_cache ? 3 : random.between(1, most_width);
-    p.queries = random.between(1, most_tokens);
-    if (!over_cache) p.keys = random.between(0, 5) == 0 ? 0 : random.between(1, most_tokens);
-    if (over_cache && random.between(0, 1) == 0) p.keys = random.between(0, held);
-    if (random.between(0, 1) == 0) p.options |= ATTEND_CAUSAL;
-    if (random.between(0, 1) == 0) p.scale = random.uniform();
-    p.query.data = query.data, p.output.data = output.data;
-    if (over_cache) p.cache = cache.as<attend_cache>();
-    if (!over_cache) p.key.data = key.data, p.value.data = value.data;
-    if (random.between(0, 2) == 0) {
-      for (int row = 0; row < most_batch; ++row) lengths()[row] = random.between(0, int(keys(p)));
-      p.key_lengths = lengths();
-    }
-    if (random.between(0, 1) == 0) add_some(p, random);
-    place(p, random.between(0, 2) == 0);
-    const std::ptrdiff_t parts = random.between(0, 2) == 0 ? random.between(1, 9) : 1;
-    return {&p, random.between(0, int(parts) - 1), parts, workspace.data, workspace.size};
+    p = initial_problem();
+    passed = &p, part = 0, parts = 1, work = workspace.data, work_size = workspace.size;
   }
 
-  static std::ptrdiff_t keys(const attend_problem& p) { return p.keys == ATTEND_ALL_KEYS ? held : p.keys; }
-  static bool has_arrays(const attend_problem& p) { return p.cache == nullptr && p.keys > 0 && p.keys > p.origin; }
-  static bool is_positioned(const attend_problem& p) {
+  // What rows ask for.
+  static attend_problem initial() { return initial_problem(); }
+  bool cached() const { return p.cache != nullptr; }
+  bool has_states() const { return p.states != nullptr; }
+  bool has_arrays() const { return !cached() && p.keys > 0 && p.keys > p.origin; }
+  bool is_plain() const { return !cached() && p.pages.table == nullptr; }
+  bool has_rows() const { return has_arrays() && is_plain(); }
+  bool is_positioned() const {
     return (p.options & ATTEND_CAUSAL) != 0 || p.window_left != ATTEND_NO_LIMIT || p.window_right != ATTEND_NO_LIMIT ||
            p.alibi_slopes != nullptr || p.relative_bias.data != nullptr;
   }
+  // Whether it is clear where queries stand that are positioned.
+  bool is_clear() const { return cached() ? p.queries <= held : p.queries == p.keys; }
+  std::ptrdiff_t keys() const { return p.keys == ATTEND_ALL_KEYS ? held : p.keys; }
+  static std::ptrdiff_t least_keys() { return -1; }
+  std::ptrdiff_t most_keys() const { return cached() ? std::ptrdiff_t(held) : ATTEND_MAX_TOKENS; }
+  std::ptrdiff_t most_length() const { return has_states() ? ATTEND_MAX_TOKENS : keys(); }
+  std::size_t needed() const { return attend_workspace_size(passed); }
+  unsigned char& after(int byte) { return problem_.data[sizeof p + std::size_t(byte)]; }  // the struct
+  std::ptrdiff_t* give_lengths() { return add(ATTEND_ARG_KEY_LENGTHS), lengths(); }
+  void unplace() {
+    p.options = 0, p.offset = ATTEND_DEFAULT_OFFSET;
+    if (cached()) p.queries = held + 1;
+  }
+  void break_page(std::int32_t number) {
+    pages.as<std::int32_t>()[8] = number;
+    pages.remember();
+    p.pages.table += 8;
+  }
+  // More work than can be counted: all keys and queries are one.
+  void all_are_one() {
+    static std::vector<float> large(1 << 19);
+    p = initial_problem();
+    p.query_heads = p.kv_heads = p.head_dim = p.value_dim = 1, p.queries = 1 << 19, p.keys = 1 << 28;
+    p.query = {query.data, 0, 0, 0}, p.key = p.value = {key.data, 0, 0, 0};
+    p.output.data = large.data();
+  }
+  // Dense keys that no address space holds.
+  void beyond_memory(int format) {
+    p = initial_problem();
+    p.query_heads = p.kv_heads = p.value_dim = 1, p.head_dim = ATTEND_MAX_WIDTH, p.queries = 0;
+    p.batch = p.keys = ATTEND_MAX_TOKENS, p.key_format = p.value_format = format;
+    p.query.data = query.data, p.key.data = key.data, p.value.data = value.data, p.output.data = output.data;
+  }
 
   // Says where the queries stand, where it must be said.
-  static void place(attend_problem& p, bool always = false) {
-    if (!is_positioned(p)) {
+  void place(bool always = false) {
+    if (!is_positioned()) {
       p.offset = ATTEND_DEFAULT_OFFSET, p.options &= ~ATTEND_QUERIES_LAST;
     } else if ((p.options & ATTEND_QUERIES_LAST) == 0 && p.offset == ATTEND_DEFAULT_OFFSET) {
-      if (always || p.queries != keys(p)) p.offset = always ? -3 : 0;
+      if (always || p.queries != keys()) p.offset = always ? -3 : 0;
     }
   }
 
-  // Options, each of which may be there or not.
-  void add_some(attend_problem& p, Random& random) {
-    const auto maybe = [&] { return random.between(0, 2) == 0; };
-    if (maybe()) p.window_left = random.between(0, 9);
-    if (p.window_left >= 0 && maybe()) p.sink_tokens = random.between(0, 3);
-    if (maybe()) p.window_right = random.between(0, 9);
-    for (const int argument : {ATTEND_ARG_MASK, ATTEND_ARG_BIAS, ATTEND_ARG_ALIBI_SLOPES, ATTEND_ARG_RELATIVE_BIAS,
-                               ATTEND_ARG_SINK_LOGITS, ATTEND_ARG_LSE, ATTEND_ARG_SCORES}) {
-      if (maybe()) add(p, argument);
+  // Whether a call looks at an argument once it is added.
+  bool reads(int argument) const {
+    switch (argument) {
+      case ATTEND_ARG_KEY:
+      case ATTEND_ARG_VALUE:
+      case ATTEND_ARG_KEY_SCALES:
+      case ATTEND_ARG_VALUE_SCALES:
+        return has_arrays();
+      case ATTEND_ARG_PAGES:
+        return !cached() && p.keys > 0;
+      case ATTEND_ARG_OUTPUT:
+      case ATTEND_ARG_LSE:
+        return !has_states();
+      default:
+        return true;
     }
-    if (p.mask.data != nullptr && maybe()) p.mask.kind = ATTEND_MASK_BITS;
-    if (maybe()) p.soft_cap = 3.0f;
-    if (maybe()) p.query_format = random.between(0, 2), p.output_format = random.between(0, 2);
-    if (p.cache == nullptr) {
-      if (maybe()) p.key_format = random.between(0, 2), p.value_format = random.between(0, 2);
-      if (maybe()) add(p, ATTEND_ARG_KEY_SCALES);
-      if (maybe()) add(p, ATTEND_ARG_VALUE_SCALES);
-      if (maybe()) p.origin = random.between(0, int(p.keys));
-      if (p.origin == 0 && maybe()) add(p, ATTEND_ARG_PAGES);
-    }
-    if (maybe()) {
-      add(p, ATTEND_ARG_STATES);
-    } else if (maybe()) {
-      p.options |= ATTEND_QUERIES_LAST, p.offset = ATTEND_DEFAULT_OFFSET;
-    }
-    if (p.scores.data != nullptr) p.scores.stage = random.between(1, p.states == nullptr ? 4 : 3);
   }
 
   // What an argument needs to be looked at, if it is not there.
-  void add(attend_problem& p, int argument) {
+  void add(int argument, bool then_place = true) {
     const std::ptrdiff_t row = columns, head = row * most_tokens, batch = head * most_heads;
     switch (argument) {
       case ATTEND_ARG_MASK:
@@ -189,12 +169,35 @@ class World {
         p.pages = {pages.as<std::int32_t>(), 0, 16, 2}, p.origin = 0;
         break;
       case ATTEND_ARG_STATES:
-        add_states(p);
+        add_states();
         break;
       default:
         break;
     }
-    place(p);
+    if (then_place) place();
+  }
+
+  // The same where a call looks at it.
+  bool finds(int argument) {
+    if (!reads(argument)) return false;
+    add(argument);
+    return true;
+  }
+
+  bool can_remove(int argument) const {
+    return argument == ATTEND_ARG_PAGES ? !cached() : argument != ATTEND_ARG_LSE || !has_states();
+  }
+  void remove(int argument) {
+    const attend_problem none = initial();
+    if (argument == ATTEND_ARG_MASK) p.mask = none.mask;
+    if (argument == ATTEND_ARG_BIAS) p.bias = none.bias;
+    if (argument == ATTEND_ARG_LSE) p.lse = none.lse;
+    if (argument == ATTEND_ARG_SCORES) p.scores = none.scores;
+    if (argument == ATTEND_ARG_PAGES) p.pages = none.pages;
+    if (argument == ATTEND_ARG_RELATIVE_BIAS) p.relative_bias = none.relative_bias;
+    if (argument == ATTEND_ARG_KEY_SCALES) p.key_scales = none.key_scales, p.key_format = ATTEND_FLOAT32;
+    if (argument == ATTEND_ARG_VALUE_SCALES) p.value_scales = none.value_scales, p.value_format = ATTEND_FLOAT32;
+    place();
   }
 
   bool inputs_changed() const {
@@ -202,10 +205,23 @@ class World {
   }
   bool results_changed() const { return output.changed() || lse.changed() || scores.changed() || states.changed(); }
   bool changed() const { return inputs_changed() || results_changed() || workspace.changed(); }
+  std::vector<unsigned char> bytes() const {
+    std::vector<unsigned char> all;
+    for (const Block* block :
+         {&query, &key, &value, &output, &cache, &workspace, &options, &pages, &lse, &scores, &states, &problem_}) {
+      all.insert(all.end(), block->data, block->data + block->size);
+    }
+    return all;
+  }
   void restore() {
     for (Block* block : {&output, &lse, &scores, &states, &workspace}) block->restore();
   }
 
+  attend_problem& p;
+  attend_problem* passed = nullptr;  // p, but of rows that pass something else
+  std::ptrdiff_t part = 0, parts = 1;
+  void* work = nullptr;
+  std::size_t work_size = 0;
   Block query{4 * 13 * most_heads * most_width * most_batch}, key{4 * 13 * most_heads * most_width * most_batch};
   Block value{4 * 13 * most_heads * most_width * most_batch}, output{4 * 13 * most_heads * most_width * most_batch, 0x40};
   Block cache{8192}, workspace{1 << 17};
@@ -213,14 +229,14 @@ class World {
 
  private:
   // New ones, with strides that do not depend on how many keys there are.
-  void add_states(attend_problem& p) {
+  void add_states() {
     p.options &= ~ATTEND_QUERIES_LAST;
     p.states = states.data, p.first_key = 0;
     if (p.cache == nullptr) p.origin = 0;
     if (p.scores.stage == ATTEND_SCORES_WEIGHTS) p.scores.stage = ATTEND_SCORES_RAW;
     const bool heads_first = p.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
     for (attend_input* input : {&p.key, &p.value}) {
-      if (!has_arrays(p)) continue;
+      if (!has_arrays()) continue;
       input->head_stride = heads_first ? most_tokens * most_width : most_width;
       input->token_stride = heads_first ? most_width : 2 * most_width;
       input->batch_stride = 2 * most_tokens * most_width;
@@ -228,8 +244,6 @@ class World {
     // Otherwise another fault says why.
     if (attend_state_size(&p) <= states.size && attend_begin(&p) == ATTEND_OK) states.remember();
   }
-
-  Block problem_{8192}, lengths_{8192};  // so large that an output that begins there ends there
 };
 
 }  // namespace attend_test

@@ -1,0 +1,103 @@
+// A call of everything that attend_layers.h has, without a mistake.
+#pragma once
+
+#include <vector>
+
+#include "c_layer_cases.h"
+#include "refusals.h"
+
+namespace attend_test {
+namespace refused_layers {
+
+inline constexpr int width = 6, out_width = 4, new_tokens = 3, held = 5;
+
+struct Small {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 4, value_dim = 3;
+};
+
+// Everything that a call can be given, in one piece of memory whose bytes can be compared.
+struct World : TwoLayers<Small, width, out_width>, Choices {
+  enum Calls {
+    self = 1,
+    cross = 2,
+    remember = 4,
+    project = 8,
+    pack = 16,
+    convert = 32,
+    layer_norm = 64,
+    rms_norm = 128,
+    rotate = 256,
+    additive_attention = 512
+  };
+
+  World() {
+    Random(1).fill(x[0], sizeof x / sizeof(float));
+    Random(2).fill(y[0], sizeof y / sizeof(float));
+    Random(3).fill(numbers, sizeof numbers / sizeof(float));
+    add_steps(4, ATTEND_HALVES, 0.5f);
+    new_cache(8, ATTEND_FLOAT16, ATTEND_INT8);
+    problem.options = ATTEND_CAUSAL, problem.queries = new_tokens;
+    CHECK(project_memory(x[0], held) == ATTEND_OK);
+    projections[0] = {c_weights(wk), y[0]}, projections[1] = {c_weights(wv), y[4]};
+    norm = {query_norm, nullptr, 4, 1e-5f};
+    attend_problem_init(&additive, sizeof additive);
+    additive.query_heads = additive.kv_heads = 1, additive.head_dim = additive.value_dim = 4;
+    additive.queries = 2, additive.keys = 3;
+    additive.query.data = x[0], additive.key.data = x[2], additive.value.data = x[4], additive.output.data = y[0];
+    to_rotate = {y, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+  }
+  std::vector<unsigned char> bytes() {
+    std::vector<unsigned char> all(sizeof(World));
+    std::memcpy(all.data(), static_cast<const void*>(this), sizeof(World));
+    const auto add = [&](const void* from, std::size_t count) {
+      const auto* first = static_cast<const unsigned char*>(from);
+      all.insert(all.end(), first, first + count);
+    };
+    add(memory->data(), 512), add(work.data(), 1 << 16), add(turns.data(), 16);
+    return all;
+  }
+  attend_status call(unsigned which) {
+    switch (which) {
+      case self:
+        return attend_self_attention(given_problem, given_layer, given_x, given_y, given_work, work_size);
+      case cross:
+        return attend_cross_attention(given_problem, given_layer, given_x, given_y, given_work, work_size);
+      case remember:
+        return attend_project_memory(given_layer, given_x, tokens, given_work, work_size);
+      case project:
+        return attend_project(x[0], 2, projections, 2, nullptr, 0);
+      case pack:
+        return attend_pack_weights(&layer.key, work.data(), work_size, &packed_struct);
+      case convert:
+        return attend_convert_weights(&projections[1].weights, convert_to, work.data(), work_size, new_scales, &converted);
+      case layer_norm:
+        return attend_layer_norm(&norm, x[0], tokens, y[0]);
+      case rms_norm:
+        return attend_rms_norm(&norm, x[0], tokens, y[0]);
+      case rotate:
+        return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
+      default:
+        return attend_additive_attention(&additive, numbers, work.data(), work_size);
+    }
+  }
+
+  float x[8][width], y[16][8], numbers[16];
+  attend_projection projections[2];
+  attend_weights packed_struct = {}, converted = {};
+  int convert_to = ATTEND_INT8;
+  float scales_memory[64], *new_scales = scales_memory;
+  attend_norm norm;
+  attend_output to_rotate;
+  attend_problem additive;
+  Aligned work{1 << 20};
+  std::size_t work_size = 1 << 20;
+  std::ptrdiff_t tokens = new_tokens;  // of x that the memory is made of
+  const attend_problem* given_problem = &problem;
+  const attend_layer* given_layer = &layer;
+  const float* given_x = x[0];
+  float* given_y = y[0];
+  void* given_work = work.data();
+};
+
+}  // namespace refused_layers
+}  // namespace attend_test

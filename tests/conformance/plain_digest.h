@@ -1,0 +1,89 @@
+// A case of attention without options, and its digest. Freestanding, on memory of the caller, so that the smallest board can
+// run it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../support/random.h"
+#include "attend/core.h"
+#include "hash.h"
+
+namespace attend_test {
+
+struct PlainCase {
+  int query_heads, kv_heads, head_dim, value_dim, queries, keys;
+  bool causal;
+  int offset;
+  float scale;   // of the scores
+  float spread;  // queries within -spread … spread, keys and values within -1 … 1
+  bool cache;    // keys in a cache, queries in chunks of 3; otherwise one call over arrays
+};
+constexpr PlainCase plain_problem(int query_heads, int kv_heads, int head_dim, int value_dim, int queries, int keys, int causal,
+                                  int offset, float scale, float spread, int cache) {
+  return {query_heads, kv_heads, head_dim, value_dim, queries, keys, causal != 0, offset, scale, spread, cache != 0};
+}
+
+// Blocks are small, so that little memory is needed. No bit depends on them.
+constexpr int digest_row_block = 8, digest_key_block = 64;
+
+constexpr size_t digest_bytes(const PlainCase& c) {
+  const size_t q = size_t(c.queries) * size_t(c.query_heads), kv = size_t(c.keys) * size_t(c.kv_heads);
+  const size_t cache = c.cache ? attend::core::cache_key_floats(c.kv_heads, c.head_dim, c.keys) +
+                                     attend::core::cache_value_floats(c.kv_heads, c.value_dim, c.keys)
+                               : 0;
+  return sizeof(float) *
+         ((q + kv) * size_t(c.head_dim + c.value_dim) + cache +
+          attend::core::scratch_floats(digest_row_block, digest_key_block, c.head_dim, c.value_dim, c.keys, c.cache));
+}
+
+// Of the output, in the order [query][head][column].
+inline uint64_t compute_digest(const PlainCase& c, void* memory) {
+  float* next = static_cast<float*>(memory);
+  const auto take = [&next](size_t count) { return next += count, next - count; };
+  const size_t q = size_t(c.queries) * size_t(c.query_heads), kv = size_t(c.keys) * size_t(c.kv_heads);
+  float* query = take(q * size_t(c.head_dim));
+  float* key = take(kv * size_t(c.head_dim));
+  float* value = take(kv * size_t(c.value_dim));
+  float* output = take(q * size_t(c.value_dim));
+  Random random(uint64_t(c.head_dim) * 1000003u + uint64_t(c.keys));
+  random.fill(query, q * size_t(c.head_dim), c.spread);
+  random.fill(key, kv * size_t(c.head_dim));
+  random.fill(value, kv * size_t(c.value_dim));
+
+  attend::core::Problem p{};
+  p.query = {query, ptrdiff_t(c.query_heads) * c.head_dim, c.head_dim};
+  p.output = {output, ptrdiff_t(c.query_heads) * c.value_dim, c.value_dim};
+  p.key = {key, ptrdiff_t(c.kv_heads) * c.head_dim, c.head_dim};
+  p.value = {value, ptrdiff_t(c.kv_heads) * c.value_dim, c.value_dim};
+  if (c.cache) {
+    const size_t key_floats = attend::core::cache_key_floats(c.kv_heads, c.head_dim, c.keys);
+    const size_t value_floats = attend::core::cache_value_floats(c.kv_heads, c.value_dim, c.keys);
+    const attend::core::Cache cache{take(key_floats), take(value_floats), c.kv_heads, c.head_dim, c.value_dim, c.keys};
+    attend::core::store(cache, 0, c.keys, p.key, p.value);
+    p.key = {cache.keys, 0, ptrdiff_t(key_floats) / c.kv_heads};
+    p.value = {cache.values, c.value_dim, ptrdiff_t(value_floats) / c.kv_heads};
+    p.key_panels = true;
+  }
+  p.query_heads = c.query_heads;
+  p.kv_heads = c.kv_heads;
+  p.head_dim = c.head_dim;
+  p.value_dim = c.value_dim;
+  p.keys = c.keys;
+  p.scale = c.scale;
+  p.causal = c.causal;
+  p.row_block = digest_row_block;
+  p.key_block = digest_key_block;
+  p.scratch = next;
+  const int chunk = c.cache ? 3 : c.queries;
+  for (int first = 0; first < c.queries; first += chunk) {
+    p.queries = c.queries - first < chunk ? c.queries - first : chunk;
+    p.offset = c.offset + first;
+    attend::core::run(p);
+    p.query.data += chunk * p.query.token_stride;
+    p.output.data += chunk * p.output.token_stride;
+  }
+  return hash_bits(output, q * size_t(c.value_dim));
+}
+
+}  // namespace attend_test
