@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core.h"
+#include "attend/core/attention.h"
 #include "hash.h"
 
 namespace attend_test {
