@@ -1,5 +1,9 @@
-// The options of a problem of the C surface: checks them, and makes core::Options of them.
+// The options of a problem of the C surface, and where its keys lie: checks them, and makes core::Options of them.
 #include "surface.h"
+
+#include "../call/portable.h"
+
+// ---- The options of a problem of the C surface: checks them, and makes core::Options of them.
 
 namespace attend {
 namespace c_surface {
@@ -117,6 +121,153 @@ void check_options(Check& check, const attend_problem& problem, CallOptions& opt
 __attribute__((noinline)) void check_options(Check& check, const attend_problem& problem, Call& call) {
   CallOptions options = {call};
   check_options(check, problem, options);
+}
+
+}  // namespace c_surface
+}  // namespace attend
+
+// ---- Where keys and values lie that are no plain arrays of floats and no plain cache: pages, rings, other formats, an origin.
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+// The first key of a batch row that any query's window shows; sink tokens lie before.
+ptrdiff_t first_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
+  const bool shows_masked = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
+  if (shows_masked || options.first.left < 0) return 0;
+  return (options.call.queries_last ? keys - options.call.first.queries : options.call.first.offset) - options.first.left;
+}
+
+// Pages that every window has left behind may be gone.
+void check_page_numbers(Check& check, const attend_problem& problem, const CallOptions& options, const Extent& extent) {
+  const attend_pages& pages = problem.pages;
+  for (ptrdiff_t row = 0; !check.failed() && row < options.call.batch; ++row) {
+    const int32_t* const table = pages.table + row * extent.strides.batch;
+    const ptrdiff_t keys = options.call.keys_of_row(row), seen = first_seen(problem, options, keys);
+    for (ptrdiff_t page = options.first.first_key / pages.page_keys; page * pages.page_keys < keys; ++page) {
+      const ptrdiff_t begin = page * pages.page_keys;
+      const bool needed = begin + pages.page_keys > seen || begin < problem.sink_tokens;
+      check.require(!needed || (table[page] >= 0 && table[page] < pages.count), ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES);
+    }
+  }
+}
+
+void check_page_table(Check& check, const attend_problem& problem, CallOptions& options) {
+  const attend_pages& pages = problem.pages;
+  const ptrdiff_t count = (options.call.first.keys + pages.page_keys - 1) / pages.page_keys;
+  const bool known = problem.states == nullptr || options.call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
+  check.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
+  const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, Axes::matrix);
+  const Place found = check.place(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
+  if (check.failed()) return;
+  options.call.memory.read(check, found.range);
+  check_page_numbers(check, problem, options, extent);
+  options.first.paging.pages = pages.table;
+  options.first.paging.page_panels = int(pages.page_keys / panel_keys);
+  options.page_step = found.batch_step;
+}
+
+struct CoreScales {
+  const float*& data;
+  ptrdiff_t& stride;
+  ptrdiff_t& step;
+};
+
+// Checks the scales of keys or values that lie in arrays.
+void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
+                  attend_argument argument, const CoreScales& to) {
+  const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
+  const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
+  if (format != ATTEND_INT8 || problem.cache != nullptr) return check.require(!set, ATTEND_NO_EFFECT, argument);
+  if (options.call.stored == 0) return;
+  const bool paged = problem.pages.table != nullptr, grows = problem.states != nullptr && !paged;
+  const ptrdiff_t rows = paged && options.call.batch > 0 ? 1 : options.call.batch;
+  const bool known =
+      (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
+  check.require(!grows || known, ATTEND_AMBIGUOUS, argument);
+  const Extent extent =
+      extent_of({rows, 1, problem.kv_heads, options.call.stored}, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
+  const Place found = check.place(scales.data, extent, float_bits, argument);
+  options.call.memory.read(check, found.range);
+  to.data = scales.data;
+  to.stride = extent.strides.head;
+  to.step = found.batch_step;
+}
+
+// Whether a query sees any of keys from ... to - 1, of those that the call takes of a batch row with so many keys.
+bool any_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys, ptrdiff_t from, ptrdiff_t to) {
+  const ptrdiff_t begin = options.first.first_key, seen = first_seen(problem, options, keys);
+  const auto larger = [](ptrdiff_t a, ptrdiff_t b) { return a > b ? a : b; };
+  const auto smaller = [](ptrdiff_t a, ptrdiff_t b) { return a < b ? a : b; };
+  from = larger(from, begin), to = smaller(to, keys);
+  return larger(from, seen) < to || from < smaller(to, problem.sink_tokens);
+}
+
+// A ring may have lost keys that are asked for: those between its copies of the sink panels and its first panel.
+void check_ring(Check& check, const attend_problem& problem, const CallOptions& options) {
+  const attend_cache& cache = *problem.cache;
+  if (cache.ring_panels == 0 || options.call.batch == 0 || check.failed()) return;
+  const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * panel_keys;
+  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, cache.peak_tokens)) * panel_keys;
+  const bool any_lost = any_seen(problem, options, options.call.keys_of_row(0), lost, back);
+  check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
+}
+
+// With states, arrays begin no later than the states' next key, unless windows have left behind the keys between. And where
+// the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
+void check_origin(Check& check, const attend_problem& problem, const CallOptions& options) {
+  const bool arrays = problem.cache == nullptr && problem.pages.table == nullptr;
+  const bool nobody = options.call.batch == 0 || options.call.first.queries == 0;
+  if (problem.states == nullptr || !arrays || nobody || check.failed()) return;
+  const bool is_set = problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
+  check.require(is_set, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
+  const bool left_out = any_seen(problem, options, options.call.first.keys, problem.first_key, origin_of(problem));
+  check.require(!left_out, ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
+}
+
+// The options of a cache that is not plain.
+void take_cache(const attend_cache& cache, core::Options& options) {
+  const core::FormatCache memory = format_memory(cache);
+  options.key_format = memory.key_format;
+  options.value_format = memory.value_format;
+  options.key_scales = memory.key_scales;
+  options.value_scales = memory.value_scales;
+  options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
+  options.paging = memory.paging;
+  if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
+}
+
+}  // namespace
+
+void check_pages(Check& check, const attend_problem& problem, Call& call) {
+  const attend_pages& pages = problem.pages;
+  if (pages.table == nullptr) {
+    const bool set = pages.batch_stride != ATTEND_DENSE || pages.page_keys != 0 || pages.count != 0;
+    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_PAGES);
+  }
+  check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  check.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
+  check.require(pages.page_keys % panel_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
+  if (check.failed()) return;
+  check.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES_COUNT);
+  if (!check.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
+}
+
+void check_key_options(Check& check, const attend_problem& problem, CallOptions& options) {
+  core::Options& first = options.first;
+  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, options);
+  check_scales(check, problem.key_scales, problem, options, ATTEND_ARG_KEY_SCALES,
+               {first.key_scales, first.key_scale_stride, options.key_scale_step});
+  check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
+               {first.value_scales, first.value_scale_stride, options.value_scale_step});
+  check_origin(check, problem, options);
+  first.origin = int(origin_of(problem));
+  first.key_format = core_format(problem.key_format);
+  first.value_format = core_format(problem.value_format);
+  if (problem.cache == nullptr) return;
+  if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
+  check_ring(check, problem, options);
 }
 
 }  // namespace c_surface

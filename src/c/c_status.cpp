@@ -1,5 +1,9 @@
-// The statuses of the C surface in words.
+// The statuses of the C surface in words, versions and backends.
 #include "surface.h"
+
+#include "../../include/attend/backend.h"
+
+// ---- The statuses of the C surface in words.
 
 namespace attend {
 namespace c_surface {
@@ -155,5 +159,36 @@ const char* attend_error_text(attend_status status) {
 }
 
 const char* attend_argument_name(attend_status status) { return is_status(status) ? name_of(status >> 8) : "status"; }
+
+}  // extern "C"
+
+// ---- Choosing a backend from C.
+
+extern "C" {
+
+int attend_version(void) { return ATTEND_VERSION; }
+
+int attend_bits_version(void) { return ATTEND_BITS_VERSION; }
+
+int attend_backend_count(void) { return attend::backend_count(); }
+
+const char* attend_backend_name(int index) {
+  return index >= 0 && index < attend::backend_count() ? attend::backend_name(index) : nullptr;
+}
+
+const char* attend_backend_active(void) { return attend::active_backend(); }
+
+attend_status attend_backend_use(const char* name) {
+  attend::c_surface::Check check;
+  check.require(name != nullptr, ATTEND_MISSING, ATTEND_ARG_NAME);
+  if (check.failed() || attend::use_backend(name)) return check.status();
+  for (int i = 0; i < attend::backend_count(); ++i) {
+    const char *wanted = name, *known = attend::backend_name(i);
+    while (*wanted != '\0' && *wanted == *known) ++wanted, ++known;
+    check.require(*wanted != *known, ATTEND_UNAVAILABLE, ATTEND_ARG_NAME);
+  }
+  check.require(false, ATTEND_UNKNOWN, ATTEND_ARG_NAME);
+  return check.status();
+}
 
 }  // extern "C"

@@ -1,0 +1,267 @@
+// What stands around attention in the C surface: normalisation, residual addition, activations, rotary positions, additive
+// attention.
+#include "layers.h"
+
+#include "../../include/attend/core/additive.h"
+#include "../call/portable.h"
+
+// ---- Normalisation and residual addition of the C surface.
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+template <class Run>
+attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y, bool takes_bias, Run run) {
+  Check check;
+  const Range range = check_structs(check, norm, 1, ATTEND_ARG_NORM);
+  check.within(rows, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_ROWS);
+  if (check.failed()) return check.status();
+  check.within(norm->width, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_WIDTH);
+  check_epsilon(check, norm->epsilon);
+  check.require(takes_bias || norm->bias == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_NORM_BIAS);
+  const Range to = check_vectors(check, y, rows, norm->width, ATTEND_ARG_Y);
+  Memory memory;
+  memory.write(check, to, ATTEND_ARG_Y);
+  memory.read_last(check, range);
+  read_same(check, memory, check_vectors(check, x, rows, norm->width, ATTEND_ARG_X), to);
+  memory.read_last(check, check_if_given(check, norm->weight, norm->width, ATTEND_ARG_NORM_WEIGHT));
+  memory.read_last(check, check_if_given(check, norm->bias, norm->width, ATTEND_ARG_NORM_BIAS));
+  if (check.failed()) return check.status();
+  run(core::Normalisation{x, norm->width, y, norm->width, norm->weight, norm->bias, int(rows), int(norm->width),
+                          norm->epsilon});
+  return ATTEND_OK;
+}
+
+}  // namespace
+}  // namespace c_surface
+}  // namespace attend
+
+using namespace attend;
+using namespace attend::c_surface;
+
+extern "C" {
+
+attend_status attend_rms_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
+  return normalise(norm, x, rows, y, false, [](const core::Normalisation& rows_of_call) { core::rms_norm(rows_of_call); });
+}
+
+attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
+  return normalise(norm, x, rows, y, true, [](const core::Normalisation& rows_of_call) { core::layer_norm(rows_of_call); });
+}
+
+attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {
+  Check check;
+  check.require(magnitude(scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  check_numbers(check, x, nullptr, count, y);
+  if (!check.failed()) core::add(x, scale, int(count), y);
+  return check.status();
+}
+
+}  // extern "C"
+
+// ---- Activations of the C surface.
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+static_assert(int(Activation::silu) == ATTEND_SILU && int(Activation::gelu) == ATTEND_GELU &&
+                  int(Activation::gelu_tanh) == ATTEND_GELU_TANH && int(Activation::sigmoid) == ATTEND_SIGMOID &&
+                  int(Activation::tanh) == ATTEND_TANH && int(Activation::exp) == ATTEND_EXP &&
+                  int(Activation::erf) == ATTEND_ERF && int(Activation::relu) == ATTEND_RELU,
+              "the numbers of the C header are the core's");
+
+// That of these which has the number.
+template <Activation... activations>
+void activate_by(int number, const float* x, const float* by, int count, float* y) {
+  ((number == int(activations) ? core::activate<activations>(x, by, count, y) : void()), ...);
+}
+
+}  // namespace
+}  // namespace c_surface
+}  // namespace attend
+
+extern "C" {
+
+attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y) {
+  Check check;
+  check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
+  check_numbers(check, x, by, count, y);
+  if (check.failed()) return check.status();
+  activate_by<Activation::relu, Activation::silu, Activation::gelu, Activation::gelu_tanh, Activation::sigmoid,
+              Activation::tanh, Activation::exp, Activation::erf>(activation, x, by, int(count), y);
+  return ATTEND_OK;
+}
+
+}  // extern "C"
+
+// ---- Rotary positions of the C surface.
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+void check_pairs(Check& check, ptrdiff_t rotary_dim, int pairs) {
+  check.within(rotary_dim, 2, ATTEND_MAX_WIDTH, ATTEND_ARG_ROTARY_DIM);
+  check.require(rotary_dim % 2 == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ROTARY_DIM);
+  check.require(pairs == ATTEND_NEIGHBOURS || pairs == ATTEND_HALVES, ATTEND_UNKNOWN, ATTEND_ARG_PAIRS);
+}
+
+// Checks rotary_dim / 2 turns, which on some targets need less alignment than their size.
+Range check_turns(Check& check, const uint64_t* turns, ptrdiff_t rotary_dim) {
+  check.require(aligned(turns, alignof(uint64_t)), ATTEND_UNALIGNED, ATTEND_ARG_TURNS);
+  return check.array(turns, rotary_dim, 4 * int(sizeof *turns), ATTEND_ARG_TURNS);
+}
+
+}  // namespace
+
+void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotary, ptrdiff_t head_dim) {
+  memory.read_last(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY));
+  if (check.failed()) return;
+  check_pairs(check, rotary->rotary_dim, rotary->pairs);
+  check.require(rotary->rotary_dim <= head_dim, ATTEND_MISMATCH, ATTEND_ARG_ROTARY_DIM);
+  memory.read_last(check, check_turns(check, rotary->turns, rotary->rotary_dim));
+  check.require(check.failed() || rotary->turns[0] != 0, ATTEND_CORRUPT, ATTEND_ARG_TURNS);
+}
+
+core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride) {
+  const int pairs = int(rotary.rotary_dim / 2);
+  return {first, head_stride, heads, pairs, rotary.pairs == ATTEND_NEIGHBOURS ? 1 : pairs, nullptr, nullptr};
+}
+
+}  // namespace c_surface
+}  // namespace attend
+
+extern "C" {
+
+attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
+                                 float scaling_factor) {
+  Check check;
+  check_pairs(check, rotary_dim, pairs);
+  check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
+  check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
+  Memory memory;
+  memory.write(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
+  memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
+  if (check.failed()) return check.status();
+  core::rotary_turns(base, scaling_factor, int(rotary_dim / 2), turns);
+  *rotary = {turns, rotary_dim, pairs};
+  return ATTEND_OK;
+}
+
+attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
+                            ptrdiff_t head_dim, ptrdiff_t position) {
+  Check check;
+  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
+  check.within(head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
+  const Range range = check_structs(check, x, 1, ATTEND_ARG_X);
+  if (check.failed()) return check.status();
+  check.within(position, 0, INT32_MAX - tokens, ATTEND_ARG_POSITION);
+  check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
+  const Extent extent = extent_of({1, tokens, heads, head_dim}, {0, x->token_stride, x->head_stride}, Axes::token_head);
+  Memory memory;
+  memory.write(check, check.place_apart(x->data, extent, float_bits, ATTEND_ARG_X).range, ATTEND_ARG_X);
+  memory.read_last(check, range);
+  check_rotary(check, memory, rotary, head_dim);
+  if (check.failed()) return check.status();
+  const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
+  core::rotate_at(rotation, rotary->turns, int(position), int(tokens), extent.strides.token);
+  return ATTEND_OK;
+}
+
+}  // extern "C"
+
+// ---- Additive attention of the C surface: attention of one head whose scores are given as a bias.
+
+namespace attend {
+namespace c_surface {
+namespace {
+
+// Requires the fields that would change or show other scores as they were initialised.
+void check_left_to_additive(Check& check, const attend_problem& problem) {
+  const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const int stage = problem.scores.stage;
+  check_one_sequence(check, problem);
+  left(bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual), ATTEND_ARG_SCALE);
+  left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  left(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES_STAGE);
+  left(problem.query_heads == 1, ATTEND_ARG_QUERY_HEADS);
+}
+
+// Where the work memory has what beside that of attention, in floats: scores [queries][keys], then sums of some keys.
+struct AdditiveMemory {
+  uint64_t scores, sums, floats;
+};
+
+// Checks everything but v and work memory. The problem of the call becomes one whose queries and keys have one number.
+AdditiveMemory check_additive(Check& check, const attend_problem* problem, CallOptions& options) {
+  Call& call = options.call;
+  call.one_sequence = true;
+  check_rows(check, problem, call);
+  if (check.failed()) return {};
+  check_left_to_additive(check, *problem);
+  if (check.failed()) return {};
+  call.memory = Memory();
+  check_call(check, problem, call);
+  if (!check.failed() && !call.plain) check_options(check, *problem, options);
+  if (check.failed()) return {};
+  const uint64_t hidden = uint64_t(call.first.head_dim);
+  call.first.head_dim = 1;
+  call.plain = false;
+  plan(call, call.first.keys);
+  AdditiveMemory memory;
+  memory.scores = call.workspace_bytes / sizeof(float);
+  memory.sums = memory.scores + uint64_t(call.first.queries) * uint64_t(call.first.keys);
+  memory.floats = memory.sums + core::additive_keys * hidden;
+  check.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
+  return memory;
+}
+
+}  // namespace
+}  // namespace c_surface
+}  // namespace attend
+
+extern "C" {
+
+size_t attend_additive_workspace_size(const attend_problem* problem) {
+  Check check;
+  Call call;
+  CallOptions options = {call};
+  const AdditiveMemory memory = check_additive(check, problem, options);
+  return check.failed() ? 0 : size_t(memory.floats * sizeof(float));
+}
+
+attend_status attend_additive_attention(const attend_problem* problem, const float* v, void* workspace, size_t workspace_size) {
+  Check check;
+  Call call;
+  CallOptions options = {call};
+  const AdditiveMemory memory = check_additive(check, problem, options);
+  if (check.failed()) return check.status();
+  call.memory.read(check, check.array(v, problem->head_dim, float_bits, ATTEND_ARG_V));
+  const Range range = check_workspace(check, workspace, workspace_size, size_t(memory.floats * sizeof(float)));
+  call.memory.write(check, range, ATTEND_ARG_WORKSPACE);
+  if (check.failed()) return check.status();
+  core::Problem row_problem = problem_of_row(call, 0);
+  if (row_problem.queries == 0) return ATTEND_OK;
+  float* const work = static_cast<float*>(workspace);
+  float* const scores = work + size_t(memory.scores);
+  for (int t = 0; t < row_problem.queries; ++t) {
+    core::additive_scores({v, int(problem->head_dim), work + size_t(memory.sums)},
+                          row_problem.query.data + t * row_problem.query.token_stride, row_problem.key, row_problem.keys,
+                          scores + t * ptrdiff_t(call.first.keys));
+  }
+  constexpr float zero = 0.0f;
+  row_problem.query = row_problem.key = {&zero, 0, 0};  // the only number of every query and key
+  row_problem.scale = 1.0f;
+  row_problem.scratch = work;
+  if (call.queries_last) row_problem.offset = row_problem.keys - row_problem.queries;
+  options.first.bias = {scores, 0, call.first.keys, 0, call.first.keys};
+  core::run(row_problem, options.first);
+  return ATTEND_OK;
+}
+
+}  // extern "C"
