@@ -121,8 +121,9 @@ int main(int argc, char** argv) {
   const std::vector<Format> floats = {Format::float32};
   const std::vector<Format> all = {Format::float32, Format::float16, Format::bfloat16, Format::int8};
   std::puts("        tokens x inputs x outputs, one thread; of the FMA peak, with one token of the read bandwidth");
-  for (const char* backend : {"avx2", "avx512", "neon", "rvv"}) {
-    if (!attend::use_backend(backend)) continue;
+  for (int i = attend::backend_count(); i-- > 0;) {
+    const char* const backend = attend::backend_name(i);
+    if (std::string(backend) == "scalar" || !attend::use_backend(backend)) continue;
     for (const Shape& s : {Shape{128, 512, 512}, Shape{1024, 1024, 1024}}) time_shape(backend, s, floats);
     time_shape(backend, {4, 512, 512}, floats);
     time_shape(backend, {16, 64, 192}, floats);

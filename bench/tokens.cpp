@@ -32,7 +32,8 @@ void time_model(const char* name, const app::Checkpoint& checkpoint) {
   const int steps = std::min(tokens, checkpoint.config.seq_len);
   const std::size_t bytes = bytes_of(packed.weights);
   const auto buffer = bench::random_floats(bytes / sizeof(float), 1);
-  for (const char* const backend : {"avx2", "avx512", "neon", "rvv", "scalar"}) {
+  for (int index = 0; index < attend::backend_count(); ++index) {
+    const char* const backend = attend::backend_name(index);
     if (!attend::use_backend(backend)) continue;
     app::Llama llama(packed, steps);
     std::vector<bench::Timed> call = {{name, [&] {

@@ -119,7 +119,7 @@ sketch() {
 if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then
   python3 -m zipfile -e "$packages"/attend-*-arduino.zip "$build/unzipped"
   # Each language level, and each kind of processor.
-  for build_of in cortex-m0plus/gnu++11 cortex-m4/gnu++14 cortex-m0plus/gnu++17; do
+  for build_of in cortex-m0plus/gnu++11 cortex-m0plus/gnu++14 cortex-m4/gnu++17; do
     target=${build_of%/*} standard=${build_of#*/}
     # shellcheck disable=SC2086
     succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra -Werror || continue
