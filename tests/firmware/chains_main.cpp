@@ -8,8 +8,19 @@
 #include "../support/random.h"
 #include "platform.h"
 
-#include "../../src/isa/scalar/embedded.h"
-using Isa = attend::EmbeddedIsa;
+#if ATTEND_HELIUM
+#include "../../src/isa/helium/operations.h"
+using Isa = attend::Helium;
+#elif ATTEND_VFP
+#include "../../src/isa/vfp/operations.h"
+using Isa = attend::Vfp;
+#elif ATTEND_RVF
+#include "../../src/isa/rvf/operations.h"
+using Isa = attend::Rvf;
+#else
+#include "../../src/isa/scalar/operations.h"
+using Isa = attend::Scalar;
+#endif
 
 namespace {
 
