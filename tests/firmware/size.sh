@@ -47,8 +47,8 @@ cortex-m7     -O2  per_mac_project_rows 1.5
 cortex-m7     -O2  per_mac_project_int8 4.5
 cortex-m7     -O2  per_mac_project_int8_rows 4.5
 cortex-m55    -O2  per_mac_project_packed 1.0
-cortex-m0plus -Os  flash_integer      2816
-cortex-m4     -Os  flash_integer      3072
+cortex-m0plus -Os  flash_integer      2880
+cortex-m4     -Os  flash_integer      3104
 cortex-m0plus -O2  per_mac_64x32_integer 7
 cortex-m0plus -O2  per_mac_128x64_integer 6
 cortex-m3     -O2  per_mac_64x32_integer 3.5
