@@ -11,6 +11,10 @@ import os
 import platform
 import sys
 
+# The order of OpenBLAS's sums, and so numpy's error, depends on the processor. One order for all of x86-64 makes a ratio that every
+# machine can check; the page of results says what the others give.
+os.environ.setdefault("OPENBLAS_CORETYPE", "Nehalem")
+
 try:
     import numpy
 except ImportError:
