@@ -53,7 +53,7 @@ nothing_in() {
 
 # first_error LOG…: the first complaint of compiler or linker.
 first_error() {
-  cat "$@" | grep -m 1 -E 'error|undefined' || cat "$@" | head -n 1
+  cat "$@" | grep -m 1 -E 'error|undefined|stack[.]awk:' || cat "$@" | head -n 1
 }
 
 finish() {

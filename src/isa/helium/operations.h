@@ -42,7 +42,7 @@ struct Helium : HeliumRow, HeliumTile {
   static float highest_lane(Vec a) { return vmaxnmvq_f32(vgetq_lane_f32(a, 0), a); }
 
   // row[i] *= by[i]
-  static void multiply_rows(float* row, const float* by, int count) {
+  ATTEND_HOT static void multiply_rows(float* row, const float* by, int count) {
     for (; count >= 4; count -= 4, row += 4, by += 4) store(row, mul(load(row), load(by)));
     if (count > 0) store_first(row, mul(load_first(row, count), load_first(by, count)), count);
   }
