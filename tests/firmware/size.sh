@@ -71,9 +71,9 @@ cortex-m7     -O2  per_mac_project_integer_16 2.0
 cortex-m33    -O2  per_mac_project_integer_16 2.0
 cortex-m55    -O2  per_mac_project_integer 1.2
 cortex-m55    -O2  per_mac_project_integer_16 0.7
-rv32imac      -Os  flash_both         4864
+rv32imac      -Os  flash_both         4992
 rv32imac      -O2  per_mac_64x32_cache 152
-rv32imafc     -Os  flash_both         6784
+rv32imafc     -Os  flash_both         6976
 rv32imafc     -Os  per_mac_64x32_cache 2.5
 rv32imafc     -O2  per_mac_64x32_cache 2.4
 rv32imafc     -O2  per_mac_64x32_arrays 2.4

@@ -5,6 +5,7 @@
 //   weights  [key / 2][2 rows][2] of 16 bits, at the beginning of the scores
 #pragma once
 
+#include "../../numerics/opaque.h"
 #include "../integer_query.h"
 #include "values.h"
 
@@ -54,7 +55,8 @@ struct IntegerDsp : IntegerDspValues {
   };
 
   static void clear(int32_t* scores, int count) {
-    for (int k = 0; k < count; ++k) scores[k] = 0;
+    const int32_t zero = opaque(0);  // otherwise GCC calls memset
+    for (int k = 0; k < count; ++k) scores[k] = zero;
   }
 
   ATTEND_ALWAYS_INLINE static void scores_by(int rows, const Query* const* query, const Keys& keys, int head_dim, Tile scores) {
