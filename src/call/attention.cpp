@@ -12,7 +12,7 @@ struct RunOptions {
 
 }  // namespace
 
-void run(const Problem& problem, const Options& options) { ActiveBackend::call<RunOptions>(problem, options); }
+void run(const Problem& problem, const Options& options) { ActiveOptionBackend::call<RunOptions>(problem, options); }
 
 void begin(const Problem& problem, const Options& options) {
   for (int token = 0; token < problem.queries; ++token) {
@@ -66,7 +66,7 @@ void merge(float* states, const float* later, int rows, int value_dim) {
 #if !ATTEND_EMBEDDED
 
 // A call over a cache of one format is any call with options here; embedded processors have code for each
-// (attention/embedded_backend.h).
+// (attention/embedded_cache_calls.h).
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options) {
   run(problem, options);

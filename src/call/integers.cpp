@@ -24,7 +24,7 @@ struct RunIntegerOptions {
 }  // namespace
 
 void run(const IntegerProblem& problem, const IntegerOptions& options) {
-  ActiveIntegerBackend::call<RunIntegerOptions>(problem, options);
+  ActiveIntegerOptionBackend::call<RunIntegerOptions>(problem, options);
 }
 
 namespace {

@@ -20,7 +20,7 @@ struct Projection {
 
 template <Format format>
 void run_linear(const Linear& linear) {
-  ActiveBackend::call<Projection<format>::template Operation>(linear);
+  ActiveLinearBackend::call<Projection<format>::template Operation>(linear);
 }
 
 // Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.
@@ -89,7 +89,8 @@ template void convert_weights<Format::int8>(const float*, int, int, void*, float
 
 #if !ATTEND_EMBEDDED
 
-// A projection whose layout is known is any projection here; embedded processors have code for each (layer/embedded_backend.h).
+// A projection whose layout is known is any projection here; embedded processors have code for each
+// (layer/embedded_known_linear.h).
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear) {
   run_linear<format>(linear);

@@ -139,7 +139,7 @@ void run_key_part(const Problem& problem, const Options& options, int part, int 
 }
 
 void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
-  ActiveBackend::call<CombineOptions>(problem, options, partials);
+  ActiveOptionBackend::call<CombineOptions>(problem, options, partials);
 }
 
 }  // namespace core

@@ -22,11 +22,11 @@ struct Add {
 
 }  // namespace
 
-void rms_norm(const Normalisation& normalisation) { ActiveBackend::call<RmsNorm>(normalisation); }
+void rms_norm(const Normalisation& normalisation) { ActiveRowBackend::call<RmsNorm>(normalisation); }
 
-void layer_norm(const Normalisation& normalisation) { ActiveBackend::call<LayerNorm>(normalisation); }
+void layer_norm(const Normalisation& normalisation) { ActiveRowBackend::call<LayerNorm>(normalisation); }
 
-void add(const float* x, float factor, int count, float* y) { ActiveBackend::call<Add>(x, factor, count, y); }
+void add(const float* x, float factor, int count, float* y) { ActiveRowBackend::call<Add>(x, factor, count, y); }
 
 namespace {
 
@@ -49,7 +49,7 @@ struct Activate {
 
 template <Activation activation>
 void activate(const float* from, const float* by, int count, float* to) {
-  ActiveBackend::call<Activate<activation>::template Operation>(from, by, count, to);
+  ActiveRowBackend::call<Activate<activation>::template Operation>(from, by, count, to);
 }
 
 template void activate<Activation::relu>(const float*, const float*, int, float*);
@@ -82,10 +82,10 @@ void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns) 
 }
 
 void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
-  ActiveBackend::call<RotaryAngles>(turns, pairs, position, cosines, sines);
+  ActiveRowBackend::call<RotaryAngles>(turns, pairs, position, cosines, sines);
 }
 
-void rotate(const Rotation& rotation) { ActiveBackend::call<Rotate>(rotation); }
+void rotate(const Rotation& rotation) { ActiveRowBackend::call<Rotate>(rotation); }
 
 void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride) {
   constexpr int pair_limit = 16;  // pairs whose angles are computed at a time

@@ -13,6 +13,7 @@ using IntegerIsa = IntegerAvx512Vnni;
 }  // namespace attend::avx512vnni
 
 #include "../attention/integer_backend.h"
+#include "../attention/integer_option_backend.h"
 
 #include "end.h"
 #endif

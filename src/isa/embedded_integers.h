@@ -1,5 +1,6 @@
 // The kernels of integer attention of an embedded processor, by the compiler's flags.
-#pragma once
+#ifndef ATTEND_ISA_EMBEDDED_INTEGERS_H
+#define ATTEND_ISA_EMBEDDED_INTEGERS_H
 
 #include "integer_query.h"
 #include "scalar/integers.h"
@@ -24,3 +25,5 @@ using EmbeddedInteger = IntegerScalar;
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

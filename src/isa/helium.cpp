@@ -5,16 +5,13 @@
 #define ATTEND_ISA helium
 #include "begin.h"
 
-#include "helium/layer.h"
+#include "embedded_operations.h"
 
 namespace attend::helium {
-using Isa = Helium;
-using RowIsa = HeliumLayer;
+using Isa = EmbeddedIsa;
 }  // namespace attend::helium
 
 #include "../attention/embedded_backend.h"
-#include "../layer/backend.h"
-#include "../layer/embedded_backend.h"
 
 #include "end.h"
 #endif

@@ -81,6 +81,29 @@ struct Backend {
 #include "entry_points.h"
 };
 }  // namespace embedded_integers
+namespace embedded_integer_options {
+struct Backend {
+  static constexpr const char* name = "scalar";
+#include "entry_points.h"
+};
+}  // namespace embedded_integer_options
+#if ATTEND_EMBEDDED
+namespace embedded_options {
+struct Backend {
+#include "entry_points.h"
+};
+}  // namespace embedded_options
+namespace embedded_linear {
+struct Backend {
+#include "entry_points.h"
+};
+}  // namespace embedded_linear
+namespace embedded_rows {
+struct Backend {
+#include "entry_points.h"
+};
+}  // namespace embedded_rows
+#endif
 namespace neon {
 struct Backend {
   static constexpr const char* name = "neon";
@@ -136,6 +159,7 @@ struct BackendList {};
 #if ATTEND_X86
 using Backends = BackendList<avx512::Backend, avx2::Backend, scalar::Backend>;
 using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
+using IntegerOptionBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integer_options::Backend>;
 #else
 using Backends = BackendList<
 #if ATTEND_NEON
@@ -154,9 +178,22 @@ using Backends = BackendList<
     >;
 #if ATTEND_NEON
 using IntegerBackends = Backends;
+using IntegerOptionBackends = Backends;
 #else
 using IntegerBackends = BackendList<embedded_integers::Backend>;
+using IntegerOptionBackends = BackendList<embedded_integer_options::Backend>;
 #endif
+#endif
+
+// Calls with options, projections, and what else layers have: embedded processors link a source for each.
+#if ATTEND_EMBEDDED
+using OptionBackends = BackendList<embedded_options::Backend>;
+using LinearBackends = BackendList<embedded_linear::Backend>;
+using RowBackends = BackendList<embedded_rows::Backend>;
+#else
+using OptionBackends = Backends;
+using LinearBackends = Backends;
+using RowBackends = Backends;
 #endif
 
 // With the active backend; core/attention.h has the others.
@@ -188,7 +225,11 @@ struct Active<BackendList<First, Others...>, index> {
   }
 };
 using ActiveBackend = Active<Backends, active_index>;
+using ActiveOptionBackend = Active<OptionBackends, active_index>;
+using ActiveLinearBackend = Active<LinearBackends, active_index>;
+using ActiveRowBackend = Active<RowBackends, active_index>;
 using ActiveIntegerBackend = Active<IntegerBackends, active_integer_index>;
+using ActiveIntegerOptionBackend = Active<IntegerOptionBackends, active_integer_index>;
 
 }  // namespace core
 }  // namespace attend

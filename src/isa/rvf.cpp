@@ -5,16 +5,13 @@
 #define ATTEND_ISA rvf
 #include "begin.h"
 
-#include "rvf/operations.h"
+#include "embedded_operations.h"
 
 namespace attend::rvf {
-using Isa = Rvf;
-using RowIsa = Scalar;
+using Isa = EmbeddedIsa;
 }  // namespace attend::rvf
 
 #include "../attention/embedded_backend.h"
-#include "../layer/backend.h"
-#include "../layer/embedded_backend.h"
 
 #include "end.h"
 #endif

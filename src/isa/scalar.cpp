@@ -5,16 +5,19 @@
 #define ATTEND_ISA scalar
 #include "begin.h"
 
-#include "scalar/operations.h"
+#include "embedded_operations.h"
 
 namespace attend::scalar {
-using Isa = Scalar;
-using RowIsa = Scalar;
+using Isa = EmbeddedIsa;
+using RowIsa = EmbeddedRowIsa;
 }  // namespace attend::scalar
 
 #include "../attention/embedded_backend.h"
+#if !ATTEND_EMBEDDED  // whose calls with options, projections and rows are sources of their own
+#include "../attention/embedded_option_backend.h"
 #include "../layer/backend.h"
 #include "../layer/embedded_backend.h"
+#endif
 
 #include "end.h"
 #endif

@@ -5,16 +5,13 @@
 #define ATTEND_ISA vfp
 #include "begin.h"
 
-#include "vfp/operations.h"
+#include "embedded_operations.h"
 
 namespace attend::vfp {
-using Isa = Vfp;
-using RowIsa = Scalar;
+using Isa = EmbeddedIsa;
 }  // namespace attend::vfp
 
 #include "../attention/embedded_backend.h"
-#include "../layer/backend.h"
-#include "../layer/embedded_backend.h"
 
 #include "end.h"
 #endif

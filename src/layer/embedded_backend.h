@@ -13,35 +13,3 @@ void Backend::project_bfloat16(const core::Linear& linear) { EmbeddedLinear<Isa,
 void Backend::project_int8(const core::Linear& linear) { EmbeddedLinear<Isa, int8_t>(linear).run(); }
 
 }  // namespace attend::ATTEND_ISA
-
-#if ATTEND_EMBEDDED
-namespace attend {
-namespace core {
-
-// Projections whose layout is known, without the code of others.
-template <Format format, bool panels, bool one_token>
-void run_known_linear(const Linear& linear) {
-  using Number = ATTEND_ISA::NumberOf<format>;
-  ATTEND_ISA::EmbeddedLinear<ATTEND_ISA::Isa, Number, ATTEND_ISA::KnownLinear<panels, one_token>>(linear).run();
-}
-
-template void run_known_linear<Format::float32, false, false>(const Linear&);
-template void run_known_linear<Format::float32, false, true>(const Linear&);
-template void run_known_linear<Format::float32, true, false>(const Linear&);
-template void run_known_linear<Format::float32, true, true>(const Linear&);
-template void run_known_linear<Format::float16, false, false>(const Linear&);
-template void run_known_linear<Format::float16, false, true>(const Linear&);
-template void run_known_linear<Format::float16, true, false>(const Linear&);
-template void run_known_linear<Format::float16, true, true>(const Linear&);
-template void run_known_linear<Format::bfloat16, false, false>(const Linear&);
-template void run_known_linear<Format::bfloat16, false, true>(const Linear&);
-template void run_known_linear<Format::bfloat16, true, false>(const Linear&);
-template void run_known_linear<Format::bfloat16, true, true>(const Linear&);
-template void run_known_linear<Format::int8, false, false>(const Linear&);
-template void run_known_linear<Format::int8, false, true>(const Linear&);
-template void run_known_linear<Format::int8, true, false>(const Linear&);
-template void run_known_linear<Format::int8, true, true>(const Linear&);
-
-}  // namespace core
-}  // namespace attend
-#endif

@@ -101,17 +101,20 @@ class IntegerProjection {
       queries[r] = Isa::prepare(from[r], dims, IntegerQueryMemory{memory + before, memory + before + r * room, r, rows});
     }
     const int8_t* const weights = linear_.weights + output_ * linear_.weight_stride + i;
-    products<rows>(queries, weights, linear_.weight_stride, count_, dims, sums);
+    multiply_rows<rows>(queries, weights, dims, sums);
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < count_; ++k) sums[r][most_outputs + k] += sums[r][k];
     }
   }
 
-  // Apart from what stands around it: inside, GCC keeps the loop's numbers in memory where it optimises for size.
   template <int rows>
-  ATTEND_NOINLINE static void products(const Query* const* queries, const int8_t* weights, ptrdiff_t stride, int count, int dims,
-                                       Tile* sums) {
-    Isa::template scores<rows>(queries, weights, stride, count, dims, sums);
+#if defined(__riscv)  // inside `tile`, GCC keeps numbers of the innermost loop in memory where it optimises for size
+  ATTEND_NOINLINE
+#else
+  ATTEND_ALWAYS_INLINE
+#endif
+  void multiply_rows(const Query* const* queries, const int8_t* weights, int dims, Tile* sums) const {
+    Isa::template scores<rows>(queries, weights, linear_.weight_stride, count_, dims, sums);
   }
 
   const core::IntegerLinear& linear_;

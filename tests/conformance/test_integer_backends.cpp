@@ -76,9 +76,9 @@ struct Call {
   }
 
   // By the kernels of a backend, or by those that are chosen.
-  template <class Backend>
+  template <class Backend, class OptionBackend = Backend>
   Bytes output_of(bool with_options) {
-    return output([&] { with_options ? Backend::run_integer_options(p, options) : Backend::run_integers(p); });
+    return output([&] { with_options ? OptionBackend::run_integer_options(p, options) : Backend::run_integers(p); });
   }
   Bytes chosen_output(bool with_options) {
     return output([&] { with_options ? core::run(p, options) : core::run(p); });
@@ -111,7 +111,10 @@ TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   attend_test::Random random(24);
   for (int round = 0; round < 400; ++round) {
     Call call(random);
-    const Bytes plain = call.output_of<attend::embedded_integers::Backend>(false), with = call.output_of<attend::embedded_integers::Backend>(true);
+    const auto scalar = [&](bool with_options) {
+      return call.output_of<attend::embedded_integers::Backend, attend::embedded_integer_options::Backend>(with_options);
+    };
+    const Bytes plain = scalar(false), with = scalar(true);
     for (const bool panels : {false, true}) {
       if (panels && attend::config::embedded) break;
       if (panels) call.use_panels();

@@ -47,8 +47,8 @@ cortex-m7     -O2  per_mac_project_rows 1.5
 cortex-m7     -O2  per_mac_project_int8 4.5
 cortex-m7     -O2  per_mac_project_int8_rows 4.5
 cortex-m55    -O2  per_mac_project_packed 1.0
-cortex-m0plus -Os  flash_integer      2880
-cortex-m4     -Os  flash_integer      3104
+cortex-m0plus -Os  flash_integer      2832
+cortex-m4     -Os  flash_integer      3072
 cortex-m0plus -O2  per_mac_64x32_integer 7
 cortex-m0plus -O2  per_mac_128x64_integer 6
 cortex-m3     -O2  per_mac_64x32_integer 3.5
@@ -71,9 +71,9 @@ cortex-m7     -O2  per_mac_project_integer_16 2.0
 cortex-m33    -O2  per_mac_project_integer_16 2.0
 cortex-m55    -O2  per_mac_project_integer 1.2
 cortex-m55    -O2  per_mac_project_integer_16 0.7
-rv32imac      -Os  flash_both         4992
+rv32imac      -Os  flash_both         4864
 rv32imac      -O2  per_mac_64x32_cache 152
-rv32imafc     -Os  flash_both         6976
+rv32imafc     -Os  flash_both         6784
 rv32imafc     -Os  per_mac_64x32_cache 2.5
 rv32imafc     -O2  per_mac_64x32_cache 2.4
 rv32imafc     -O2  per_mac_64x32_arrays 2.4

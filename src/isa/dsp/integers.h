@@ -3,7 +3,8 @@
 // keep the frame pointer in it. What is kept of a tile of rows:
 //   queries  [head_dim / 4][row][4] of 16 bits, dimensions in the order 0 2 1 3, as SXTB16 widens four of a key
 //   weights  [key / 2][2 rows][2] of 16 bits, at the beginning of the scores
-#pragma once
+#ifndef ATTEND_ISA_DSP_INTEGERS_H
+#define ATTEND_ISA_DSP_INTEGERS_H
 
 #include "../../numerics/opaque.h"
 #include "../integer_query.h"
@@ -42,7 +43,7 @@ struct IntegerDsp : IntegerDspValues {
   }
 
   // Less than 4 bytes, and zeros.
-  static uint32_t load_last(const int8_t* from, int bytes) {
+  ATTEND_ALWAYS_INLINE static uint32_t load_last(const int8_t* from, int bytes) {
     uint32_t word = 0;
     for (int i = bytes; i > 0; --i) word = word << 8 | uint8_t(from[i - 1]);
     return word;
@@ -54,7 +55,7 @@ struct IntegerDsp : IntegerDspValues {
     int count;
   };
 
-  static void clear(int32_t* scores, int count) {
+  ATTEND_ALWAYS_INLINE static void clear(int32_t* scores, int count) {
     const int32_t zero = opaque(0);  // otherwise GCC calls memset
     for (int k = 0; k < count; ++k) scores[k] = zero;
   }
@@ -220,3 +221,5 @@ struct IntegerDsp : IntegerDspValues {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

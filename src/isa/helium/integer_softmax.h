@@ -1,6 +1,7 @@
 // The softmax of integer attention for Helium, 4 lanes of 32 bits, and its outputs. In assembly r7 is saved, because compilers
 // may keep the frame pointer in it.
-#pragma once
+#ifndef ATTEND_ISA_HELIUM_INTEGER_SOFTMAX_H
+#define ATTEND_ISA_HELIUM_INTEGER_SOFTMAX_H
 
 #include "../../../include/attend/core/config.h"
 #include "../../numerics/float_rules.h"
@@ -114,3 +115,5 @@ struct IntegerHeliumSoftmax {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

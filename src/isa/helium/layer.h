@@ -1,5 +1,6 @@
 // Helium for functions around attention, which need more operations than the embedded form of attention does.
-#pragma once
+#ifndef ATTEND_ISA_HELIUM_LAYER_H
+#define ATTEND_ISA_HELIUM_LAYER_H
 
 #include "operations.h"
 
@@ -18,3 +19,5 @@ struct HeliumLayer : Helium {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

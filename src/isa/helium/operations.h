@@ -1,5 +1,6 @@
 // Helium (Armv8.1-M MVE with float): 4 lanes, 8 registers; a factor stays in a general register.
-#pragma once
+#ifndef ATTEND_ISA_HELIUM_OPERATIONS_H
+#define ATTEND_ISA_HELIUM_OPERATIONS_H
 
 #include <arm_mve.h>
 #include <stddef.h>
@@ -139,3 +140,5 @@ struct Helium : HeliumRow, HeliumTile {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

@@ -2,7 +2,8 @@
 // pointers. A load widens numbers of two bytes or one as integers, and one instruction makes them floats: the assembler chooses
 // both by the format, so that there is one text for all. GNU as up to 2.40 writes other registers into "vcvtb.f32.f16 q0, q0"
 // than it says, so this instruction is a number here.
-#pragma once
+#ifndef ATTEND_ISA_HELIUM_ROW_H
+#define ATTEND_ISA_HELIUM_ROW_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -299,3 +300,5 @@ struct HeliumRow {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,6 +1,7 @@
 // A tile of rows with Helium, in assembly: compilers take more registers for addresses than there are, and load factors one by
 // one. Registers are named in the code; r7 is left to frame pointers.
-#pragma once
+#ifndef ATTEND_ISA_HELIUM_TILE_H
+#define ATTEND_ISA_HELIUM_TILE_H
 
 #include <stddef.h>
 
@@ -184,3 +185,5 @@ struct HeliumTile {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

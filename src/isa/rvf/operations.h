@@ -1,7 +1,8 @@
 // Single-precision floats of 32-bit RISC-V processors that have the extension F and no vectors: one lane, 32 registers. The
 // vocabulary is Scalar's. The loops that take the time are in assembly, because the fewest instructions need all of the
 // registers at every level of optimisation, and a call that saves few of them.
-#pragma once
+#ifndef ATTEND_ISA_RVF_OPERATIONS_H
+#define ATTEND_ISA_RVF_OPERATIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -268,3 +269,5 @@ struct Rvf : RvfRows {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

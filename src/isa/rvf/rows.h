@@ -1,7 +1,8 @@
 // One row on 32-bit RISC-V processors that have the extension F and no vectors: chains over numbers of two bytes or one, over
 // columns that lie apart, and widening. There is no instruction that converts halves, so words of two are taken apart by
 // integers.
-#pragma once
+#ifndef ATTEND_ISA_RVF_ROWS_H
+#define ATTEND_ISA_RVF_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -211,3 +212,5 @@ struct RvfRows : Scalar {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

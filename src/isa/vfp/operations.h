@@ -1,6 +1,7 @@
 // Single-precision floats of Cortex-M4F, M7 and M33: one lane, 32 registers. The vocabulary is Scalar's; the loops that take
 // the time are in assembly, because compilers load registers one by one where one instruction loads many.
-#pragma once
+#ifndef ATTEND_ISA_VFP_OPERATIONS_H
+#define ATTEND_ISA_VFP_OPERATIONS_H
 
 #include "../../../include/attend/core/config.h"
 #include "outputs.h"
@@ -251,3 +252,5 @@ struct Vfp : VfpOutputs {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

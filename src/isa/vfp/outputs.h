@@ -1,6 +1,7 @@
 // Projections of one token on Cortex-M4F, M7 and M33: whole chains, all of them in one call, because a call for each would take
 // as long as a quarter of its multiply-adds.
-#pragma once
+#ifndef ATTEND_ISA_VFP_OUTPUTS_H
+#define ATTEND_ISA_VFP_OUTPUTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -175,3 +176,5 @@ struct VfpOutputs : VfpTyped {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,7 +1,8 @@
 // Numbers of two bytes or one on Cortex-M4F, M7 and M33: chains of fused multiply-adds, and widening. Halves are loaded by
 // words, two in each, and converted by an instruction a number. Bfloats are shifted in general registers; bytes are loaded
 // there with their sign. Both move on two at a time.
-#pragma once
+#ifndef ATTEND_ISA_VFP_TYPED_H
+#define ATTEND_ISA_VFP_TYPED_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -270,3 +271,5 @@ struct VfpTyped : Scalar {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#endif
