@@ -10,6 +10,13 @@
 #include "../../include/attend/core/integer_linear.h"
 #include "../isa/integer_query.h"
 
+// Inside `tile`, GCC for RISC-V keeps numbers of the innermost loop in memory where it optimises for size.
+#if defined(__riscv)
+#define ATTEND_RISCV_NOINLINE ATTEND_NOINLINE
+#else
+#define ATTEND_RISCV_NOINLINE ATTEND_ALWAYS_INLINE
+#endif
+
 namespace attend::ATTEND_ISA {
 namespace {
 
@@ -108,12 +115,7 @@ class IntegerProjection {
   }
 
   template <int rows>
-#if defined(__riscv)  // inside `tile`, GCC keeps numbers of the innermost loop in memory where it optimises for size
-  ATTEND_NOINLINE
-#else
-  ATTEND_ALWAYS_INLINE
-#endif
-  void multiply_rows(const Query* const* queries, const int8_t* weights, int dims, Tile* sums) const {
+  ATTEND_RISCV_NOINLINE void multiply_rows(const Query* const* queries, const int8_t* weights, int dims, Tile* sums) const {
     Isa::template scores<rows>(queries, weights, linear_.weight_stride, count_, dims, sums);
   }
 
@@ -126,5 +128,7 @@ class IntegerProjection {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#undef ATTEND_RISCV_NOINLINE
 
 #endif
