@@ -13,13 +13,9 @@
 
 #include "../../src/isa/scalar/operations.h"
 #include "../support/random.h"
-#if ATTEND_NEON
-#include "../../src/isa/neon/operations.h"
-#endif
-#if ATTEND_RVV
-#include "../../src/isa/rvv/operations.h"
-#endif
 #include "../support/rounds.h"
+#include "target_isa.h"
+
 #include "format_kernels.h"
 
 namespace {
@@ -293,14 +289,8 @@ TEST_CASE("formats: chains over numbers of embedded processors, in plain C++, ar
   CHECK(wrong == 0);
 }
 
-#if ATTEND_NEON
-TEST_CASE("formats: vectors of NEON widen to the same floats, in rows of scores and sums too") {
-  attend_test::check_format_kernels(format_kernels<attend::Neon>());
-}
-#endif
-
-#if ATTEND_RVV
-TEST_CASE("formats: vectors of RVV widen to the same floats, in rows of scores and sums too") {
-  attend_test::check_format_kernels(format_kernels<attend::Rvv>());
+#ifdef ATTEND_TEST_ISA
+TEST_CASE("formats: the target's vectors widen to the same floats, in rows of scores and sums too") {
+  attend_test::check_format_kernels(format_kernels<ATTEND_TEST_ISA>());
 }
 #endif

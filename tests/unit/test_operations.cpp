@@ -4,14 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "../support/tested.h"
+#include "target_isa.h"
 
-#if ATTEND_NEON
-#include "../../src/isa/neon/operations.h"
-#endif
-#if ATTEND_RVV
-#include "../../src/isa/rvv/operations.h"
-#endif
 #include "operations.h"
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -35,10 +29,8 @@ void attend_test::check_operations(const char* (*first_wrong)(float* end)) {
   CHECK(std::string(wrong == nullptr ? "none is wrong" : wrong) == "none is wrong");
 }
 
-#if ATTEND_NEON
-TEST_CASE("operations of NEON do what they must") { attend_test::check_operations(Operations<attend::Neon>::first_wrong); }
-#endif
-
-#if ATTEND_RVV
-TEST_CASE("operations of RVV do what they must") { attend_test::check_operations(Operations<attend::Rvv>::first_wrong); }
+#ifdef ATTEND_TEST_ISA
+TEST_CASE("operations of the target's vectors do what they must") {
+  attend_test::check_operations(Operations<ATTEND_TEST_ISA>::first_wrong);
+}
 #endif

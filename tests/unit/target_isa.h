@@ -1,0 +1,13 @@
+// The operations of the vectors that this target has without being asked; x86 chooses at run time, and its tests are files of
+// their own.
+#pragma once
+
+#include "../support/tested.h"
+
+#if ATTEND_NEON
+#include "../../src/isa/neon/operations.h"
+#define ATTEND_TEST_ISA attend::Neon
+#elif ATTEND_RVV
+#include "../../src/isa/rvv/operations.h"
+#define ATTEND_TEST_ISA attend::Rvv
+#endif
