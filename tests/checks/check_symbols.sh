@@ -41,7 +41,8 @@ for level in $levels; do
 
   for source in src/isa/*.cpp; do
     name=$(basename "$source" .cpp) object=$objects/$(basename "$source" .cpp).o
-    nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' | grep -vE " attend::$name::Backend::")" \
+    namespaces=$(sed -n 's/^#define ATTEND_ISA //p' "$source" | paste -sd'|')
+    nothing_in "$(nm -C "$object" | grep -E '^[0-9a-f]+ [TDBRi] ' | grep -vE " attend::($namespaces)::Backend::")" \
       "$level: $name exports its own entry points only"
     # The linker keeps one copy of a weak function: it could be one with instructions that not every processor has.
     [ "$name" = scalar ] || [ "$name" = embedded_integers ] || nothing_in "$(symbols WVuwv "$object")" "$level: $name defines nothing weak"
