@@ -169,6 +169,7 @@ size() {  # board folder
   prepare "$1" "$2"
   library
   extra='-fno-exceptions -fcallgraph-info=su'
+  export CCACHE_DISABLE=1  # it keeps objects without what -fcallgraph-info writes
   compile src/*/*.cpp "$here/size_main.cpp"
   alone=$objects
   [ -z "$memory" ] || compile "$memory"

@@ -106,6 +106,7 @@ library_at() {
   mkdir -p "$2/levels"
   (
     flock 9
+    export CCACHE_DISABLE=1  # it keeps objects without the notes
     command="$cxx $flags_of_kind $notes: $(ls src/*/*.cpp)"
     if [ "$(cat "$objects.made" 2>/dev/null)" = "$command" ] && [ -z "$(find src include -newer "$objects.made")" ]; then exit; fi
     rm -f "$objects.made"

@@ -115,8 +115,12 @@ def version_of(program):
     return versions[program]
 
 
+# Embedded processors have sources of their own for calls that a program may leave out.
+EMBEDDED = {name: ["embedded_options", "embedded_linear", "embedded_rows"] for name in ("vfp", "helium", "rvf")}
+
+
 def sources_of(backend):
-    return ["src/isa/%s.cpp" % backend.source]
+    return ["src/isa/%s.cpp" % name for name in (backend.source, *EMBEDDED.get(backend.source, ()))]
 
 
 def newest_source():
