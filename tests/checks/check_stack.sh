@@ -80,7 +80,8 @@ for level in -Os -O2; do
   known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0
   for source in src/isa/*.cpp; do
     name=$(basename "$source" .cpp) graph=$objects/$(basename "$source" .cpp).ci
-    entries=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend[0-9]*'"$name"'7Backend[^"]*\|_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' \
+    namespaces=$(sed -n 's/^#define ATTEND_ISA //p' "src/isa/$name.cpp" | paste -sd'|')
+    entries=$(sed -nE 's/^node: \{ title: "([^":]*:)*(_ZN6attend([0-9]*('"$namespaces"')7Backend|4core)[^"]*)" label: "[^"]*bytes.*/\2/p' \
       "$graph" | sort -u | tr '\n' ' ')
     [ -n "$entries" ] || continue
     succeeds "$level: $name has a bound" awk -v known="$known" -v roots="$entries" -f tests/support/stack.awk "$graph" || continue
