@@ -1,4 +1,5 @@
-// The entry point of integer attention of an instruction set. Before this its source includes its kernels, IntegerIsa.
+// The entry points of integer attention of an instruction set. Before this its source includes its kernels and names them
+// `IntegerIsa`.
 #include "../isa/list.h"
 #include "integer.h"
 
@@ -6,6 +7,10 @@ namespace attend::ATTEND_ISA {
 
 ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
   IntegerPipeline<IntegerIsa, NoIntegerOptions>(problem, {}).run();
+}
+
+void Backend::run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  IntegerPipeline<IntegerIsa, core::IntegerOptions>(problem, options).run();
 }
 
 }  // namespace attend::ATTEND_ISA

@@ -17,7 +17,6 @@ using IntegerIsa = IntegerAvx2;
 
 #include "../attention/host_backend.h"
 #include "../attention/integer_backend.h"
-#include "../attention/integer_option_backend.h"
 #include "../layer/backend.h"
 #include "../layer/host_backend.h"
 

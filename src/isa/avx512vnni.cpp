@@ -13,7 +13,6 @@ using IntegerIsa = IntegerAvx512Vnni;
 }  // namespace attend::avx512vnni
 
 #include "../attention/integer_backend.h"
-#include "../attention/integer_option_backend.h"
 
 #include "end.h"
 #endif

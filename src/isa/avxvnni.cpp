@@ -13,7 +13,6 @@ using IntegerIsa = IntegerAvxVnni;
 }  // namespace attend::avxvnni
 
 #include "../attention/integer_backend.h"
-#include "../attention/integer_option_backend.h"
 
 #include "end.h"
 #endif

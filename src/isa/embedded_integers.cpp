@@ -4,38 +4,53 @@
 #define ATTEND_ISA embedded_integers
 #include "begin.h"
 
+#include "../attention/integer.h"
 #include "embedded_integers.h"
 
 namespace attend::embedded_integers {
-using IntegerIsa = EmbeddedInteger;
-}  // namespace attend::embedded_integers
 
-#include "../attention/integer_backend.h"
+ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
+  IntegerPipeline<EmbeddedInteger, NoIntegerOptions>(problem, {}).run();
+}
+
+}  // namespace attend::embedded_integers
 
 #include "end.h"
 
 #define ATTEND_ISA embedded_integer_options
 #include "begin.h"
 
+#include "../attention/integer.h"
 #include "embedded_integers.h"
 
 namespace attend::embedded_integer_options {
-using IntegerIsa = EmbeddedInteger;
-}  // namespace attend::embedded_integer_options
 
-#include "../attention/integer_option_backend.h"
+void Backend::run_integer_options(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  IntegerPipeline<EmbeddedInteger, core::IntegerOptions>(problem, options).run();
+}
+
+}  // namespace attend::embedded_integer_options
 
 #include "end.h"
 
 #define ATTEND_ISA embedded_integer_linear
 #include "begin.h"
 
+#include "../layer/integer_linear.h"
 #include "embedded_integers.h"
 
-namespace attend::embedded_integer_linear {
-using IntegerIsa = EmbeddedInteger;
-}  // namespace attend::embedded_integer_linear
+namespace attend::core {
 
-#include "../layer/integer_backend.h"
+template <class Output>
+void run_integer_linear(const IntegerLinear& linear) {
+  namespace isa = embedded_integer_linear;
+  isa::IntegerProjection<isa::EmbeddedInteger, Output>(linear).run();
+}
+
+template void run_integer_linear<int8_t>(const IntegerLinear&);
+template void run_integer_linear<int16_t>(const IntegerLinear&);
+template void run_integer_linear<int32_t>(const IntegerLinear&);
+
+}  // namespace attend::core
 
 #include "end.h"

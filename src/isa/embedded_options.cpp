@@ -16,16 +16,31 @@ using Isa = EmbeddedIsa;
 
 #include "end.h"
 
+// Calls over caches of one format with a window, without the code of other options.
 #define ATTEND_ISA embedded_caches
 #include "begin.h"
 
+#include "../attention/embedded.h"
 #include "embedded_operations.h"
 
-namespace attend::embedded_caches {
-using Isa = EmbeddedIsa;
-}  // namespace attend::embedded_caches
+namespace attend::core {
 
-#include "../attention/embedded_cache_calls.h"
+template <Format format, bool one_row>
+void run_cache(const Problem& problem, const Options& options) {
+  namespace isa = embedded_caches;
+  isa::EmbeddedPipeline<isa::EmbeddedIsa, isa::CacheFeatures<format, one_row>>(problem, options).template run<true>();
+}
+
+template void run_cache<Format::float32, false>(const Problem&, const Options&);
+template void run_cache<Format::float32, true>(const Problem&, const Options&);
+template void run_cache<Format::float16, false>(const Problem&, const Options&);
+template void run_cache<Format::float16, true>(const Problem&, const Options&);
+template void run_cache<Format::bfloat16, false>(const Problem&, const Options&);
+template void run_cache<Format::bfloat16, true>(const Problem&, const Options&);
+template void run_cache<Format::int8, false>(const Problem&, const Options&);
+template void run_cache<Format::int8, true>(const Problem&, const Options&);
+
+}  // namespace attend::core
 
 #include "end.h"
 #endif

@@ -60,8 +60,15 @@ void run_linear(const Linear& linear);
 
 // The same where the layout is known when the program is compiled, and whether there is one token; linear.panels and
 // linear.tokens must agree. On embedded processors it has none of the code of others.
+#if ATTEND_EMBEDDED
 template <Format format, bool panels, bool one_token>
 void run_known_linear(const Linear& linear);
+#else
+template <Format format, bool panels, bool one_token>
+inline void run_known_linear(const Linear& linear) {
+  run_linear<format>(linear);
+}
+#endif
 
 // Computes a part of it, 0 <= part < parts <= 65535: some outputs or some tokens, about as many as every other part does. All
 // parts together are the whole, bit for bit; they write to different outputs, and each needs work memory of its own.

@@ -150,8 +150,15 @@ void run_part(const Problem& problem, const Options& options, int part, int part
 // As run, for calls over a cache of one format that ask for a window at most: of Options, only left, right, sink_tokens,
 // paging, the formats and the scales may be set. Programs that make no other calls with options hold the code of these only.
 // With one_row the query rows of a problem go one by one, whatever its row_block, which is less code.
+#if ATTEND_EMBEDDED
 template <Format format, bool one_row>
 void run_cache(const Problem& problem, const Options& options);
+#else
+template <Format format, bool one_row>
+inline void run_cache(const Problem& problem, const Options& options) {
+  run(problem, options);
+}
+#endif
 
 // As key_units, run_key_part and add_key_parts, for problems with options; states must be null, output_format is float32 and
 // scores have no weights. Over a ring, set paging.ring_tokens, because a part has only the first keys. Segments without a key

@@ -1,0 +1,179 @@
+// Layers: which backend computes projections, in parts too, normalisation, residual addition, activations and rotary positions;
+// and weights in other layouts and formats.
+#include "portable.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+template <Format format>
+struct Projection {
+  template <class Backend>
+  struct Operation {
+    static constexpr auto function = format == Format::float16    ? &Backend::project_float16
+                                     : format == Format::bfloat16 ? &Backend::project_bfloat16
+                                     : format == Format::int8     ? &Backend::project_int8
+                                                                  : &Backend::project_float32;
+  };
+};
+
+template <class Backend>
+struct RmsNorm {
+  static constexpr auto function = &Backend::rms_norm;
+};
+
+template <class Backend>
+struct LayerNorm {
+  static constexpr auto function = &Backend::layer_norm;
+};
+
+template <class Backend>
+struct Add {
+  static constexpr auto function = &Backend::add;
+};
+
+template <Activation activation>
+struct Activate {
+  template <class Backend>
+  struct Operation {
+    static constexpr auto function = activation == Activation::relu        ? &Backend::relu
+                                     : activation == Activation::silu      ? &Backend::silu
+                                     : activation == Activation::gelu      ? &Backend::gelu
+                                     : activation == Activation::gelu_tanh ? &Backend::gelu_tanh
+                                     : activation == Activation::sigmoid   ? &Backend::sigmoid
+                                     : activation == Activation::tanh      ? &Backend::tanh
+                                     : activation == Activation::exp       ? &Backend::exp
+                                                                           : &Backend::erf;
+  };
+};
+
+template <class Backend>
+struct RotaryAngles {
+  static constexpr auto function = &Backend::rotary_angles;
+};
+
+template <class Backend>
+struct Rotate {
+  static constexpr auto function = &Backend::rotate;
+};
+
+}  // namespace
+
+template <Format format>
+void run_linear(const Linear& linear) {
+  ActiveLinearBackend::call<Projection<format>::template Operation>(linear);
+}
+
+// Many tokens are cut by tokens; otherwise outputs are, at whole panels, so that a part reads only its weights.
+template <Format format>
+void run_linear_part(const Linear& linear, int part, int parts) {
+  Linear of_part = linear;
+  const int panels = panel_count(linear.outputs);
+  if (linear.tokens > panels) {
+    const int token = count_before(linear.tokens, part, parts).whole;
+    of_part.input += token * linear.input_stride;
+    of_part.output += token * linear.output_stride;
+    of_part.tokens = count_before(linear.tokens, part + 1, parts).whole - token;
+  } else {
+    const int first = count_before(panels, part, parts).whole * panel_keys;
+    const int end = at_most(count_before(panels, part + 1, parts).whole * panel_keys, linear.outputs);
+    const ptrdiff_t stride = linear.panels ? linear.inputs : linear.weight_stride;
+    of_part.weights = static_cast<const NumberOf<format>*>(linear.weights) + first * stride;
+    if (linear.scales != nullptr) of_part.scales += first;
+    if (linear.bias != nullptr) of_part.bias += first;
+    of_part.output += first;
+    of_part.outputs = end - first;
+    if (of_part.outputs <= 0) return;
+  }
+  run_linear<format>(of_part);
+}
+
+template void run_linear<Format::float32>(const Linear&);
+template void run_linear<Format::float16>(const Linear&);
+template void run_linear<Format::bfloat16>(const Linear&);
+template void run_linear<Format::int8>(const Linear&);
+template void run_linear_part<Format::float32>(const Linear&, int, int);
+template void run_linear_part<Format::float16>(const Linear&, int, int);
+template void run_linear_part<Format::bfloat16>(const Linear&, int, int);
+template void run_linear_part<Format::int8>(const Linear&, int, int);
+
+template <Format format>
+void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels) {
+  const auto* const from = static_cast<const NumberOf<format>*>(rows);
+  auto* to = static_cast<NumberOf<format>*>(panels);
+  for (int first = 0; first < outputs; first += panel_keys) {
+    for (int input = 0; input < inputs; ++input) {
+      for (int output = first; output < first + panel_keys; ++output) {
+        *to++ = output < outputs ? from[output * stride + input] : NumberOf<format>{};
+      }
+    }
+  }
+}
+
+template void pack_weights<Format::float32>(const void*, ptrdiff_t, int, int, void*);
+template void pack_weights<Format::float16>(const void*, ptrdiff_t, int, int, void*);
+template void pack_weights<Format::bfloat16>(const void*, ptrdiff_t, int, int, void*);
+template void pack_weights<Format::int8>(const void*, ptrdiff_t, int, int, void*);
+
+template <Format format>
+void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales) {
+  auto* const to = static_cast<NumberOf<format>*>(converted);
+  for (int output = 0; output < outputs; ++output) {
+    const ptrdiff_t at = ptrdiff_t(output) * inputs;
+    narrow_row_to<format>(rows + at, inputs, to + at, 1, scales + (format == Format::int8 ? output : 0));
+  }
+}
+
+template void convert_weights<Format::float16>(const float*, int, int, void*, float*);
+template void convert_weights<Format::bfloat16>(const float*, int, int, void*, float*);
+template void convert_weights<Format::int8>(const float*, int, int, void*, float*);
+
+void rms_norm(const Normalisation& normalisation) { ActiveRowBackend::call<RmsNorm>(normalisation); }
+
+void layer_norm(const Normalisation& normalisation) { ActiveRowBackend::call<LayerNorm>(normalisation); }
+
+void add(const float* x, float factor, int count, float* y) { ActiveRowBackend::call<Add>(x, factor, count, y); }
+
+template <Activation activation>
+void activate(const float* from, const float* by, int count, float* to) {
+  ActiveRowBackend::call<Activate<activation>::template Operation>(from, by, count, to);
+}
+
+template void activate<Activation::relu>(const float*, const float*, int, float*);
+template void activate<Activation::silu>(const float*, const float*, int, float*);
+template void activate<Activation::gelu>(const float*, const float*, int, float*);
+template void activate<Activation::gelu_tanh>(const float*, const float*, int, float*);
+template void activate<Activation::sigmoid>(const float*, const float*, int, float*);
+template void activate<Activation::tanh>(const float*, const float*, int, float*);
+template void activate<Activation::exp>(const float*, const float*, int, float*);
+template void activate<Activation::erf>(const float*, const float*, int, float*);
+
+void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns) {
+  const uint64_t ratio = fixed_exp2_of_minus(fixed_log2(base) / unsigned(pairs));
+  uint64_t turn = first_turn(scaling_factor);
+  for (int i = 0; i < pairs; ++i, turn = multiply_high(turn, ratio) << 1) turns[i] = turn;
+}
+
+void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines) {
+  ActiveRowBackend::call<RotaryAngles>(turns, pairs, position, cosines, sines);
+}
+
+void rotate(const Rotation& rotation) { ActiveRowBackend::call<Rotate>(rotation); }
+
+void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride) {
+  constexpr int pair_limit = 16;  // pairs whose angles are computed at a time
+  float cosines[pair_limit], sines[pair_limit];
+  for (int token = 0; token < tokens; ++token) {
+    for (int pair = 0; pair < rotation.pairs; pair += pair_limit) {
+      Rotation block = rotation;
+      block.first += token * token_stride + pair * (rotation.partner == 1 ? 2 : 1);
+      block.pairs = rotation.pairs - pair < pair_limit ? rotation.pairs - pair : pair_limit;
+      block.cosines = cosines, block.sines = sines;
+      rotary_angles(turns + pair, block.pairs, position + token, cosines, sines);
+      rotate(block);
+    }
+  }
+}
+
+}  // namespace core
+}  // namespace attend
