@@ -7,6 +7,9 @@ rm -rf "$build" && mkdir -p "$build/vendor" || exit 1
 cp -r include src "$build/vendor" || exit 1
 vendor=$build/vendor
 sources=$(ls "$vendor"/src/*/*.cpp)
+# One file that includes all sources, in either order.
+ls "$vendor"/src/*/*.cpp | sed "s|^$build|#include \".|; s|\$|\"|" >"$build/unity.cpp"
+sort -r "$build/unity.cpp" >"$build/backwards.cpp"
 
 macros=$($cxx -dM -E -x c++ /dev/null)
 cat >"$build/program.cpp" <<'END'
@@ -114,7 +117,7 @@ for level in -O0 -Os; do
   same_bits $level
 done
 nothing_in "$(diff "$build/-O0.output" "$build/-Os.output" 2>&1 | head -n 2)" "the program prints the same bits at both levels"
-succeeds "the copied sources compile with -std=c++20" compile_all "$build/newer" "$sources" -std=c++20 -fsyntax-only
+succeeds "the copied sources compile with -std=c++20" compile_all "$build/newer" "$build/unity.cpp" -std=c++20 -fsyntax-only
 
 # Files that compile to nothing for this target have no arithmetic to lose.
 for source in "$vendor"/src/isa/*.cpp "$vendor"/src/call/attention.cpp "$vendor"/src/call/cache.cpp; do
@@ -127,7 +130,7 @@ for flag in -Ofast -ffinite-math-only; do stops "attend cannot keep its bits" "$
 # be missing when it is linked.
 strict='-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Werror'
 # shellcheck disable=SC2086
-succeeds "the copied sources compile with -std=gnu++14" compile_all "$build/older" "$sources" -std=gnu++14 -fsyntax-only $strict
+succeeds "the copied sources compile with -std=gnu++14" compile_all "$build/older" "$build/unity.cpp" -std=gnu++14 -fsyntax-only $strict
 objects=$build/oldest
 # shellcheck disable=SC2086
 succeeds "the copied sources compile with -std=gnu++11" compile_all "$objects" "$sources" -std=gnu++11 -O0 $strict && same_bits gnu++11
@@ -154,11 +157,8 @@ refuses "attend needs a double of 64 bits" __DBL_MAX_EXP__ 128
 for method in 1 2 -1; do refuses "attend needs float arithmetic in float" __FLT_EVAL_METHOD__ $method; done
 stops "the FPU of m68k" "$vendor/src/isa/scalar.cpp" -std=c++17 -D__m68k__=1 -D__HAVE_68881__=1
 
-# One file that includes all sources, in either order, and CMake's unity builds of a few at a time.
-ls "$vendor"/src/*/*.cpp | sed "s|^$build|#include \".|; s|\$|\"|" >"$build/unity.cpp"
-sort -r "$build/unity.cpp" >"$build/backwards.cpp"
 objects=$build/unity
-succeeds "one file that includes every source compiles" compile_all "$objects" "$build/unity.cpp" -std=c++17 -O1 -ffp-contract=off &&
+succeeds "one file that includes every source compiles" compile_all "$objects" "$build/unity.cpp" -std=c++17 -O0 &&
   same_bits unity
 succeeds "so does one that includes them backwards" compile_all "$build/backwards" "$build/backwards.cpp" -std=c++17 -fsyntax-only
 
@@ -172,7 +172,7 @@ else
 fi
 # shellcheck disable=SC2086
 succeeds "compiles with no header but the compiler's own" \
-  compile_all "$build/own_headers" "$sources" $freestanding -fsyntax-only
+  compile_all "$build/own_headers" "$build/unity.cpp" $freestanding -fsyntax-only
 
 # Clang carries every target in one binary. What a target cannot do itself it asks of the compiler's run-time library, whose
 # names begin with two underscores; fmaf, say, would be libm.

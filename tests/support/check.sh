@@ -126,16 +126,15 @@ default_standard() {
 # same_bits KIND: with the objects that library_at made last, the programs that compute digests give them on every backend, and the
 # three programs in C, which call what those do not, find nothing wrong.
 same_bits() {
+  programs_of_bits
   for program in c_surface c_layers c_integer; do
     # shellcheck disable=SC2086
-    succeeds "$1: $program.c compiles" $cxx -x c -std=c11 -Iinclude -c tests/c_api/$program.c -o "$build/$program.o" &&
-      succeeds "$1: $program.c links" $cxx "$build/$program.o" "$objects"/*.o -o "$build/$program" &&
+    succeeds "$1: $program.c links" $cxx "$build/programs/$program.o" "$objects"/*.o -o "$build/$program" &&
       succeeds "$1: $program.c runs" "$build/$program"
   done
   for program in specials digests options; do
     # shellcheck disable=SC2086
-    succeeds "$1: $program link" $cxx -std=c++17 -O1 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp \
-      tests/firmware/hosted.cpp "$objects"/*.o -o "$build/$program" || continue
+    succeeds "$1: $program link" $cxx "$build/programs/$program.o" "$build/programs/hosted.o" "$objects"/*.o -o "$build/$program" || continue
     succeeds "$1: $program are the committed ones" "$build/$program"
     for backend in scalar avx2 avx512; do
       ATTEND_BACKEND=$backend "$build/$program" >"$build/log" 2>&1
@@ -145,5 +144,19 @@ same_bits() {
         *) fail "$1: $program on $backend" "$(tail -n 1 "$build/log")" ;;
       esac
     done
+  done
+}
+
+# The objects of these programs, which are the same for each library: $build/programs/*.o, made once.
+programs_of_bits() {
+  [ ! -d "$build/programs" ] || return 0
+  mkdir -p "$build/programs"
+  for program in c_surface c_layers c_integer; do
+    # shellcheck disable=SC2086
+    succeeds "$program.c compiles" $cxx -x c -std=c11 -Iinclude -c tests/c_api/$program.c -o "$build/programs/$program.o"
+  done
+  for program in specials_main digests_main options_main hosted; do
+    # shellcheck disable=SC2086
+    succeeds "$program.cpp compiles" $cxx -std=c++17 -O1 -ffp-contract=off -Iinclude -c tests/firmware/$program.cpp -o "$build/programs/${program%_main}.o"
   done
 }
