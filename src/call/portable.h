@@ -13,7 +13,7 @@
 #include "../attention/paging.h"
 #include "../attention/row_state.h"
 #include "../kernel/epilogue.h"
-#include "../kernel/narrow.h"
+#include "../numerics/formats.h"
 #include "../numerics/turns.h"
 
 #include "../isa/end.h"

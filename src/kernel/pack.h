@@ -6,7 +6,7 @@
 
 #include "../../include/attend/core/attention.h"
 #include "../isa/scalar/operations.h"
-#include "../numerics/opaque.h"
+#include "../numerics/bits.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
