@@ -5,7 +5,7 @@
 
 #include "../kernel/epilogue.h"
 #include "features.h"
-#include "row_state.h"
+#include "combine.h"
 #include "score_mod.h"
 
 namespace attend::ATTEND_ISA {
