@@ -102,8 +102,7 @@ void add_segments(const core::Problem& problem, const core::Options& options, co
   for_each_total<Isa>(
       problem, segments, kept, [&](int) ATTEND_INLINE_LAMBDA { return segments; },
       [&](int token, int head, float* output, const RowTotal& total) ATTEND_INLINE_LAMBDA {
-        const float* sink = options.sink_logits == nullptr ? nullptr : options.sink_logits + head;
-        epilogue_row<Isa>(problem, options, token, head, output, denominator_of(total.sum, total.max, sink));
+        epilogue_row<Isa>(problem, options, token, head, output, denominator_of(options, head, total.sum, total.max));
       });
 }
 
