@@ -11,6 +11,8 @@
 #define ATTEND_ATTENTION_COMBINE_H
 
 #include "../../include/attend/core/attention.h"
+#include "../../include/attend/core/options.h"
+#include "../kernel/epilogue.h"
 #include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
 #include "visibility.h"
@@ -63,25 +65,115 @@ RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, int 
   return {sum, max};
 }
 
-// The output of a problem; kept: [kv_heads][seen segments][queries][group][partial_row_floats].
-template <class Isa>
-void add_segments(const core::Problem& problem, const float* kept) {
-  const int group = problem.query_heads / problem.kv_heads, segments = visible_segments(problem);
+// Adds up the segments of each row of a problem in its output, then calls with the row's token, head, output and total.
+//   kept       [kv_heads][segments][queries][group][partial_row_floats]
+//   seen(token)  how many of the segments a token sees
+template <class Isa, class Seen, class Call>
+ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segments, const float* kept, Seen seen, Call call) {
+  const int group = problem.query_heads / problem.kv_heads;
   const ptrdiff_t row_floats = partial_row_floats(problem.value_dim), apart = row_floats * group * problem.queries;
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
     for (int token = 0; token < problem.queries; ++token) {
-      const int seen = segments_with(visible_keys(problem, token));
-      float* output = problem.output.data + token * problem.output.token_stride + first_head * problem.output.head_stride;
-      for (int head = 0; head < group; ++head) {
-        const float sum = add_row_segments<Isa>(kept, apart, seen, problem.value_dim, output).sum;
-        divide_row<Isa>(output, problem.value_dim, sum, output);
+      const int count = seen(token);
+      for (int head = first_head; head < first_head + group; ++head) {
+        float* const output = element(problem.output, token, head);
+        call(token, head, output, add_row_segments<Isa>(kept, apart, count, problem.value_dim, output));
         kept += row_floats;
-        output += problem.output.head_stride;
       }
     }
     kept += apart * (segments - 1);
   }
 }
+
+// The output of a problem.
+template <class Isa>
+void add_segments(const core::Problem& problem, const float* kept) {
+  for_each_total<Isa>(
+      problem, visible_segments(problem), kept,
+      [&](int token) ATTEND_INLINE_LAMBDA { return segments_with(visible_keys(problem, token)); },
+      [&](int, int, float* output, const RowTotal& total)
+          ATTEND_INLINE_LAMBDA { divide_row<Isa>(output, problem.value_dim, total.sum, output); });
+}
+
+// The same with options. A segment of which a row sees nothing adds zeros to it.
+template <class Isa>
+void add_segments(const core::Problem& problem, const core::Options& options, const float* kept) {
+  const int segments = visible_segments(problem, options).count();
+  for_each_total<Isa>(
+      problem, segments, kept, [&](int) ATTEND_INLINE_LAMBDA { return segments; },
+      [&](int token, int head, float* output, const RowTotal& total) ATTEND_INLINE_LAMBDA {
+        epilogue_row<Isa>(problem, options, token, head, output, denominator_of(options, head, total.sum, total.max));
+      });
+}
+
+// A row's state as it lies in memory, core::state_floats(value_dim) floats; or with its chain apart from the rest.
+class RowState {
+ public:
+  RowState(float* data, int value_dim)
+      : data_(data), chain_(data + 4 + panel_keys), sums_(chain_ + value_dim), value_dim_(value_dim) {}
+  RowState(float* data, float* chain, int value_dim)
+      : data_(data), chain_(chain), sums_(data + 4 + panel_keys), value_dim_(value_dim) {}
+
+  float& max() const { return data_[0]; }        // that the open chain and segment are relative to
+  float& total_max() const { return data_[1]; }  // the same of the segments before
+  float& total_sum() const { return data_[2]; }  // their denominator
+  float& next_key() const { return data_[3]; }
+  float* lane_sums() const { return data_ + 4; }
+  float* chain() const { return chain_; }
+  float* sums() const { return sums_; }
+  float* total() const { return sums_ + value_dim_; }
+
+  template <class Isa>
+  void begin() const {
+    fill_row<Isa>(0.0f, value_dim_, chain());
+    next_key() = 0.0f;
+    begin_total<Isa>();
+    begin_segment<Isa>();
+  }
+
+  // The first segment, without chain and total.
+  template <class Isa>
+  void begin_segment() const {
+    max() = lowest_max;
+    clear<Isa>();
+  }
+
+  // No segment has ended.
+  template <class Isa>
+  void begin_total() const {
+    total_max() = lowest_max;
+    total_sum() = 0.0f;
+    fill_row<Isa>(0.0f, value_dim_, total());
+  }
+
+  // The open chain ends.
+  template <class Isa>
+  void end_chain() const {
+    multiply_add_row<Isa>(chain(), value_dim_, Isa::broadcast(1.0f), sums(), sums());
+    fill_row<Isa>(0.0f, value_dim_, chain());
+  }
+
+  // The open segment ends. Its maximum is the running one, which only grows.
+  template <class Isa>
+  void end_segment() const {
+    const typename Isa::Vec factor = rescale_factor<Isa>(total_max(), max());
+    total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Isa>(lane_sums()), value_dim_);
+    total_max() = max();
+    clear<Isa>();
+  }
+
+ private:
+  template <class Isa>
+  void clear() const {
+    fill_row<Isa>(0.0f, panel_keys, lane_sums());
+    fill_row<Isa>(0.0f, value_dim_, sums());
+  }
+
+  float* data_;
+  float* chain_;
+  float* sums_;
+  int value_dim_;
+};
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA

@@ -15,7 +15,6 @@
 #define ATTEND_ATTENTION_EMBEDDED_H
 
 #include "../isa/contract.h"
-#include "embedded_runs.h"
 #include "embedded_tiles.h"
 
 namespace attend::ATTEND_ISA {

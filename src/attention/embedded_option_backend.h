@@ -1,7 +1,7 @@
 // The entry points of attention with options in the form for embedded processors. Before this a source includes
 // embedded_operations.h.
 #include "../isa/list.h"
-#include "combine_options.h"
+#include "combine.h"
 #include "embedded.h"
 
 namespace attend::ATTEND_ISA {

@@ -4,8 +4,8 @@
 #define ATTEND_ATTENTION_EMBEDDED_ROWS_H
 
 #include "../kernel/epilogue.h"
+#include "combine.h"
 #include "features.h"
-#include "row_state.h"
 #include "score_mod.h"
 
 namespace attend::ATTEND_ISA {
@@ -139,8 +139,7 @@ class EmbeddedRows {
       }
     }
     if constexpr (Features::score_mods) {
-      const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
-      const Denominator denominator = denominator_of(sum, all.max(), sink);
+      const Denominator denominator = denominator_of(options_, head, sum, all.max());
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         finish_weights<Scalar>(score_mod().shown(token, head), options_.score_keys, all.max(), denominator, scores_);
       }

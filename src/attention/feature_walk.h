@@ -55,8 +55,7 @@ class FeatureWalk {
         return store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, sums.softmax[r].max,
                                       element(problem_.output, token, head));
       }
-      const float* sink = options_.sink_logits == nullptr ? nullptr : options_.sink_logits + head;
-      const Denominator all = denominator_of(result.denominator, sums.softmax[r].max, sink);
+      const Denominator all = denominator_of(options_, head, result.denominator, sums.softmax[r].max);
       if (options_.scores.data != nullptr && options_.score_stage == core::Scores::weights) {
         float* const shown = score_mod_.shown(token, head);
         finish_weights<Isa>(shown, options_.score_keys, sums.softmax[r].max, all, rows_.scores);

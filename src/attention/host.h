@@ -1,14 +1,139 @@
 // The algorithm on hosts: blocks of query rows, which go over their keys with features (feature_walk.h) or without
-// (plain_walk.h), and a token over few keys (short_decode.h).
+// (plain_walk.h).
+//
+// One token over the keys of a cache that are few enough for one segment, or over those of an array that fill no more than a
+// panel, is here: the steps of a block without its bookkeeping, which would take longer than the work where there are very few.
 #ifndef ATTEND_ATTENTION_HOST_H
 #define ATTEND_ATTENTION_HOST_H
 
 #include "feature_walk.h"
 #include "plain_walk.h"
-#include "short_decode.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
+
+// Whether a problem is one, with work memory for one row. Grouped query heads are better off as a tile.
+inline bool is_short_decode(const core::Problem& problem) {
+  return problem.queries == 1 && problem.query_heads == problem.kv_heads && problem.row_block == 1 &&
+         problem.keys <= (problem.key_panels ? at_most(problem.key_block, segment_keys) : panel_keys);
+}
+
+// The scale of a row of scores, of which `highest` has the highest and that is never NaN.
+template <class Isa>
+ATTEND_ALWAYS_INLINE SoftmaxState short_state(typename Isa::Vec highest, float* scores, int padded) {
+  SoftmaxState scale = empty_softmax_state();
+  if (const float highest_score = Isa::highest_lane(highest); highest_score > lowest_max) {
+    raise_max<Isa>(highest_score, scale, nullptr, {nullptr, 0, false});
+    if (is_far(scale.max)) bring_near<Isa>(scores, padded, scale.max);
+  }
+  return scale;
+}
+
+// The weighted sums of a head's values, where its output will be.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, const float* weights, int keys) {
+  const ptrdiff_t stride = problem.value.token_stride;
+  const float* const data = element(problem.value, 0, head);
+  const int dims = problem.value_dim;
+  const Sums sums = {element(problem.output, 0, head), dims, false};
+  if (dims < 2 * panel_keys) {  // the cascade of narrower tiles takes as long as so little work
+    constexpr int vecs = panel_keys / Isa::lanes;
+    const ValueRows<float> values = {data, stride, chain_keys};
+    if (dims == panel_keys) return value_tile<Isa, float, 1, vecs>(weights, values, &keys, sums, 0);
+    value_columns<Isa, float, 1, vecs>(weights, values, &keys, sums, 0, dims);
+  } else if (dims <= value_vecs<Isa, float>(1) * Isa::lanes) {
+    value_columns<Isa, float, 1>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
+  } else {
+    value_tiles<Isa>(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
+  }
+}
+
+template <class Isa>
+ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, float denominator, float max, bool divides) {
+  float* const output = element(problem.output, 0, head);
+  if (divides) {
+    divide_row<Isa>(output, problem.value_dim, denominator, output);
+  } else {
+    store_partial_row<Isa>(output, problem.value_dim, denominator, max, output);
+  }
+}
+
+// One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step
+// before.
+template <class Isa, int heads>
+void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at, int keys, int first_head, bool divides) {
+  constexpr int vecs = panel_keys / Isa::lanes, heads_at_once = heads * vecs <= 4 ? heads : 4 / vecs;
+  static_assert(heads * panel_keys <= chain_keys, "the smallest key_block has room for the scores, and for so many panels");
+  const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
+  float* const panel = problem.scratch;
+  float* const scores = problem.scratch + at.scores;  // [heads][16]
+  float* const query = problem.scratch + at.query;
+  for (int i = 0; i < heads; ++i) {
+    const float* const key = element(problem.key, 0, first_head + i);
+    float* const row = scores + i * panel_keys;
+    multiply_row<Isa>(element(problem.query, 0, first_head + i), problem.head_dim, query_scale, query);
+    if (problem.key_panels) {
+      score_tile<Isa, float, 1, vecs>(query, key, problem.head_dim, nullptr, row);
+    } else if (keys <= few_panel_keys) {
+      // Each in a place of its own: what is read behind one was not just written.
+      float* const few_panel = panel + i * few_panel_floats(problem.head_dim);
+      pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few_panel);
+      score_tile<Isa, float, 1, 1, few_panel_keys>(query, few_panel, problem.head_dim, nullptr, row);
+    } else {
+      pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
+      score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);
+    }
+  }
+  SoftmaxState scale[heads];
+  for (int i = 0; i < heads; ++i) {
+    float* const row = scores + i * panel_keys;
+    mask_keys<Isa>(row, keys, panel_keys);
+    typename Isa::Vec highest = Isa::broadcast(lowest_max);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) highest = Isa::max(highest, Isa::load(row + v * Isa::lanes));
+    scale[i] = short_state<Isa>(highest, row, panel_keys);
+  }
+  for (int i = 0; i < heads; i += heads_at_once) {  // a panel's weights are the partial sums of its denominator
+    float* const rows = scores + i * panel_keys;
+    weights_side_by_side<Isa, heads_at_once, vecs, heads_at_once == 1 ? config::score_keys : panel_keys>(
+        rows, 0, panel_keys, scale + i, false, rows);
+  }
+  for (int i = 0; i < heads; ++i) {
+    short_values<Isa>(problem, first_head + i, scores + i * panel_keys, keys);
+    end_short<Isa>(problem, first_head + i, Isa::sum_lanes(scores + i * panel_keys), scale[i].max, divides);
+  }
+}
+
+template <class Isa>
+ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides) {
+  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels, false}, false);
+  const int keys = visible_keys(problem, 0);
+  int head = 0;
+  if (keys == 0) {
+    for (; head < problem.query_heads; ++head) end_short<Isa>(problem, head, 0.0f, lowest_max, divides);
+  } else if (keys <= panel_keys) {
+    constexpr int heads_at_once = chain_keys / panel_keys;
+    for (; problem.query_heads - head >= heads_at_once; head += heads_at_once)
+      run_one_panel<Isa, heads_at_once>(problem, at, keys, head, divides);
+    for (; head < problem.query_heads; ++head) run_one_panel<Isa, 1>(problem, at, keys, head, divides);
+  }
+  const typename Isa::Vec query_scale = Isa::broadcast(base2_scale(problem.scale));
+  float* const scores = problem.scratch + at.scores;
+  float* const lane_sums = problem.scratch + at.lane_sums;
+  float* const query = problem.scratch + at.query;
+  for (; head < problem.query_heads; ++head) {
+    multiply_row<Isa>(element(problem.query, 0, head), problem.head_dim, query_scale, query);
+    score_rows<Isa, float, 1>(query, element(problem.key, 0, head), problem.head_dim, nullptr, keys, scores);
+    const int padded = whole_panels(keys);
+    mask_keys<Isa>(scores, keys, padded);
+    const auto highest = highest_of_row<Isa>(scores, padded, Isa::broadcast(lowest_max));
+    const SoftmaxState scale = short_state<Isa>(highest, scores, padded);
+    const int done = weights_side_by_side<Isa, 1, 4>(scores, 0, padded, &scale, false, lane_sums);
+    weights_side_by_side<Isa, 1, panel_keys / Isa::lanes>(scores, done, padded, &scale, false, lane_sums);
+    short_values<Isa>(problem, head, scores, keys);
+    end_short<Isa>(problem, head, Isa::sum_lanes(lane_sums), scale.max, divides);
+  }
+}
 
 template <class Isa>
 ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {

@@ -1,7 +1,7 @@
 // The entry points of attention of a host's instruction set. Before this its source includes its operations and names them
 // `Isa`.
 #include "../isa/list.h"
-#include "combine_options.h"
+#include "combine.h"
 #include "host.h"
 
 namespace attend::ATTEND_ISA {

@@ -6,7 +6,6 @@
 #include "../kernel/online_softmax.h"
 #include "combine.h"
 #include "features.h"
-#include "row_state.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

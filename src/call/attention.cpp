@@ -36,8 +36,7 @@ void finish(const Problem& problem, const Options& options) {
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
       const float factor = rescale_factor<Scalar>(state.total_max(), state.max());
       const float sum = Scalar::fma(state.total_sum(), factor, add_lanes<Scalar>(lane_sums));
-      const float* sink = options.sink_logits == nullptr ? nullptr : options.sink_logits + head;
-      const Denominator all = denominator_of(sum, state.max(), sink);
+      const Denominator all = denominator_of(options, head, sum, state.max());
       epilogue_lse(options, token, head, all);
       ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
       for (int c = 0; c < problem.value_dim; ++c, ++at) {

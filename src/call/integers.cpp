@@ -49,7 +49,7 @@ void take_integer_unit(IntegerProblem& problem, const WorkUnit& work_unit, ptrdi
   problem.query_heads = work_unit.query_heads;
 }
 
-// All fields by name, as in option_pieces.h: a new one does not compile here until somebody has decided what a unit has of it.
+// All fields by name, as in parts.h: a new one does not compile here until somebody has decided what a unit has of it.
 void take_options_of_unit(IntegerOptions& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
                           key_scale_stride, value_scale_stride, output_format, float_scale, ring_chunks, sink_chunks,

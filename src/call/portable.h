@@ -7,13 +7,13 @@
 #define ATTEND_ISA portable
 #include "../isa/begin.h"
 
-#include "../attention/integer_panels.h"
+#include "../attention/integer_keys.h"
 #include "../attention/integer_rows.h"
-#include "../attention/option_pieces.h"
+#include "../attention/parts.h"
 #include "../attention/paging.h"
-#include "../attention/row_state.h"
+#include "../attention/combine.h"
 #include "../kernel/epilogue.h"
-#include "../kernel/narrow.h"
+#include "../numerics/formats.h"
 #include "../numerics/turns.h"
 
 #include "../isa/end.h"

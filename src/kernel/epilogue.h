@@ -40,9 +40,10 @@ struct Denominator {
   float output;
 };
 
-inline Denominator denominator_of(float sum, float max, const float* sink) {
+inline Denominator denominator_of(const core::Options& options, int head, float sum, float max) {
   Denominator all = {sum, max, 1.0f};
-  const float power = sink != nullptr ? Scalar::mul(*sink, log2_e) : bits_to<float>(minus_infinity);
+  const float* const sinks = options.sink_logits;
+  const float power = sinks != nullptr ? Scalar::mul(sinks[head], log2_e) : bits_to<float>(minus_infinity);
   if (bits_to<uint32_t>(power) != minus_infinity) {
     const float higher = round_up(power);
     if (Scalar::less(max, higher)) all.max = higher;  // a NaN shows in the sum

@@ -1,8 +1,10 @@
-// One step of a tile's multiply-adds, where factors are repeated over a register; lane_factors.h has the other kind.
+// The multiply-adds of a tile: where factors are repeated over a register, one load for each, and where an instruction takes
+// its factor from a lane of a register, so that one load brings the factors of several steps.
 #ifndef ATTEND_KERNEL_MULTIPLY_ADD_H
 #define ATTEND_KERNEL_MULTIPLY_ADD_H
 
 #include "../numerics/float_rules.h"
+#include "pack.h"
 #include "tile_sizes.h"
 
 namespace attend::ATTEND_ISA {
@@ -43,6 +45,137 @@ ATTEND_ALWAYS_INLINE void multiply_by_factors(Factor factor, Vector vector, type
       const typename Isa::Factor operand = factor(r);
       ATTEND_UNROLL
       for (int v = 0; v < vecs; ++v) add(operand, vectors[v], sums[r][v]);
+    }
+  }
+}
+
+// The compiler moves no load over this. GCC would otherwise load all vectors of several steps first, and spill sums to the
+// stack to make room for them.
+ATTEND_ALWAYS_INLINE void keep_loads_in_order() { __asm__ volatile("" ::: "memory"); }
+
+// Whether a tile goes on by four steps at once, by lane or by a loop of the instruction set's own.
+template <class Isa>
+constexpr bool takes_four_steps(int rows, int vecs) {
+  return Isa::lane_factors == 4 || Isa::has_four_steps(rows, vecs);
+}
+
+template <class Isa, int rows, int vecs>
+ATTEND_ALWAYS_INLINE void set_to_zero(typename Isa::Vec (&sums)[rows][vecs]) {
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) sums[r][v] = Isa::zero();
+  }
+}
+
+// The factors of the next `steps` steps: the first lanes of a register.
+template <class Isa, int steps>
+ATTEND_ALWAYS_INLINE typename Isa::Vec lane_factors_of(const float* from) {
+  if constexpr (steps == 1) {
+    return Isa::broadcast(*from);
+  } else {
+    static_assert(steps == Isa::lane_factors);
+    return Isa::load(from);
+  }
+}
+
+// Vectors that lie side by side.
+template <class Isa, class Number, int count>
+ATTEND_ALWAYS_INLINE void load_vectors(const Number* from, typename Isa::Vec (&to)[count]) {
+  if constexpr (count == 4) {
+    Isa::load_four(from, to);
+  } else {
+    ATTEND_UNROLL
+    for (int v = 0; v < count; ++v) to[v] = Isa::load(from + v * Isa::lanes);
+  }
+}
+
+// Rows below which a group of vectors is loaded before the one before it is used.
+constexpr int few_lane_rows = 4;
+
+// The steps of multiply_by_lanes from `step` on, whose first group of vectors is in `next` where there are few rows.
+template <class Isa, int step, int steps, bool begins, int factor_count, int group, int rows, int vecs, class Vectors>
+ATTEND_ALWAYS_INLINE void multiply_by_lanes_from(const typename Isa::Vec (&factor)[factor_count],
+                                                 typename Isa::Vec (&next)[group], Vectors vectors,
+                                                 typename Isa::Vec (&sums)[rows][vecs]) {
+  using Vec = typename Isa::Vec;
+  constexpr bool few_rows = rows <= few_lane_rows, apart = factor_count != rows;
+  constexpr int groups = vecs / group;
+  ATTEND_UNROLL
+  for (int g = 0; g < groups; ++g) {
+    Vec current[group];
+    if constexpr (!few_rows) {
+      load_vectors<Isa>(vectors(step, g * group), next);
+      keep_loads_in_order();
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < group; ++v) current[v] = next[v];
+    if (few_rows && (step < steps - 1 || g < groups - 1)) {
+      load_vectors<Isa>(vectors(step + (g + 1) / groups, (g + 1) % groups * group), next);
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < group; ++v) {
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        Vec& sum = sums[r][g * group + v];
+        const Vec factors_of_row = factor[apart ? g : r];
+        if constexpr (begins && step == 0) {
+          sum = Isa::template mul_lane<step>(factors_of_row, current[v]);
+        } else {
+          sum = Isa::template fma_lane<step>(factors_of_row, current[v], sum);
+        }
+      }
+    }
+    if constexpr (rows == 1 && sizeof(*vectors(0, 0)) == sizeof(float)) {
+      ATTEND_UNROLL
+      for (int v = 0; v < group; ++v) Isa::compute_before_loads(sums[0][g * group + v]);
+    } else {
+      keep_loads_in_order();
+    }
+  }
+  if constexpr (step < steps - 1) multiply_by_lanes_from<Isa, step + 1, steps, begins>(factor, next, vectors, sums);
+}
+
+// sums[r][v] += sum over i < steps of factors(r)[i] * vectors(i, v), i ascending, for all rows and vectors.
+//
+// A group of vectors is used for all rows at once. Beside 24 sums and the factors of 6 rows there is room for a group of two
+// in the 32 registers of AArch64. Fewer rows take four, and the next group is loaded before one is used, for processors that
+// start instructions in their order.
+//   factors(r)     a pointer to the factors of row r; of a single row with `apart`, to those of group r
+//   vectors(i, v)  a pointer to vector v of step i, behind which the others of its group lie
+//   begins         whether sums hold nothing yet, and the first step is a product; its zeros may be negative
+template <class Isa, int steps, bool apart = false, bool begins = false, int rows, int vecs, class Factors, class Vectors>
+ATTEND_ALWAYS_INLINE void multiply_by_lanes(Factors factors, Vectors vectors, typename Isa::Vec (&sums)[rows][vecs]) {
+  using Vec = typename Isa::Vec;
+  constexpr bool few_rows = rows <= few_lane_rows;
+  constexpr int group = at_most(vecs, few_rows ? 4 : 2), factor_count = apart ? vecs / group : rows;
+  static_assert(!apart || rows == 1);
+  static_assert(steps == 1 || steps == 4, "kernels go on by one step or by four");
+  Vec factor[factor_count], next[group];
+  ATTEND_UNROLL
+  for (int i = 0; i < factor_count; ++i) factor[i] = lane_factors_of<Isa, steps>(factors(i));
+  if constexpr (few_rows) load_vectors<Isa>(vectors(0, 0), next);
+  keep_loads_in_order();
+  multiply_by_lanes_from<Isa, 0, steps, begins>(factor, next, vectors, sums);
+}
+
+// Whether chains of a tile begin with a product and end four vectors at a time. Where there are fewer vectors, or numbers are
+// widened, that would be more code for what is seldom or bound by other instructions.
+template <class Isa, class Number>
+constexpr bool takes_fours(int vecs) {
+  return Isa::lane_factors == 4 && sizeof(Number) == sizeof(float) && vecs % 4 == 0;
+}
+
+// Ends a row's chain: to[i] += sums[i], or = where it does not add. No zero is negative then.
+template <class Isa, int vecs>
+ATTEND_ALWAYS_INLINE void end_lane_chain(const typename Isa::Vec (&sums)[vecs], float* to, bool adds) {
+  static_assert(vecs % 4 == 0);
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; v += 4) {
+    if (adds) {
+      Isa::add_four(sums + v, to + v * Isa::lanes);
+    } else {
+      Isa::store_four(sums + v, to + v * Isa::lanes);
     }
   }
 }

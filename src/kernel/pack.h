@@ -6,7 +6,8 @@
 
 #include "../../include/attend/core/attention.h"
 #include "../isa/scalar/operations.h"
-#include "../numerics/opaque.h"
+#include "../numerics/bits.h"
+#include "vectors.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -71,21 +72,6 @@ ATTEND_NOINLINE void pack_panel(const float* keys, ptrdiff_t key_stride, int key
       for (int i = 0; i < rows_at_once; ++i) panel[d * width + i] = rows[i][d];
     }
   }
-}
-
-template <class Isa>
-ATTEND_NOINLINE void fill_row(float value, int count, float* to) {
-  const typename Isa::Vec filled = Isa::broadcast(value);
-  int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, filled);
-  if (c < count) Isa::store_first(to + c, filled, count - c);
-}
-
-template <class Isa>
-ATTEND_NOINLINE void copy_row(const float* from, int count, float* to) {
-  int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::load(from + c));
-  if (c < count) Isa::store_first(to + c, Isa::load_first(from + c, count - c), count - c);
 }
 
 // A panel of four, and zeros for what the last vectors of a tile read behind it: whatever else is there could be subnormal, and

@@ -12,35 +12,6 @@ namespace {
 // The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
 constexpr float lowest_max = -0x1.fffffep127f;
 
-// to = from * factor; the two may be the same row. scale_row is inlined for hot callers; multiply_row is the shared function.
-template <class Isa>
-ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
-  if constexpr (!config::embedded) {  // hosts do it for each query and output: four vectors at a time
-    constexpr int four = 4 * Isa::lanes;
-    for (; count >= four; count -= four, from += four, to += four) {
-      ATTEND_UNROLL
-      for (int i = 0; i < four; i += Isa::lanes) Isa::store(to + i, Isa::mul(Isa::load(from + i), factor));
-    }
-  }
-  int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::mul(Isa::load(from + c), factor));
-  if (c < count) Isa::store_first(to + c, Isa::mul(Isa::load_first(from + c, count - c), factor), count - c);
-}
-template <class Isa>
-ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
-  scale_row<Isa>(from, count, factor, to);
-}
-
-// to = a * factor + b; it may be one of them.
-template <class Isa>
-ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::Vec factor, const float* b, float* to) {
-  int c = 0;
-  for (; count - c >= Isa::lanes; c += Isa::lanes) Isa::store(to + c, Isa::fma(Isa::load(a + c), factor, Isa::load(b + c)));
-  if (const int left = count - c; left > 0) {
-    Isa::store_first(to + c, Isa::fma(Isa::load_first(a + c, left), factor, Isa::load_first(b + c, left)), left);
-  }
-}
-
 // output = sums / denominator, and zero for a row that saw no key, or only scores of minus infinity.
 template <class Isa>
 void divide_row(const float* sums, int count, float denominator, float* output) {

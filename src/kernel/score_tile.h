@@ -7,9 +7,7 @@
 #include "../../include/attend/core/config.h"
 #include "../numerics/float_rules.h"
 #include "../numerics/formats.h"
-#include "lane_factors.h"
 #include "multiply_add.h"
-#include "operands.h"
 #include "pack.h"
 #include "tile_sizes.h"
 

@@ -8,8 +8,8 @@
 
 #include "../../include/attend/core/options.h"
 #include "online_softmax.h"
-#include "operands.h"
 #include "score_tile.h"
+#include "tile_sizes.h"
 #include "value_tile.h"
 
 namespace attend::ATTEND_ISA {

@@ -1,4 +1,4 @@
-// Rows of any length, vector by vector: the last one may be shorter.
+// Rows of floats of any length, vector by vector: the last one may be shorter.
 #ifndef ATTEND_KERNEL_VECTORS_H
 #define ATTEND_KERNEL_VECTORS_H
 
@@ -26,6 +26,45 @@ ATTEND_ALWAYS_INLINE void store_some(float* to, typename Isa::Vec a, int count) 
   } else {
     Isa::store_first(to, a, count);
   }
+}
+
+template <class Isa>
+ATTEND_NOINLINE void fill_row(float value, int count, float* to) {
+  const typename Isa::Vec filled = Isa::broadcast(value);
+  for_each_vector<Isa>(count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA { store_some<Isa>(to + k, filled, lanes); });
+}
+
+template <class Isa>
+ATTEND_NOINLINE void copy_row(const float* from, int count, float* to) {
+  for_each_vector<Isa>(
+      count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA { store_some<Isa>(to + k, load_some<Isa>(from + k, lanes), lanes); });
+}
+
+// to = from * factor; the two may be the same row. scale_row is inlined for hot callers; multiply_row is the shared function.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::Vec factor, float* to) {
+  if constexpr (!config::embedded) {  // hosts do it for each query and output: four vectors at a time
+    constexpr int four = 4 * Isa::lanes;
+    for (; count >= four; count -= four, from += four, to += four) {
+      ATTEND_UNROLL
+      for (int i = 0; i < four; i += Isa::lanes) Isa::store(to + i, Isa::mul(Isa::load(from + i), factor));
+    }
+  }
+  for_each_vector<Isa>(count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA {
+    store_some<Isa>(to + k, Isa::mul(load_some<Isa>(from + k, lanes), factor), lanes);
+  });
+}
+template <class Isa>
+ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
+  scale_row<Isa>(from, count, factor, to);
+}
+
+// to = a * factor + b; it may be one of them.
+template <class Isa>
+ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::Vec factor, const float* b, float* to) {
+  for_each_vector<Isa>(count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA {
+    store_some<Isa>(to + k, Isa::fma(load_some<Isa>(a + k, lanes), factor, load_some<Isa>(b + k, lanes)), lanes);
+  });
 }
 
 }  // namespace

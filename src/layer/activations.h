@@ -6,7 +6,7 @@
 
 #include "../../include/attend/core/layer.h"
 #include "../kernel/vectors.h"
-#include "../numerics/error_function.h"
+#include "../numerics/exponential.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -11,7 +11,7 @@
 #include "../../include/attend/core/layer.h"
 #include "../kernel/row_softmax.h"
 #include "../kernel/vectors.h"
-#include "../numerics/reciprocal_root.h"
+#include "../numerics/reciprocal.h"
 
 namespace attend::ATTEND_ISA {
 namespace {

@@ -1,4 +1,4 @@
-// The bits of a float as an integer, and back.
+// Values as compilers are to see them: the bits of a float as an integer, and back; values that they must not look through.
 #ifndef ATTEND_NUMERICS_BITS_H
 #define ATTEND_NUMERICS_BITS_H
 
@@ -19,6 +19,15 @@ To bits_to(From from) {
 inline uint32_t magnitude(float a) { return bits_to<uint32_t>(a) & 0x7fffffffu; }
 
 constexpr uint32_t minus_infinity = 0xff800000u;
+
+// The same pointer or number, of which the compiler knows nothing: what is read through it is read where it is used, what was
+// added to it is not computed in advance, and a loop that runs so often is not unrolled. Otherwise GCC fills the stack with
+// constants and addresses of unrolled loops.
+template <class T>
+T opaque(T value) {
+  __asm__("" : "+r"(value));
+  return value;
+}
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA

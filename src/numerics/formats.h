@@ -1,16 +1,17 @@
 // Numbers in memory other than floats: made floats exactly, and floats rounded to them.
 //
-// With integers only, so that every target gives the same numbers whatever it flushes, rounds or lacks; hosts widen vectors of
-// them with the instructions of their own, which give the same.
+//   float16, bfloat16   the nearest number, ties to even
+//   int8                one of 127 steps to each side: number = scale * byte, with a scale for the row
+//
+// Floats are made and rounded with integers only, so that every target gives the same numbers whatever it flushes, rounds or
+// lacks; hosts widen vectors of them with the instructions of their own, which give the same.
 #ifndef ATTEND_NUMERICS_FORMATS_H
 #define ATTEND_NUMERICS_FORMATS_H
 
 #include <stdint.h>
 
 #include "../../include/attend/core/options.h"
-#include "bits.h"
-#include "float_rules.h"
-#include "soft_float.h"
+#include "arithmetic.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -152,10 +153,36 @@ ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count,
   }
 }
 
-// Floats as a row of numbers; not of int8, which needs a scale.
+// Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers, and what is not finite
+// never gets to be converted: such a row's scale is NaN.
+inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t stride) {
+  using F = FloatArithmetic;
+  constexpr uint32_t infinity = 0x7f800000u;
+  uint32_t largest = 0;
+  for (int i = 0; i < count; ++i) {
+    if (magnitude(from[i]) > largest) largest = magnitude(from[i]);
+  }
+  const float max = bits_to<float>(largest);
+  if (largest == 0 || largest >= infinity) {
+    for (int i = 0; i < count; ++i) to[i * stride] = 0;
+    return largest == 0 ? 0.0f : bits_to<float>(0x7fc00000u);
+  }
+  // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first.
+  const float up = largest < magnitude(0x1p-64f) ? 0x1p64f : 1.0f;
+  const float factor = F::mul(127.0f, F::reciprocal(F::mul(max, up)));
+  for (int i = 0; i < count; ++i) {
+    constexpr float shift = 0x1.8p23f;  // leaves the nearest whole number in the low bits
+    const float shifted = F::add(F::mul(F::mul(from[i], up), factor), shift);
+    to[i * stride] = int8_t(int32_t(bits_to<uint32_t>(shifted)) - bits_to<int32_t>(shift));
+  }
+  constexpr float part = 1.0f / 127.0f;
+  return F::mul(max, part);
+}
+
+// Floats as a row of numbers, `stride` apart; not of int8, which needs a scale.
 template <class Number>
-void narrow_numbers(const float* from, int count, Number* to) {
-  for (int i = 0; i < count; ++i) narrow(from[i], to + i);
+void narrow_numbers(const float* from, int count, Number* to, ptrdiff_t stride = 1) {
+  for (int i = 0; i < count; ++i) narrow(from[i], to + i * stride);
 }
 
 inline void narrow_row(core::Format format, const float* from, int count, void* to) {
@@ -165,6 +192,16 @@ inline void narrow_row(core::Format format, const float* from, int count, void* 
     narrow_numbers(from, count, static_cast<Bfloat*>(to));
   } else {
     narrow_numbers(from, count, static_cast<float*>(to));
+  }
+}
+
+// The same in any format; *scale is written where the format has scales.
+template <core::Format format>
+void narrow_row_to(const float* from, int count, NumberOf<format>* to, ptrdiff_t stride, float* scale) {
+  if constexpr (format == core::Format::int8) {
+    *scale = narrow_to_bytes(from, count, to, stride);
+  } else {
+    narrow_numbers(from, count, to, stride);
   }
 }
 

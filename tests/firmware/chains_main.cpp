@@ -3,7 +3,7 @@
 // one. Whatever may not be read is NaN or lies beyond the end of memory, and whatever may not be written must stay.
 #include "../support/tested.h"
 
-#include "../../src/numerics/fma.h"
+#include "../../src/numerics/arithmetic.h"
 #include "../../src/numerics/formats.h"
 #include "../support/random.h"
 #include "platform.h"

@@ -8,7 +8,7 @@
 #include "../support/tested.h"
 
 #include "../../src/numerics/bits.h"
-#include "../../src/numerics/fma.h"
+#include "../../src/numerics/arithmetic.h"
 #include "../../src/numerics/formats.h"
 #include "lane_operations.h"
 #include "own_loops.h"

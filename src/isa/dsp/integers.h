@@ -6,7 +6,7 @@
 #ifndef ATTEND_ISA_DSP_INTEGERS_H
 #define ATTEND_ISA_DSP_INTEGERS_H
 
-#include "../../numerics/opaque.h"
+#include "../../numerics/bits.h"
 #include "../integer_query.h"
 #include "values.h"
 

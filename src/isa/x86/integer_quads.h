@@ -10,7 +10,7 @@
 #ifndef ATTEND_ISA_X86_INTEGER_QUADS_H
 #define ATTEND_ISA_X86_INTEGER_QUADS_H
 
-#include "../../numerics/opaque.h"
+#include "../../numerics/bits.h"
 #include "../integer_tile.h"
 #include "integer_vectors.h"
 

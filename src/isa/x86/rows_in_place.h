@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "../../numerics/arithmetic.h"
-#include "../../numerics/opaque.h"
+#include "../../numerics/bits.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
