@@ -100,6 +100,8 @@ template <class Type>
 struct ExtentsOf : Extents<ArrayKind::other, 1, 1, 1> {};
 template <class Type>
 struct ExtentsOf<const Type> : ExtentsOf<Type> {};
+template <class Type>
+struct ExtentsOf<Type&> : ExtentsOf<Type> {};
 template <int queries, int heads, int keys>
 struct ExtentsOf<Mask<queries, heads, keys>> : Extents<ArrayKind::mask, queries, heads, keys> {};
 template <int queries, int heads, int keys>
@@ -108,6 +110,10 @@ template <int queries, int heads, int keys>
 struct ExtentsOf<Bias<queries, heads, keys>> : Extents<ArrayKind::bias, queries, heads, keys> {};
 template <int heads, int left, int right>
 struct ExtentsOf<RelativeBias<heads, left, right>> : Extents<ArrayKind::relative, left, heads, right, left + 1 + right> {};
+template <class Shape, int tokens>
+struct ExtentsOf<Lse<Shape, tokens>> : Extents<ArrayKind::other, tokens, 1, 1> {};
+template <class Shape, int tokens, int keys>
+struct ExtentsOf<Scores<Shape, tokens, keys>> : Extents<ArrayKind::other, tokens, 1, keys> {};
 
 template <class Shape, class Type>
 constexpr bool has_heads() {
@@ -124,15 +130,12 @@ struct MaskSetting {
 
   constexpr MaskSetting() = default;
   template <class Array>
-  constexpr MaskSetting(const Array&&) {
-    static_assert(!Same<Array, Array>::value,
-                  "attend: options.mask takes an attend::Mask or an attend::BitMask that outlives the call, not a temporary");
-  }
-  template <class Array>
-  constexpr MaskSetting(Array& array) {
+  constexpr MaskSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool is_mask = Is::kind == ArrayKind::mask || Is::kind == ArrayKind::bits;
-    static_assert(is_mask, "attend: options.mask takes an attend::Mask or an attend::BitMask");
+    static_assert(is_named<Array>,
+                  "attend: options.mask takes an attend::Mask or an attend::BitMask that outlives the call, not a temporary");
+    static_assert(is_mask || !is_named<Array>, "attend: options.mask takes an attend::Mask or an attend::BitMask");
     static_assert(!is_mask || has_heads<Shape, Array>(),
                   "attend: options.mask takes a mask of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_mask) {
@@ -150,15 +153,11 @@ struct BiasSetting {
 
   constexpr BiasSetting() = default;
   template <class Array>
-  constexpr BiasSetting(const Array&&) {
-    static_assert(!Same<Array, Array>::value,
-                  "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
-  }
-  template <class Array>
-  constexpr BiasSetting(Array& array) {
+  constexpr BiasSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool is_bias = Is::kind == ArrayKind::bias;
-    static_assert(is_bias, "attend: options.bias takes an attend::Bias");
+    static_assert(is_named<Array>, "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
+    static_assert(is_bias || !is_named<Array>, "attend: options.bias takes an attend::Bias");
     static_assert(!is_bias || has_heads<Shape, Array>(),
                   "attend: options.bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_bias) {
@@ -177,15 +176,12 @@ struct RelativeSetting {
 
   constexpr RelativeSetting() = default;
   template <class Array>
-  constexpr RelativeSetting(const Array&&) {
-    static_assert(!Same<Array, Array>::value,
-                  "attend: options.relative_bias takes an attend::RelativeBias that outlives the call, not a temporary");
-  }
-  template <class Array>
-  constexpr RelativeSetting(Array& array) {
+  constexpr RelativeSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool is_relative = Is::kind == ArrayKind::relative;
-    static_assert(is_relative, "attend: options.relative_bias takes an attend::RelativeBias");
+    static_assert(is_named<Array>,
+                  "attend: options.relative_bias takes an attend::RelativeBias that outlives the call, not a temporary");
+    static_assert(is_relative || !is_named<Array>, "attend: options.relative_bias takes an attend::RelativeBias");
     static_assert(!is_relative || has_heads<Shape, Array>(),
                   "attend: options.relative_bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_relative) {
@@ -203,17 +199,14 @@ struct HeadSetting {
 
   constexpr HeadSetting() = default;
   template <class Array>
-  constexpr HeadSetting(const Array&&) {
+  constexpr HeadSetting(Array&& array) {
+    constexpr size_t heads = size_t(Checked<Shape>::query_heads);
+    constexpr bool is_row = Same<const typename Bare<Array>::Name, const float[heads]>::value;
     static_assert(
-        !Same<Array, Array>::value,
+        is_named<Array>,
         "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query "
         "heads, which outlives the call: no temporary, and no pointer, whose length is unknown");
-  }
-  template <class Array>
-  constexpr HeadSetting(Array& array) {
-    constexpr size_t heads = size_t(Checked<Shape>::query_heads);
-    constexpr bool is_row = Same<Array, float[heads]>::value || Same<Array, const float[heads]>::value;
-    static_assert(is_row,
+    static_assert(is_row || !is_named<Array>,
                   "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has "
                   "query heads");
     if constexpr (is_row) data = array;
@@ -227,17 +220,15 @@ struct LseSetting {
 
   constexpr LseSetting() = default;
   template <class Array>
-  constexpr LseSetting(const Array&&) {
-    static_assert(!Same<Array, Array>::value,
+  constexpr LseSetting(Array&& array) {
+    using Is = ExtentsOf<Array>;
+    constexpr bool is_lse = Same<Array, Lse<Shape, Is::queries>&>::value;
+    static_assert(is_named<Array>,
                   "attend: options.lse takes an attend::Lse of the options' shape that outlives the call, not a temporary");
-  }
-  template <class Array>
-  constexpr LseSetting(Array& array) {
-    constexpr bool is_lse = Same<Array, Lse<Shape, (Traits<Array>::tokens < 1 ? 1 : Traits<Array>::tokens)>>::value;
-    static_assert(is_lse, "attend: options.lse takes an attend::Lse of the options' shape");
+    static_assert(is_lse || !is_named<Array>, "attend: options.lse takes an attend::Lse of the options' shape");
     if constexpr (is_lse) {
       data = array.data[0];
-      tokens = Traits<Array>::tokens;
+      tokens = Is::queries;
     }
   }
 };
@@ -248,30 +239,18 @@ struct ScoresSetting {
   int tokens = 0;
   int keys = 0;
 
-  template <class Array>
-  struct ScoresExtents {
-    static constexpr bool value = false;
-    static constexpr int tokens = 0, keys = 0;
-  };
-  template <int token_count, int key_count>
-  struct ScoresExtents<Scores<Shape, token_count, key_count>> {
-    static constexpr bool value = true;
-    static constexpr int tokens = token_count, keys = key_count;
-  };
-
   constexpr ScoresSetting() = default;
   template <class Array>
-  constexpr ScoresSetting(const Array&&) {
-    static_assert(!Same<Array, Array>::value,
+  constexpr ScoresSetting(Array&& array) {
+    using Is = ExtentsOf<Array>;
+    constexpr bool are_scores = Same<Array, Scores<Shape, Is::queries, Is::keys>&>::value;
+    static_assert(is_named<Array>,
                   "attend: options.scores takes attend::Scores of the options' shape that outlives the call, not a temporary");
-  }
-  template <class Array>
-  constexpr ScoresSetting(Array& array) {
-    static_assert(ScoresExtents<Array>::value, "attend: options.scores takes attend::Scores of the options' shape");
-    if constexpr (ScoresExtents<Array>::value) {
+    static_assert(are_scores || !is_named<Array>, "attend: options.scores takes attend::Scores of the options' shape");
+    if constexpr (are_scores) {
       data = array.data[0][0];
-      tokens = ScoresExtents<Array>::tokens;
-      keys = ScoresExtents<Array>::keys;
+      tokens = Is::queries;
+      keys = Is::keys;
     }
   }
 };
