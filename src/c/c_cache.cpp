@@ -1,8 +1,7 @@
 // The key/value cache of the C surface: a head that can be told from garbage, then memory as core::Cache has it.
 #include "surface.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 constexpr uint32_t cache_magic = 0x32437441;  // "AtC2": panels of keys
@@ -52,7 +51,7 @@ bool is_possible(const attend_cache& cache) {
 
 // The head of a cache of that shape without tokens, and its size.
 void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& cache, size_t& bytes) {
-  check.whole_struct(shape, alignof(attend_cache_shape), sizeof *shape, ATTEND_ARG_SHAPE);
+  check.whole_struct(shape, ATTEND_ARG_SHAPE);
   if (check.failed()) return;
   check.within(shape->kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
   check.within(shape->head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
@@ -86,7 +85,7 @@ core::Tensor<const float> check_append(Check& check, const attend_input* input, 
   check.require(input != nullptr, ATTEND_MISSING, argument);
   if (check.failed()) return {};
   const Extent extent = extent_of(counts, {0, input->token_stride, input->head_stride}, Axes::token_head);
-  const Range range = check.place(input->data, extent, float_bits, argument).range;
+  const Range range = check.place(input->data, extent, float_bits, argument);
   const bool shares = (counts.tokens > 1 && extent.strides.token == 0) || (counts.heads > 1 && extent.strides.head == 0);
   check.require(!shares, ATTEND_SHARED_ELEMENTS, argument);
   check.require(input->batch_stride == 0 || input->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, argument);
@@ -116,8 +115,7 @@ bool is_plain(const attend_cache& cache) {
 }
 
 void check_cache(Check& check, const attend_cache* cache) {
-  check.require(cache != nullptr, ATTEND_MISSING, ATTEND_ARG_CACHE);
-  check.require(aligned(cache, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_CACHE);
+  check.address(cache, config::alignment, ATTEND_ARG_CACHE);
   if (check.failed()) return;
   const bool made = cache->magic == cache_magic && cache->check == check_of(*cache) && is_possible(*cache);
   const size_t bytes = made ? cache_bytes(*cache) : 0;
@@ -169,8 +167,7 @@ core::FormatCache format_memory(const attend_cache& cache) {
           paging};
 }
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -178,10 +175,7 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_cache_shape_init(attend_cache_shape* shape, size_t size) {
-  Check check;
-  check.new_struct(shape, alignof(attend_cache_shape), sizeof *shape, size, ATTEND_ARG_SHAPE);
-  if (!check.failed()) shape->size = size;
-  return check.status();
+  return new_struct(shape, size, ATTEND_ARG_SHAPE);
 }
 
 attend_status attend_cache_check(const attend_cache_shape* shape) {
@@ -205,10 +199,7 @@ attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, s
   attend_cache head = {};
   size_t bytes = 0;
   check_shape(check, shape, head, bytes);
-  check.require(memory != nullptr, ATTEND_MISSING, ATTEND_ARG_MEMORY);
-  check.require(aligned(memory, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_MEMORY);
-  const bool fits = memory_size >= bytes && bytes <= UINTPTR_MAX - reinterpret_cast<uintptr_t>(memory);
-  check.require(fits, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
+  check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY);
   if (check.failed()) return check.status();
   attend_cache* made = static_cast<attend_cache*>(memory);
   *made = head;

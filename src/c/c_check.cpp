@@ -3,11 +3,10 @@
 
 #include "../call/portable.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
-void check_numbers(Check& check, const attend_problem& problem) {
+void check_formats(Check& check, const attend_problem& problem) {
   check.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
   const bool cached = problem.cache != nullptr;  // then what is not set is the cache's
   const int key_format = cached ? ATTEND_FLOAT32 : problem.key_format;
@@ -78,49 +77,44 @@ void check_growing(Check& check, const attend_problem& problem, const Call& call
   check.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
 }
 
-void check_inputs(Check& check, const attend_problem& problem, Call& call) {
-  core::Problem& first = call.first;
-  const auto place = [&](const attend_input& input, const Extent::Counts& counts, int format, attend_argument argument,
-                         core::Tensor<const float>& tensor) {
-    const Extent extent = extent_of(counts, {input.batch_stride, input.token_stride, input.head_stride}, axes_of(problem));
-    const Place found = check.place(input.data, extent, format_bits(format), argument);
-    call.memory.read(check, found.range);
-    tensor = core_tensor<const float>(input.data, extent);
-    return found.batch_step;
-  };
-  if (!call.of_layer) {
-    call.query_step = place(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
-                            problem.query_format, ATTEND_ARG_QUERY, first.query);
-  }
-  first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
-  if (problem.cache != nullptr) {
-    const attend_cache& cache = *problem.cache;
+// A cache as tensors.
+void take_cache(const attend_cache& cache, core::Problem& first) {
+  if (is_plain(cache)) {
+    const core::Cache memory = cache_memory(cache);
+    first.key = {memory.keys, 0, ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys * memory.head_dim};
+    first.value = {memory.values, memory.value_dim, ptrdiff_t(memory.capacity) * memory.value_dim};
+  } else {
     const core::FormatCache memory = format_memory(cache);
     const ptrdiff_t slots = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
     first.key = {static_cast<const float*>(memory.keys), 0, slots * memory.head_dim};
     first.value = {static_cast<const float*>(memory.values), memory.value_dim, slots * memory.value_dim};
-    if (is_plain(cache)) {
-      const core::Cache plain = cache_memory(cache);
-      first.key.data = plain.keys;
-      first.value = {plain.values, plain.value_dim, ptrdiff_t(plain.capacity) * plain.value_dim};
-    }
-  } else if (call.stored > 0 && !call.of_layer) {
-    check_growing(check, problem, call);
-    const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
-    call.key_step = place(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim}, problem.key_format,
-                          ATTEND_ARG_KEY, first.key);
-    call.value_step = place(problem.value, {rows, call.stored, problem.kv_heads, problem.value_dim}, problem.value_format,
-                            ATTEND_ARG_VALUE, first.value);
   }
 }
 
-// Whether anything is set that speaks of batch rows; a cache has only one.
-bool has_rows(const attend_problem& problem) {
-  return problem.cache == nullptr &&
-         (problem.key_lengths != nullptr || problem.pages.table != nullptr || steps_by_rows(problem.query) ||
-          steps_by_rows(problem.key) || steps_by_rows(problem.value) || steps_by_rows(problem.output) ||
-          is_given_by_rows(problem.mask) || is_given_by_rows(problem.bias) || is_given_by_rows(problem.lse) ||
-          is_given_by_rows(problem.scores) || is_given_by_rows(problem.key_scales) || is_given_by_rows(problem.value_scales));
+void check_inputs(Check& check, const attend_problem& problem, Call& call) {
+  core::Problem& first = call.first;
+  const Tensors tensors = {check, call.memory, axes_of(problem)};
+  if (!call.of_layer) {
+    call.query_step = tensors.read(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
+                                   format_bits(problem.query_format), ATTEND_ARG_QUERY, first.query);
+  }
+  first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
+  if (problem.cache != nullptr) {
+    take_cache(*problem.cache, first);
+  } else if (call.stored > 0 && !call.of_layer) {
+    check_growing(check, problem, call);
+    const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
+    call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim},
+                                 format_bits(problem.key_format), ATTEND_ARG_KEY, first.key);
+    call.value_step = tensors.read(problem.value, {rows, call.stored, problem.kv_heads, problem.value_dim},
+                                   format_bits(problem.value_format), ATTEND_ARG_VALUE, first.value);
+  }
+}
+
+// A cache has only one batch row.
+bool speaks_of_rows(const attend_problem& problem) {
+  return problem.cache == nullptr && (has_rows(problem) || problem.pages.table != nullptr || is_given_by_rows(problem.bias) ||
+                                      is_given_by_rows(problem.lse) || is_given_by_rows(problem.scores));
 }
 
 }  // namespace
@@ -157,24 +151,13 @@ void plan(Call& call, int most_keys) {
 }
 
 void check_rows(Check& check, const attend_problem* problem, Call& call) {
-  check.whole_struct(problem, alignof(attend_problem), sizeof *problem, ATTEND_ARG_PROBLEM);
+  call.memory.read(check, check.whole_struct(problem, ATTEND_ARG_PROBLEM));
   if (check.failed()) return;
-  check.require((problem->options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
-  const bool layout = problem->layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem->layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
-  check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
-  const bool is_set = problem->batch != ATTEND_DEFAULT_BATCH;
-  call.batch = is_set ? problem->batch : 1;
-  check.within(call.batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
-  check.require(is_set || call.one_sequence || !has_rows(*problem), ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
+  check_layout(check, *problem);
+  const bool is_set = problem->batch != ATTEND_DEFAULT_BATCH || call.one_sequence;
+  call.batch = check_batch(check, problem->batch, !is_set && speaks_of_rows(*problem));
   check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
-  check.within(problem->query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
-  check.within(problem->value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
-  if (check.failed()) return;
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(problem);
-  call.memory.read(check, {begin, begin + problem->size});
-  call.first.queries = int(problem->queries);
-  call.first.query_heads = int(problem->query_heads);
-  call.first.value_dim = int(problem->value_dim);
+  check_widths(check, *problem, call.first);
 }
 
 ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
@@ -188,11 +171,9 @@ ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
 void check_output(Check& check, const attend_problem& problem, Call& call) {
   check.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
   if (check.failed()) return;
-  const Extent output = call.rows(problem.output, problem.value_dim, axes_of(problem));
-  const Place found = check.place_apart(problem.output.data, output, format_bits(problem.output_format), ATTEND_ARG_OUTPUT);
-  call.memory.write(check, found.range, ATTEND_ARG_OUTPUT);
-  call.output_step = found.batch_step;
-  call.first.output = core_tensor<float>(problem.output.data, output);
+  const Extent::Counts counts = {call.batch, call.first.queries, call.first.query_heads, problem.value_dim};
+  call.output_step = Tensors{check, call.memory, axes_of(problem)}.write(
+      problem.output, counts, format_bits(problem.output_format), ATTEND_ARG_OUTPUT, call.first.output);
 }
 
 void check_call(Check& check, const attend_problem* given, Call& call) {
@@ -200,16 +181,12 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
   if (check.failed()) return;
   const attend_problem& problem = *given;
   core::Problem& first = call.first;
-  check_numbers(check, problem);
-  check_heads(check, problem, ATTEND_MAX_WIDTH);
+  check_formats(check, problem);
+  check_heads(check, problem, ATTEND_MAX_WIDTH, first);
   if (!check.failed()) check_keys(check, problem, call);
   if (!check.failed()) check_pages(check, problem, call);
   if (!check.failed()) check_position(check, problem, call);
   if (check.failed()) return;
-  first.kv_heads = int(problem.kv_heads);
-  first.head_dim = int(problem.head_dim);
-  first.output = {nullptr, 0, 0};
-  first.scratch = nullptr;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   first.key_panels = problem.cache != nullptr;
   call.plain = is_plain(problem) && (problem.cache == nullptr || is_plain(*problem.cache));
@@ -218,5 +195,4 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
   if (!check.failed()) plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
 }
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface

@@ -1,95 +1,248 @@
-// Attention in integers from C, and rings: where tokens lie, and which are still held.
-#include "integer.h"
+// Attention in integers from C: what is refused, before anything is written; filling in a problem, sizing it, running it
+// whole or in parts. Calls of floats share no object with it but c_memory.cpp, so that a program without those holds none of
+// their code.
+#include "checks.h"
 
-// ---- Integer attention from C: filling in a problem, sizing it, running it whole or in parts.
+#include "../../include/attend/c/integer.h"
+#include "../call/portable.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
-// Field by field, in their order.
-constexpr attend_integer_problem integer_defaults = {
-    sizeof(attend_integer_problem),
-    0,
-    ATTEND_BATCH_TOKEN_HEAD_DIM,
-    ATTEND_INT8,
-    ATTEND_DEFAULT_BATCH,
-    0,
-    0,
-    0,
-    0,
-    unset,  // queries
-    unset,
-    ATTEND_DEFAULT_OFFSET,
-    nullptr,
-    no_input,  // query
-    no_input,
-    no_input,
-    no_output,
-    nullptr,
-    nullptr,
-    ATTEND_NO_LIMIT,
-    ATTEND_NO_LIMIT,
-    0,
-    no_mask,
-    {nullptr, dense_stride, dense_stride},  // key_scales
-    {nullptr, dense_stride, dense_stride},
-    {0, 0},
+static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys, "the C header has how many keys a query may see");
+
+// A call that was checked, but for parts and work memory. Of what is stored, a ring has as many rows as it needs.
+struct IntegerCall : CheckedCall<core::IntegerProblem> {
+  core::IntegerOptions options = {};
+  // From one batch row to the next, in bytes; of masks in elements.
+  ptrdiff_t key_scale_step = 0, value_scale_step = 0, mask_step = 0;
+  size_t scratch_bytes;
+
+  __attribute__((always_inline)) IntegerCall() {}  // as that of CheckedCall
+
+  // Calls without options may have queries that are the last, too.
+  core::IntegerProblem problem_of_row(ptrdiff_t row) const { return option_problem_of_row(row); }
+  core::IntegerOptions options_of_row(ptrdiff_t row) const {
+    core::IntegerOptions of_row = options;
+    of_row.visible.first += row * mask_step;
+    move(of_row.key_scales, row * key_scale_step);
+    move(of_row.value_scales, row * value_scale_step);
+    return of_row;
+  }
 };
 
-// The constants of each head, behind the core's work memory.
-void take_head_constants(const attend_integer_constants* constants, IntegerCall& call) {
-  char* const behind = static_cast<char*>(call.first.scratch) + call.scratch_bytes;
-  auto* const scores = reinterpret_cast<core::ScoreScale*>(behind);
-  auto* const outputs = reinterpret_cast<core::OutputScale*>(scores + call.first.query_heads);
-  for (int head = 0; head < call.first.query_heads; ++head) {
-    scores[head] = score_scale_of(constants[head]);
-    outputs[head] = output_scale_of(constants[head]);
+bool is_zero_point(int32_t zero) { return zero >= -128 && zero <= 127; }
+
+// Whether they may have come from attend_integer_prepare: shifts by other numbers would not be defined.
+bool is_prepared(const attend_integer_constants& constants) {
+  constexpr uint32_t last = 15u << 12;  // where core::score_scale lets weights end at the latest
+  if (constants.score_factor >> 27 != 0) return false;
+  const uint32_t end = constants.score_factor == 0 ? last : ((15u << 27) - 1) / constants.score_factor + 1;
+  const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
+  const bool score = within(constants.score_right, 0, 13) && within(constants.score_left, 0, 11) &&
+                     (constants.score_right == 0 || constants.score_left == 0) &&
+                     constants.score_end == (end < last ? end : last);
+  const bool output = within(constants.output_factor, 1 << 14, (1 << 15) - 1) && within(constants.output_shift, -4, 25) &&
+                      within(constants.output_zero_point, -32768, 32767);
+  return score && output && is_zero_point(constants.query_zero_point) && is_zero_point(constants.key_zero_point) &&
+         is_zero_point(constants.value_zero_point) && bits_to<uint32_t>(constants.output_scale) < 0x7f800000u;
+}
+
+void check_constants_of(Check& check, const attend_integer_problem& problem, const attend_integer_constants& constants,
+                        attend_argument argument) {
+  check.require(is_prepared(constants), ATTEND_CORRUPT, argument);
+  const bool floats = problem.output_format == ATTEND_FLOAT32;
+  check.require(!floats || constants.output_zero_point == 0, ATTEND_NO_EFFECT, ATTEND_ARG_OUTPUT_ZERO_POINT);
+  const bool fits = problem.output_format != ATTEND_INT8 || is_zero_point(constants.output_zero_point);
+  check.require(fits, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OUTPUT_ZERO_POINT);
+  check.require(problem.key_scales.data == nullptr || constants.key_zero_point == 0, ATTEND_CONFLICT,
+                ATTEND_ARG_KEY_ZERO_POINT);
+  check.require(problem.value_scales.data == nullptr || constants.value_zero_point == 0, ATTEND_CONFLICT,
+                ATTEND_ARG_VALUE_ZERO_POINT);
+}
+
+void check_constants(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+  const bool of_heads = problem.head_constants != nullptr;
+  const attend_argument argument = of_heads ? ATTEND_ARG_HEAD_CONSTANTS : ATTEND_ARG_CONSTANTS;
+  const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
+  check.require(!of_heads || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
+  const ptrdiff_t count = of_heads ? problem.query_heads : 1, size = sizeof *constants;
+  const Extent extent = {{1, 1, 1, count * size}, {0, 0, 0}, 0, true};
+  check.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, argument);
+  call.memory.read(check, constants, extent, 8, argument);
+  if (check.failed()) return;
+  for (ptrdiff_t head = 0; head < count; ++head) {
+    check_constants_of(check, problem, constants[head], argument);
+    check.require(constants[head].query_zero_point == constants[0].query_zero_point, ATTEND_MISMATCH,
+                  ATTEND_ARG_QUERY_ZERO_POINT);
+    const bool one_scale = bits_to<uint32_t>(constants[head].output_scale) == bits_to<uint32_t>(constants[0].output_scale);
+    check.require(one_scale || problem.output_format != ATTEND_FLOAT32, ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
   }
-  call.first.score_scales = scores;
-  call.first.output_scales = outputs;
-  call.first.score_scale_stride = call.first.output_scale_stride = 1;
+  call.options.query_zero = int(constants[0].query_zero_point);
+  call.options.float_scale = constants[0].output_scale;
 }
 
-// A batch row, with the keys that it has.
-core::IntegerProblem problem_of_row(const IntegerCall& call, ptrdiff_t row) {
-  core::IntegerProblem of_row = call.first;
-  move(of_row.query.data, row * call.query_step);
-  move(of_row.output.data, row * call.output_step);
-  move(of_row.key.data, row * call.key_step);
-  move(of_row.value.data, row * call.value_step);
-  of_row.keys = int(call.keys_of_row(row));
-  if (call.queries_last) of_row.offset = of_row.keys - of_row.queries;
-  return of_row;
+void check_extents(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+  check_layout(check, problem);
+  const int format = problem.output_format;
+  const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
+  check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
+  call.batch = check_batch(check, problem.batch, has_rows(problem));
+  check.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
+  check.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
+  check_widths(check, problem, call.first);
+  if (check.failed()) return;
+  call.first.keys = int(problem.keys);
+  check_heads(check, problem, ATTEND_INTEGER_MAX_HEAD_DIM, call.first);
+  if (problem.key_lengths != nullptr && !check.failed()) {
+    check_key_lengths(check, call.memory, problem.key_lengths, call.batch, problem.keys);
+  }
+  call.key_lengths = problem.key_lengths;
 }
 
-core::IntegerOptions options_of_row(const IntegerCall& call, ptrdiff_t row) {
-  core::IntegerOptions of_row = call.options;
-  of_row.visible.first += row * call.mask_step;
-  move(of_row.key_scales, row * call.key_scale_step);
-  move(of_row.value_scales, row * call.value_scale_step);
-  return of_row;
+// The most keys that a query can see by position, where the first one has the position call.first.offset.
+int64_t most_seen(const attend_integer_problem& problem, const IntegerCall& call) {
+  const core::IntegerOptions& options = call.options;
+  const int64_t keys = problem.keys, first = call.first.offset, end = first + problem.queries;
+  const auto smaller = [](int64_t a, int64_t b) { return a < b ? a : b; };
+  const bool has_right = call.first.causal || options.right >= 0;
+  const int64_t right = call.first.causal ? 0 : options.right;
+  int64_t seen = has_right ? smaller(keys, end + right) : keys;
+  if (options.left >= 0) {
+    seen = smaller(seen, keys - first + options.left);
+    if (has_right) seen = smaller(seen, int64_t(options.left) + 1 + right);
+    seen = smaller(keys, (seen > 0 ? seen : 0) + options.sink_tokens);
+  }
+  return problem.queries > 0 ? seen : 0;
 }
 
-void run(const IntegerCall& call, const Parts& parts) {
-  each_row(call, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
-    const core::IntegerProblem of_row = problem_of_row(call, row);
-    row_parts == 1 ? core::run(of_row) : core::run_part(of_row, row_part, row_parts);
-  });
+// The positions of queries, and the keys that they see by position.
+void check_visibility(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+  check_windows(check, problem, call.options);
+  call.first.causal = (problem.options & ATTEND_CAUSAL) != 0;
+  call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
+  const bool matters = call.first.causal || call.options.left >= 0 || call.options.right >= 0;
+  const bool nobody = call.batch == 0 || problem.queries == 0;
+  check_offset(check, problem, matters, problem.queries == problem.keys || nobody);
+  if (check.failed()) return;
+  const bool given = problem.offset != ATTEND_DEFAULT_OFFSET;
+  call.first.offset = int(given ? problem.offset : call.queries_last ? problem.keys - problem.queries : 0);
+  check.require(most_seen(problem, call) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
+}
+
+// Over a ring: it must still hold what queries see by position.
+void check_ring(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+  core::IntegerOptions& options = call.options;
+  call.stored = problem.keys;
+  if (problem.ring.window_keys == 0) return check.require(problem.ring.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_RING);
+  const RingChunks chunks = ring_chunks(problem.ring);
+  check.require(chunks.ring > 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RING);
+  check.require(problem.key_lengths == nullptr, ATTEND_CONFLICT, ATTEND_ARG_KEY_LENGTHS);
+  if (check.failed()) return;
+  call.stored = chunks.rows();
+  options.ring_chunks = chunks.ring;
+  options.sink_chunks = chunks.sinks;
+  const int keys = int(problem.keys), newest = keys > 0 ? (keys - 1) / integer_chunk : 0;
+  const int held = newest >= chunks.ring ? (newest - chunks.ring + 1) * integer_chunk : 0;  // from this key on
+  const int seen = options.left < 0 ? 0 : call.first.offset - options.left;
+  const bool nobody = call.batch == 0 || problem.queries == 0;
+  const bool sinks = problem.sink_tokens <= problem.ring.sink_tokens;
+  check.require(nobody || held == 0 || (seen >= held && sinks), ATTEND_LOST, ATTEND_ARG_RING);
+}
+
+ptrdiff_t check_scales(const Tensors& tensors, const attend_integer_token_scales& scales, const IntegerCall& call,
+                       attend_argument argument, const uint16_t*& data, ptrdiff_t& head_stride) {
+  if (scales.data != nullptr) {
+    return tensors.read_scales(scales, {call.batch, 1, call.first.kv_heads, call.stored}, argument, data, head_stride);
+  }
+  tensors.check.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
+  return 0;
+}
+
+void check_tensors(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+  core::IntegerProblem& first = call.first;
+  core::IntegerOptions& options = call.options;
+  const ptrdiff_t batch = call.batch, queries = problem.queries, heads = problem.query_heads, kv_heads = problem.kv_heads;
+  const Tensors tensors = {check, call.memory, axes_of(problem)};
+  call.query_step = tensors.read(problem.query, {batch, queries, heads, problem.head_dim}, 8, ATTEND_ARG_QUERY, first.query);
+  call.key_step = tensors.read(problem.key, {batch, call.stored, kv_heads, problem.head_dim}, 8, ATTEND_ARG_KEY, first.key);
+  call.value_step =
+      tensors.read(problem.value, {batch, call.stored, kv_heads, problem.value_dim}, 8, ATTEND_ARG_VALUE, first.value);
+  call.mask_step = check_mask(check, call.memory, problem.mask, {batch, queries, heads, problem.keys}, options);
+  call.key_scale_step =
+      check_scales(tensors, problem.key_scales, call, ATTEND_ARG_KEY_SCALES, options.key_scales, options.key_scale_stride);
+  call.value_scale_step = check_scales(tensors, problem.value_scales, call, ATTEND_ARG_VALUE_SCALES, options.value_scales,
+                                       options.value_scale_stride);
+  const int bits = problem.output_format == ATTEND_INT8 ? 8 : problem.output_format == ATTEND_INT16 ? 16 : 32;
+  call.output_step =
+      tensors.write(problem.output, {batch, queries, heads, problem.value_dim}, bits, ATTEND_ARG_OUTPUT, first.output);
+}
+
+// Blocks, and work memory: what the core needs, then the constants of each head.
+void plan(const attend_integer_problem& problem, IntegerCall& call) {
+  core::IntegerProblem& first = call.first;
+  const auto smaller = [](int a, int b) { return a < b ? a : b; };
+  const int rows = core::rows_per_kv_head(first.query_heads, first.kv_heads, first.queries > 0 ? first.queries : 1);
+  const int chunks = first.keys > 0 ? (first.keys - 1) / integer_chunk + 1 : 1;
+  first.row_block = smaller(rows, config::integer_row_block);
+  first.key_block = smaller(chunks, config::integer_key_block / integer_chunk) * integer_chunk;
+  const size_t needed =
+      core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim, first.keys);
+  call.scratch_bytes = (needed + 15) / 16 * 16;
+  const size_t of_heads = problem.head_constants != nullptr ? size_t(first.query_heads) : 0;
+  call.workspace_bytes = call.scratch_bytes + of_heads * (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
+}
+
+void check_integer(Check& check, const attend_integer_problem* given, IntegerCall& call) {
+  call.memory.read(check, check.whole_struct(given, ATTEND_ARG_PROBLEM));
+  if (check.failed()) return;
+  const attend_integer_problem& problem = *given;
+  check_extents(check, problem, call);
+  if (!check.failed()) check_visibility(check, problem, call);
+  if (!check.failed()) check_ring(check, problem, call);
+  if (check.failed()) return;
+  core::IntegerOptions& options = call.options;
+  options.output_format = problem.output_format == ATTEND_INT16     ? core::IntegerFormat::int16
+                          : problem.output_format == ATTEND_FLOAT32 ? core::IntegerFormat::float32
+                                                                    : core::IntegerFormat::int8;
+  check_constants(check, problem, call);
+  check_tensors(check, problem, call);
+  if (check.failed()) return;
+  plan(problem, call);
+  call.plain = options.left < 0 && options.right < 0 && options.visible.data == nullptr && options.query_zero == 0 &&
+               options.key_scales == nullptr && options.value_scales == nullptr && options.ring_chunks == 0 &&
+               problem.output_format == ATTEND_INT8;
+}
+
+// Constants as the core has them, those of each head behind its work memory.
+void take_constants(const attend_integer_problem& problem, core::ScoreScale* score, core::OutputScale* output,
+                    IntegerCall& call) {
+  const bool of_heads = problem.head_constants != nullptr;
+  const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
+  const int count = of_heads ? call.first.query_heads : 1;
+  if (of_heads) {
+    score = reinterpret_cast<core::ScoreScale*>(static_cast<char*>(call.first.scratch) + call.scratch_bytes);
+    output = reinterpret_cast<core::OutputScale*>(score + count);
+  }
+  for (int head = 0; head < count; ++head) {
+    const attend_integer_constants& from = constants[head];
+    score[head] = {from.score_factor, from.score_right, from.score_left, from.score_end};
+    output[head] = {from.output_factor, from.output_shift, from.value_zero_point, from.output_zero_point};
+  }
+  call.first.score_scales = score;
+  call.first.output_scales = output;
+  call.first.score_scale_stride = call.first.output_scale_stride = of_heads ? 1 : 0;
 }
 
 // Not inlined: calls without options need none of its stack.
-__attribute__((noinline)) void run_options(const IntegerCall& call, const Parts& parts) {
-  each_row(call, parts, [&](ptrdiff_t row, int row_part, int row_parts) {
-    const core::IntegerProblem of_row = problem_of_row(call, row);
-    const core::IntegerOptions options = options_of_row(call, row);
-    row_parts == 1 ? core::run(of_row, options) : core::run_part(of_row, options, row_part, row_parts);
+__attribute__((noinline)) void run_integer_options(const IntegerCall& call, const Parts& cut) {
+  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
+    run_row(call.problem_of_row(row), call.options_of_row(row), {part, parts});
   });
 }
 
 }  // namespace
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -97,11 +250,17 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_integer_problem_init(attend_integer_problem* problem, size_t size) {
-  Check check;
-  check.new_struct(problem, alignof(attend_integer_problem), sizeof *problem, size, ATTEND_ARG_PROBLEM);
-  if (check.failed()) return check.status();
-  *problem = integer_defaults;
-  problem->size = size;
+  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
+  if (status != ATTEND_OK) return status;
+  problem->output_format = ATTEND_INT8;
+  problem->batch = ATTEND_DEFAULT_BATCH;
+  problem->queries = problem->keys = unset;
+  problem->offset = ATTEND_DEFAULT_OFFSET;
+  problem->query = problem->key = problem->value = no_input;
+  problem->output = no_output;
+  problem->window_left = problem->window_right = ATTEND_NO_LIMIT;
+  problem->mask = no_mask;
+  problem->key_scales = problem->value_scales = {nullptr, dense_stride, dense_stride};
   return ATTEND_OK;
 }
 
@@ -124,90 +283,18 @@ attend_status attend_integer_attention_part(const attend_integer_problem* proble
   Check check;
   IntegerCall call;
   check_integer(check, problem, call);
-  if (!check.failed()) check_parts(check, {part, parts}, problem->queries, problem->keys);
-  if (!check.failed()) {
-    const Range work = check_workspace(check, workspace, workspace_size, call.workspace_bytes);
-    call.memory.write(check, work, ATTEND_ARG_WORKSPACE);
-  }
+  check_run(check, call, {part, parts}, workspace, workspace_size);
   if (check.failed()) return check.status();
   call.first.scratch = workspace;
   core::ScoreScale score;
   core::OutputScale output;
-  if (problem->head_constants != nullptr) {
-    take_head_constants(problem->head_constants, call);
-  } else {
-    score = score_scale_of(*problem->constants);
-    output = output_scale_of(*problem->constants);
-    call.first.score_scales = &score;
-    call.first.output_scales = &output;
-  }
-  call.plain ? run(call, {part, parts}) : run_options(call, {part, parts});
+  take_constants(*problem, &score, &output, call);
+  call.plain ? run_plain(call, {part, parts}) : run_integer_options(call, {part, parts});
   return ATTEND_OK;
 }
 
 attend_status attend_integer_attention(const attend_integer_problem* problem, void* workspace, size_t workspace_size) {
   return attend_integer_attention_part(problem, 0, 1, workspace, workspace_size);
-}
-
-}  // extern "C"
-
-// ---- Rings of integer attention from C: where tokens lie, and which are still held.
-
-namespace attend {
-namespace c_surface {
-namespace {
-
-// The layout of a ring, in chunks; no chunks where there is no ring, or one that is refused.
-struct RingChunks {
-  int ring;
-  int sinks;
-};
-
-RingChunks ring_chunks(const attend_integer_ring& ring) {
-  const auto chunks = [](ptrdiff_t tokens) { return int((tokens + integer_chunk - 1) / integer_chunk); };
-  const bool right = ring.window_keys >= 1 && ring.window_keys <= ATTEND_MAX_TOKENS && ring.sink_tokens >= 0 &&
-                     ring.sink_tokens <= ATTEND_MAX_TOKENS - ring.window_keys;
-  // A window may begin within a chunk, and end in another.
-  return right ? RingChunks{chunks(ring.window_keys - 1) + 1, chunks(ring.sink_tokens)} : RingChunks{0, 0};
-}
-
-}  // namespace
-
-void check_ring(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
-  core::IntegerOptions& options = call.options;
-  call.rows = problem.keys;
-  if (problem.ring.window_keys == 0) return check.require(problem.ring.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_RING);
-  const RingChunks chunks = ring_chunks(problem.ring);
-  check.require(chunks.ring > 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RING);
-  check.require(problem.key_lengths == nullptr, ATTEND_CONFLICT, ATTEND_ARG_KEY_LENGTHS);
-  if (check.failed()) return;
-  call.rows = ptrdiff_t(chunks.ring + chunks.sinks) * integer_chunk;
-  options.ring_chunks = chunks.ring;
-  options.sink_chunks = chunks.sinks;
-  const int keys = int(problem.keys), newest = keys > 0 ? (keys - 1) / integer_chunk : 0;
-  const int held = newest >= chunks.ring ? (newest - chunks.ring + 1) * integer_chunk : 0;  // from this key on
-  const int seen = options.left < 0 ? 0 : call.first.offset - options.left;
-  const bool nobody = call.batch == 0 || problem.queries == 0;
-  const bool sinks = problem.sink_tokens <= problem.ring.sink_tokens;
-  check.require(nobody || held == 0 || (seen >= held && sinks), ATTEND_LOST, ATTEND_ARG_RING);
-}
-
-}  // namespace c_surface
-}  // namespace attend
-
-extern "C" {
-
-ptrdiff_t attend_integer_ring_rows(const attend_integer_ring* ring) {
-  if (ring == nullptr) return 0;
-  const RingChunks chunks = ring_chunks(*ring);
-  return ptrdiff_t(chunks.ring + chunks.sinks) * integer_chunk;
-}
-
-ptrdiff_t attend_integer_ring_row(const attend_integer_ring* ring, ptrdiff_t position) {
-  const RingChunks chunks = ring == nullptr ? RingChunks{0, 0} : ring_chunks(*ring);
-  if (chunks.ring == 0 || position < 0 || position >= ATTEND_MAX_TOKENS) return -1;
-  const int chunk = int(position) / integer_chunk;
-  return ptrdiff_t(chunks.sinks + chunk % chunks.ring) * integer_chunk + int(position) % integer_chunk;
 }
 
 }  // extern "C"

@@ -1,9 +1,9 @@
 // Constants of integer attention from C: what is computed with floats, once. Calls need nothing of it.
-#include "../call/portable.h"
-#include "integer.h"
+#include "checks.h"
 
-namespace attend {
-namespace c_surface {
+#include "../call/portable.h"
+
+namespace attend::c_surface {
 namespace {
 
 constexpr double log2_e_of_doubles = 1.4426950408889634;
@@ -21,8 +21,7 @@ void check_zeros(Check& check, const attend_integer_scales& scales) {
 }
 
 }  // namespace
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -30,26 +29,20 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size) {
-  Check check;
-  check.new_struct(scales, alignof(attend_integer_scales), sizeof *scales, size, ATTEND_ARG_SCALES);
-  if (check.failed()) return check.status();
-  scales->size = size;
-  scales->scale = double(ATTEND_DEFAULT_SCALE);
-  return ATTEND_OK;
+  const attend_status status = new_struct(scales, size, ATTEND_ARG_SCALES);
+  if (status == ATTEND_OK) scales->scale = double(ATTEND_DEFAULT_SCALE);
+  return status;
 }
 
 attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
                                      attend_integer_constants* constants) {
   Check check;
-  check.whole_struct(scales, alignof(attend_integer_scales), sizeof *scales, ATTEND_ARG_SCALES);
-  check.require(constants != nullptr, ATTEND_MISSING, ATTEND_ARG_CONSTANTS);
-  check.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, ATTEND_ARG_CONSTANTS);
+  Memory memory;
+  memory.read(check, check.whole_struct(scales, ATTEND_ARG_SCALES));
+  const Range to = check.structs(constants, 1, ATTEND_ARG_CONSTANTS);
   check.within(head_dim, 1, ATTEND_INTEGER_MAX_HEAD_DIM, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return check.status();
-  Memory memory;
-  const uintptr_t from = reinterpret_cast<uintptr_t>(scales), to = reinterpret_cast<uintptr_t>(constants);
-  memory.read(check, {from, from + scales->size});
-  memory.write(check, {to, to + sizeof *constants}, ATTEND_ARG_CONSTANTS);
+  memory.write(check, to, ATTEND_ARG_CONSTANTS);
   check_scale(check, scales->query_scale, ATTEND_ARG_QUERY_SCALE);
   check_scale(check, scales->key_scale, ATTEND_ARG_KEY_SCALE);
   check_scale(check, scales->value_scale, ATTEND_ARG_VALUE_SCALE);

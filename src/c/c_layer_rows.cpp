@@ -5,16 +5,13 @@
 #include "../../include/attend/core/additive.h"
 #include "../call/portable.h"
 
-// ---- Normalisation and residual addition of the C surface.
-
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 template <class Run>
 attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y, bool takes_bias, Run run) {
   Check check;
-  const Range range = check_structs(check, norm, 1, ATTEND_ARG_NORM);
+  const Range range = check.structs(norm, 1, ATTEND_ARG_NORM);
   check.within(rows, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_ROWS);
   if (check.failed()) return check.status();
   check.within(norm->width, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_WIDTH);
@@ -33,38 +30,15 @@ attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows,
   return ATTEND_OK;
 }
 
-}  // namespace
-}  // namespace c_surface
-}  // namespace attend
-
-using namespace attend;
-using namespace attend::c_surface;
-
-extern "C" {
-
-attend_status attend_rms_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
-  return normalise(norm, x, rows, y, false, [](const core::Normalisation& rows_of_call) { core::rms_norm(rows_of_call); });
+// Numbers that are read one after another as y is written; by may be null.
+void check_numbers(Check& check, const float* x, const float* by, ptrdiff_t count, const float* y) {
+  check.within(count, 0, INT32_MAX, ATTEND_ARG_COUNT);
+  const Range to = check_vectors(check, y, 1, count, ATTEND_ARG_Y);
+  Memory memory;
+  memory.write(check, to, ATTEND_ARG_Y);
+  read_same(check, memory, check_vectors(check, x, 1, count, ATTEND_ARG_X), to);
+  read_same(check, memory, check_if_given(check, by, count, ATTEND_ARG_BY), to);
 }
-
-attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
-  return normalise(norm, x, rows, y, true, [](const core::Normalisation& rows_of_call) { core::layer_norm(rows_of_call); });
-}
-
-attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {
-  Check check;
-  check.require(magnitude(scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
-  check_numbers(check, x, nullptr, count, y);
-  if (!check.failed()) core::add(x, scale, int(count), y);
-  return check.status();
-}
-
-}  // extern "C"
-
-// ---- Activations of the C surface.
-
-namespace attend {
-namespace c_surface {
-namespace {
 
 static_assert(int(Activation::silu) == ATTEND_SILU && int(Activation::gelu) == ATTEND_GELU &&
                   int(Activation::gelu_tanh) == ATTEND_GELU_TANH && int(Activation::sigmoid) == ATTEND_SIGMOID &&
@@ -78,30 +52,6 @@ void activate_by(int number, const float* x, const float* by, int count, float* 
   ((number == int(activations) ? core::activate<activations>(x, by, count, y) : void()), ...);
 }
 
-}  // namespace
-}  // namespace c_surface
-}  // namespace attend
-
-extern "C" {
-
-attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y) {
-  Check check;
-  check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
-  check_numbers(check, x, by, count, y);
-  if (check.failed()) return check.status();
-  activate_by<Activation::relu, Activation::silu, Activation::gelu, Activation::gelu_tanh, Activation::sigmoid,
-              Activation::tanh, Activation::exp, Activation::erf>(activation, x, by, int(count), y);
-  return ATTEND_OK;
-}
-
-}  // extern "C"
-
-// ---- Rotary positions of the C surface.
-
-namespace attend {
-namespace c_surface {
-namespace {
-
 void check_pairs(Check& check, ptrdiff_t rotary_dim, int pairs) {
   check.within(rotary_dim, 2, ATTEND_MAX_WIDTH, ATTEND_ARG_ROTARY_DIM);
   check.require(rotary_dim % 2 == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ROTARY_DIM);
@@ -114,70 +64,7 @@ Range check_turns(Check& check, const uint64_t* turns, ptrdiff_t rotary_dim) {
   return check.array(turns, rotary_dim, 4 * int(sizeof *turns), ATTEND_ARG_TURNS);
 }
 
-}  // namespace
-
-void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotary, ptrdiff_t head_dim) {
-  memory.read_last(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY));
-  if (check.failed()) return;
-  check_pairs(check, rotary->rotary_dim, rotary->pairs);
-  check.require(rotary->rotary_dim <= head_dim, ATTEND_MISMATCH, ATTEND_ARG_ROTARY_DIM);
-  memory.read_last(check, check_turns(check, rotary->turns, rotary->rotary_dim));
-  check.require(check.failed() || rotary->turns[0] != 0, ATTEND_CORRUPT, ATTEND_ARG_TURNS);
-}
-
-core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride) {
-  const int pairs = int(rotary.rotary_dim / 2);
-  return {first, head_stride, heads, pairs, rotary.pairs == ATTEND_NEIGHBOURS ? 1 : pairs, nullptr, nullptr};
-}
-
-}  // namespace c_surface
-}  // namespace attend
-
-extern "C" {
-
-attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
-                                 float scaling_factor) {
-  Check check;
-  check_pairs(check, rotary_dim, pairs);
-  check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
-  check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
-  Memory memory;
-  memory.write(check, check_structs(check, rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
-  memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
-  if (check.failed()) return check.status();
-  core::rotary_turns(base, scaling_factor, int(rotary_dim / 2), turns);
-  *rotary = {turns, rotary_dim, pairs};
-  return ATTEND_OK;
-}
-
-attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
-                            ptrdiff_t head_dim, ptrdiff_t position) {
-  Check check;
-  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
-  check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
-  check.within(head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
-  const Range range = check_structs(check, x, 1, ATTEND_ARG_X);
-  if (check.failed()) return check.status();
-  check.within(position, 0, INT32_MAX - tokens, ATTEND_ARG_POSITION);
-  check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
-  const Extent extent = extent_of({1, tokens, heads, head_dim}, {0, x->token_stride, x->head_stride}, Axes::token_head);
-  Memory memory;
-  memory.write(check, check.place_apart(x->data, extent, float_bits, ATTEND_ARG_X).range, ATTEND_ARG_X);
-  memory.read_last(check, range);
-  check_rotary(check, memory, rotary, head_dim);
-  if (check.failed()) return check.status();
-  const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
-  core::rotate_at(rotation, rotary->turns, int(position), int(tokens), extent.strides.token);
-  return ATTEND_OK;
-}
-
-}  // extern "C"
-
-// ---- Additive attention of the C surface: attention of one head whose scores are given as a bias.
-
-namespace attend {
-namespace c_surface {
-namespace {
+// ---- Additive attention: attention of one head whose scores are given as a bias.
 
 // Requires the fields that would change or show other scores as they were initialised.
 void check_left_to_additive(Check& check, const attend_problem& problem) {
@@ -222,10 +109,89 @@ AdditiveMemory check_additive(Check& check, const attend_problem* problem, CallO
 }
 
 }  // namespace
-}  // namespace c_surface
-}  // namespace attend
+
+void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotary, ptrdiff_t head_dim) {
+  memory.read_last(check, check.structs(rotary, 1, ATTEND_ARG_ROTARY));
+  if (check.failed()) return;
+  check_pairs(check, rotary->rotary_dim, rotary->pairs);
+  check.require(rotary->rotary_dim <= head_dim, ATTEND_MISMATCH, ATTEND_ARG_ROTARY_DIM);
+  memory.read_last(check, check_turns(check, rotary->turns, rotary->rotary_dim));
+  check.require(check.failed() || rotary->turns[0] != 0, ATTEND_CORRUPT, ATTEND_ARG_TURNS);
+}
+
+core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride) {
+  const int pairs = int(rotary.rotary_dim / 2);
+  return {first, head_stride, heads, pairs, rotary.pairs == ATTEND_NEIGHBOURS ? 1 : pairs, nullptr, nullptr};
+}
+
+}  // namespace attend::c_surface
+
+using namespace attend;
+using namespace attend::c_surface;
 
 extern "C" {
+
+attend_status attend_rms_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
+  return normalise(norm, x, rows, y, false, [](const core::Normalisation& rows_of_call) { core::rms_norm(rows_of_call); });
+}
+
+attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y) {
+  return normalise(norm, x, rows, y, true, [](const core::Normalisation& rows_of_call) { core::layer_norm(rows_of_call); });
+}
+
+attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {
+  Check check;
+  check.require(magnitude(scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  check_numbers(check, x, nullptr, count, y);
+  if (!check.failed()) core::add(x, scale, int(count), y);
+  return check.status();
+}
+
+attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y) {
+  Check check;
+  check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
+  check_numbers(check, x, by, count, y);
+  if (check.failed()) return check.status();
+  activate_by<Activation::relu, Activation::silu, Activation::gelu, Activation::gelu_tanh, Activation::sigmoid,
+              Activation::tanh, Activation::exp, Activation::erf>(activation, x, by, int(count), y);
+  return ATTEND_OK;
+}
+
+attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
+                                 float scaling_factor) {
+  Check check;
+  check_pairs(check, rotary_dim, pairs);
+  check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
+  check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
+  Memory memory;
+  memory.write(check, check.structs(rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
+  memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
+  if (check.failed()) return check.status();
+  core::rotary_turns(base, scaling_factor, int(rotary_dim / 2), turns);
+  *rotary = {turns, rotary_dim, pairs};
+  return ATTEND_OK;
+}
+
+attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
+                            ptrdiff_t head_dim, ptrdiff_t position) {
+  Check check;
+  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
+  check.within(head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
+  const Range range = check.structs(x, 1, ATTEND_ARG_X);
+  if (check.failed()) return check.status();
+  check.within(position, 0, INT32_MAX - tokens, ATTEND_ARG_POSITION);
+  check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
+  const Extent extent = extent_of({1, tokens, heads, head_dim}, {0, x->token_stride, x->head_stride}, Axes::token_head);
+  Memory memory;
+  memory.write(check, x->data, extent, float_bits, ATTEND_ARG_X);
+  memory.read_last(check, range);
+  check_rotary(check, memory, rotary, head_dim);
+  if (check.failed()) return check.status();
+  const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
+  core::rotate_at(rotation, rotary->turns, int(position), int(tokens), extent.strides.token);
+  return ATTEND_OK;
+}
 
 size_t attend_additive_workspace_size(const attend_problem* problem) {
   Check check;
@@ -242,10 +208,9 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   const AdditiveMemory memory = check_additive(check, problem, options);
   if (check.failed()) return check.status();
   call.memory.read(check, check.array(v, problem->head_dim, float_bits, ATTEND_ARG_V));
-  const Range range = check_workspace(check, workspace, workspace_size, size_t(memory.floats * sizeof(float)));
-  call.memory.write(check, range, ATTEND_ARG_WORKSPACE);
+  check_workspace(check, call.memory, workspace, workspace_size, size_t(memory.floats * sizeof(float)));
   if (check.failed()) return check.status();
-  core::Problem row_problem = problem_of_row(call, 0);
+  core::Problem row_problem = call.option_problem_of_row(0);
   if (row_problem.queries == 0) return ATTEND_OK;
   float* const work = static_cast<float*>(workspace);
   float* const scores = work + size_t(memory.scores);
@@ -258,7 +223,6 @@ attend_status attend_additive_attention(const attend_problem* problem, const flo
   row_problem.query = row_problem.key = {&zero, 0, 0};  // the only number of every query and key
   row_problem.scale = 1.0f;
   row_problem.scratch = work;
-  if (call.queries_last) row_problem.offset = row_problem.keys - row_problem.queries;
   options.first.bias = {scores, 0, call.first.keys, 0, call.first.keys};
   core::run(row_problem, options.first);
   return ATTEND_OK;

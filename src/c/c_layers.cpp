@@ -1,9 +1,8 @@
-// Multi-head layers of the C surface: what is refused, and how an attend_layer is run by the blocks of layer_calls.h.
+// Multi-head layers of the C surface: what is refused, and how an attend_layer is run.
 #include "../call/portable.h"
-#include "layer_blocks.h"
+#include "layers.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 constexpr float usual_epsilon = 1e-5f;
@@ -12,8 +11,7 @@ bool fits_heads(ptrdiff_t count, int heads, int width) { return int64_t(count) =
 
 // Checks the part of a layer that makes keys and values, then the whole layer, and that nothing of it is written.
 void check_kept(Check& check, const Memory& memory, const attend_layer& layer, const core::Problem& extents) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(&layer);
-  memory.read_last(check, {begin, begin + layer.size});
+  memory.read_last(check, check.whole_struct(&layer, ATTEND_ARG_LAYER));
   check_weights(check, memory, layer.key);
   check_weights(check, memory, layer.value);
   check.require(fits_heads(layer.key.outputs, extents.kv_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
@@ -60,10 +58,10 @@ struct LayerUse {
 void check_extents(Check& check, const attend_problem* problem, LayerUse& use) {
   use.call.one_sequence = true;
   check_rows(check, problem, use.call);
-  check.whole_struct(&use.layer, alignof(attend_layer), sizeof use.layer, ATTEND_ARG_LAYER);
+  check.whole_struct(&use.layer, ATTEND_ARG_LAYER);
   if (check.failed()) return;
   check_left_out(check, *problem);
-  check_heads(check, *problem, ATTEND_MAX_WIDTH);
+  check_heads(check, *problem, ATTEND_MAX_WIDTH, use.call.first);
   const attend_cache* const cache = use.layer.cache;
   if (cache != nullptr) check_cache(check, cache);
   if (check.failed()) return;
@@ -76,8 +74,6 @@ void check_extents(Check& check, const attend_problem* problem, LayerUse& use) {
     check.within(use.problem.keys, 0, problem->queries, ATTEND_ARG_KEYS);
   }
   core::Problem& extents = use.call.first;
-  extents.kv_heads = int(problem->kv_heads);
-  extents.head_dim = int(problem->head_dim);
   extents.key_panels = cache != nullptr;
   use.call.of_layer = true;
   use.call.plain = is_plain(*problem) && (cache == nullptr || is_plain(*cache));
@@ -135,7 +131,7 @@ void check_places(Check& check, const LayerArguments& given, LayerUse& use) {
   const Range from = check_vectors(check, given.x, tokens, inputs, ATTEND_ARG_X);
   const Range to = check_vectors(check, given.y, tokens, outputs, ATTEND_ARG_Y);
   memory.write(check, to, ATTEND_ARG_Y);
-  memory.write(check, check_workspace(check, given.workspace, given.workspace_size, use.bytes), ATTEND_ARG_WORKSPACE);
+  check_workspace(check, memory, given.workspace, given.workspace_size, use.bytes);
   read_same(check, memory, from, to);
   check_layer(check, memory, use.layer, use.call.first);
 }
@@ -145,7 +141,7 @@ struct RunBlock {
 };
 
 void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const core::Options& options) {
-  core::Problem problem = problem_of_row(use.call, 0);
+  core::Problem problem = use.call.option_problem_of_row(0);
   float* const work = static_cast<float*>(given.workspace);
   const Kept kept = {use.layer.cache, use.call.appends,
                      arrays_at(work + size_t(memory.keys), work + size_t(memory.values), problem)};
@@ -157,7 +153,6 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.output = {work + size_t(memory.second), ptrdiff_t(problem.query_heads) * problem.value_dim, problem.value_dim};
   problem.scratch = work;
   problem.scale = scale_of(use.problem);
-  if (use.call.queries_last) problem.offset = problem.keys - problem.queries;
   const RunTimeLayer layer(use.layer, use.call.first);
   const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}};
   if (use.call.plain) {
@@ -170,7 +165,7 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
 
 attend_status attend_through(const LayerArguments& given, bool of_self) {
   Check check;
-  check_structs(check, given.layer, 1, ATTEND_ARG_LAYER);
+  check.structs(given.layer, 1, ATTEND_ARG_LAYER);
   if (check.failed()) return check.status();
   LayerUse use = {*given.layer, {}, {}, 0, 0};
   CallOptions options = {use.call};
@@ -203,7 +198,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
 
 // Extents of attend_project_memory, and its work memory.
 detail::LayerMemory check_memory_tokens(Check& check, const attend_layer* layer, ptrdiff_t tokens, core::Problem& extents) {
-  check.whole_struct(layer, alignof(attend_layer), sizeof *layer, ATTEND_ARG_LAYER);
+  check.whole_struct(layer, ATTEND_ARG_LAYER);
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   if (!check.failed()) check_cache(check, layer->cache);
   if (check.failed()) return {extents, 0, 0, 0};
@@ -217,8 +212,7 @@ detail::LayerMemory check_memory_tokens(Check& check, const attend_layer* layer,
 }
 
 }  // namespace
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -226,17 +220,14 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_layer_init(attend_layer* layer, size_t size) {
-  Check check;
-  check.new_struct(layer, alignof(attend_layer), sizeof *layer, size, ATTEND_ARG_LAYER);
-  if (check.failed()) return check.status();
-  layer->size = size;
-  layer->epsilon = usual_epsilon;
-  return ATTEND_OK;
+  const attend_status status = new_struct(layer, size, ATTEND_ARG_LAYER);
+  if (status == ATTEND_OK) layer->epsilon = usual_epsilon;
+  return status;
 }
 
 size_t attend_layer_workspace_size(const attend_problem* problem, const attend_layer* layer) {
   Check check;
-  check_structs(check, layer, 1, ATTEND_ARG_LAYER);
+  check.structs(layer, 1, ATTEND_ARG_LAYER);
   if (check.failed()) return 0;
   LayerUse use = {*layer, {}, {}, 0, 0};
   check_extents(check, problem, use);
@@ -273,8 +264,7 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   check.require(tokens <= cache.max_tokens - cache.tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
   Memory memory;
   memory.write(check, cache_range(cache), ATTEND_ARG_CACHE);
-  const Range work = check_workspace(check, workspace, workspace_size, size_t(places.floats * sizeof(float)));
-  memory.write(check, work, ATTEND_ARG_WORKSPACE);
+  check_workspace(check, memory, workspace, workspace_size, size_t(places.floats * sizeof(float)));
   memory.read_last(check, check_vectors(check, x, tokens, layer->key.inputs, ATTEND_ARG_X));
   check_kept(check, memory, *layer, extents);
   if (check.failed()) return check.status();

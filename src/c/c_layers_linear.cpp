@@ -3,10 +3,7 @@
 
 #include "../../include/attend/core/linear.h"
 
-// ---- Projections of the C surface.
-
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 constexpr size_t work_bytes = core::linear_work_floats * sizeof(float);
@@ -28,7 +25,7 @@ void check_apart(Check& check, const attend_projection* projections, ptrdiff_t c
     Memory memory;
     memory.write(check, outputs(*to), ATTEND_ARG_Y);
     memory.write(check, work, ATTEND_ARG_WORKSPACE);
-    memory.read_last(check, check_structs(check, projections, count, ATTEND_ARG_PROJECTIONS));
+    memory.read_last(check, check.structs(projections, count, ATTEND_ARG_PROJECTIONS));
     memory.read_last(check, x);
     for (const attend_projection* other = projections; !check.failed() && other < projections + count; ++other) {
       check_weights(check, memory, other->weights);
@@ -36,6 +33,51 @@ void check_apart(Check& check, const attend_projection* projections, ptrdiff_t c
     }
   }
 }
+
+// Calls call.of<format>() with the format of some weights.
+template <class Call>
+void with_format(int format, const Call& call) {
+  switch (format) {
+    case ATTEND_FLOAT16:
+      return call.template run_with<core::Format::float16>();
+    case ATTEND_BFLOAT16:
+      return call.template run_with<core::Format::bfloat16>();
+    case ATTEND_INT8:
+      return call.template run_with<core::Format::int8>();
+    default:
+      return call.template run_with<core::Format::float32>();
+  }
+}
+
+struct RunLinear {
+  template <core::Format format>
+  void run_with() const {
+    core::run_linear<format>(linear);
+  }
+  const core::Linear& linear;
+};
+
+struct PackWeights {
+  template <core::Format format>
+  void run_with() const {
+    core::pack_weights<format>(weights.data, weights.inputs, int(weights.outputs), int(weights.inputs), memory);
+  }
+  const attend_weights& weights;
+  void* memory;
+};
+
+struct ConvertWeights {
+  template <core::Format format>
+  void run_with() const {
+    if constexpr (format != core::Format::float32) {
+      core::convert_weights<format>(static_cast<const float*>(weights.data), int(weights.outputs), int(weights.inputs), memory,
+                                    scales);
+    }
+  }
+  const attend_weights& weights;
+  void* memory;
+  float* scales;
+};
 
 }  // namespace
 
@@ -55,18 +97,6 @@ void check_weights(Check& check, const Memory& memory, const attend_weights& wei
   memory.read_last(check, check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
 }
 
-namespace {
-
-struct RunLinear {
-  template <core::Format format>
-  void run_with() const {
-    core::run_linear<format>(linear);
-  }
-  const core::Linear& linear;
-};
-
-}  // namespace
-
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work) {
   const core::Linear linear = {from,
                                to,
@@ -84,8 +114,7 @@ void project(const attend_weights& weights, const float* from, int tokens, float
   with_format(weights.format, RunLinear{linear});
 }
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -99,9 +128,9 @@ attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_proj
   Check check;
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   check.within(count, 1, most_projections, ATTEND_ARG_COUNT);
-  check_structs(check, projections, count, ATTEND_ARG_PROJECTIONS);
+  check.structs(projections, count, ATTEND_ARG_PROJECTIONS);
   const bool works = workspace != nullptr || workspace_size > 0;
-  const Range work = works ? check_workspace(check, workspace, workspace_size, work_bytes) : Range{};
+  const Range work = works ? check.memory(workspace, workspace_size, work_bytes, ATTEND_ARG_WORKSPACE) : Range{};
   if (check.failed()) return check.status();
   const ptrdiff_t inputs = projections[0].weights.inputs;
   for (ptrdiff_t i = 0; i < count; ++i) {
@@ -117,28 +146,9 @@ attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_proj
   return ATTEND_OK;
 }
 
-}  // extern "C"
-
-// ---- Packing weights from C.
-
-namespace {
-
-struct PackWeights {
-  template <core::Format format>
-  void run_with() const {
-    core::pack_weights<format>(weights.data, weights.inputs, int(weights.outputs), int(weights.inputs), memory);
-  }
-  const attend_weights& weights;
-  void* memory;
-};
-
-}  // namespace
-
-extern "C" {
-
 size_t attend_packed_size(const attend_weights* weights) {
   Check check;
-  check_structs(check, weights, 1, ATTEND_ARG_WEIGHTS);
+  check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   if (!check.failed()) check_weights(check, Memory(), *weights);
   if (check.failed()) return 0;
   // Extents are at most 2^29, so this cannot overflow.
@@ -149,20 +159,16 @@ size_t attend_packed_size(const attend_weights* weights) {
 
 attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size, attend_weights* packed) {
   Check check;
-  const Range from = check_structs(check, weights, 1, ATTEND_ARG_WEIGHTS);
-  const Range to = check_structs(check, packed, 1, ATTEND_ARG_PACKED);
-  check.require(memory != nullptr, ATTEND_MISSING, ATTEND_ARG_MEMORY);
-  check.require(aligned(memory, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_MEMORY);
+  const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
+  const Range to = check.structs(packed, 1, ATTEND_ARG_PACKED);
+  check.address(memory, config::alignment, ATTEND_ARG_MEMORY);
   if (!check.failed()) check_weights(check, Memory(), *weights);
   if (check.failed()) return check.status();
   check.require(weights->layout == ATTEND_ROWS, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
   const size_t bytes = attend_packed_size(weights);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
-  check.require(memory_size >= bytes && bytes <= UINTPTR_MAX - begin, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
-  if (check.failed()) return check.status();
   Memory written;
-  written.write(check, {begin, begin + bytes}, ATTEND_ARG_MEMORY);
+  written.write(check, check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
   written.write(check, to, ATTEND_ARG_PACKED);
   read_same(check, written, from, to);
   check_weights(check, written, *weights);
@@ -174,32 +180,11 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   return ATTEND_OK;
 }
 
-}  // extern "C"
-
-// ---- Weights of floats in another format, from C.
-
-namespace {
-
-struct ConvertWeights {
-  template <core::Format format>
-  void run_with() const {
-    if constexpr (format != core::Format::float32) {
-      core::convert_weights<format>(static_cast<const float*>(weights.data), int(weights.outputs), int(weights.inputs), memory,
-                                    scales);
-    }
-  }
-  const attend_weights& weights;
-  void* memory;
-  float* scales;
-};
-
-}  // namespace
-
-extern "C" attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
-                                                float* scales, attend_weights* converted) {
+attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size, float* scales,
+                                     attend_weights* converted) {
   Check check;
-  const Range from = check_structs(check, weights, 1, ATTEND_ARG_WEIGHTS);
-  const Range to = check_structs(check, converted, 1, ATTEND_ARG_CONVERTED);
+  const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
+  const Range to = check.structs(converted, 1, ATTEND_ARG_CONVERTED);
   check.format(format, ATTEND_FLOAT16, ATTEND_INT8, ATTEND_ARG_FORMAT);
   if (!check.failed()) check_weights(check, Memory(), *weights);
   if (check.failed()) return check.status();
@@ -227,3 +212,5 @@ extern "C" attend_status attend_convert_weights(const attend_weights* weights, i
   converted->format = format;
   return ATTEND_OK;
 }
+
+}  // extern "C"

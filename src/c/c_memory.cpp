@@ -1,13 +1,10 @@
-// Work memory and default scale of calls of the C surface.
+// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist; the tokens of rings of integer
+// attention; and the default scale.
 #include "checks.h"
-#include "surface.h"
 
 #include "../call/portable.h"
 
-// ---- Where tensors of the C surface lie, as ranges of addresses, if they can exist.
-
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 // Moves one end of a range of numbers by what an axis spans: false when that cannot be counted.
@@ -110,13 +107,12 @@ Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axe
   return extent;
 }
 
-Place Check::place(const void* data, const Extent& extent, int bits, attend_argument argument) {
+Range Check::place(const void* data, const Extent& extent, int bits, attend_argument argument) {
   const auto& [batch, tokens, heads, width] = extent.counts;
   if (failed() || batch == 0 || tokens == 0 || heads == 0 || width == 0) return {};
   const ptrdiff_t size = bits < 8 ? 1 : bits / 8;
   const uintptr_t at = reinterpret_cast<uintptr_t>(data);
-  require(data != nullptr, ATTEND_MISSING, argument);
-  require(aligned(data, size_t(size)), ATTEND_UNALIGNED, argument);
+  address(data, size_t(size), argument);
   require(extent.clear, ATTEND_AMBIGUOUS, argument);
   if (extent.dense != 0 && bits >= 8) {  // the same as below, but faster: no axis needs to be looked at
     ptrdiff_t all;
@@ -124,8 +120,7 @@ Place Check::place(const void* data, const Extent& extent, int bits, attend_argu
     const bool counted = !__builtin_mul_overflow(extent.dense, size, &all) && all != PTRDIFF_MAX &&
                          !__builtin_add_overflow(at, uintptr_t(all), &end);
     require(counted, ATTEND_TOO_LARGE, argument);
-    if (failed()) return {};
-    return {{at, end}, extent.strides.batch * size};
+    return failed() ? Range{} : Range{at, end};
   }
   ptrdiff_t low, high, all;  // in numbers, then in bytes
   bool counted = reach_all(extent, low, high);
@@ -136,39 +131,48 @@ Place Check::place(const void* data, const Extent& extent, int bits, attend_argu
   if (failed()) return {};
   const size_t before = size_t(0) - size_t(low), after = size_t(high);
   require(before <= at && after <= UINTPTR_MAX - at, ATTEND_TOO_LARGE, argument);
-  return {{at - before, at + after}, extent.strides.batch * size};
+  return {at - before, at + after};
 }
 
-Place Check::place_apart(const void* data, const Extent& extent, int bits, attend_argument argument) {
-  const Place found = place(data, extent, bits, argument);
-  require(found.range.begin == found.range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
-  return found;
+ptrdiff_t Memory::read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
+  const Range range = check.place(data, extent, bits, argument);
+  read(check, range);
+  return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
 }
 
-void Check::whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument) {
-  require(address != nullptr, ATTEND_MISSING, argument);
-  require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
-  if (failed()) return;
-  const size_t size = *static_cast<const size_t*>(address);
+ptrdiff_t Memory::write(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
+  const Range range = check.place(data, extent, bits, argument);
+  check.require(range.begin == range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
+  write(check, range, argument);
+  return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
+}
+
+Range Check::memory(const void* memory, size_t size, size_t needed, attend_argument argument) {
+  address(memory, config::alignment, argument);
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
+  require(size >= needed && needed <= UINTPTR_MAX - begin, ATTEND_TOO_SMALL, attend_argument(argument + 1));
+  return failed() ? Range{} : Range{begin, begin + needed};
+}
+
+Range Check::whole_struct(const void* given, size_t alignment, size_t known, attend_argument argument) {
+  address(given, alignment, argument);
+  if (failed()) return {};
+  const size_t size = *static_cast<const size_t*>(given);
   require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
-  if (failed()) return;
-  const unsigned char* bytes = static_cast<const unsigned char*>(address);
+  if (failed()) return {};
+  const unsigned char* bytes = static_cast<const unsigned char*>(given);
   for (size_t i = known; i < size; ++i) require(bytes[i] == 0, ATTEND_NEWER, ATTEND_ARG_SIZE);
+  return {reinterpret_cast<uintptr_t>(given), reinterpret_cast<uintptr_t>(given) + size};
 }
 
-void Check::new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument) {
-  require(address != nullptr, ATTEND_MISSING, argument);
-  require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
-  require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
-  if (!failed()) __builtin_memset(address, 0, size);
-}
-
-Range check_workspace(Check& check, const void* workspace, size_t size, size_t needed) {
-  check.require(workspace != nullptr, ATTEND_MISSING, ATTEND_ARG_WORKSPACE);
-  check.require(aligned(workspace, config::alignment), ATTEND_UNALIGNED, ATTEND_ARG_WORKSPACE);
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(workspace);
-  check.require(size >= needed && needed <= UINTPTR_MAX - begin, ATTEND_TOO_SMALL, ATTEND_ARG_WORKSPACE_SIZE);
-  return check.failed() ? Range{} : Range{begin, begin + needed};
+attend_status new_struct(void* given, size_t alignment, size_t known, size_t size, attend_argument argument) {
+  Check check;
+  check.address(given, alignment, argument);
+  check.require(size >= known && size <= largest_struct, ATTEND_WRONG_SIZE, ATTEND_ARG_SIZE);
+  if (check.failed()) return check.status();
+  __builtin_memset(given, 0, size);
+  *static_cast<size_t*>(given) = size;
+  return ATTEND_OK;
 }
 
 void check_parts(Check& check, const Parts& parts, ptrdiff_t queries, ptrdiff_t keys) {
@@ -183,13 +187,13 @@ void check_key_lengths(Check& check, Memory& memory, const ptrdiff_t* lengths, p
   for (ptrdiff_t row = 0; !check.failed() && row < batch; ++row) check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
 }
 
-}  // namespace c_surface
-}  // namespace attend
-
-// ---- The scale that a call of the C surface has where none was set.
-
-namespace attend {
-namespace c_surface {
+RingChunks ring_chunks(const attend_integer_ring& ring) {
+  const auto chunks = [](ptrdiff_t tokens) { return int((tokens + integer_chunk - 1) / integer_chunk); };
+  const bool right = ring.window_keys >= 1 && ring.window_keys <= ATTEND_MAX_TOKENS && ring.sink_tokens >= 0 &&
+                     ring.sink_tokens <= ATTEND_MAX_TOKENS - ring.window_keys;
+  // A window may begin within a chunk, and end in another.
+  return right ? RingChunks{chunks(ring.window_keys - 1) + 1, chunks(ring.sink_tokens)} : RingChunks{0, 0};
+}
 
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
 // from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
@@ -206,11 +210,27 @@ float usual_scale(int head_dim) {
   return Scalar::fma(0.5f * y, remainder, y);
 }
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
+using namespace attend;
 using namespace attend::c_surface;
 
-extern "C" float attend_default_scale(ptrdiff_t head_dim) {
+extern "C" {
+
+float attend_default_scale(ptrdiff_t head_dim) {
   return head_dim >= 1 && head_dim <= ATTEND_MAX_WIDTH ? usual_scale(int(head_dim)) : 0.0f;
 }
+
+ptrdiff_t attend_integer_ring_rows(const attend_integer_ring* ring) {
+  if (ring == nullptr) return 0;
+  return ring_chunks(*ring).rows();
+}
+
+ptrdiff_t attend_integer_ring_row(const attend_integer_ring* ring, ptrdiff_t position) {
+  const RingChunks chunks = ring == nullptr ? RingChunks{0, 0} : ring_chunks(*ring);
+  if (chunks.ring == 0 || position < 0 || position >= ATTEND_MAX_TOKENS) return -1;
+  const int chunk = int(position) / integer_chunk;
+  return ptrdiff_t(chunks.sinks + chunk % chunks.ring) * integer_chunk + int(position) % integer_chunk;
+}
+
+}  // extern "C"

@@ -3,10 +3,7 @@
 
 #include "../call/portable.h"
 
-// ---- The options of a problem of the C surface: checks them, and makes core::Options of them.
-
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 // The extents of masks, biases and scores; with states the number of their columns is not known.
@@ -19,7 +16,7 @@ void check_bias(Check& check, const attend_problem& problem, CallOptions& option
   const attend_bias& bias = problem.bias;
   if (bias.data == nullptr) return check.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
   const Extent extent = matrix_extent(check, bias, matrix_counts(options), 0, ATTEND_ARG_BIAS_KEYS);
-  options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_BIAS).range);
+  options.call.memory.read(check, bias.data, extent, float_bits, ATTEND_ARG_BIAS);
   options.first.bias = core_mask(bias.data, extent);
   options.bias_step = extent.strides.batch;
 }
@@ -35,7 +32,7 @@ void check_relative_bias(Check& check, const attend_problem& problem, CallOption
   if (check.failed()) return;
   const Extent extent =
       extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, Axes::matrix);
-  options.call.memory.read(check, check.place(bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS).range);
+  options.call.memory.read(check, bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS);
   options.first.relative = bias.data;
   options.first.relative_head_stride = extent.strides.head;
   options.first.relative_left = int(bias.left);
@@ -62,10 +59,8 @@ void check_scores(Check& check, const attend_problem& problem, CallOptions& opti
   const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
   check.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
   const Extent extent = matrix_extent(check, scores, matrix_counts(options), options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
-  const Place found = check.place_apart(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
-  options.call.memory.write(check, found.range, ATTEND_ARG_SCORES);
+  options.score_step = options.call.memory.write(check, scores.data, extent, float_bits, ATTEND_ARG_SCORES);
   if (check.failed()) return;
-  options.score_step = found.batch_step;
   options.first.scores = core_tensor<float>(scores.data, extent);
   options.first.score_keys = int(extent.counts.width);
   options.first.score_stage = core::Scores(scores.stage - 1);
@@ -73,64 +68,13 @@ void check_scores(Check& check, const attend_problem& problem, CallOptions& opti
 
 void check_lse(Check& check, const attend_problem& problem, CallOptions& options) {
   const attend_output& lse = problem.lse;
-  if (lse.data == nullptr) {
-    const bool set = lse.batch_stride != ATTEND_DENSE || lse.token_stride != ATTEND_DENSE || lse.head_stride != ATTEND_DENSE;
-    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
-  }
-  const Extent extent = options.call.rows(lse, 1, axes_of(problem));
-  const Place found = check.place_apart(lse.data, extent, float_bits, ATTEND_ARG_LSE);
-  options.call.memory.write(check, found.range, ATTEND_ARG_LSE);
-  options.lse_step = found.batch_step;
-  options.first.lse = core_tensor<float>(lse.data, extent);
+  if (lse.data == nullptr) return check.require(is_default(lse), ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
+  const core::Problem& first = options.call.first;
+  options.lse_step = Tensors{check, options.call.memory, axes_of(problem)}.write(
+      lse, {options.call.batch, first.queries, first.query_heads, 1}, float_bits, ATTEND_ARG_LSE, options.first.lse);
 }
-
-}  // namespace
-
-void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
-  options.first.sink_logits = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
-  options.first.output_format = core_format(problem.output_format);
-  if (writes) check_lse(check, problem, options);
-}
-
-void check_options(Check& check, const attend_problem& problem, CallOptions& options) {
-  core::Options& first = options.first;
-  first.states.data = static_cast<float*>(problem.states);
-  first.soft_cap = problem.soft_cap;
-  first.query_format = core_format(problem.query_format);
-  check.within(problem.first_key, 0, options.call.first.keys, ATTEND_ARG_FIRST_KEY);
-  check.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
-  // A call that goes on and takes no key has hardly been told where the keys end now.
-  const bool takes = problem.first_key < options.call.first.keys || problem.first_key == 0;
-  check.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
-  first.first_key = check.failed() ? 0 : int(problem.first_key);
-  check_windows(check, problem, first);
-  options.mask_step = check_mask(check, options.call.memory, problem.mask, matrix_counts(options), first);
-  check_bias(check, problem, options);
-  check_relative_bias(check, problem, options);
-  first.alibi_slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
-  check_key_options(check, problem, options);
-  check_scores(check, problem, options);
-  check_end(check, problem, options, problem.states == nullptr);
-  if (problem.states == nullptr) return;
-  const Range states = check_states(check, problem.states, options.call, ATTEND_ARG_STATES);
-  options.call.memory.write(check, states, ATTEND_ARG_STATES);
-  if (!check.failed()) set_states(problem.states, options);
-}
-
-// Not inlined, as run_options: calls without options need none of its stack.
-__attribute__((noinline)) void check_options(Check& check, const attend_problem& problem, Call& call) {
-  CallOptions options = {call};
-  check_options(check, problem, options);
-}
-
-}  // namespace c_surface
-}  // namespace attend
 
 // ---- Where keys and values lie that are no plain arrays of floats and no plain cache: pages, rings, other formats, an origin.
-
-namespace attend {
-namespace c_surface {
-namespace {
 
 // The first key of a batch row that any query's window shows; sink tokens lie before.
 ptrdiff_t first_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
@@ -159,40 +103,34 @@ void check_page_table(Check& check, const attend_problem& problem, CallOptions& 
   const bool known = problem.states == nullptr || options.call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
   check.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
   const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, Axes::matrix);
-  const Place found = check.place(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
+  options.page_step = options.call.memory.read(check, pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
   if (check.failed()) return;
-  options.call.memory.read(check, found.range);
   check_page_numbers(check, problem, options, extent);
   options.first.paging.pages = pages.table;
   options.first.paging.page_panels = int(pages.page_keys / panel_keys);
-  options.page_step = found.batch_step;
 }
 
 struct CoreScales {
   const float*& data;
   ptrdiff_t& stride;
-  ptrdiff_t& step;
 };
 
-// Checks the scales of keys or values that lie in arrays.
-void check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
-                  attend_argument argument, const CoreScales& to) {
-  const bool set = scales.data != nullptr || scales.batch_stride != ATTEND_DENSE || scales.head_stride != ATTEND_DENSE;
+// Checks the scales of keys or values that lie in arrays; returns their step.
+ptrdiff_t check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
+                       attend_argument argument, const CoreScales& to) {
   const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
-  if (format != ATTEND_INT8 || problem.cache != nullptr) return check.require(!set, ATTEND_NO_EFFECT, argument);
-  if (options.call.stored == 0) return;
+  if (format != ATTEND_INT8 || problem.cache != nullptr) {
+    check.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
+    return 0;
+  }
+  if (options.call.stored == 0) return 0;
   const bool paged = problem.pages.table != nullptr, grows = problem.states != nullptr && !paged;
   const ptrdiff_t rows = paged && options.call.batch > 0 ? 1 : options.call.batch;
   const bool known =
       (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
   check.require(!grows || known, ATTEND_AMBIGUOUS, argument);
-  const Extent extent =
-      extent_of({rows, 1, problem.kv_heads, options.call.stored}, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
-  const Place found = check.place(scales.data, extent, float_bits, argument);
-  options.call.memory.read(check, found.range);
-  to.data = scales.data;
-  to.stride = extent.strides.head;
-  to.step = found.batch_step;
+  const Tensors tensors = {check, options.call.memory, Axes::matrix};
+  return tensors.read_scales(scales, {rows, 1, problem.kv_heads, options.call.stored}, argument, to.data, to.stride);
 }
 
 // Whether a query sees any of keys from ... to - 1, of those that the call takes of a batch row with so many keys.
@@ -238,7 +176,60 @@ void take_cache(const attend_cache& cache, core::Options& options) {
   if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
 }
 
+void check_key_options(Check& check, const attend_problem& problem, CallOptions& options) {
+  core::Options& first = options.first;
+  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, options);
+  options.key_scale_step = check_scales(check, problem.key_scales, problem, options, ATTEND_ARG_KEY_SCALES,
+                                        {first.key_scales, first.key_scale_stride});
+  options.value_scale_step = check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
+                                          {first.value_scales, first.value_scale_stride});
+  check_origin(check, problem, options);
+  first.origin = int(origin_of(problem));
+  first.key_format = core_format(problem.key_format);
+  first.value_format = core_format(problem.value_format);
+  if (problem.cache == nullptr) return;
+  if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
+  check_ring(check, problem, options);
+}
+
 }  // namespace
+
+void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
+  options.first.sink_logits = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
+  options.first.output_format = core_format(problem.output_format);
+  if (writes) check_lse(check, problem, options);
+}
+
+void check_options(Check& check, const attend_problem& problem, CallOptions& options) {
+  core::Options& first = options.first;
+  first.states.data = static_cast<float*>(problem.states);
+  first.soft_cap = problem.soft_cap;
+  first.query_format = core_format(problem.query_format);
+  check.within(problem.first_key, 0, options.call.first.keys, ATTEND_ARG_FIRST_KEY);
+  check.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
+  // A call that goes on and takes no key has hardly been told where the keys end now.
+  const bool takes = problem.first_key < options.call.first.keys || problem.first_key == 0;
+  check.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
+  first.first_key = check.failed() ? 0 : int(problem.first_key);
+  check_windows(check, problem, first);
+  options.mask_step = check_mask(check, options.call.memory, problem.mask, matrix_counts(options), first);
+  check_bias(check, problem, options);
+  check_relative_bias(check, problem, options);
+  first.alibi_slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
+  check_key_options(check, problem, options);
+  check_scores(check, problem, options);
+  check_end(check, problem, options, problem.states == nullptr);
+  if (problem.states == nullptr) return;
+  const Range states = check_states(check, problem.states, options.call, ATTEND_ARG_STATES);
+  options.call.memory.write(check, states, ATTEND_ARG_STATES);
+  if (!check.failed()) set_states(problem.states, options);
+}
+
+// Not inlined, as run_options: calls without options need none of its stack.
+__attribute__((noinline)) void check_options(Check& check, const attend_problem& problem, Call& call) {
+  CallOptions options = {call};
+  check_options(check, problem, options);
+}
 
 void check_pages(Check& check, const attend_problem& problem, Call& call) {
   const attend_pages& pages = problem.pages;
@@ -254,21 +245,4 @@ void check_pages(Check& check, const attend_problem& problem, Call& call) {
   if (!check.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
 }
 
-void check_key_options(Check& check, const attend_problem& problem, CallOptions& options) {
-  core::Options& first = options.first;
-  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, options);
-  check_scales(check, problem.key_scales, problem, options, ATTEND_ARG_KEY_SCALES,
-               {first.key_scales, first.key_scale_stride, options.key_scale_step});
-  check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
-               {first.value_scales, first.value_scale_stride, options.value_scale_step});
-  check_origin(check, problem, options);
-  first.origin = int(origin_of(problem));
-  first.key_format = core_format(problem.key_format);
-  first.value_format = core_format(problem.value_format);
-  if (problem.cache == nullptr) return;
-  if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
-  check_ring(check, problem, options);
-}
-
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface

@@ -4,8 +4,7 @@
 // since threads with a part each move theirs on at different times.
 #include "surface.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 constexpr uint32_t state_magic = 0x31537441;  // "AtS1"
@@ -101,6 +100,18 @@ core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
   return of_row;
 }
 
+// Calls with each batch row, or a part of it.
+template <class Run>
+void each_row_with_options(const CallOptions& call_options, int part, int parts, Run run) {
+  each_row(call_options.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
+    core::Problem of_row = call_options.call.option_problem_of_row(row);
+    const core::Options options = options_of_row(call_options, row);
+    // States of a row that ends before the keys of this call stay as they are.
+    if (of_row.keys < options.first_key) of_row.keys = options.first_key;
+    run(of_row, options, row_part, row_parts);
+  });
+}
+
 }  // namespace
 
 core::Tensor<float> states_of(void* states, const Call& call) {
@@ -117,23 +128,6 @@ void set_states(void* states, CallOptions& options) {
 Range check_states(Check& check, const void* states, const Call& call, attend_argument argument) {
   return check.array(states, state_memory_floats(call), float_bits, argument);
 }
-
-namespace {
-
-// Calls with each batch row, or a part of it.
-template <class Run>
-void each_row_with_options(const CallOptions& call_options, int part, int parts, Run run) {
-  each_row(call_options.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
-    core::Problem of_row = problem_of_row(call_options.call, row);
-    const core::Options options = options_of_row(call_options, row);
-    if (call_options.call.queries_last) of_row.offset = of_row.keys - of_row.queries;
-    // States of a row that ends before the keys of this call stay as they are.
-    if (of_row.keys < options.first_key) of_row.keys = options.first_key;
-    run(of_row, options, row_part, row_parts);
-  });
-}
-
-}  // namespace
 
 // Not inlined: calls without options need none of its stack.
 __attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, int part, int parts) {
@@ -152,18 +146,13 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
   if (check.failed()) return check.status();
   each_row_with_options(call_options, part, parts,
                         [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-                          if (row_parts == 1) {
-                            core::run(row, options);
-                          } else {
-                            core::run_part(row, options, row_part, row_parts);
-                          }
+                          run_row(row, options, {row_part, row_parts});
                           if (has_states) core::set_next_key(row, options, row_part, row_parts, call.first.keys);
                         });
   return ATTEND_OK;
 }
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -210,7 +199,7 @@ attend_status attend_finish(const attend_problem* problem) {
   if (check.failed()) return check.status();
   set_states(problem->states, options);
   each_row(call, {0, 1},
-           [&](ptrdiff_t row, int, int) { core::finish(problem_of_row(call, row), options_of_row(options, row)); });
+           [&](ptrdiff_t row, int, int) { core::finish(call.problem_of_row(row), options_of_row(options, row)); });
   return ATTEND_OK;
 }
 

@@ -3,10 +3,7 @@
 
 #include "../../include/attend/backend.h"
 
-// ---- The statuses of the C surface in words.
-
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 namespace {
 
 // In the order of attend_error.
@@ -143,8 +140,7 @@ bool is_status(attend_status status) {
 }
 
 }  // namespace
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend::c_surface;
 
@@ -160,12 +156,6 @@ const char* attend_error_text(attend_status status) {
 
 const char* attend_argument_name(attend_status status) { return is_status(status) ? name_of(status >> 8) : "status"; }
 
-}  // extern "C"
-
-// ---- Choosing a backend from C.
-
-extern "C" {
-
 int attend_version(void) { return ATTEND_VERSION; }
 
 int attend_bits_version(void) { return ATTEND_BITS_VERSION; }
@@ -179,7 +169,7 @@ const char* attend_backend_name(int index) {
 const char* attend_backend_active(void) { return attend::active_backend(); }
 
 attend_status attend_backend_use(const char* name) {
-  attend::c_surface::Check check;
+  Check check;
   check.require(name != nullptr, ATTEND_MISSING, ATTEND_ARG_NAME);
   if (check.failed() || attend::use_backend(name)) return check.status();
   for (int i = 0; i < attend::backend_count(); ++i) {

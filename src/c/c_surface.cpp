@@ -3,9 +3,7 @@
 
 #include "../call/portable.h"
 
-namespace attend {
-namespace c_surface {
-
+namespace attend::c_surface {
 namespace {
 
 // Field by field, in their order.
@@ -95,18 +93,7 @@ bool is_plain(const attend_problem& problem) {
   return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
-core::Problem problem_of_row(const Call& call, ptrdiff_t row) {
-  core::Problem of_row = call.first;
-  move(of_row.query.data, row * call.query_step);
-  move(of_row.output.data, row * call.output_step);
-  move(of_row.key.data, row * call.key_step);
-  move(of_row.value.data, row * call.value_step);
-  of_row.keys = int(call.keys_of_row(row));
-  return of_row;
-}
-
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
 
 using namespace attend;
 using namespace attend::c_surface;
@@ -114,9 +101,8 @@ using namespace attend::c_surface;
 extern "C" {
 
 attend_status attend_problem_init(attend_problem* problem, size_t size) {
-  Check check;
-  check.new_struct(problem, alignof(attend_problem), sizeof *problem, size, ATTEND_ARG_PROBLEM);
-  if (check.failed()) return check.status();
+  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
+  if (status != ATTEND_OK) return status;
   *problem = defaults;
   problem->size = size;
   return ATTEND_OK;
@@ -142,23 +128,12 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   Check check;
   Call call;
   check_call(check, problem, call);
-  if (!check.failed()) check_parts(check, {part, parts}, problem->queries, call.first.keys);
-  if (!check.failed()) {
-    const Range work = check_workspace(check, workspace, workspace_size, call.workspace_bytes);
-    call.memory.write(check, work, ATTEND_ARG_WORKSPACE);
-  }
+  check_run(check, call, {part, parts}, workspace, workspace_size);
   if (check.failed()) return check.status();
   call.first.scratch = static_cast<float*>(workspace);
   call.first.scale = scale_of(*problem);
   if (!call.plain) return run_options(*problem, call, int(part), int(parts));
-  each_row(call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
-    const core::Problem of_row = problem_of_row(call, row);
-    if (row_parts == 1) {
-      core::run(of_row);
-    } else {
-      core::run_part(of_row, row_part, row_parts);
-    }
-  });
+  run_plain(call, {part, parts});
   return ATTEND_OK;
 }
 

@@ -7,8 +7,7 @@
 
 #include "../../include/attend/attend_c.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 
 // Bytes begin … end - 1 of the address space.
 struct Range {
@@ -32,12 +31,6 @@ struct Extent {
   } strides;
   ptrdiff_t dense;  // all numbers, where all strides are ATTEND_DENSE, or 0; PTRDIFF_MAX if they cannot be counted
   bool clear;       // whether those that were given and those of a dense array can be of one array
-};
-
-// Where a tensor lies, and its step from one batch row to the next in bytes, or in numbers if these are bits.
-struct Place {
-  Range range;
-  ptrdiff_t batch_step;
 };
 
 // The defaults of problems. An unset field is refused.
@@ -85,25 +78,46 @@ class Check {
     require(format != ATTEND_DEFAULT_FORMAT || !is_smaller, ATTEND_AMBIGUOUS, argument);
   }
 
+  // An address that the call needs.
+  void address(const void* address, size_t alignment, attend_argument argument) {
+    require(address != nullptr, ATTEND_MISSING, argument);
+    require(aligned(address, alignment), ATTEND_UNALIGNED, argument);
+  }
+  // Memory of `size` bytes, of which a call uses `needed`; the argument of its size is the next.
+  Range memory(const void* memory, size_t size, size_t needed, attend_argument argument);
+
+  // Structs side by side.
+  template <class Struct>
+  Range structs(const Struct* structs, ptrdiff_t count, attend_argument argument) {
+    address(structs, alignof(Struct), argument);
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(structs);
+    return failed() ? Range{} : Range{begin, begin + size_t(count) * sizeof(Struct)};
+  }
   // A struct that begins with its size: `known` is the size of this version. Fields past those that are known, of a struct from
   // a newer header, are all zero.
-  void whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
+  Range whole_struct(const void* address, size_t alignment, size_t known, attend_argument argument);
+  template <class Struct>
+  Range whole_struct(const Struct* given, attend_argument argument) {
+    return whole_struct(given, alignof(Struct), sizeof *given, argument);
+  }
 
-  // Memory for a struct of `size` bytes, which are made zeros.
-  void new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument);
-
-  // A tensor of numbers of so many bits. One without elements lies nowhere.
-  Place place(const void* data, const Extent& extent, int bits, attend_argument argument);
-  // One that is written: no two of its elements are one, visibly.
-  Place place_apart(const void* data, const Extent& extent, int bits, attend_argument argument);
+  // Where a tensor of numbers of so many bits lies. One without elements lies nowhere.
+  Range place(const void* data, const Extent& extent, int bits, attend_argument argument);
   // Numbers side by side.
   Range array(const void* data, ptrdiff_t count, int bits, attend_argument argument) {
-    return place(data, {{1, 1, 1, count}, {0, 0, 0}, 0, true}, bits, argument).range;
+    return place(data, {{1, 1, 1, count}, {0, 0, 0}, 0, true}, bits, argument);
   }
 
  private:
   attend_status status_ = ATTEND_OK;
 };
+
+// What an init function does before it sets defaults: the struct is all zeros then, but for its size.
+attend_status new_struct(void* address, size_t alignment, size_t known, size_t size, attend_argument argument);
+template <class Struct>
+attend_status new_struct(Struct* given, size_t size, attend_argument argument) {
+  return new_struct(given, alignof(Struct), sizeof *given, size, argument);
+}
 
 // Where everything lies that a call reads or writes: what it writes overlaps nothing else.
 class Memory {
@@ -126,6 +140,10 @@ class Memory {
     arguments_[written_] = argument;
     written_ranges_[written_++] = range;
   }
+  // A tensor; returns its step from one batch row to the next, in bytes. No two elements of one that is written are one,
+  // visibly.
+  ptrdiff_t read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument);
+  ptrdiff_t write(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument);
 
  private:
   static constexpr int most_read = 16, most_written = 5;
@@ -137,13 +155,18 @@ class Memory {
 
 // The order of axes after the batch: those of tensors, and [head][query] of what has a row of numbers for each.
 enum class Axes { token_head, head_token, matrix };
-inline Axes axes_of(const attend_problem& problem) {
+template <class Problem>
+Axes axes_of(const Problem& problem) {
   return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? Axes::head_token : Axes::token_head;
 }
 
 // Strides that are ATTEND_DENSE are those of a dense array without the axes whose stride is 0, and are clear where those that
 // were set agree with them.
 Extent extent_of(const Extent::Counts& counts, const Extent::Strides& given, Axes axes);
+template <class Tensor>
+Extent extent_of(const Extent::Counts& counts, const Tensor& tensor, Axes axes) {
+  return extent_of(counts, Extent::Strides{tensor.batch_stride, tensor.token_stride, tensor.head_stride}, axes);
+}
 
 // A tensor of the core; its data may be of another format.
 template <class Float, class Data>
@@ -151,5 +174,4 @@ core::Tensor<Float> core_tensor(Data* data, const Extent& extent) {
   return {static_cast<Float*>(data), extent.strides.token, extent.strides.head};
 }
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface

@@ -1,36 +1,157 @@
-// Checks that calls of attend_problem and of attend_integer_problem have in common. Fields have the same names in both.
+// What calls of attend_problem and of attend_integer_problem have in common. Fields have the same names in both.
 #pragma once
 
+#include "../../include/attend/c/integer.h"
+#include "../../include/attend/core/integer.h"
 #include "check.h"
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
+
+// Goes on by so many bytes.
+template <class Data>
+void move(Data*& data, ptrdiff_t bytes) {
+  data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
+}
+
+// A problem that was checked.
+template <class CoreProblem>
+struct CheckedCall {
+  CoreProblem first = {};  // batch row 0, with all keys and without key lengths; no scratch
+  Memory memory;
+  ptrdiff_t batch;
+  ptrdiff_t stored;  // key tokens that lie in arrays, in the pool of pages or in a ring
+  ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
+  const ptrdiff_t* key_lengths = nullptr;
+  size_t workspace_bytes;
+  bool plain;  // nothing is asked for that core::run does not have without options
+  bool queries_last;
+
+  __attribute__((always_inline)) CheckedCall() {}  // otherwise a function of its own at -Os, whose stack nobody states
+
+  // Keys that a batch row has.
+  ptrdiff_t keys_of_row(ptrdiff_t row) const {
+    return key_lengths != nullptr && key_lengths[row] < first.keys ? key_lengths[row] : first.keys;
+  }
+  // A batch row, with the keys that it has; of a call with options, whose queries may be the last.
+  CoreProblem problem_of_row(ptrdiff_t row) const {
+    CoreProblem of_row = first;
+    move(of_row.query.data, row * query_step);
+    move(of_row.output.data, row * output_step);
+    move(of_row.key.data, row * key_step);
+    move(of_row.value.data, row * value_step);
+    of_row.keys = int(keys_of_row(row));
+    return of_row;
+  }
+  CoreProblem option_problem_of_row(ptrdiff_t row) const {
+    CoreProblem of_row = problem_of_row(row);
+    if (queries_last) of_row.offset = of_row.keys - of_row.queries;
+    return of_row;
+  }
+};
+
+// The layout of a ring of integer attention, in chunks; no chunks where there is no ring, or one that is refused.
+struct RingChunks {
+  int ring;
+  int sinks;
+  ptrdiff_t rows() const { return ptrdiff_t(ring + sinks) * integer_chunk; }
+};
+RingChunks ring_chunks(const attend_integer_ring& ring);
 
 // 1 / sqrt(head_dim), the same as default_scale, which is meant for constants.
 float usual_scale(int head_dim);
-
-// Work memory of `size` bytes, of which a call uses `needed`.
-Range check_workspace(Check& check, const void* workspace, size_t size, size_t needed);
 
 struct Parts {
   ptrdiff_t part, parts;
 };
 void check_parts(Check& check, const Parts& parts, ptrdiff_t queries, ptrdiff_t keys);
 
+// Work memory of `size` bytes, of which a call uses `needed`.
+inline void check_workspace(Check& check, Memory& memory, const void* workspace, size_t size, size_t needed) {
+  memory.write(check, check.memory(workspace, size, needed, ATTEND_ARG_WORKSPACE), ATTEND_ARG_WORKSPACE);
+}
+
 void check_key_lengths(Check& check, Memory& memory, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest);
 
-// Heads, of which query_heads was checked.
+// Whether anything is set that speaks of batch rows.
 template <class Problem>
-void check_heads(Check& check, const Problem& problem, ptrdiff_t widest_head) {
+bool has_rows(const Problem& problem) {
+  return problem.key_lengths != nullptr || steps_by_rows(problem.query) || steps_by_rows(problem.key) ||
+         steps_by_rows(problem.value) || steps_by_rows(problem.output) || is_given_by_rows(problem.mask) ||
+         is_given_by_rows(problem.key_scales) || is_given_by_rows(problem.value_scales);
+}
+
+template <class Problem>
+void check_layout(Check& check, const Problem& problem) {
+  check.require((problem.options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
+  const bool layout = problem.layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
+  check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
+}
+
+// The number of batch rows, which must be set where the rest of the problem speaks of them.
+inline ptrdiff_t check_batch(Check& check, ptrdiff_t given, bool has_rows) {
+  const bool is_set = given != ATTEND_DEFAULT_BATCH;
+  const ptrdiff_t batch = is_set ? given : 1;
+  check.within(batch, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_BATCH);
+  check.require(is_set || !has_rows, ATTEND_AMBIGUOUS, ATTEND_ARG_BATCH);
+  return batch;
+}
+
+// The extents of outputs, of which queries were checked; then all heads.
+template <class Problem, class CoreProblem>
+void check_widths(Check& check, const Problem& problem, CoreProblem& first) {
+  check.within(problem.query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
+  check.within(problem.value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
+  first.queries = int(problem.queries);
+  first.query_heads = int(problem.query_heads);
+  first.value_dim = int(problem.value_dim);
+}
+template <class Problem, class CoreProblem>
+void check_heads(Check& check, const Problem& problem, ptrdiff_t widest_head, CoreProblem& first) {
   check.within(problem.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
   check.within(problem.head_dim, 1, widest_head, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return;
-  const unsigned query_heads = unsigned(problem.query_heads),
-                 kv_heads = unsigned(problem.kv_heads);  // short division is faster
+  first.kv_heads = int(problem.kv_heads);
+  first.head_dim = int(problem.head_dim);
+  const unsigned query_heads = unsigned(problem.query_heads), kv_heads = unsigned(problem.kv_heads);  // shorter to divide
   const unsigned group = query_heads / kv_heads;
   check.require(group * kv_heads == query_heads, ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS);
   const bool fits = uint64_t(problem.queries) * group <= ATTEND_MAX_ROWS;
   check.require(fits, ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
+}
+
+// Tensors of a problem; returns the step from one batch row to the next, in bytes.
+struct Tensors {
+  template <class Number>
+  ptrdiff_t read(const attend_input& input, const Extent::Counts& counts, int bits, attend_argument argument,
+                 core::Tensor<const Number>& tensor) const {
+    const Extent extent = extent_of(counts, input, axes);
+    tensor = core_tensor<const Number>(input.data, extent);
+    return memory.read(check, input.data, extent, bits, argument);
+  }
+  template <class Number>
+  ptrdiff_t write(const attend_output& output, const Extent::Counts& counts, int bits, attend_argument argument,
+                  core::Tensor<Number>& tensor) const {
+    const Extent extent = extent_of(counts, output, axes);
+    tensor = core_tensor<Number>(output.data, extent);
+    return memory.write(check, output.data, extent, bits, argument);
+  }
+  // Of single tokens of keys or values.
+  template <class Scales, class Number>
+  ptrdiff_t read_scales(const Scales& scales, const Extent::Counts& counts, attend_argument argument, const Number*& data,
+                        ptrdiff_t& head_stride) const {
+    const Extent extent = extent_of(counts, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
+    data = scales.data;
+    head_stride = extent.strides.head;
+    return memory.read(check, scales.data, extent, 8 * int(sizeof *data), argument);
+  }
+  Check& check;
+  Memory& memory;
+  Axes axes;
+};
+
+template <class Scales>
+bool is_default_scales(const Scales& scales) {
+  return scales.data == nullptr && scales.batch_stride == ATTEND_DENSE && scales.head_stride == ATTEND_DENSE;
 }
 
 // The position of the queries: set in one way where it matters or clear without, and not set where it does not.
@@ -92,7 +213,7 @@ ptrdiff_t check_mask(Check& check, Memory& memory, const attend_mask& mask, cons
   const Extent extent = matrix_extent(check, mask, counts, 0, ATTEND_ARG_MASK_KEYS);
   const auto& [batch, token, head] = extent.strides;
   check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
-  memory.read(check, check.place(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK).range);
+  memory.read(check, mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK);
   options.visible = core_mask(mask.data, extent);
   options.visible_bits = bits;
   return batch;
@@ -109,11 +230,25 @@ void each_row(const Call& call, const Parts& cut, Row run) {
   for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
 }
 
-// Goes on by so many bytes.
-template <class Data>
-void move(Data*& data, ptrdiff_t bytes) {
-  data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
+// Runs a part of a call without options, and of one with them.
+template <class Call>
+void run_plain(const Call& call, const Parts& cut) {
+  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
+    const auto problem = call.problem_of_row(row);
+    parts == 1 ? core::run(problem) : core::run_part(problem, part, parts);
+  });
+}
+template <class Problem, class Options>
+void run_row(const Problem& problem, const Options& options, const Parts& cut) {
+  cut.parts == 1 ? core::run(problem, options) : core::run_part(problem, options, int(cut.part), int(cut.parts));
 }
 
-}  // namespace c_surface
-}  // namespace attend
+// What a call that computes has beside its problem.
+template <class Call>
+void check_run(Check& check, Call& call, const Parts& parts, void* workspace, size_t size) {
+  if (check.failed()) return;
+  check_parts(check, parts, call.first.queries, call.first.keys);
+  check_workspace(check, call.memory, workspace, size, call.workspace_bytes);
+}
+
+}  // namespace attend::c_surface

@@ -6,24 +6,15 @@
 #include "../../include/attend/c/layers.h"
 #include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
+#include "../../include/attend/detail/layer_blocks.h"
 
-namespace attend {
-namespace c_surface {
-
-// Structs side by side that a call looks at.
-template <class Struct>
-Range check_structs(Check& check, const Struct* structs, ptrdiff_t count, attend_argument argument) {
-  check.require(structs != nullptr, ATTEND_MISSING, argument);
-  check.require(aligned(structs, alignof(Struct)), ATTEND_UNALIGNED, argument);
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(structs);
-  return check.failed() ? Range{} : Range{begin, begin + size_t(count) * sizeof(Struct)};
-}
+namespace attend::c_surface {
 
 // Vectors side by side, [count][width] numbers.
 inline Range check_vectors(Check& check, const void* data, ptrdiff_t count, ptrdiff_t width, attend_argument argument,
                            int bits = float_bits) {
   constexpr ptrdiff_t dense = ATTEND_DENSE;
-  return check.place(data, extent_of({1, count, 1, width}, {dense, dense, dense}, Axes::token_head), bits, argument).range;
+  return check.place(data, extent_of({1, count, 1, width}, {dense, dense, dense}, Axes::token_head), bits, argument);
 }
 
 // Numbers that a call may leave out.
@@ -51,35 +42,10 @@ inline void check_one_sequence(Check& check, const attend_problem& problem) {
   left(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
 }
 
-// Numbers that are read one after another as y is written; by may be null.
-inline void check_numbers(Check& check, const float* x, const float* by, ptrdiff_t count, const float* y) {
-  check.within(count, 0, INT32_MAX, ATTEND_ARG_COUNT);
-  const Range to = check_vectors(check, y, 1, count, ATTEND_ARG_Y);
-  Memory memory;
-  memory.write(check, to, ATTEND_ARG_Y);
-  read_same(check, memory, check_vectors(check, x, 1, count, ATTEND_ARG_X), to);
-  read_same(check, memory, check_if_given(check, by, count, ATTEND_ARG_BY), to);
-}
-
 // Weights, all of which are compared with what is written.
 void check_weights(Check& check, const Memory& memory, const attend_weights& weights);
 // Projects tokens; work is as in core::Linear.
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work);
-
-// Calls call.of<format>() with the format of some weights.
-template <class Call>
-void with_format(int format, const Call& call) {
-  switch (format) {
-    case ATTEND_FLOAT16:
-      return call.template run_with<core::Format::float16>();
-    case ATTEND_BFLOAT16:
-      return call.template run_with<core::Format::bfloat16>();
-    case ATTEND_INT8:
-      return call.template run_with<core::Format::int8>();
-    default:
-      return call.template run_with<core::Format::float32>();
-  }
-}
 
 inline void check_epsilon(Check& check, float epsilon) {
   check.require(core::is_epsilon(epsilon), ATTEND_OUT_OF_RANGE, ATTEND_ARG_EPSILON);
@@ -90,5 +56,75 @@ void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotar
 // For tokens whose first number is that; strides are the caller's.
 core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride);
 
-}  // namespace c_surface
-}  // namespace attend
+// ---- The loop of an attend_layer over its tokens: that of include/attend/detail/layer_blocks.h, which typed calls share.
+
+// The matrix of a layer as a LayerCall requires it.
+struct LayerMatrix {
+  template <bool one_token>
+  void project(const float* from, int tokens, float* to, float* work) const {
+    c_surface::project(weights, from, tokens, to, work);
+  }
+  const attend_weights& weights;
+};
+struct RunTimeLayer {
+  RunTimeLayer(const attend_layer& layer, const core::Problem& heads)
+      : steps(layer),
+        extents(heads),
+        query{layer.query},
+        key{layer.key},
+        value{layer.value},
+        output{layer.output},
+        width(layer.query.inputs),
+        memory_width(layer.key.inputs),
+        output_width(layer.output.outputs) {}
+
+  void prepare_queries(float* tokens, int position, int count) const {
+    prepare(tokens, position, count, extents.query_heads, steps.query_norm);
+  }
+  void prepare_keys(float* tokens, int position, int count) const {
+    prepare(tokens, position, count, extents.kv_heads, steps.key_norm);
+  }
+  void prepare(float* tokens, int position, int count, int heads, const float* norm) const {
+    const int dim = extents.head_dim;
+    if (norm != nullptr) core::rms_norm({tokens, dim, tokens, dim, norm, nullptr, count * heads, dim, steps.epsilon});
+    if (steps.rotary == nullptr) return;
+    const core::Rotation rotation = rotation_of(*steps.rotary, tokens, heads, dim);
+    core::rotate_at(rotation, steps.rotary->turns, position, count, ptrdiff_t(heads) * dim);
+  }
+
+  const attend_layer& steps;
+  const core::Problem& extents;  // heads and widths
+  LayerMatrix query, key, value, output;
+  ptrdiff_t width, memory_width, output_width;
+};
+struct RunTimePlaces {
+  static constexpr bool one_token = false;
+  detail::LayerMemory memory;
+};
+
+// The keys and values of a layer: a cache, which tokens of the call are appended to or not; or, without one, arrays in work
+// memory.
+struct Kept {
+  template <class LayerCall>
+  void fill(const LayerCall& call, int tokens) const {
+    if (appends || cache == nullptr) call.store(call.x, tokens);
+  }
+  float* keys_at(float* work, int first) const { return cache != nullptr ? work : arrays.keys_at(work, first); }
+  float* values_at(float* work, int first) const { return cache != nullptr ? work : arrays.values_at(work, first); }
+  void store(const float* keys, const float* values, int count) const {
+    if (cache == nullptr) return;
+    append(*cache, count, {keys, arrays.keys.token_stride, arrays.keys.head_stride},
+           {values, arrays.values.token_stride, arrays.values.head_stride});
+  }
+  attend_cache* cache;
+  bool appends;
+  detail::KeptArrays arrays;  // with a cache, how new tokens lie
+};
+using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlaces, Kept>;
+
+inline detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& extents) {
+  return {{keys, ptrdiff_t(extents.kv_heads) * extents.head_dim, extents.head_dim},
+          {values, ptrdiff_t(extents.kv_heads) * extents.value_dim, extents.value_dim}};
+}
+
+}  // namespace attend::c_surface

@@ -21,8 +21,7 @@ struct attend_cache {
   uint32_t check;       // of the fields above
 };
 
-namespace attend {
-namespace c_surface {
+namespace attend::c_surface {
 
 static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks for must be enough");
 static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header has where states can begin");
@@ -44,31 +43,13 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
 }
 
 // A call that was checked, but for options.
-struct Call {
-  core::Problem first = {};  // batch row 0, with all keys and without key lengths; no scratch
-  Memory memory;
-  ptrdiff_t batch;
-  ptrdiff_t stored;  // key tokens that lie in arrays or in the pool of pages
-  ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
-  const ptrdiff_t* key_lengths = nullptr;
-  size_t workspace_bytes;
-  bool plain;  // nothing is asked for that core::run does not have without options
-  bool queries_last;
+struct Call : CheckedCall<core::Problem> {
   bool runs_later = false;    // work memory is asked for: the cache may still be empty
   bool one_sequence = false;  // batch is 1, and need not be set
   bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
   bool appends = false;       // and appends to the cache before it attends
 
-  __attribute__((always_inline)) Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
-
-  // Keys that a batch row has.
-  ptrdiff_t keys_of_row(ptrdiff_t row) const {
-    return key_lengths != nullptr && key_lengths[row] < first.keys ? key_lengths[row] : first.keys;
-  }
-  Extent rows(const attend_output& tensor, ptrdiff_t width, Axes axes) const {
-    return extent_of({batch, first.queries, first.query_heads, width},
-                     {tensor.batch_stride, tensor.token_stride, tensor.head_stride}, axes);
-  }
+  __attribute__((always_inline)) Call() {}  // as that of CheckedCall
 };
 
 // Its options.
@@ -106,10 +87,9 @@ ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
 void check_options(Check& check, const attend_problem& problem, CallOptions& options);
 void check_options(Check& check, const attend_problem& problem, Call& call);
 
-// Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed and after; and what
-// attend_finish looks at too.
+// Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed; and what attend_finish
+// looks at too.
 void check_pages(Check& check, const attend_problem& problem, Call& call);
-void check_key_options(Check& check, const attend_problem& problem, CallOptions& options);
 void check_output(Check& check, const attend_problem& problem, Call& call);
 void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes);
 
@@ -122,9 +102,6 @@ void set_states(void* states, CallOptions& options);
 Range check_states(Check& check, const void* states, const Call& call, attend_argument argument);
 // Checks options and runs a part; refuses it if it does not begin at the states' next key.
 attend_status run_options(const attend_problem& problem, Call& call, int part, int parts);
-
-// A batch row, with the keys that it has.
-core::Problem problem_of_row(const Call& call, ptrdiff_t row);
 
 void check_cache(Check& check, const attend_cache* cache);
 Range cache_range(const attend_cache& cache);
@@ -140,5 +117,4 @@ void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core
 // A problem's scale, for calls that compute: checks do not need it.
 float scale_of(const attend_problem& problem);
 
-}  // namespace c_surface
-}  // namespace attend
+}  // namespace attend::c_surface
