@@ -5,7 +5,9 @@
 #include <stdint.h>
 
 #include "../../include/attend/core/attention.h"
+#include "../../include/attend/core/integer.h"
 #include "../../include/attend/core/options.h"
+#include "../numerics/formats.h"
 #include "visibility.h"
 
 namespace attend::ATTEND_ISA {
@@ -101,34 +103,52 @@ void for_each_unit(const Problem& problem, int part, int parts, Work token_work,
   if (end.token > 0) work_unit(end.head, 1, 0, end.token);
 }
 
-// The number formats of a problem's tensors; of a plain call, float32 all.
-struct Formats {
-  core::Format query, output, key, value;
+// Bytes of the numbers of a problem's tensors.
+struct NumberBytes {
+  ptrdiff_t query, output, key, value;
 };
-constexpr Formats all_float32 = {core::Format::float32, core::Format::float32, core::Format::float32, core::Format::float32};
+inline NumberBytes number_bytes(const core::Problem&) { return {4, 4, 4, 4}; }
+inline NumberBytes number_bytes(const core::IntegerProblem&) { return {1, 1, 1, 1}; }
+inline NumberBytes number_bytes(const core::Problem&, const core::Options& options) {
+  return {bytes_of_number(options.query_format), bytes_of_number(options.output_format), bytes_of_number(options.key_format),
+          bytes_of_number(options.value_format)};
+}
+inline NumberBytes number_bytes(const core::IntegerProblem&, const core::IntegerOptions& options) {
+  const core::IntegerFormat format = options.output_format;
+  return {1, format == core::IntegerFormat::int8 ? 1 : format == core::IntegerFormat::int16 ? 2 : 4, 1, 1};
+}
 
-// Moves a tensor to another first token and head.
-template <class Float>
-void move_tensor(core::Tensor<Float>& tensor, int token, int head, core::Format format) {
-  if (tensor.data == nullptr) return;  // with states there is no output
-  tensor.data = moved(tensor.data, token * tensor.token_stride + head * tensor.head_stride, format);
+// Moves a tensor to another first token and head. With states, and where keys are cut, a problem has no output.
+template <class Number>
+void move_tensor(core::Tensor<Number>& tensor, int token, int head, ptrdiff_t bytes) {
+  const ptrdiff_t by = (token * tensor.token_stride + head * tensor.head_stride) * bytes;
+  if (tensor.data != nullptr) tensor.data = reinterpret_cast<Number*>(reinterpret_cast<uintptr_t>(tensor.data) + uintptr_t(by));
+}
+
+// What a problem has for each query head.
+inline void move_heads(core::Problem&, int) {}
+inline void move_heads(core::IntegerProblem& problem, int query_head) {
+  problem.score_scales += query_head * problem.score_scale_stride;
+  problem.output_scales += query_head * problem.output_scale_stride;
 }
 
 // Makes the problem that of one unit of work. In place: a problem is large for a stack.
-inline void take_unit(core::Problem& problem, const WorkUnit& work_unit, const Formats& formats = all_float32) {
-  move_tensor(problem.query, work_unit.token, work_unit.query_head, formats.query);
-  move_tensor(problem.output, work_unit.token, work_unit.query_head, formats.output);
-  move_tensor(problem.key, 0, work_unit.kv_head, formats.key);
-  move_tensor(problem.value, 0, work_unit.kv_head, formats.value);
+template <class Problem>
+void take_unit(Problem& problem, const WorkUnit& work_unit, const NumberBytes& bytes) {
+  move_tensor(problem.query, work_unit.token, work_unit.query_head, bytes.query);
+  move_tensor(problem.output, work_unit.token, work_unit.query_head, bytes.output);
+  move_tensor(problem.key, 0, work_unit.kv_head, bytes.key);
+  move_tensor(problem.value, 0, work_unit.kv_head, bytes.value);
+  move_heads(problem, work_unit.query_head);
   problem.offset = core::offset_after(problem.offset, work_unit.token);
   problem.queries = work_unit.tokens;
   problem.kv_heads = work_unit.kv_heads;
   problem.query_heads = work_unit.query_heads;
 }
 
-// Makes the options those of a unit of work. All fields by name: one that core::Options gets does not compile here until
+// Makes the options those of a unit of work. All fields by name: one that options get does not compile here until
 // somebody has decided what a unit has of it.
-inline void take_unit_of_options(core::Options& options, const WorkUnit& work_unit) {
+inline void take_options(core::Options& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
                           relative_left, relative_right, soft_cap, sink_logits, lse, scores, score_keys, score_stage,
                           query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
@@ -140,9 +160,73 @@ inline void take_unit_of_options(core::Options& options, const WorkUnit& work_un
   if (key_scales != nullptr) key_scales += work_unit.kv_head * key_scale_stride;
   if (value_scales != nullptr) value_scales += work_unit.kv_head * value_scale_stride;
 }
+inline void take_options(core::IntegerOptions& options, const WorkUnit& work_unit) {
+  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
+                          key_scale_stride, value_scale_stride, output_format, float_scale, ring_chunks, sink_chunks,
+                          ring_tokens, origin, first_key, partial, states, begins] = options;
+  visible.first += work_unit.token * visible.token_stride + work_unit.query_head * visible.head_stride;
+  if (states.data != nullptr) states.data += work_unit.token * states.token_stride + work_unit.query_head * states.head_stride;
+  if (key_scales != nullptr) key_scales += work_unit.kv_head * key_scale_stride;
+  if (value_scales != nullptr) value_scales += work_unit.kv_head * value_scale_stride;
+}
 
-inline Formats formats_of(const core::Options& options) {
-  return {options.query_format, options.output_format, options.key_format, options.value_format};
+// Calls with each unit of a part of a call with options.
+template <class Problem, class Options, class Call>
+void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
+  const auto token_work = [&](int token) {
+    const Visibility visibility = visibility_of(problem, options, token);
+    return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
+  };
+  for_each_unit(problem, part, parts, token_work, call);
+}
+
+// core::run_part, without and with options.
+template <class Problem>
+void run_units(const Problem& problem, int part, int parts) {
+  const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
+  for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
+    Problem unit_problem = problem;
+    take_unit(unit_problem, work_unit, number_bytes(problem));
+    run(unit_problem);
+  });
+}
+template <class Problem, class Options>
+void run_units(const Problem& problem, const Options& options, int part, int parts) {
+  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
+    Problem unit_problem = problem;
+    Options unit_options = options;
+    take_unit(unit_problem, work_unit, number_bytes(problem, options));
+    take_options(unit_options, work_unit);
+    run(unit_problem, unit_options);
+  });
+}
+
+// core::key_units and core::run_key_part with options: a unit has the keys of one segment, of which the call makes sums.
+// Positions stay what they are.
+template <class Problem, class Options>
+core::KeyUnits segment_units(const Problem& problem, const Options& options, int part, int parts) {
+  return units_of_part(problem.kv_heads * visible_segments(problem, options).count(), part, parts);
+}
+template <class Problem, class Options, class Sum>
+void run_segments(const Problem& problem, const Options& options, int part, int parts, Sum* partials) {
+  const VisibleSegments seen = visible_segments(problem, options);
+  const int segments = seen.count(), group = problem.query_heads / problem.kv_heads;
+  const ptrdiff_t row = partial_row_floats(problem.value_dim), unit_sums = ptrdiff_t(group) * problem.queries * row;
+  const core::KeyUnits units = segment_units(problem, options, part, parts);
+  for (int unit = units.first; unit < units.end; ++unit) {
+    const int head = unit / segments;
+    const WorkUnit work_unit = {0, problem.queries, head, 1, head * group, group};
+    Problem unit_problem = problem;
+    Options unit_options = options;
+    unit_problem.output.data = nullptr;
+    take_unit(unit_problem, work_unit, number_bytes(problem, options));
+    take_options(unit_options, work_unit);
+    unit_options.first_key = seen.segment(unit - head * segments) * segment_keys;
+    unit_options.partial = true;
+    unit_problem.keys = unit_options.first_key + at_most(problem.keys - unit_options.first_key, segment_keys);
+    unit_problem.output = {reinterpret_cast<decltype(unit_problem.output.data)>(partials + unit * unit_sums), group * row, row};
+    run(unit_problem, unit_options);
+  }
 }
 
 }  // namespace

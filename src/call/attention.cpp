@@ -82,14 +82,7 @@ void take_segment(Problem& problem, int segment) {
 
 }  // namespace
 
-void run_part(const Problem& problem, int part, int parts) {
-  const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
-  for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
-    Problem unit_problem = problem;
-    take_unit(unit_problem, work_unit);
-    run(unit_problem);
-  });
-}
+void run_part(const Problem& problem, int part, int parts) { run_units(problem, part, parts); }
 
 KeyUnits key_units(const Problem& problem, int part, int parts) {
   return units_of_part(problem.kv_heads * visible_segments(problem), part, parts);
@@ -103,8 +96,8 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
   for (int unit = units.first; unit < units.end; ++unit) {
     const int head = unit / segments;
     Problem unit_problem = problem;
-    unit_problem.output = {partials, 0, 0};  // stays there, whichever head is taken
-    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group});
+    unit_problem.output.data = nullptr;
+    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group}, number_bytes(problem));
     take_segment(unit_problem, unit - head * segments);
     unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
     sum_segment(unit_problem);
@@ -112,15 +105,6 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
 }
 
 namespace {
-
-template <class Call>
-void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
-  const auto token_work = [&](int token) {
-    const Visibility visibility = visibility_of(problem, options, token);
-    return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
-  };
-  for_each_unit(problem, part, parts, token_work, call);
-}
 
 // Calls with the state of each row of a part.
 template <class Call>
@@ -152,49 +136,14 @@ int next_key(const float* state) {
   return key;
 }
 
-void run_part(const Problem& problem, const Options& options, int part, int parts) {
-  const Formats formats = formats_of(options);
-  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
-    Problem unit_problem = problem;
-    Options unit_options = options;
-    take_unit(unit_problem, work_unit, formats);
-    take_unit_of_options(unit_options, work_unit);
-    run(unit_problem, unit_options);
-  });
-}
-
-namespace {
-
-// Leaves the keys of one segment, of which the call makes sums. Positions stay what they are.
-void take_segment(Problem& problem, Options& options, int segment) {
-  options.first_key = segment * segment_keys;
-  problem.keys = options.first_key + at_most(problem.keys - options.first_key, segment_keys);
-  options.partial = true;
-}
-
-}  // namespace
+void run_part(const Problem& problem, const Options& options, int part, int parts) { run_units(problem, options, part, parts); }
 
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {
-  return units_of_part(problem.kv_heads * visible_segments(problem, options).count(), part, parts);
+  return segment_units(problem, options, part, parts);
 }
 
 void run_key_part(const Problem& problem, const Options& options, int part, int parts, float* partials) {
-  const VisibleSegments seen = visible_segments(problem, options);
-  const int segments = seen.count(), group = problem.query_heads / problem.kv_heads;
-  const int row_floats = partial_row_floats(problem.value_dim);
-  const ptrdiff_t unit_floats = ptrdiff_t(group) * problem.queries * row_floats;
-  const KeyUnits units = key_units(problem, options, part, parts);
-  for (int unit = units.first; unit < units.end; ++unit) {
-    const int head = unit / segments;
-    const WorkUnit work_unit = {0, problem.queries, head, 1, head * group, group};
-    Problem unit_problem = problem;
-    Options unit_options = options;
-    take_unit(unit_problem, work_unit, formats_of(options));
-    take_unit_of_options(unit_options, work_unit);
-    take_segment(unit_problem, unit_options, seen.segment(unit - head * segments));
-    unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
-    run(unit_problem, unit_options);
-  }
+  run_segments(problem, options, part, parts, partials);
 }
 
 void add_key_parts(const Problem& problem, const Options& options, const float* partials) {
