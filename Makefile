@@ -12,7 +12,8 @@ TEST_OPT ?= -O1
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 FLAGS := -std=c++17 $(OPT) $(DEBUG) -ffp-contract=off $(WARNINGS) -Iinclude -MMD -MP $(EXTRA)
 
-LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/*/*.cpp))
+# Instruction sets, which take longest, are compiled first: no core waits for one of them in the end.
+LIBRARY := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard src/isa/*.cpp) $(filter-out src/isa/%,$(wildcard src/*/*.cpp)))
 MEASURES := $(patsubst %.cpp,$(BUILD)/%.o,bench/cases.cpp bench/machine.cpp)
 BENCH := $(BUILD)/bench/bench.o $(BUILD)/bench/sweep.o $(BUILD)/bench/options.o $(BUILD)/bench/integer.o $(BUILD)/bench/linear.o $(BUILD)/bench/tokens.o $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/peers/*.cpp)) $(MEASURES)
 APPLICATION := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard bench/app/*.cpp))
@@ -39,7 +40,7 @@ endef
 comma := ,
 define link
 @echo "  link    $@" >&2
-@$(CXX) $(FLAGS) $(filter %.o %.a,$^) $(1) -o $@
+@$(CXX) $(FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(1) -o $@
 endef
 
 $(BUILD)/%.o: %.cpp
@@ -117,7 +118,7 @@ run:
 	@sh tests/firmware/board.sh $(if $(BOARD_COUNTS),count,run) "$(TARGET)" build/$(TARGET).$(BOARD_PROGRAM) $(BOARD_ARGUMENTS)
 endif
 
-$(BUILD)/run: $(APPLICATION) $(BUILD)/libattend.a
+$(BUILD)/run: $(BUILD)/libattend.a $(APPLICATION)
 	$(call link)
 
 ## examples    programs to copy from, in bench/examples: a GPT-2 block, a Llama decoder on threads, an encoder batch in C99, calibration to 8 bits, a stream on a board
@@ -166,7 +167,7 @@ check:
 unit: $(BUILD)/unit
 	@$(BUILD)/unit $(ARGS)
 
-$(BUILD)/unit: $(TESTS) $(BUILD)/libattend.a
+$(BUILD)/unit: $(BUILD)/libattend.a $(TESTS)
 	$(call link,-lpthread)
 
 # doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.

@@ -7,15 +7,26 @@ accuracy_tests='errors*,app: at least*'
 
 # share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/result
 # the exit status and how many seconds it took. In these folders' names - stands for /.
+# PLACES= a folder: several calls side by side have so many places for workers together, and a worker waits for its place.
 share_out() {
   workers=$1 logs=$2
   shift 2
   while [ "$workers" -gt 0 ]; do
-    worker "$@" &
+    if [ -n "${PLACES:-}" ]; then in_place "$PLACES/$workers" "$@" & else worker "$@" & fi
     workers=$((workers - 1))
   done
   wait
 }
+
+# What a worker starts may share out work of its own, which does not wait.
+in_place() (
+  place=$1
+  shift
+  exec 8>"$place"
+  flock 8
+  unset PLACES
+  worker "$@" 8>&-
+)
 
 # Several of these run at a time. A folder can be made only once, and so each name has one worker.
 worker() {
