@@ -75,10 +75,9 @@ ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segme
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
     for (int token = 0; token < problem.queries; ++token) {
       const int count = seen(token);
-      for (int head = first_head; head < first_head + group; ++head) {
-        float* const output = element(problem.output, token, head);
-        call(token, head, output, add_row_segments<Isa>(kept, apart, count, problem.value_dim, output));
-        kept += row_floats;
+      float* output = element(problem.output, token, first_head);
+      for (int head = 0; head < group; ++head, kept += row_floats, output += problem.output.head_stride) {
+        call(token, first_head + head, output, add_row_segments<Isa>(kept, apart, count, problem.value_dim, output));
       }
     }
     kept += apart * (segments - 1);

@@ -14,8 +14,8 @@
 #include "../isa/chains.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
+#include "../kernel/vectors.h"
 #include "../numerics/formats.h"
-#include "linear_end.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
