@@ -191,9 +191,6 @@ inline ScoreUse score_use(const core::Options& options) {
   const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
   return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
 }
-inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
-inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }
-
 // Whether any score of whole panels is minus infinity.
 template <class Isa>
 bool any_masked(const float* scores, int count) {

@@ -51,7 +51,7 @@ void normalise_row(const core::Normalisation& n, const float* from, float* to, f
   float mean = 0.0f;
   if constexpr (layer) {
     const float sum =
-        sum_of_row<Isa>(from, n.width, 0.0f, [](Vec all, Vec x) ATTEND_INLINE_LAMBDA { return Isa::add(all, x); });
+        sum_of_row<Isa>(from, n.width, 0.0f, [&](Vec all, Vec x) ATTEND_INLINE_LAMBDA { return Isa::add(all, x); });
     // Through a multiply-add, because what is subtracted later must not be a product that a compiler could contract.
     mean = FloatArithmetic::fma(sum, reciprocal_width, 0.0f);
   }
