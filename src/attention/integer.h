@@ -148,8 +148,7 @@ class IntegerPipeline {
   // Rows of a tile on hosts, whose code is made for each number of them.
   ATTEND_NOINLINE void host_tile(int rows, int r, Row first, int key, int end) {
     IntegerTileRow at[Isa::tile_rows];
-    Row row = first;
-    for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
+    for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) { at[i] = {token, head}; });
     if (tiles_.takes_alone(rows_->count)) {
       for (int i = 0; i < rows; ++i) tiles_.add_keys_to_row(at[i], i, key, end, states_[i], sums(i));
       return;
@@ -162,12 +161,11 @@ class IntegerPipeline {
     const Query* query[Isa::tile_rows];
     IntegerTileRow at[Isa::tile_rows];
     const int bytes = core::integer_query_bytes(problem_.head_dim);
-    Row row = first;
-    for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) {
-      at[i] = {row.token, rows_->head * group_ + row.head};
-      query[i] = Isa::prepare(element(problem_.query, row.token, at[i].head), problem_.head_dim,
+    for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) {
+      at[i] = {token, head};
+      query[i] = Isa::prepare(element(problem_.query, token, head), problem_.head_dim,
                               IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
-    }
+    });
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       add_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
     }

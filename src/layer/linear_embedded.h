@@ -112,7 +112,7 @@ class EmbeddedLinear {
     chains.a = linear_.input + token * linear_.input_stride;
     chains.b_step = panels() ? panel_keys : 1;
     chains.b_stride = panels() ? 1 : linear_.weight_stride;
-    const int wide = columns_of(chains, !panels());
+    const int wide = chain_columns<Isa>(chains, !panels());
     for (chains.column = 0; chains.column < linear_.outputs; chains.column += wide) {
       chains.columns = at_most(linear_.outputs - chains.column, wide);
       chains.b = first_weight(chains.column);
@@ -137,12 +137,6 @@ class EmbeddedLinear {
     chains.a_scale = 1.0f;
     chains.to = to;
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
-  }
-
-  // The number of columns that one call of Isa::chains takes.
-  template <class Numbers>
-  static int columns_of(const ChainsOf<Numbers>& chains, bool apart) {
-    return widens<Numbers> ? Isa::widened_columns : Isa::columns(chains.rows, apart);
   }
 
   // That of an output and input 0.
@@ -187,7 +181,7 @@ class EmbeddedLinear {
       begin_tile(chains, to, token);
       chains.a = linear_.input + token * linear_.input_stride + input;
       chains.b = wide;
-      const int column_limit = columns_of(chains, !panels());
+      const int column_limit = chain_columns<Isa>(chains, !panels());
       for (int c = 0; c < columns; c += column_limit) {
         chains.column = output + c;
         chains.columns = at_most(columns - c, column_limit);
