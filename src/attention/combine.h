@@ -38,6 +38,13 @@ void store_partial_row(const float* sums, int value_dim, float denominator, floa
   to[value_dim + 1] = max;
 }
 
+// A row of a call without options: its output, or what is kept of its segment.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void end_row(const float* sums, int value_dim, float denominator, float max, bool divides, float* output) {
+  if (divides) return divide_row<Isa>(sums, value_dim, denominator, output);
+  store_partial_row<Isa>(sums, value_dim, denominator, max, output);
+}
+
 // The denominator of a row, and the maximum that it and the row's sums are relative to.
 struct RowTotal {
   float sum;

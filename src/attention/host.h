@@ -51,11 +51,7 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
 template <class Isa>
 ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, float denominator, float max, bool divides) {
   float* const output = element(problem.output, 0, head);
-  if (divides) {
-    divide_row<Isa>(output, problem.value_dim, denominator, output);
-  } else {
-    store_partial_row<Isa>(output, problem.value_dim, denominator, max, output);
-  }
+  end_row<Isa>(output, problem.value_dim, denominator, max, divides, output);
 }
 
 // One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step

@@ -39,8 +39,7 @@ struct IntegerWork {
   int32_t* sums;
 
   IntegerWork(const core::IntegerProblem& problem, const core::IntegerMemory& at)
-      : rows(at.rows), query(byte(problem) + at.query), sums(reinterpret_cast<int32_t*>(byte(problem) + at.sums)) {}
-  static char* byte(const core::IntegerProblem& problem) { return static_cast<char*>(problem.scratch); }
+      : rows(at.rows), query(at_memory<char>(problem, at.query)), sums(at_memory<int32_t>(problem, at.sums)) {}
 };
 
 template <class Isa, class Options>
@@ -68,7 +67,7 @@ class IntegerPipeline {
   ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[2 * config::integer_tile_rows];
-    states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(memory().states);
+    states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(problem_, memory().states);
     begin(many_segments_ ? 2 * rows.count : rows.count);
     if (keys_.has_states()) load_states();
     if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
@@ -173,7 +172,7 @@ class IntegerPipeline {
 
   ATTEND_ALWAYS_INLINE void add_chunk(int rows, const Query* const* query, const IntegerTileRow* at, int r, int chunk,
                                       int count) {
-    const Tile tile = at_memory<int32_t[integer_chunk]>(config::embedded ? 0 : memory().scores);
+    const Tile tile = at_memory<int32_t[integer_chunk]>(problem_, config::embedded ? 0 : memory().scores);
     uint32_t seen[Isa::tile_rows];
     uint32_t any = 0, all = ~0u;
     for (int i = 0; i < rows; ++i) {
@@ -183,7 +182,7 @@ class IntegerPipeline {
     }
     if (any == 0) return;
     const IntegerChunk source =
-        keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(memory().chunk));
+        keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(problem_, memory().chunk));
     with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
                                        tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
@@ -265,10 +264,6 @@ class IntegerPipeline {
 
   ATTEND_ALWAYS_INLINE core::IntegerMemory memory() const {
     return {problem_.row_block, problem_.key_block, problem_.head_dim, problem_.value_dim, many_segments_};
-  }
-  template <class Type>
-  Type* at_memory(ptrdiff_t offset) const {
-    return reinterpret_cast<Type*>(static_cast<char*>(problem_.scratch) + offset);
   }
   int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 

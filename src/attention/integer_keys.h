@@ -42,6 +42,12 @@ struct IntegerChunk {
   ptrdiff_t value_stride;
 };
 
+// A place in the work memory of a call.
+template <class Type>
+Type* at_memory(const core::IntegerProblem& problem, ptrdiff_t offset) {
+  return reinterpret_cast<Type*>(static_cast<char*>(problem.scratch) + offset);
+}
+
 // The options of a call that has none.
 struct NoIntegerOptions {};
 
