@@ -38,6 +38,13 @@ void store_partial_row(const float* sums, int value_dim, float denominator, floa
   to[value_dim + 1] = max;
 }
 
+// A row of a call without options: its output, or what is kept of its segment.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void end_row(const float* sums, int value_dim, float denominator, float max, bool divides, float* output) {
+  if (divides) return divide_row<Isa>(sums, value_dim, denominator, output);
+  store_partial_row<Isa>(sums, value_dim, denominator, max, output);
+}
+
 // The denominator of a row, and the maximum that it and the row's sums are relative to.
 struct RowTotal {
   float sum;
@@ -75,10 +82,9 @@ ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segme
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
     for (int token = 0; token < problem.queries; ++token) {
       const int count = seen(token);
-      for (int head = first_head; head < first_head + group; ++head) {
-        float* const output = element(problem.output, token, head);
-        call(token, head, output, add_row_segments<Isa>(kept, apart, count, problem.value_dim, output));
-        kept += row_floats;
+      float* output = element(problem.output, token, first_head);
+      for (int head = 0; head < group; ++head, kept += row_floats, output += problem.output.head_stride) {
+        call(token, first_head + head, output, add_row_segments<Isa>(kept, apart, count, problem.value_dim, output));
       }
     }
     kept += apart * (segments - 1);

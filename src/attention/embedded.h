@@ -147,7 +147,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
   ATTEND_HOT ATTEND_NOINLINE void chain(int key) {
     const int start = seen_.from & -panel_keys;
     const KeyRun run = keys_.run_at(key + start, seen_.to - start);
-    const bool whole = !Features::sources || run.count == seen_.to - start, cut = is_cut(key);
+    const bool whole = !Features::any || run.count == seen_.to - start, cut = is_cut(key);
     const bool masked = rows_.has_masks() || seen_.gap;
     const int first = run.place - start;
     if constexpr (Features::any) {

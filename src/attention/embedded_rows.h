@@ -233,11 +233,7 @@ class EmbeddedRows<Isa, NoFeatures> {
   template <bool divides>
   void finish(int r) const {
     const float denominator = has_total ? sums_[r][-2] : add_lanes<Isa>(lane_sums(r));
-    if constexpr (divides) {
-      divide_row<Isa>(output_[r], problem_.value_dim, denominator, output_[r]);
-    } else {
-      store_partial_row<Isa>(output_[r], problem_.value_dim, denominator, max(r), output_[r]);
-    }
+    end_row<Isa>(output_[r], problem_.value_dim, denominator, max(r), divides, output_[r]);
   }
 
   static constexpr bool has_states() { return false; }

@@ -4,19 +4,12 @@
 #ifndef ATTEND_ATTENTION_EMBEDDED_TILES_H
 #define ATTEND_ATTENTION_EMBEDDED_TILES_H
 
-#include "../isa/chains.h"
+#include "../kernel/tile_sizes.h"
 #include "embedded_keys.h"
 #include "embedded_rows.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
-
-// The number of columns that one call of Isa::chains takes.
-template <class Isa, class Number>
-constexpr int chain_columns(const ChainsOf<Number>& chains, bool apart) {
-  if constexpr (sizeof(Number) == sizeof(float)) return Isa::columns(chains.rows, apart);
-  return Isa::widened_columns;
-}
 
 // Without arrays, columns lie side by side: then the loops of floats for others are not there.
 template <class Isa, bool arrays, class Number>

@@ -5,11 +5,14 @@
 //     for each tile of rows:  scores -> score modifications -> weights -> weighted sum of values
 //     at the end of a segment: add its sums to the sums of the segments before it
 //   epilogue: divide by the denominators, or keep the states
+//
+// A masked key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So
+// values of blocks in which a row does not see a key between others are looked through once; where one is not finite, rows go
+// key by key.
 #ifndef ATTEND_ATTENTION_FEATURE_WALK_H
 #define ATTEND_ATTENTION_FEATURE_WALK_H
 
 #include "../kernel/epilogue.h"
-#include "masked_values.h"
 #include "row_block.h"
 #include "score_mod.h"
 
@@ -23,20 +26,19 @@ class FeatureWalk {
       : problem_(problem),
         options_(options),
         score_mod_(problem, options),
-        modifies_scores_(modifies_scores(options)),
-        has_masks_(has_masks(options)),
+        use_(score_use(options)),
         key_block_(problem.row_block > 1 ? at_most(problem.key_block, config::score_keys)
                                          : at_most(problem.key_block, decode_block(options))),
         rows_(problem, options, at),
-        values_(rows_, static_cast<QueryRow*>(static_cast<void*>(problem.scratch + at.query_rows))) {}
+        row_(static_cast<QueryRow*>(static_cast<void*>(problem.scratch + at.query_rows))) {}
 
   void run(const Rows& rows) {
     rows_.begin(rows, score_mod_.query_scale());
     rows_.for_each_row([&](int r, int token, int head) {
-      values_.row[r] = query_row(problem_, options_, token, head);
+      row_[r] = query_row(problem_, options_, token, head);
       score_mod_.begin(token, head);
     });
-    visibility_ = {values_.row[0].visibility, values_.row[rows.count - 1].visibility, shows_masked(options_)};
+    visibility_ = {row_[0].visibility, row_[rows.count - 1].visibility, shows_masked(options_)};
     walk_keys();
     end_rows();
   }
@@ -91,21 +93,21 @@ class FeatureWalk {
 
   // The number of keys from `key` on, in whole chains, that all rows see and whose scores stay as they are.
   int seen_by_all(int key, int key_limit) const {
-    if (modifies_scores_ || !all_in_range(key, visibility_)) return 0;
+    if (use_.modifies || !all_in_range(key, visibility_)) return 0;
     return at_most(key_limit, visibility_.earliest.end - key) & -chain_keys;
   }
 
   // Whether any row may see any key of a chain.
   bool is_needed(int key, int end) const {
     return visibility_.has_any(key, key + chain_keys) &&
-           (!has_masks_ || lets_any({0, rows_.rows.count}, key, at_most(end - key, chain_keys)));
+           (!use_.has_masks || lets_any({0, rows_.rows.count}, key, at_most(end - key, chain_keys)));
   }
 
   // Whether masks let any of the rows see any of some keys; scores of masked keys may be wanted all the same.
   ATTEND_NOINLINE bool lets_any(const RowTile& tile, int key, int count) const {
     if (visibility_.all) return true;
     for (int r = tile.r; r < tile.r + tile.rows; ++r) {
-      if (lets_any_through(options_, values_.row[r].visible, values_.row[r].bias, key, count)) return true;
+      if (lets_any_through(options_, row_[r].visible, row_[r].bias, key, count)) return true;
     }
     return false;
   }
@@ -146,7 +148,7 @@ class FeatureWalk {
   }
 
   ATTEND_NOINLINE void add_keys_to_tile(const RowTile& tile, KeyBlock& block) {
-    const QueryRow* const row = values_.row + tile.r;
+    const QueryRow* const row = row_ + tile.r;
     const BlockVisibility visibility = {row[0].visibility, row[tile.rows - 1].visibility, visibility_.all};
     int visible[Isa::tile_rows];  // of the block's keys, never falling
     for (int i = 0; i < tile.rows; ++i) visible[i] = at_least(at_most(row[i].visibility.end - block.key, block.to), 0);
@@ -154,10 +156,10 @@ class FeatureWalk {
     const int to = visibility.all ? block.to : visible[tile.rows - 1];
     int from = block.from;
     while (from < to && !visibility.has_any(block.key + from, block.key + from + panel_keys)) from += panel_keys;
-    if (from >= to || (has_masks_ && !lets_any(tile, block.key + from, to - from))) return;
+    if (from >= to || (use_.has_masks && !lets_any(tile, block.key + from, to - from))) return;
     Steps::score(tile.rows, rows_.query(tile.r), block.panels, from, to, rows_.scores);
     const bool gaps = modify_scores(tile, {block.key, from, to}, block.key_scales, visibility);
-    if (visible[tile.rows - 1] > from) values_.add(tile, block, from, visible, gaps, visibility_);
+    if (visible[tile.rows - 1] > from) add_values(tile, block, from, visible, gaps);
   }
 
   // Whether all rows see by position what the last one does from a key on.
@@ -168,24 +170,85 @@ class FeatureWalk {
   // Returns whether a row may not see a key between others.
   bool modify_scores(const RowTile& tile, const KeySpan& keys, const float* key_scales, const BlockVisibility& visibility) {
     const bool in_range = all_in_range(keys.key + keys.from, visibility);
-    if (!modifies_scores_ && key_scales == nullptr && in_range) return false;
-    score_mod_.apply(rows_.scores, values_.row + tile.r, tile.rows, keys, key_scales, !in_range);
+    if (!use_.modifies && key_scales == nullptr && in_range) return false;
+    score_mod_.apply(rows_.scores, row_ + tile.r, tile.rows, keys, key_scales, !in_range);
     // With many rows, some row does not see some key.
-    bool gaps = !in_range || (has_masks_ && rows_.rows.count > 2 * Isa::tile_rows);
-    for (int i = 0; !gaps && has_masks_ && i < tile.rows; ++i) {
+    bool gaps = !in_range || (use_.has_masks && rows_.rows.count > 2 * Isa::tile_rows);
+    for (int i = 0; !gaps && use_.has_masks && i < tile.rows; ++i) {
       gaps = any_masked<Isa>(rows_.scores + i * config::score_keys + keys.from, whole_panels(keys.to) - keys.from);
     }
     return gaps;
   }
 
+  // Takes a tile's scores of the keys from `from` on, whole panels. Row i sees the keys below visible[i]. With gaps some of
+  // these are masked; their score is -inf.
+  void add_values(const RowTile& tile, KeyBlock& block, int from, const int* visible, bool gaps) {
+    const int r = tile.r, count = tile.rows, to = visible[count - 1];
+    int seen[Isa::tile_rows];
+    float before[Isa::tile_rows];
+    for (int i = 0; i < count; ++i) {
+      seen[i] = at_least(visible[i] - from, 0);
+      before[i] = rows_.sums.softmax[r + i].max;
+    }
+    const Sums sums = rows_.sums.of_segment(r, true);
+    Steps::softmax(count, rows_.scores + from, seen, rows_.sums.softmax + r, rows_.sums.lane_sums(r), sums);
+    for (int i = 0; i < count && rows_.has_states(); ++i) rows_.sums.move_chain(r + i, before[i]);
+    const bool by_keys = gaps && !rows_.keys.are_finite(block, visibility_);
+    if (visible[0] != to) rows_.keys.widen_values(block, visibility_);
+
+    // Chains of which this call has only a part go key by key too.
+    const int begin = visibility_.earliest.begin;
+    const auto is_whole = [&](int chain) {
+      return !by_keys &&
+             (!rows_.has_states() || (block.key + chain >= begin && block.key + chain + chain_keys <= problem_.keys));
+    };
+    int k = at_least(from, begin - block.key);
+    for (int next; k < to; k = next) {
+      const int chain = k & -chain_keys;
+      next = chain + chain_keys;
+      if (!is_whole(chain)) {
+        rows_.keys.widen_values(block, visibility_);
+        add_by_keys(tile, block, k, at_most(next, to));
+        continue;
+      }
+      while (next < to && is_whole(next)) next += chain_keys;
+      next = at_most(next, to);
+      if (block.value_scales != nullptr) rows_.scale_weights(count, k & -panel_keys, next, block.value_scales);
+      for (int i = 0; i < count; ++i) seen[i] = at_most(at_least(visible[i] - k, 0), next - k);
+      Values values = block.values;
+      values.data = moved(static_cast<const float*>(values.data), k * values.stride, values.format);
+      values.first_chain = chain + chain_keys - k;
+      Steps::value(count, rows_.scores + k, values, seen, sums);
+    }
+  }
+
+  // Values of keys begin ... end - 1, of one chain, for rows by themselves, without the keys that they do not see. The chain
+  // stays open where the next call goes on with it.
+  ATTEND_NOINLINE void add_by_keys(const RowTile& tile, const KeyBlock& block, int begin, int end) {
+    const float* const values = static_cast<const float*>(block.values.data);
+    const int chain_end = block.key + (begin & -chain_keys) + chain_keys;
+    const float* weights = rows_.scores;
+    for (int r = tile.r; r < tile.r + tile.rows; ++r, weights += config::score_keys) {
+      float* const chain = rows_.sums.chain(r);
+      if (!rows_.has_states()) fill_row<Isa>(0.0f, problem_.value_dim, chain);
+      for (int j = begin; j < end; ++j) {
+        const int key = block.key + j;
+        if (!row_[r].visibility.has(key)) continue;
+        if (magnitude(weights[j]) == 0 && !is_let_through(problem_, options_, row_[r].token, row_[r].head, key)) continue;
+        const float weight = block.value_scales == nullptr ? weights[j] : weights[j] * block.value_scales[j];
+        multiply_add_row<Isa>(values + j * block.values.stride, problem_.value_dim, Isa::broadcast(weight), chain, chain);
+      }
+      if (!rows_.has_states() || chain_end <= problem_.keys) rows_.sums.end_chain(r);
+    }
+  }
+
   const core::Problem& problem_;
   const core::Options& options_;
   const ScoreMod<Isa> score_mod_;
-  const bool modifies_scores_;
-  const bool has_masks_;
+  const ScoreUse use_;
   const int key_block_;
   Walked rows_;
-  MaskedValues<Isa> values_;
+  QueryRow* const row_;           // [rows]
   BlockVisibility visibility_{};  // of the block's rows
 };
 

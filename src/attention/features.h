@@ -1,7 +1,7 @@
 // The features of a call beyond core::Problem, as compile-time policies of the pipelines.
 //
 // A plain call is the call with none of it: the pipelines ask `if constexpr`, so that it has not one instruction more. Each
-// set is an object of its own (backend_<isa>.cpp, backend_<isa>_options.cpp), so that a program holds only what it calls.
+// set has entry points of its own, so that a program holds only what it calls.
 #ifndef ATTEND_ATTENTION_FEATURES_H
 #define ATTEND_ATTENTION_FEATURES_H
 
@@ -11,10 +11,8 @@ namespace attend::ATTEND_ISA {
 namespace {
 
 struct NoFeatures {
-  static constexpr bool any = false;
-  static constexpr bool visibility = false;  // windows, sink tokens
+  static constexpr bool any = false;         // windows, sink tokens, other number formats than float32, scales, rings, pages
   static constexpr bool score_mods = false;  // soft cap, biases, masks, scores as a result
-  static constexpr bool sources = false;     // other number formats than float32, scales of keys and values, rings, pages
   static constexpr bool states = false;      // keys in several calls
 
   // For the embedded form:
@@ -25,9 +23,7 @@ struct NoFeatures {
 
 struct AllFeatures : NoFeatures {
   static constexpr bool any = true;
-  static constexpr bool visibility = true;
   static constexpr bool score_mods = true;
-  static constexpr bool sources = true;
   static constexpr bool states = true;
 };
 
@@ -35,8 +31,6 @@ struct AllFeatures : NoFeatures {
 template <core::Format of_cache, bool single_rows>
 struct CacheFeatures : NoFeatures {
   static constexpr bool any = true;
-  static constexpr bool visibility = true;
-  static constexpr bool sources = true;
   static constexpr bool arrays = false;
   static constexpr bool one_row = single_rows;
   static constexpr core::Format format = of_cache;

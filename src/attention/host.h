@@ -44,18 +44,14 @@ ATTEND_ALWAYS_INLINE void short_values(const core::Problem& problem, int head, c
   } else if (dims <= value_vecs<Isa, float>(1) * Isa::lanes) {
     value_columns<Isa, float, 1>(weights, {data, stride, chain_keys}, &keys, sums, 0, dims);
   } else {
-    value_tiles<Isa>(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
+    Tiles<Isa>::value(1, weights, {data, core::Format::float32, stride, chain_keys}, &keys, sums);
   }
 }
 
 template <class Isa>
 ATTEND_ALWAYS_INLINE void end_short(const core::Problem& problem, int head, float denominator, float max, bool divides) {
   float* const output = element(problem.output, 0, head);
-  if (divides) {
-    divide_row<Isa>(output, problem.value_dim, denominator, output);
-  } else {
-    store_partial_row<Isa>(output, problem.value_dim, denominator, max, output);
-  }
+  end_row<Isa>(output, problem.value_dim, denominator, max, divides, output);
 }
 
 // One token of some heads over at most a panel of keys each, side by side: each step of one head alone would wait for the step

@@ -39,8 +39,7 @@ struct IntegerWork {
   int32_t* sums;
 
   IntegerWork(const core::IntegerProblem& problem, const core::IntegerMemory& at)
-      : rows(at.rows), query(byte(problem) + at.query), sums(reinterpret_cast<int32_t*>(byte(problem) + at.sums)) {}
-  static char* byte(const core::IntegerProblem& problem) { return static_cast<char*>(problem.scratch); }
+      : rows(at.rows), query(at_memory<char>(problem, at.query)), sums(at_memory<int32_t>(problem, at.sums)) {}
 };
 
 template <class Isa, class Options>
@@ -68,7 +67,7 @@ class IntegerPipeline {
   ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
     IntegerSoftmaxState tile_states[2 * config::integer_tile_rows];
-    states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(memory().states);
+    states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(problem_, memory().states);
     begin(many_segments_ ? 2 * rows.count : rows.count);
     if (keys_.has_states()) load_states();
     if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
@@ -148,8 +147,7 @@ class IntegerPipeline {
   // Rows of a tile on hosts, whose code is made for each number of them.
   ATTEND_NOINLINE void host_tile(int rows, int r, Row first, int key, int end) {
     IntegerTileRow at[Isa::tile_rows];
-    Row row = first;
-    for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) at[i] = {row.token, rows_->head * group_ + row.head};
+    for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) { at[i] = {token, head}; });
     if (tiles_.takes_alone(rows_->count)) {
       for (int i = 0; i < rows; ++i) tiles_.add_keys_to_row(at[i], i, key, end, states_[i], sums(i));
       return;
@@ -162,12 +160,11 @@ class IntegerPipeline {
     const Query* query[Isa::tile_rows];
     IntegerTileRow at[Isa::tile_rows];
     const int bytes = core::integer_query_bytes(problem_.head_dim);
-    Row row = first;
-    for (int i = 0; i < rows; ++i, row = row_after(row, 1, group_)) {
-      at[i] = {row.token, rows_->head * group_ + row.head};
-      query[i] = Isa::prepare(element(problem_.query, row.token, at[i].head), problem_.head_dim,
+    for_each_row({rows_->head, first, rows}, group_, [&](int i, int token, int head) {
+      at[i] = {token, head};
+      query[i] = Isa::prepare(element(problem_.query, token, head), problem_.head_dim,
                               IntegerQueryMemory{work_.query + r * bytes, work_.query + (r + i) * bytes, i, rows});
-    }
+    });
     for (int chunk = key & -integer_chunk; chunk < end; chunk += integer_chunk) {
       add_chunk(rows, query, at, r, chunk, at_most(end - chunk, integer_chunk));
     }
@@ -175,7 +172,7 @@ class IntegerPipeline {
 
   ATTEND_ALWAYS_INLINE void add_chunk(int rows, const Query* const* query, const IntegerTileRow* at, int r, int chunk,
                                       int count) {
-    const Tile tile = at_memory<int32_t[integer_chunk]>(config::embedded ? 0 : memory().scores);
+    const Tile tile = at_memory<int32_t[integer_chunk]>(problem_, config::embedded ? 0 : memory().scores);
     uint32_t seen[Isa::tile_rows];
     uint32_t any = 0, all = ~0u;
     for (int i = 0; i < rows; ++i) {
@@ -185,7 +182,7 @@ class IntegerPipeline {
     }
     if (any == 0) return;
     const IntegerChunk source =
-        keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(memory().chunk));
+        keys_.rows(rows_->head, chunk, count, config::embedded ? nullptr : at_memory<int8_t>(problem_, memory().chunk));
     with_rows<Kernels, Isa::tile_rows>(rows, ScoreKernels(), query, source.keys, source.key_stride, count, problem_.head_dim,
                                        tile);
     if constexpr (has_options) keys_.modify(rows, tile, rows_->head, chunk, count);
@@ -267,10 +264,6 @@ class IntegerPipeline {
 
   ATTEND_ALWAYS_INLINE core::IntegerMemory memory() const {
     return {problem_.row_block, problem_.key_block, problem_.head_dim, problem_.value_dim, many_segments_};
-  }
-  template <class Type>
-  Type* at_memory(ptrdiff_t offset) const {
-    return reinterpret_cast<Type*>(static_cast<char*>(problem_.scratch) + offset);
   }
   int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 

@@ -216,23 +216,21 @@ class IntegerHostTiles {
         return;
       }
     }
-    const IntegerChunk rows = keys_.rows(kv_head_, chunk, count, at_memory<int8_t>(at_.chunk));
+    const IntegerChunk rows = keys_.rows(kv_head_, chunk, count, at_memory<int8_t>(problem_, at_.chunk));
     Isa::pack_keys(rows.keys, rows.key_stride, count, problem_.head_dim, packed_keys(chunk));
     Isa::pack_values(rows.values, rows.value_stride, count, problem_.value_dim, packed_values(chunk));
   }
 
   const core::ScoreScale& score_scale(int head) const { return problem_.score_scales[head * problem_.score_scale_stride]; }
-  template <class Type>
-  Type* at_memory(ptrdiff_t offset) const {
-    return reinterpret_cast<Type*>(static_cast<char*>(problem_.scratch) + offset);
+  Tile scores() const { return at_memory<int32_t[integer_chunk]>(problem_, at_.scores); }
+  void* query(int r) const {
+    return at_memory<void>(problem_, at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim));
   }
-  Tile scores() const { return at_memory<int32_t[integer_chunk]>(at_.scores); }
-  void* query(int r) const { return at_memory<void>(at_.query + ptrdiff_t(r) * core::integer_query_bytes(problem_.head_dim)); }
   int8_t* packed_keys(int chunk) const {
-    return at_memory<int8_t>(at_.keys + ptrdiff_t(chunk - block_) * ((problem_.head_dim + 3) / 4 * 4));
+    return at_memory<int8_t>(problem_, at_.keys + ptrdiff_t(chunk - block_) * ((problem_.head_dim + 3) / 4 * 4));
   }
   int16_t* packed_values(int chunk) const {
-    return at_memory<int16_t>(at_.values + ptrdiff_t(chunk - block_) * ((problem_.value_dim + 15) / 16 * 32));
+    return at_memory<int16_t>(problem_, at_.values + ptrdiff_t(chunk - block_) * ((problem_.value_dim + 15) / 16 * 32));
   }
 
   const core::IntegerProblem& problem_;

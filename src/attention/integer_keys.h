@@ -42,6 +42,12 @@ struct IntegerChunk {
   ptrdiff_t value_stride;
 };
 
+// A place in the work memory of a call.
+template <class Type>
+Type* at_memory(const core::IntegerProblem& problem, ptrdiff_t offset) {
+  return reinterpret_cast<Type*>(static_cast<char*>(problem.scratch) + offset);
+}
+
 // The options of a call that has none.
 struct NoIntegerOptions {};
 
@@ -64,8 +70,8 @@ class IntegerKeys {
   // The keys that a block goes over, from the first that its first row sees to the last that its last one does. A call into
   // states goes over all of its own: the open segment of a state must end where segments do, whatever is seen then.
   int begin(int token) const {
-    if (has_states()) return first_key_of_states();
     if constexpr (has_options) {
+      if (has_states()) return first_key(options_);
       const Visibility by = visibility_of(problem_, options_, token);
       return by.sink_tokens > by.begin ? by.begin : at_least(by.first, by.begin);
     }
@@ -103,11 +109,9 @@ class IntegerKeys {
                       (~first_bits(by.first - chunk) | first_bits(by.sink_tokens - chunk)) & ~first_bits(by.begin - chunk);
       if (options_.visible.data != nullptr && bits != 0) {
         const ptrdiff_t mask = mask_row(options_.visible, token, head) + chunk;
-        const uint8_t* bytes = static_cast<const uint8_t*>(options_.visible.data);
         bits &= first_bits(options_.visible.keys - chunk);
         for (int k = 0; k < integer_chunk; ++k) {
-          if ((bits >> k & 1) == 0) continue;
-          if (options_.visible_bits ? !bit_of(bytes, mask + k) : bytes[mask + k] == 0) bits &= ~(1u << k);
+          if ((bits >> k & 1) != 0 && !is_shown(options_, mask + k)) bits &= ~(1u << k);
         }
       }
       return bits;
@@ -161,10 +165,6 @@ class IntegerKeys {
     return (score >> 15) * scale + int32_t((uint32_t(score) & 0x7fffu) * scale >> 15);
   }
 
-  int first_key_of_states() const {
-    if constexpr (has_options) return first_key(options_);
-    return 0;
-  }
   // Where a chunk of keys lies.
   int slot(int chunk) const {
     if constexpr (has_options) {

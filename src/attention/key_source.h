@@ -53,7 +53,7 @@ class KeySource {
     if (problem_.key.data == nullptr || problem_.value.data == nullptr) return;  // there are no keys
     keys_of_head_ = moved(problem_.key.data, head * problem_.key.head_stride, key_format());
     values_of_head_ = moved(problem_.value.data, head * problem_.value.head_stride, value_format());
-    if constexpr (Features::sources) {
+    if constexpr (Features::any) {
       const auto scales_of_head = [head](const float* scales, ptrdiff_t stride) {
         return scales == nullptr ? nullptr : scales + head * stride;
       };
@@ -73,7 +73,7 @@ class KeySource {
     made.in_place = in_place(key, from, to, visibility);
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
-    const bool few_rows = Features::sources && rows <= widened_rows && made.in_place;
+    const bool few_rows = Features::any && rows <= widened_rows && made.in_place;
     const bool widened_keys = few_rows && problem_.key_panels && key_format() != core::Format::float32;
     const bool widened_values = few_rows && value_format() != core::Format::float32;
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
@@ -103,34 +103,22 @@ class KeySource {
   }
 
  private:
-  core::Format key_format() const {
-    if constexpr (Features::sources) return options_.key_format;
-    return core::Format::float32;
-  }
-  core::Format value_format() const {
-    if constexpr (Features::sources) return options_.value_format;
-    return core::Format::float32;
-  }
+  core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
+  core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
   // Position of the first key of an array.
-  int origin() const {
-    if constexpr (Features::sources) return options_.origin;
-    return 0;
-  }
-  int slot_of(int key) const {
-    if constexpr (Features::sources) return ATTEND_ISA::slot_of(options_.paging, problem_.keys, key);
-    return key;
-  }
+  int origin() const { return Features::any ? options_.origin : 0; }
+  int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
 
   // Whether the panels of some keys lie one after another, and none is one that nobody sees, which may be gone.
   bool in_place(int key, int from, int to, const BlockVisibility& visibility) const {
-    if constexpr (!Features::sources) return true;
+    if constexpr (!Features::any) return true;
     const int panel = (key + from) / panel_keys, panels = (whole_panels(to) - from) / panel_keys;
     return run_length(options_.paging, keys_taken(options_.paging, problem_.keys), panel, panels) >= panels &&
            visibility.has_all_panels(key + from, key + to);
   }
 
   bool is_seen(int panel, const BlockVisibility& visibility) const {
-    return !Features::visibility || visibility.has_any(panel, panel + panel_keys);
+    return !Features::any || visibility.has_any(panel, panel + panel_keys);
   }
 
   // The panels of a cache where they lie.
@@ -210,7 +198,7 @@ class KeySource {
 
   // Scales of a block's keys or values, for whole panels; null if there are none.
   const float* scales(const float* of_head, const Block& block, const BlockVisibility& visibility, float* work) const {
-    if (!Features::sources || of_head == nullptr) return nullptr;
+    if (!Features::any || of_head == nullptr) return nullptr;
     if (block.to % panel_keys == 0 && block.key + block.from >= origin() && block.in_place) {
       return of_head + (block.slot - origin());
     }

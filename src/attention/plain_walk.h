@@ -69,11 +69,7 @@ class PlainWalk {
     rows_.for_each_row([&](int r, int token, int head) {
       float* const output = element(problem_.output, token, head);
       const auto result = rows_.sums.result(r, output, sees_segment(token, last_segment));
-      if (divides) {
-        divide_row<Isa>(result.sums, problem_.value_dim, result.denominator, output);
-      } else {
-        store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, rows_.sums.softmax[r].max, output);
-      }
+      end_row<Isa>(result.sums, problem_.value_dim, result.denominator, rows_.sums.softmax[r].max, divides, output);
     });
   }
 

@@ -75,7 +75,7 @@ struct RowBlock {
     const Sums of_segment = sums.of_segment(tile.r, block.begun);
     Steps::score(tile.rows, query(tile.r), block.panels, 0, visible_keys, scores);
     Steps::softmax(tile.rows, scores, visible, sums.softmax + tile.r, sums.lane_sums(tile.r), of_segment);
-    if (Features::sources && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);
+    if (Features::any && block.value_scales != nullptr) scale_weights(tile.rows, 0, visible_keys, block.value_scales);
     Steps::value(tile.rows, scores, block.values, visible, of_segment);
   }
 
@@ -102,7 +102,7 @@ struct RowBlock {
  private:
   // A query where it lies, or widened to `work`.
   const float* query_as_floats(ptrdiff_t at, float* work) const {
-    if constexpr (!Features::sources) return problem.query.data + at;
+    if constexpr (!Features::any) return problem.query.data + at;
     const float* const from = moved(problem.query.data, at, options.query_format);
     if (options.query_format == core::Format::float32) return from;
     widen_row<Isa>(options.query_format, from, problem.head_dim, work);

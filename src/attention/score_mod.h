@@ -73,18 +73,16 @@ ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count
       Isa::store(at, biased<Isa>(Isa::load(at), Isa::load(bias + k + i * Isa::lanes)));
     }
   }
-  for_each_vector<Isa>(count - k, [&](int i, int step_size) {
-    const typename Isa::Vec score = load_some<Isa>(scores + k + i, step_size);
-    store_some<Isa>(scores + k + i, biased<Isa>(score, load_some<Isa>(bias + k + i, step_size)), step_size);
+  map_row<Isa>(scores + k, count - k, scores + k, [&](typename Isa::Vec score, int i, int lanes) {
+    return biased<Isa>(score, load_some<Isa>(bias + k + i, lanes));
   });
 }
 
 template <class Isa>
 void mask_by_bias(float* scores, const float* bias, int count) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
-  for_each_vector<Isa>(count, [&](int k, int step_size) {
-    const typename Isa::Vec score = load_some<Isa>(scores + k, step_size);
-    store_some<Isa>(scores + k, Isa::where_equal(load_some<Isa>(bias + k, step_size), lowest, lowest, score), step_size);
+  map_row<Isa>(scores, count, scores, [&](typename Isa::Vec score, int k, int lanes) {
+    return Isa::where_equal(load_some<Isa>(bias + k, lanes), lowest, lowest, score);
   });
 }
 
@@ -92,9 +90,7 @@ template <class Isa>
 void add_same_bias(float* scores, float bias, int count) {
   if (bits_to<uint32_t>(bias) == minus_infinity) return fill_row<Isa>(bias, count, scores);
   const typename Isa::Vec unit = Isa::broadcast(log2_e), b = Isa::broadcast(bias);
-  for_each_vector<Isa>(count, [&](int k, int step_size) {
-    store_some<Isa>(scores + k, Isa::fma(b, unit, load_some<Isa>(scores + k, step_size)), step_size);
-  });
+  map_row<Isa>(scores, count, scores, [&](typename Isa::Vec score, int, int) { return Isa::fma(b, unit, score); });
 }
 
 // scores[k] += slope * (distance + k)
@@ -104,9 +100,9 @@ void add_slope(float* scores, float slope, int64_t distance, int count) {
   if (distance >= -(1 << 22) && distance < (1 << 22)) {  // sums are exact
     const typename Isa::Vec by = Isa::broadcast(factor), step = Isa::broadcast(float(Isa::lanes));
     typename Isa::Vec far = Isa::sub(Isa::add(Isa::broadcast(whole_to_float(distance)), Isa::load(lane_numbers)), step);
-    for_each_vector<Isa>(count, [&](int k, int step_size) {
+    map_row<Isa>(scores, count, scores, [&](typename Isa::Vec score, int, int) {
       far = Isa::add(far, step);
-      store_some<Isa>(scores + k, Isa::fma(by, far, load_some<Isa>(scores + k, step_size)), step_size);
+      return Isa::fma(by, far, score);
     });
   } else {
     for (int k = 0; k < count; ++k) scores[k] = Scalar::fma(factor, whole_to_float(distance + k), scores[k]);
@@ -191,9 +187,6 @@ inline ScoreUse score_use(const core::Options& options) {
   const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
   return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
 }
-inline bool modifies_scores(const core::Options& options) { return score_use(options).modifies; }
-inline bool has_masks(const core::Options& options) { return score_use(options).has_masks; }
-
 // Whether any score of whole panels is minus infinity.
 template <class Isa>
 bool any_masked(const float* scores, int count) {
@@ -257,7 +250,7 @@ class ScoreMod {
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
         mask_by_bias<Isa>(row, bias + at.bias, there);
-        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+        mask_between(row, there, keys);
       });
     }
     const bool weights = shows(core::Scores::weights);  // finish_weights goes on from there
@@ -303,7 +296,7 @@ class ScoreMod {
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
         add_biases<Isa>(row, bias + at.bias, there);
-        if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+        mask_between(row, there, keys);
       });
     }
     if (options_.relative != nullptr) {
@@ -329,7 +322,7 @@ class ScoreMod {
       } else {
         mask_by_bytes<Isa>(row, visible + (at.visible + key), there);
       }
-      if (there < keys) fill_row<Isa>(-__builtin_inff(), keys - there, row + there);
+      mask_between(row, there, keys);
     });
   }
 

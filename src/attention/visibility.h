@@ -64,8 +64,7 @@ struct BlockVisibility {
   bool all;             // masked keys count too
 
   bool has_any(int key, int to) const {
-    const int low = at_least(key, earliest.begin), high = at_most(to, latest.end);
-    return all || (low < high && (high > earliest.first || low < latest.sink_tokens));
+    return all || Visibility{earliest.begin, earliest.first, latest.end, latest.sink_tokens}.has_any(key, to);
   }
   // Whether any row sees some of each panel of keys, where it sees some of the first and of the last.
   bool has_all_panels(int key, int to) const {
@@ -131,6 +130,13 @@ inline ptrdiff_t mask_row(const core::Mask& mask, int token, int head) {
 
 inline bool bit_of(const uint8_t* bytes, ptrdiff_t n) { return (bytes[n >> 3] >> (n & 7) & 1) != 0; }
 
+// Whether the boolean mask shows the key of its n-th number.
+template <class Options>
+bool is_shown(const Options& options, ptrdiff_t n) {
+  const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data);
+  return options.visible_bits ? bit_of(bytes, n) : bytes[n] != 0;
+}
+
 // Where a key's number in the table of relative positions is.
 inline int relative_index(const core::Options& options, int64_t distance) {
   if (distance < -options.relative_left) distance = -options.relative_left;
@@ -151,11 +157,8 @@ bool lets_any_through(const core::Mask& mask, int key, int count, IsSeen is_seen
 
 // Whether a row of the masks lets any of some keys through; biases by position are not looked at.
 inline bool lets_any_through(const core::Options& options, ptrdiff_t visible_row, ptrdiff_t bias_row, int key, int count) {
-  const uint8_t* visible = static_cast<const uint8_t*>(options.visible.data);
   const float* bias = static_cast<const float*>(options.bias.data);
-  const auto is_visible = [&](int k) {
-    return options.visible_bits ? bit_of(visible, visible_row + k) : visible[visible_row + k] != 0;
-  };
+  const auto is_visible = [&](int k) { return is_shown(options, visible_row + k); };
   return lets_any_through(options.visible, key, count, is_visible) && lets_any_through(options.bias, key, count, [&](int k) {
            return bits_to<uint32_t>(bias[bias_row + k]) != minus_infinity;
          });
@@ -165,9 +168,7 @@ inline bool lets_any_through(const core::Options& options, ptrdiff_t visible_row
 inline bool is_let_through(const core::Problem& problem, const core::Options& options, int token, int head, int key) {
   if (options.visible.data != nullptr) {
     if (key >= options.visible.keys) return false;
-    const ptrdiff_t at = mask_row(options.visible, token, head) + key;
-    const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data);
-    if (options.visible_bits ? !bit_of(bytes, at) : bytes[at] == 0) return false;
+    if (!is_shown(options, mask_row(options.visible, token, head) + key)) return false;
   }
   if (options.bias.data != nullptr) {
     if (key >= options.bias.keys) return false;

@@ -23,6 +23,13 @@ constexpr bool widens = sizeof(Number) < sizeof(float);
 
 constexpr int widened_rows = 4;  // the most rows of a tile that widens numbers in registers
 
+// The number of columns that one call of Isa::chains takes.
+template <class Isa, class Number>
+constexpr int chain_columns(const ChainsOf<Number>& chains, bool apart) {
+  if constexpr (widens<Number>) return Isa::widened_columns;
+  return Isa::columns(chains.rows, apart);
+}
+
 // The rows of the next kernel, of `left` rows. Three rows of other formats go as two and one: a kernel more for each format is
 // not worth it.
 template <class Isa, class Number>

@@ -1,6 +1,6 @@
 // The micro-kernels as the pipeline calls them: for a tile of `rows` rows, a number that is known at run time.
 //
-//   for each tile of rows:   score_tiles, softmax_tiles, value_tiles
+//   for each tile of rows:   Tiles::score, Tiles::softmax, Tiles::value
 //
 // Each picks the kernel for that number of rows; a jump a tile costs nothing beside the thousands of cycles of the tile.
 #ifndef ATTEND_KERNEL_TILES_H
@@ -54,30 +54,6 @@ struct FewScoreKernels {
   }
 };
 
-// scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
-//   query   [rows][head_dim], scaled
-//   panels  of key 0; for other formats than float32 there are at most widened_rows rows
-//   from    a whole number of panels
-//   scores  of key 0: [rows][score_keys], or as many as there are for one row
-template <class Isa>
-void score_tiles(int rows, const float* query, const Panels& panels, int from, int to, float* scores) {
-  switch (panels.format) {
-    case core::Format::float16:
-      return score_panels<Isa, Half>(rows, query, panels, from, to, scores);
-    case core::Format::bfloat16:
-      return score_panels<Isa, Bfloat>(rows, query, panels, from, to, scores);
-    case core::Format::int8:
-      return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
-    case core::Format::float32:
-      break;
-  }
-  if (panels.width == few_panel_keys) {
-    return for_each_kernel<Isa, float>(rows, FewScoreKernels<Isa>{query, panels, scores});
-  }
-  const int at_once = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
-  for (; from < to; from += at_once) score_panels<Isa, float>(rows, query, panels, from, at_most(from + at_once, to), scores);
-}
-
 template <class Isa>
 struct SoftmaxKernels {
   float* scores;
@@ -93,22 +69,6 @@ struct SoftmaxKernels {
                                     sums_from(sums, r));
   }
 };
-
-// Replaces scores by weights relative to the rows' running maxima, raises these where a score is much higher, and adds the
-// weights to the denominators' partial sums: online_softmax.h.
-//   scores     [rows][score_keys]
-//   visible    [rows], never falling: how many of the keys a row sees; not all 0
-//   states     [rows]
-//   lane_sums  [rows][16]
-//   sums       [rows][value_dim], which follow the maxima; if they have not begun, the lane sums have not either
-template <class Isa>
-void softmax_tiles(int rows, float* scores, const int* visible, SoftmaxState* states, float* lane_sums, Sums sums) {
-  const SoftmaxKernels<Isa> kernels = {scores, visible, states, lane_sums, sums};
-  for (int r = 0, at_once; r < rows; r += at_once) {
-    at_once = Isa::softmax_rows(rows - r);
-    with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(at_once, kernels, r);
-  }
-}
 
 template <class Isa, class Number>
 struct ValueKernels {
@@ -158,29 +118,74 @@ ATTEND_ALWAYS_INLINE bool takes_all_chains(int rows, int dims) {
          dims <= value_vecs<Isa, Number>(rows) * Isa::lanes;
 }
 
-// sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one of
-// each chain_keys, added up in ascending order. A row that sees none of a chain's keys adds zero.
-//   weights  [rows][score_keys], or as many as there are for one row
-//   values   for other formats than float32, at most widened_rows rows that see the same keys
-//   visible  [rows], never falling; not all 0
-//   sums     [rows][value_dim]
+// The steps of a tile, which calls with and without features share.
 template <class Isa>
-void value_tiles(int rows, const float* weights, const Values& values, const int* visible, Sums sums) {
-  const int keys = visible[rows - 1], dims = sums.value_dim;
-  const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
-                                                              : takes_all_chains<Isa, Half>(rows, dims);
-  if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
-  Values chain = values;
-  int in_chain[Isa::tile_rows];
-  for (int k = 0, end; k < keys; k = end) {
-    end = at_most(k + chain.first_chain, keys);
-    for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
-    value_chain_of<Isa>(rows, weights + k, chain, in_chain, sums);
-    chain.data = moved(static_cast<const float*>(chain.data), (end - k) * chain.stride, chain.format);
-    chain.first_chain = chain_keys;
-    sums.begun = true;
+struct Tiles {
+  // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
+  //   query   [rows][head_dim], scaled
+  //   panels  of key 0; for other formats than float32 there are at most widened_rows rows
+  //   from    a whole number of panels
+  //   scores  of key 0: [rows][score_keys], or as many as there are for one row
+  ATTEND_HOT ATTEND_NOINLINE static void score(int rows, const float* query, const Panels& panels, int from, int to,
+                                               float* scores) {
+    switch (panels.format) {
+      case core::Format::float16:
+        return score_panels<Isa, Half>(rows, query, panels, from, to, scores);
+      case core::Format::bfloat16:
+        return score_panels<Isa, Bfloat>(rows, query, panels, from, to, scores);
+      case core::Format::int8:
+        return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
+      case core::Format::float32:
+        break;
+    }
+    if (panels.width == few_panel_keys) {
+      return for_each_kernel<Isa, float>(rows, FewScoreKernels<Isa>{query, panels, scores});
+    }
+    const int at_once = kernel_rows<Isa, float>(rows) == rows ? to : shared_keys;
+    for (; from < to; from += at_once) score_panels<Isa, float>(rows, query, panels, from, at_most(from + at_once, to), scores);
   }
-}
+
+  // Replaces scores by weights relative to the rows' running maxima, raises these where a score is much higher, and adds the
+  // weights to the denominators' partial sums: online_softmax.h.
+  //   scores     [rows][score_keys]
+  //   visible    [rows], never falling: how many of the keys a row sees; not all 0
+  //   states     [rows]
+  //   lane_sums  [rows][16]
+  //   sums       [rows][value_dim], which follow the maxima; if they have not begun, the lane sums have not either
+  ATTEND_HOT ATTEND_NOINLINE static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states,
+                                                 float* lane_sums, const Sums& sums) {
+    const SoftmaxKernels<Isa> kernels = {scores, visible, states, lane_sums, sums};
+    for (int r = 0, at_once; r < rows; r += at_once) {
+      at_once = Isa::softmax_rows(rows - r);
+      with_rows<SoftmaxKernels<Isa>, Isa::softmax_rows(Isa::tile_rows)>(at_once, kernels, r);
+    }
+  }
+
+  // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one
+  // of each chain_keys, added up in ascending order. A row that sees none of a chain's keys adds zero.
+  //   weights  [rows][score_keys], or as many as there are for one row
+  //   values   for other formats than float32, at most widened_rows rows that see the same keys
+  //   visible  [rows], never falling; not all 0
+  //   sums     [rows][value_dim]
+  ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
+                                               const Sums& sums) {
+    const int keys = visible[rows - 1], dims = sums.value_dim;
+    const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
+                                                                : takes_all_chains<Isa, Half>(rows, dims);
+    if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
+    Values chain = values;
+    Sums to = sums;
+    int in_chain[Isa::tile_rows];
+    for (int k = 0, end; k < keys; k = end) {
+      end = at_most(k + chain.first_chain, keys);
+      for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
+      value_chain_of<Isa>(rows, weights + k, chain, in_chain, to);
+      chain.data = moved(static_cast<const float*>(chain.data), (end - k) * chain.stride, chain.format);
+      chain.first_chain = chain_keys;
+      to.begun = true;
+    }
+  }
+};
 
 // The same steps for a tile of floats that one kernel takes, over keys of one chain: nothing is left to choose.
 template <class Isa, int rows>
@@ -200,23 +205,6 @@ struct OneKernel {
   static void value(int /*rows*/, const float* weights, const Values& values, const int* visible, Sums sums) {
     const ValueRows<float> chain = {static_cast<const float*>(values.data), values.stride, chain_keys};
     value_columns<Isa, float, rows>(weights, chain, visible, sums, 0, sums.value_dim);
-  }
-};
-
-// The three steps of a tile as functions, which calls with and without features share.
-template <class Isa>
-struct Tiles {
-  ATTEND_HOT ATTEND_NOINLINE static void score(int rows, const float* query, const Panels& panels, int from, int to,
-                                               float* scores) {
-    score_tiles<Isa>(rows, query, panels, from, to, scores);
-  }
-  ATTEND_HOT ATTEND_NOINLINE static void softmax(int rows, float* scores, const int* visible, SoftmaxState* states,
-                                                 float* lane_sums, const Sums& sums) {
-    softmax_tiles<Isa>(rows, scores, visible, states, lane_sums, sums);
-  }
-  ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
-                                               const Sums& sums) {
-    value_tiles<Isa>(rows, weights, values, visible, sums);
   }
 };
 

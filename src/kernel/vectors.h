@@ -13,7 +13,11 @@ template <class Isa, class Call>
 ATTEND_ALWAYS_INLINE void for_each_vector(int count, Call call) {
   int k = 0;
   for (; count - k >= Isa::lanes; k += Isa::lanes) call(k, Isa::lanes);
-  if (k < count) call(k, count - k);
+  if constexpr (Isa::lanes > 1) {
+    const int left = count - k;
+    if (left >= Isa::lanes) __builtin_unreachable();  // which GCC forgets
+    if (left > 0) call(k, left);
+  }
 }
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec load_some(const float* from, int count) {
@@ -26,6 +30,14 @@ ATTEND_ALWAYS_INLINE void store_some(float* to, typename Isa::Vec a, int count) 
   } else {
     Isa::store_first(to, a, count);
   }
+}
+
+// to = call(from, its first lane, how many of its lanes count), for each vector; the two may be the same row.
+template <class Isa, class Call>
+ATTEND_ALWAYS_INLINE void map_row(const float* from, int count, float* to, Call call) {
+  for_each_vector<Isa>(count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA {
+    store_some<Isa>(to + k, call(load_some<Isa>(from + k, lanes), k, lanes), lanes);
+  });
 }
 
 template <class Isa>
@@ -50,9 +62,7 @@ ATTEND_ALWAYS_INLINE void scale_row(const float* from, int count, typename Isa::
       for (int i = 0; i < four; i += Isa::lanes) Isa::store(to + i, Isa::mul(Isa::load(from + i), factor));
     }
   }
-  for_each_vector<Isa>(count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA {
-    store_some<Isa>(to + k, Isa::mul(load_some<Isa>(from + k, lanes), factor), lanes);
-  });
+  map_row<Isa>(from, count, to, [&](typename Isa::Vec a, int, int) ATTEND_INLINE_LAMBDA { return Isa::mul(a, factor); });
 }
 template <class Isa>
 ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Vec factor, float* to) {
@@ -62,8 +72,21 @@ ATTEND_NOINLINE void multiply_row(const float* from, int count, typename Isa::Ve
 // to = a * factor + b; it may be one of them.
 template <class Isa>
 ATTEND_NOINLINE void multiply_add_row(const float* a, int count, typename Isa::Vec factor, const float* b, float* to) {
-  for_each_vector<Isa>(count, [&](int k, int lanes) ATTEND_INLINE_LAMBDA {
-    store_some<Isa>(to + k, Isa::fma(load_some<Isa>(a + k, lanes), factor, load_some<Isa>(b + k, lanes)), lanes);
+  map_row<Isa>(a, count, to, [&](typename Isa::Vec x, int k, int lanes) ATTEND_INLINE_LAMBDA {
+    return Isa::fma(x, factor, load_some<Isa>(b + k, lanes));
+  });
+}
+
+// The end of a projection: a token's outputs are multiplied by the scales of int8 weights, and their biases are added, rounded
+// once.
+//   scales, bias  of these outputs, or null
+template <class Isa>
+ATTEND_NOINLINE void end_outputs(float* outputs, int count, const float* scales, const float* bias) {
+  if (scales == nullptr && bias == nullptr) return;
+  map_row<Isa>(outputs, count, outputs, [&](typename Isa::Vec sum, int o, int lanes) ATTEND_INLINE_LAMBDA {
+    if (bias == nullptr) return Isa::mul(sum, load_some<Isa>(scales + o, lanes));
+    const typename Isa::Vec added = load_some<Isa>(bias + o, lanes);
+    return scales == nullptr ? Isa::add(sum, added) : Isa::fma(sum, load_some<Isa>(scales + o, lanes), added);
   });
 }
 

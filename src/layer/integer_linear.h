@@ -9,6 +9,7 @@
 
 #include "../../include/attend/core/integer_linear.h"
 #include "../isa/integer_query.h"
+#include "../kernel/pack.h"
 
 // Inside `tile`, GCC for RISC-V keeps numbers of the innermost loop in memory where it optimises for size.
 #if defined(__riscv)
@@ -70,8 +71,6 @@ class IntegerProjection {
 
   // Inputs at a time, where kernels want queries in an order of their own, or zero points are a row.
   static constexpr int most_inputs = 64;
-
-  static int at_most(int a, int limit) { return a < limit ? a : limit; }
 
   // The tokens from t on; or zero points, which make the starts, and one token.
   template <int rows>

@@ -14,8 +14,8 @@
 #include "../isa/chains.h"
 #include "../kernel/pack.h"
 #include "../kernel/tile_sizes.h"
+#include "../kernel/vectors.h"
 #include "../numerics/formats.h"
-#include "linear_end.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -44,10 +44,10 @@ class EmbeddedLinear {
       }
     }
     if constexpr (widens<Number>) {
-      if (!one_token() && linear_.work != nullptr) return widen_for_all_tokens();
+      if (!one_token() && linear_.work != nullptr) return widen_chains<panel_keys>(linear_.work);
       if (!panels() && !Isa::widens_apart) {
         float widened[widened_columns * chain_dims];
-        return widen_for_tiles(widened);
+        return widen_chains<widened_columns>(widened);
       }
     }
     for (int token = 0; token < (Known::one_token ? 1 : linear_.tokens);) token += whole_tile(token);
@@ -68,9 +68,7 @@ class EmbeddedLinear {
     const int whole = linear_.inputs / chain_dims, rest = linear_.inputs % chain_dims;
     float* to = linear_.output;
     ChainsOf<Number> chains;
-    begin_tile(chains, &to, 0);
-    chains.b_step = panels() ? panel_keys : 1;
-    chains.b_stride = panels() ? 1 : linear_.weight_stride;
+    begin_tile(chains, &to, 0, linear_.weight_stride);
     for (int output = 0; output < linear_.outputs; output += outputs_at_once) {
       // The last outputs of rows are computed with some before them once more, which is faster than one by one.
       if (!panels() && whole > 0 && linear_.outputs - output < outputs_at_once)
@@ -108,11 +106,9 @@ class EmbeddedLinear {
   ATTEND_NOINLINE int whole_tile(int token) const {
     ChainsOf<Number> chains;
     float* to[Isa::tile_rows];
-    begin_tile(chains, to, token);
+    begin_tile(chains, to, token, linear_.weight_stride);
     chains.a = linear_.input + token * linear_.input_stride;
-    chains.b_step = panels() ? panel_keys : 1;
-    chains.b_stride = panels() ? 1 : linear_.weight_stride;
-    const int wide = columns_of(chains, !panels());
+    const int wide = chain_columns<Isa>(chains, !panels());
     for (chains.column = 0; chains.column < linear_.outputs; chains.column += wide) {
       chains.columns = at_most(linear_.outputs - chains.column, wide);
       chains.b = first_weight(chains.column);
@@ -131,18 +127,14 @@ class EmbeddedLinear {
   }
 
   template <class Numbers>
-  ATTEND_ALWAYS_INLINE void begin_tile(ChainsOf<Numbers>& chains, float** to, int token) const {
+  ATTEND_ALWAYS_INLINE void begin_tile(ChainsOf<Numbers>& chains, float** to, int token, ptrdiff_t stride) const {
     chains.rows = Known::one_token || linear_.tokens - token < Isa::tile_rows ? 1 : Isa::tile_rows;
     chains.a_stride = linear_.input_stride;
     chains.a_scale = 1.0f;
+    chains.b_step = panels() ? panel_keys : 1;
+    chains.b_stride = panels() ? 1 : stride;
     chains.to = to;
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
-  }
-
-  // The number of columns that one call of Isa::chains takes.
-  template <class Numbers>
-  static int columns_of(const ChainsOf<Numbers>& chains, bool apart) {
-    return widens<Numbers> ? Isa::widened_columns : Isa::columns(chains.rows, apart);
   }
 
   // That of an output and input 0.
@@ -152,12 +144,9 @@ class EmbeddedLinear {
     return weights_ + (output - lane) * ptrdiff_t(linear_.inputs) + lane;
   }
 
-  // Of each 16 outputs, each chain is widened to work memory, and all tokens add it to their sums there.
-  ATTEND_NOINLINE void widen_for_all_tokens() const { widen_chains<panel_keys>(linear_.work); }
-  ATTEND_NOINLINE void widen_for_tiles(float* widened) const { widen_chains<widened_columns>(widened); }
-
+  // Of some outputs at a time, each chain is widened to memory, and all tokens add it to their sums.
   template <int column_limit>
-  ATTEND_ALWAYS_INLINE void widen_chains(float* wide) const {
+  ATTEND_NOINLINE void widen_chains(float* wide) const {
     for (int output = 0; output < linear_.outputs; output += column_limit) {
       const int columns = at_most(linear_.outputs - output, column_limit);
       for (int input = 0; input < linear_.inputs; input += chain_dims) {
@@ -179,15 +168,13 @@ class EmbeddedLinear {
   ATTEND_NOINLINE void add_widened(const float* wide, int output, int columns, int input, int steps) const {
     ChainsOf<float> chains;
     float* to[Isa::tile_rows];
-    chains.b_step = panels() ? panel_keys : 1;
-    chains.b_stride = panels() ? 1 : chain_dims;
     chains.adds = input > 0;
     chains.steps = steps;
     for (int token = 0; token < linear_.tokens; token += chains.rows) {
-      begin_tile(chains, to, token);
+      begin_tile(chains, to, token, chain_dims);
       chains.a = linear_.input + token * linear_.input_stride + input;
       chains.b = wide;
-      const int column_limit = columns_of(chains, !panels());
+      const int column_limit = chain_columns<Isa>(chains, !panels());
       for (int c = 0; c < columns; c += column_limit) {
         chains.column = output + c;
         chains.columns = at_most(columns - c, column_limit);

@@ -15,8 +15,8 @@
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
 #include "../kernel/tile_sizes.h"
+#include "../kernel/vectors.h"
 #include "../numerics/formats.h"
-#include "linear_end.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
