@@ -1,10 +1,53 @@
-// Refuses what a problem of the C surface must not be, before anything is written.
+// The defaults of a problem of the C surface, and what it must not be, which is refused before anything is written.
 #include "surface.h"
 
 #include "../call/portable.h"
 
 namespace attend::c_surface {
 namespace {
+
+// Field by field, in their order.
+constexpr attend_problem defaults = {
+    sizeof(attend_problem),
+    0,
+    ATTEND_BATCH_TOKEN_HEAD_DIM,
+    ATTEND_DEFAULT_SCALE,
+    0,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_BATCH,
+    0,
+    0,
+    0,
+    0,
+    unset,  // queries
+    ATTEND_ALL_KEYS,
+    ATTEND_DEFAULT_OFFSET,
+    nullptr,
+    no_input,  // query
+    no_input,
+    no_input,
+    no_output,
+    nullptr,
+    ATTEND_NO_LIMIT,
+    ATTEND_NO_LIMIT,
+    0,
+    no_mask,
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS},  // bias
+    nullptr,
+    {nullptr, dense_stride, unset, unset},  // relative_bias
+    nullptr,
+    {nullptr, dense_stride, dense_stride},  // key_scales
+    {nullptr, dense_stride, dense_stride},
+    no_output,  // lse
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_SCORES_NONE},
+    ATTEND_DEFAULT_ORIGIN,
+    {nullptr, dense_stride, 0, 0},  // pages
+    nullptr,
+    0,
+};
 
 void check_formats(Check& check, const attend_problem& problem) {
   check.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
@@ -119,6 +162,36 @@ bool speaks_of_rows(const attend_problem& problem) {
 
 }  // namespace
 
+// Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
+// by the compiler's own vectors, which every target has, two at a time.
+bool is_plain(const attend_problem& problem) {
+  constexpr size_t first = offsetof(attend_problem, window_left), bytes = sizeof problem - first;
+  using Bytes = unsigned char __attribute__((vector_size(16)));
+  const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
+  const auto* const usual = reinterpret_cast<const unsigned char*>(&defaults) + first;
+  const auto compare = [&](size_t at, Bytes& differences) {
+    Bytes of_problem, of_defaults;
+    __builtin_memcpy(&of_problem, given + at, sizeof of_problem);
+    __builtin_memcpy(&of_defaults, usual + at, sizeof of_defaults);
+    differences |= of_problem ^ of_defaults;
+  };
+  Bytes even = {}, odd = {};
+  for (size_t at = 0; at < bytes - 2 * sizeof(Bytes); at += 2 * sizeof(Bytes)) {
+    compare(at, even);
+    compare(at + sizeof(Bytes), odd);
+  }
+  compare(bytes - 2 * sizeof(Bytes), even);  // the last two may overlap those before
+  compare(bytes - sizeof(Bytes), odd);
+  even |= odd;
+  uint64_t halves[2];
+  __builtin_memcpy(halves, &even, sizeof halves);
+  const uint64_t any = halves[0] | halves[1];
+  const auto is_small = [](int format) { return format != ATTEND_DEFAULT_FORMAT && format != ATTEND_FLOAT32; };
+  const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
+                       is_small(problem.output_format);
+  return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
+}
+
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem) {
   return problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
 }
@@ -196,3 +269,13 @@ void check_call(Check& check, const attend_problem* given, Call& call) {
 }
 
 }  // namespace attend::c_surface
+
+using namespace attend::c_surface;
+
+extern "C" attend_status attend_problem_init(attend_problem* problem, size_t size) {
+  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
+  if (status != ATTEND_OK) return status;
+  *problem = defaults;
+  problem->size = size;
+  return ATTEND_OK;
+}

@@ -87,7 +87,8 @@ void check_extents(Check& check, const attend_integer_problem& problem, IntegerC
   const int format = problem.output_format;
   const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
   check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
-  call.batch = check_batch(check, problem.batch, has_rows(problem));
+  const bool is_set = problem.batch != ATTEND_DEFAULT_BATCH;
+  call.batch = check_batch(check, problem.batch, !is_set && has_rows(problem));
   check.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
   check_widths(check, problem, call.first);

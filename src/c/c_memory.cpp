@@ -134,12 +134,6 @@ Range Check::place(const void* data, const Extent& extent, int bits, attend_argu
   return {at - before, at + after};
 }
 
-ptrdiff_t Memory::read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
-  const Range range = check.place(data, extent, bits, argument);
-  read(check, range);
-  return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
-}
-
 ptrdiff_t Memory::write(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
   const Range range = check.place(data, extent, bits, argument);
   check.require(range.begin == range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);

@@ -142,7 +142,11 @@ class Memory {
   }
   // A tensor; returns its step from one batch row to the next, in bytes. No two elements of one that is written are one,
   // visibly.
-  ptrdiff_t read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument);
+  ptrdiff_t read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
+    const Range range = check.place(data, extent, bits, argument);
+    read(check, range);
+    return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
+  }
   ptrdiff_t write(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument);
 
  private:

@@ -232,7 +232,7 @@ void each_row(const Call& call, const Parts& cut, Row run) {
 
 // Runs a part of a call without options, and of one with them.
 template <class Call>
-void run_plain(const Call& call, const Parts& cut) {
+static void run_plain(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
     const auto problem = call.problem_of_row(row);
     parts == 1 ? core::run(problem) : core::run_part(problem, part, parts);

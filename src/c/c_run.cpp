@@ -1,8 +1,10 @@
-// Running a problem of the C surface that has options; and its states: beginning, finishing, merging.
+// Running a problem of the C surface, whole, in parts, or over several calls: its states are begun, finished and merged here.
 //
-// Their memory is a head, which attend_begin writes, and then the states of all rows. Each row's state holds its next key,
-// since threads with a part each move theirs on at different times.
+// The memory of states is a head, which attend_begin writes, and then the states of all rows. Each row's state holds its next
+// key, since threads with a part each move theirs on at different times.
 #include "surface.h"
+
+#include "../call/portable.h"
 
 namespace attend::c_surface {
 namespace {
@@ -112,7 +114,19 @@ void each_row_with_options(const CallOptions& call_options, int part, int parts,
   });
 }
 
+// Options too.
+void check_whole(Check& check, const attend_problem* problem, Call& call) {
+  check_call(check, problem, call);
+  if (!check.failed() && !call.plain) check_options(check, *problem, call);
+}
+
 }  // namespace
+
+float scale_of(const attend_problem& problem) {
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
+  return given ? problem.scale : usual_scale(int(problem.head_dim));
+}
 
 core::Tensor<float> states_of(void* states, const Call& call) {
   const ptrdiff_t state = ptrdiff_t(core::state_floats(call.first.value_dim));
@@ -158,6 +172,39 @@ using namespace attend;
 using namespace attend::c_surface;
 
 extern "C" {
+
+attend_status attend_check(const attend_problem* problem) {
+  Check check;
+  Call call;
+  check_whole(check, problem, call);
+  return check.status();
+}
+
+size_t attend_workspace_size(const attend_problem* problem) {
+  Check check;
+  Call call;
+  call.runs_later = true;
+  check_whole(check, problem, call);
+  return check.failed() ? 0 : call.workspace_bytes;
+}
+
+attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
+                              size_t workspace_size) {
+  Check check;
+  Call call;
+  check_call(check, problem, call);
+  check_run(check, call, {part, parts}, workspace, workspace_size);
+  if (check.failed()) return check.status();
+  call.first.scratch = static_cast<float*>(workspace);
+  call.first.scale = scale_of(*problem);
+  if (!call.plain) return run_options(*problem, call, int(part), int(parts));
+  run_plain(call, {part, parts});
+  return ATTEND_OK;
+}
+
+attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size) {
+  return attend_run_part(problem, 0, 1, workspace, workspace_size);
+}
 
 size_t attend_state_size(const attend_problem* problem) {
   Check check;
