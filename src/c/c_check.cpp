@@ -1,10 +1,53 @@
-// Refuses what a problem of the C surface must not be, before anything is written.
+// The defaults of a problem of the C surface, and what it must not be, which is refused before anything is written.
 #include "surface.h"
 
 #include "../call/portable.h"
 
 namespace attend::c_surface {
 namespace {
+
+// Field by field, in their order.
+constexpr attend_problem defaults = {
+    sizeof(attend_problem),
+    0,
+    ATTEND_BATCH_TOKEN_HEAD_DIM,
+    ATTEND_DEFAULT_SCALE,
+    0,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_FORMAT,
+    ATTEND_DEFAULT_BATCH,
+    0,
+    0,
+    0,
+    0,
+    unset,  // queries
+    ATTEND_ALL_KEYS,
+    ATTEND_DEFAULT_OFFSET,
+    nullptr,
+    no_input,  // query
+    no_input,
+    no_input,
+    no_output,
+    nullptr,
+    ATTEND_NO_LIMIT,
+    ATTEND_NO_LIMIT,
+    0,
+    no_mask,
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS},  // bias
+    nullptr,
+    {nullptr, dense_stride, unset, unset},  // relative_bias
+    nullptr,
+    {nullptr, dense_stride, dense_stride},  // key_scales
+    {nullptr, dense_stride, dense_stride},
+    no_output,  // lse
+    {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_SCORES_NONE},
+    ATTEND_DEFAULT_ORIGIN,
+    {nullptr, dense_stride, 0, 0},  // pages
+    nullptr,
+    0,
+};
 
 void check_formats(Check& check, const attend_problem& problem) {
   check.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
@@ -20,61 +63,61 @@ void check_formats(Check& check, const attend_problem& problem) {
 }
 
 // A cache in the place of keys and values.
-void check_cache_use(Check& check, const attend_problem& problem, Call& call) {
-  check_cache(check, problem.cache);
-  if (check.failed()) return;
+void check_cache_use(Call& call, const attend_problem& problem) {
+  check_cache(call, problem.cache);
+  if (call.failed()) return;
   const attend_cache& cache = *problem.cache;
-  check.require(is_default(problem.key), ATTEND_CONFLICT, ATTEND_ARG_KEY);
-  check.require(is_default(problem.value), ATTEND_CONFLICT, ATTEND_ARG_VALUE);
+  call.require(is_default(problem.key), ATTEND_CONFLICT, ATTEND_ARG_KEY);
+  call.require(is_default(problem.value), ATTEND_CONFLICT, ATTEND_ARG_VALUE);
   const auto agree = [](int format, int kept) { return format == ATTEND_DEFAULT_FORMAT || format == kept; };
-  check.require(agree(problem.key_format, cache.key_format), ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
-  check.require(agree(problem.value_format, cache.value_format), ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
-  check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
-  check.require(problem.pages.table == nullptr, ATTEND_CONFLICT, ATTEND_ARG_PAGES);
-  check.require(call.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
-  check.require(is_of_shape(cache, problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
-  if (check.failed()) return;
-  call.appends ? call.memory.write(check, cache_range(cache), ATTEND_ARG_CACHE) : call.memory.read(check, cache_range(cache));
+  call.require(agree(problem.key_format, cache.key_format), ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
+  call.require(agree(problem.value_format, cache.value_format), ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
+  call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  call.require(problem.pages.table == nullptr, ATTEND_CONFLICT, ATTEND_ARG_PAGES);
+  call.require(call.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
+  call.require(is_of_shape(cache, problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
+  if (call.failed()) return;
+  call.appends ? call.write(cache_range(cache), ATTEND_ARG_CACHE) : call.read(cache_range(cache));
 }
 
 // The number of keys, and of those that lie in arrays.
-void check_keys(Check& check, const attend_problem& problem, Call& call) {
-  if (problem.cache != nullptr) check_cache_use(check, problem, call);
-  const ptrdiff_t keys = check_key_count(check, problem), origin = origin_of(problem);
-  check.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
+void check_keys(Call& call, const attend_problem& problem) {
+  if (problem.cache != nullptr) check_cache_use(call, problem);
+  const ptrdiff_t keys = check_key_count(call, problem), origin = origin_of(problem);
+  call.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
   const bool lacks_tokens = problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == 0 && problem.queries > 0;
-  check.require(call.runs_later || !lacks_tokens, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS);
-  if (check.failed()) return;
+  call.require(call.runs_later || !lacks_tokens, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS);
+  if (call.failed()) return;
   call.first.keys = int(keys);
   call.stored = problem.cache != nullptr || keys == 0 ? 0 : keys - origin;
   const ptrdiff_t* const lengths = problem.key_lengths;
   if (lengths == nullptr) return;
-  check_key_lengths(check, call.memory, lengths, call.batch, problem.states != nullptr ? ATTEND_MAX_TOKENS : keys);
+  check_key_lengths(call, lengths, call.batch, problem.states != nullptr ? ATTEND_MAX_TOKENS : keys);
   call.key_lengths = lengths;
 }
 
 // The position of the queries among the keys: it must be clear, and matter.
-void check_position(Check& check, const attend_problem& problem, Call& call) {
+void check_position(Call& call, const attend_problem& problem) {
   const bool matters = is_positioned(problem), given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
   const attend_cache* const cache = problem.cache;
   const bool clear = cache != nullptr ? problem.queries <= cache->tokens : problem.queries == call.first.keys;
   const bool nobody = call.batch == 0 || problem.queries == 0;
-  check_offset(check, problem, matters, clear || nobody);
-  check.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
-  if (check.failed()) return;
+  check_offset(call, problem, matters, clear || nobody);
+  call.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
+  if (call.failed()) return;
   call.first.offset = int(given ? problem.offset : cache != nullptr ? cache->tokens - problem.queries : 0);
 }
 
 // With states `keys` is where a call stops: strides that would be dense of so many keys are not.
-void check_growing(Check& check, const attend_problem& problem, const Call& call) {
+void check_growing(Call& call, const attend_problem& problem) {
   const bool grows = problem.states != nullptr && problem.pages.table == nullptr && call.stored > 0;
   const auto known = [&](const attend_input& input) {
     return (input.batch_stride != ATTEND_DENSE || call.batch <= 1) &&
            (input.head_stride != ATTEND_DENSE || problem.kv_heads == 1 || axes_of(problem) == Axes::token_head);
   };
-  check.require(!grows || known(problem.key), ATTEND_AMBIGUOUS, ATTEND_ARG_KEY);
-  check.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
+  call.require(!grows || known(problem.key), ATTEND_AMBIGUOUS, ATTEND_ARG_KEY);
+  call.require(!grows || known(problem.value), ATTEND_AMBIGUOUS, ATTEND_ARG_VALUE);
 }
 
 // A cache as tensors.
@@ -91,9 +134,9 @@ void take_cache(const attend_cache& cache, core::Problem& first) {
   }
 }
 
-void check_inputs(Check& check, const attend_problem& problem, Call& call) {
+void check_inputs(Call& call, const attend_problem& problem) {
   core::Problem& first = call.first;
-  const Tensors tensors = {check, call.memory, axes_of(problem)};
+  const Tensors tensors = {call, axes_of(problem)};
   if (!call.of_layer) {
     call.query_step = tensors.read(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
                                    format_bits(problem.query_format), ATTEND_ARG_QUERY, first.query);
@@ -102,7 +145,7 @@ void check_inputs(Check& check, const attend_problem& problem, Call& call) {
   if (problem.cache != nullptr) {
     take_cache(*problem.cache, first);
   } else if (call.stored > 0 && !call.of_layer) {
-    check_growing(check, problem, call);
+    check_growing(call, problem);
     const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
     call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim},
                                  format_bits(problem.key_format), ATTEND_ARG_KEY, first.key);
@@ -118,6 +161,36 @@ bool speaks_of_rows(const attend_problem& problem) {
 }
 
 }  // namespace
+
+// Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
+// by the compiler's own vectors, which every target has, two at a time.
+bool is_plain(const attend_problem& problem) {
+  constexpr size_t first = offsetof(attend_problem, window_left), bytes = sizeof problem - first;
+  using Bytes = unsigned char __attribute__((vector_size(16)));
+  const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
+  const auto* const usual = reinterpret_cast<const unsigned char*>(&defaults) + first;
+  const auto compare = [&](size_t at, Bytes& differences) {
+    Bytes of_problem, of_defaults;
+    __builtin_memcpy(&of_problem, given + at, sizeof of_problem);
+    __builtin_memcpy(&of_defaults, usual + at, sizeof of_defaults);
+    differences |= of_problem ^ of_defaults;
+  };
+  Bytes even = {}, odd = {};
+  for (size_t at = 0; at < bytes - 2 * sizeof(Bytes); at += 2 * sizeof(Bytes)) {
+    compare(at, even);
+    compare(at + sizeof(Bytes), odd);
+  }
+  compare(bytes - 2 * sizeof(Bytes), even);  // the last two may overlap those before
+  compare(bytes - sizeof(Bytes), odd);
+  even |= odd;
+  uint64_t halves[2];
+  __builtin_memcpy(halves, &even, sizeof halves);
+  const uint64_t any = halves[0] | halves[1];
+  const auto is_small = [](int format) { return format != ATTEND_DEFAULT_FORMAT && format != ATTEND_FLOAT32; };
+  const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
+                       is_small(problem.output_format);
+  return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
+}
 
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem) {
   return problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
@@ -150,14 +223,14 @@ void plan(Call& call, int most_keys) {
   call.workspace_bytes = (one_row < needed ? needed : one_row) * sizeof(float);
 }
 
-void check_rows(Check& check, const attend_problem* problem, Call& call) {
-  call.memory.read(check, check.whole_struct(problem, ATTEND_ARG_PROBLEM));
-  if (check.failed()) return;
-  check_layout(check, *problem);
+void check_rows(Call& call, const attend_problem* problem) {
+  call.read(call.whole_struct(problem, ATTEND_ARG_PROBLEM));
+  if (call.failed()) return;
+  check_layout(call, *problem);
   const bool is_set = problem->batch != ATTEND_DEFAULT_BATCH || call.one_sequence;
-  call.batch = check_batch(check, problem->batch, !is_set && speaks_of_rows(*problem));
-  check.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
-  check_widths(check, *problem, call.first);
+  call.batch = check_batch(call, problem->batch, !is_set && speaks_of_rows(*problem));
+  call.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
+  check_widths(call, *problem, call.first);
 }
 
 ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
@@ -168,31 +241,41 @@ ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
   return problem.keys;
 }
 
-void check_output(Check& check, const attend_problem& problem, Call& call) {
-  check.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
-  if (check.failed()) return;
+void check_output(Call& call, const attend_problem& problem) {
+  call.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
+  if (call.failed()) return;
   const Extent::Counts counts = {call.batch, call.first.queries, call.first.query_heads, problem.value_dim};
-  call.output_step = Tensors{check, call.memory, axes_of(problem)}.write(
-      problem.output, counts, format_bits(problem.output_format), ATTEND_ARG_OUTPUT, call.first.output);
+  call.output_step = Tensors{call, axes_of(problem)}.write(problem.output, counts, format_bits(problem.output_format),
+                                                           ATTEND_ARG_OUTPUT, call.first.output);
 }
 
-void check_call(Check& check, const attend_problem* given, Call& call) {
-  check_rows(check, given, call);
-  if (check.failed()) return;
+void check_call(Call& call, const attend_problem* given) {
+  check_rows(call, given);
+  if (call.failed()) return;
   const attend_problem& problem = *given;
   core::Problem& first = call.first;
-  check_formats(check, problem);
-  check_heads(check, problem, ATTEND_MAX_WIDTH, first);
-  if (!check.failed()) check_keys(check, problem, call);
-  if (!check.failed()) check_pages(check, problem, call);
-  if (!check.failed()) check_position(check, problem, call);
-  if (check.failed()) return;
+  check_formats(call, problem);
+  check_heads(call, problem, ATTEND_MAX_WIDTH, first);
+  if (!call.failed()) check_keys(call, problem);
+  if (!call.failed()) check_pages(call, problem);
+  if (!call.failed()) check_position(call, problem);
+  if (call.failed()) return;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   first.key_panels = problem.cache != nullptr;
   call.plain = is_plain(problem) && (problem.cache == nullptr || is_plain(*problem.cache));
-  check_inputs(check, problem, call);
-  if (!check.failed() && problem.states == nullptr && !call.of_layer) check_output(check, problem, call);
-  if (!check.failed()) plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
+  check_inputs(call, problem);
+  if (!call.failed() && problem.states == nullptr && !call.of_layer) check_output(call, problem);
+  if (!call.failed()) plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
 }
 
 }  // namespace attend::c_surface
+
+using namespace attend::c_surface;
+
+extern "C" attend_status attend_problem_init(attend_problem* problem, size_t size) {
+  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
+  if (status != ATTEND_OK) return status;
+  *problem = defaults;
+  problem->size = size;
+  return ATTEND_OK;
+}

@@ -61,41 +61,42 @@ void check_constants_of(Check& check, const attend_integer_problem& problem, con
                 ATTEND_ARG_VALUE_ZERO_POINT);
 }
 
-void check_constants(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+void check_constants(IntegerCall& call, const attend_integer_problem& problem) {
   const bool of_heads = problem.head_constants != nullptr;
   const attend_argument argument = of_heads ? ATTEND_ARG_HEAD_CONSTANTS : ATTEND_ARG_CONSTANTS;
   const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
-  check.require(!of_heads || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
+  call.require(!of_heads || problem.constants == nullptr, ATTEND_CONFLICT, ATTEND_ARG_CONSTANTS);
   const ptrdiff_t count = of_heads ? problem.query_heads : 1, size = sizeof *constants;
   const Extent extent = {{1, 1, 1, count * size}, {0, 0, 0}, 0, true};
-  check.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, argument);
-  call.memory.read(check, constants, extent, 8, argument);
-  if (check.failed()) return;
+  call.require(aligned(constants, alignof(attend_integer_constants)), ATTEND_UNALIGNED, argument);
+  call.read(constants, extent, 8, argument);
+  if (call.failed()) return;
   for (ptrdiff_t head = 0; head < count; ++head) {
-    check_constants_of(check, problem, constants[head], argument);
-    check.require(constants[head].query_zero_point == constants[0].query_zero_point, ATTEND_MISMATCH,
-                  ATTEND_ARG_QUERY_ZERO_POINT);
+    check_constants_of(call, problem, constants[head], argument);
+    call.require(constants[head].query_zero_point == constants[0].query_zero_point, ATTEND_MISMATCH,
+                 ATTEND_ARG_QUERY_ZERO_POINT);
     const bool one_scale = bits_to<uint32_t>(constants[head].output_scale) == bits_to<uint32_t>(constants[0].output_scale);
-    check.require(one_scale || problem.output_format != ATTEND_FLOAT32, ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
+    call.require(one_scale || problem.output_format != ATTEND_FLOAT32, ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
   }
   call.options.query_zero = int(constants[0].query_zero_point);
   call.options.float_scale = constants[0].output_scale;
 }
 
-void check_extents(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
-  check_layout(check, problem);
+void check_extents(IntegerCall& call, const attend_integer_problem& problem) {
+  check_layout(call, problem);
   const int format = problem.output_format;
   const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
-  check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
-  call.batch = check_batch(check, problem.batch, has_rows(problem));
-  check.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
-  check.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
-  check_widths(check, problem, call.first);
-  if (check.failed()) return;
+  call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
+  const bool is_set = problem.batch != ATTEND_DEFAULT_BATCH;
+  call.batch = check_batch(call, problem.batch, !is_set && has_rows(problem));
+  call.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
+  call.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
+  check_widths(call, problem, call.first);
+  if (call.failed()) return;
   call.first.keys = int(problem.keys);
-  check_heads(check, problem, ATTEND_INTEGER_MAX_HEAD_DIM, call.first);
-  if (problem.key_lengths != nullptr && !check.failed()) {
-    check_key_lengths(check, call.memory, problem.key_lengths, call.batch, problem.keys);
+  check_heads(call, problem, ATTEND_INTEGER_MAX_HEAD_DIM, call.first);
+  if (problem.key_lengths != nullptr && !call.failed()) {
+    check_key_lengths(call, problem.key_lengths, call.batch, problem.keys);
   }
   call.key_lengths = problem.key_lengths;
 }
@@ -117,28 +118,28 @@ int64_t most_seen(const attend_integer_problem& problem, const IntegerCall& call
 }
 
 // The positions of queries, and the keys that they see by position.
-void check_visibility(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
-  check_windows(check, problem, call.options);
+void check_visibility(IntegerCall& call, const attend_integer_problem& problem) {
+  check_windows(call, problem, call.options);
   call.first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
   const bool matters = call.first.causal || call.options.left >= 0 || call.options.right >= 0;
   const bool nobody = call.batch == 0 || problem.queries == 0;
-  check_offset(check, problem, matters, problem.queries == problem.keys || nobody);
-  if (check.failed()) return;
+  check_offset(call, problem, matters, problem.queries == problem.keys || nobody);
+  if (call.failed()) return;
   const bool given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.first.offset = int(given ? problem.offset : call.queries_last ? problem.keys - problem.queries : 0);
-  check.require(most_seen(problem, call) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
+  call.require(most_seen(problem, call) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
 }
 
 // Over a ring: it must still hold what queries see by position.
-void check_ring(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+void check_ring(IntegerCall& call, const attend_integer_problem& problem) {
   core::IntegerOptions& options = call.options;
   call.stored = problem.keys;
-  if (problem.ring.window_keys == 0) return check.require(problem.ring.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_RING);
+  if (problem.ring.window_keys == 0) return call.require(problem.ring.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_RING);
   const RingChunks chunks = ring_chunks(problem.ring);
-  check.require(chunks.ring > 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RING);
-  check.require(problem.key_lengths == nullptr, ATTEND_CONFLICT, ATTEND_ARG_KEY_LENGTHS);
-  if (check.failed()) return;
+  call.require(chunks.ring > 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RING);
+  call.require(problem.key_lengths == nullptr, ATTEND_CONFLICT, ATTEND_ARG_KEY_LENGTHS);
+  if (call.failed()) return;
   call.stored = chunks.rows();
   options.ring_chunks = chunks.ring;
   options.sink_chunks = chunks.sinks;
@@ -147,7 +148,7 @@ void check_ring(Check& check, const attend_integer_problem& problem, IntegerCall
   const int seen = options.left < 0 ? 0 : call.first.offset - options.left;
   const bool nobody = call.batch == 0 || problem.queries == 0;
   const bool sinks = problem.sink_tokens <= problem.ring.sink_tokens;
-  check.require(nobody || held == 0 || (seen >= held && sinks), ATTEND_LOST, ATTEND_ARG_RING);
+  call.require(nobody || held == 0 || (seen >= held && sinks), ATTEND_LOST, ATTEND_ARG_RING);
 }
 
 ptrdiff_t check_scales(const Tensors& tensors, const attend_integer_token_scales& scales, const IntegerCall& call,
@@ -159,16 +160,16 @@ ptrdiff_t check_scales(const Tensors& tensors, const attend_integer_token_scales
   return 0;
 }
 
-void check_tensors(Check& check, const attend_integer_problem& problem, IntegerCall& call) {
+void check_tensors(IntegerCall& call, const attend_integer_problem& problem) {
   core::IntegerProblem& first = call.first;
   core::IntegerOptions& options = call.options;
   const ptrdiff_t batch = call.batch, queries = problem.queries, heads = problem.query_heads, kv_heads = problem.kv_heads;
-  const Tensors tensors = {check, call.memory, axes_of(problem)};
+  const Tensors tensors = {call, axes_of(problem)};
   call.query_step = tensors.read(problem.query, {batch, queries, heads, problem.head_dim}, 8, ATTEND_ARG_QUERY, first.query);
   call.key_step = tensors.read(problem.key, {batch, call.stored, kv_heads, problem.head_dim}, 8, ATTEND_ARG_KEY, first.key);
   call.value_step =
       tensors.read(problem.value, {batch, call.stored, kv_heads, problem.value_dim}, 8, ATTEND_ARG_VALUE, first.value);
-  call.mask_step = check_mask(check, call.memory, problem.mask, {batch, queries, heads, problem.keys}, options);
+  call.mask_step = check_mask(call, problem.mask, {batch, queries, heads, problem.keys}, options);
   call.key_scale_step =
       check_scales(tensors, problem.key_scales, call, ATTEND_ARG_KEY_SCALES, options.key_scales, options.key_scale_stride);
   call.value_scale_step = check_scales(tensors, problem.value_scales, call, ATTEND_ARG_VALUE_SCALES, options.value_scales,
@@ -193,21 +194,21 @@ void plan(const attend_integer_problem& problem, IntegerCall& call) {
   call.workspace_bytes = call.scratch_bytes + of_heads * (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
 }
 
-void check_integer(Check& check, const attend_integer_problem* given, IntegerCall& call) {
-  call.memory.read(check, check.whole_struct(given, ATTEND_ARG_PROBLEM));
-  if (check.failed()) return;
+void check_integer(IntegerCall& call, const attend_integer_problem* given) {
+  call.read(call.whole_struct(given, ATTEND_ARG_PROBLEM));
+  if (call.failed()) return;
   const attend_integer_problem& problem = *given;
-  check_extents(check, problem, call);
-  if (!check.failed()) check_visibility(check, problem, call);
-  if (!check.failed()) check_ring(check, problem, call);
-  if (check.failed()) return;
+  check_extents(call, problem);
+  if (!call.failed()) check_visibility(call, problem);
+  if (!call.failed()) check_ring(call, problem);
+  if (call.failed()) return;
   core::IntegerOptions& options = call.options;
   options.output_format = problem.output_format == ATTEND_INT16     ? core::IntegerFormat::int16
                           : problem.output_format == ATTEND_FLOAT32 ? core::IntegerFormat::float32
                                                                     : core::IntegerFormat::int8;
-  check_constants(check, problem, call);
-  check_tensors(check, problem, call);
-  if (check.failed()) return;
+  check_constants(call, problem);
+  check_tensors(call, problem);
+  if (call.failed()) return;
   plan(problem, call);
   call.plain = options.left < 0 && options.right < 0 && options.visible.data == nullptr && options.query_zero == 0 &&
                options.key_scales == nullptr && options.value_scales == nullptr && options.ring_chunks == 0 &&
@@ -265,26 +266,23 @@ attend_status attend_integer_problem_init(attend_integer_problem* problem, size_
 }
 
 attend_status attend_integer_check(const attend_integer_problem* problem) {
-  Check check;
   IntegerCall call;
-  check_integer(check, problem, call);
-  return check.status();
+  check_integer(call, problem);
+  return call.status();
 }
 
 size_t attend_integer_workspace_size(const attend_integer_problem* problem) {
-  Check check;
   IntegerCall call;
-  check_integer(check, problem, call);
-  return check.failed() ? 0 : call.workspace_bytes;
+  check_integer(call, problem);
+  return call.failed() ? 0 : call.workspace_bytes;
 }
 
 attend_status attend_integer_attention_part(const attend_integer_problem* problem, ptrdiff_t part, ptrdiff_t parts,
                                             void* workspace, size_t workspace_size) {
-  Check check;
   IntegerCall call;
-  check_integer(check, problem, call);
-  check_run(check, call, {part, parts}, workspace, workspace_size);
-  if (check.failed()) return check.status();
+  check_integer(call, problem);
+  check_run(call, {part, parts}, workspace, workspace_size);
+  if (call.failed()) return call.status();
   call.first.scratch = workspace;
   core::ScoreScale score;
   core::OutputScale output;

@@ -36,13 +36,12 @@ attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t s
 
 attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
                                      attend_integer_constants* constants) {
-  Check check;
-  Memory memory;
-  memory.read(check, check.whole_struct(scales, ATTEND_ARG_SCALES));
+  Memory check;
+  check.read(check.whole_struct(scales, ATTEND_ARG_SCALES));
   const Range to = check.structs(constants, 1, ATTEND_ARG_CONSTANTS);
   check.within(head_dim, 1, ATTEND_INTEGER_MAX_HEAD_DIM, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return check.status();
-  memory.write(check, to, ATTEND_ARG_CONSTANTS);
+  check.write(to, ATTEND_ARG_CONSTANTS);
   check_scale(check, scales->query_scale, ATTEND_ARG_QUERY_SCALE);
   check_scale(check, scales->key_scale, ATTEND_ARG_KEY_SCALE);
   check_scale(check, scales->value_scale, ATTEND_ARG_VALUE_SCALE);

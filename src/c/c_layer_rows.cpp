@@ -10,7 +10,7 @@ namespace {
 
 template <class Run>
 attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows, float* y, bool takes_bias, Run run) {
-  Check check;
+  Memory check;
   const Range range = check.structs(norm, 1, ATTEND_ARG_NORM);
   check.within(rows, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_ROWS);
   if (check.failed()) return check.status();
@@ -18,12 +18,11 @@ attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows,
   check_epsilon(check, norm->epsilon);
   check.require(takes_bias || norm->bias == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_NORM_BIAS);
   const Range to = check_vectors(check, y, rows, norm->width, ATTEND_ARG_Y);
-  Memory memory;
-  memory.write(check, to, ATTEND_ARG_Y);
-  memory.read_last(check, range);
-  read_same(check, memory, check_vectors(check, x, rows, norm->width, ATTEND_ARG_X), to);
-  memory.read_last(check, check_if_given(check, norm->weight, norm->width, ATTEND_ARG_NORM_WEIGHT));
-  memory.read_last(check, check_if_given(check, norm->bias, norm->width, ATTEND_ARG_NORM_BIAS));
+  check.write(to, ATTEND_ARG_Y);
+  check.read_last(range);
+  read_same(check, check_vectors(check, x, rows, norm->width, ATTEND_ARG_X), to);
+  check.read_last(check_if_given(check, norm->weight, norm->width, ATTEND_ARG_NORM_WEIGHT));
+  check.read_last(check_if_given(check, norm->bias, norm->width, ATTEND_ARG_NORM_BIAS));
   if (check.failed()) return check.status();
   run(core::Normalisation{x, norm->width, y, norm->width, norm->weight, norm->bias, int(rows), int(norm->width),
                           norm->epsilon});
@@ -31,13 +30,12 @@ attend_status normalise(const attend_norm* norm, const float* x, ptrdiff_t rows,
 }
 
 // Numbers that are read one after another as y is written; by may be null.
-void check_numbers(Check& check, const float* x, const float* by, ptrdiff_t count, const float* y) {
+void check_numbers(Memory& check, const float* x, const float* by, ptrdiff_t count, const float* y) {
   check.within(count, 0, INT32_MAX, ATTEND_ARG_COUNT);
   const Range to = check_vectors(check, y, 1, count, ATTEND_ARG_Y);
-  Memory memory;
-  memory.write(check, to, ATTEND_ARG_Y);
-  read_same(check, memory, check_vectors(check, x, 1, count, ATTEND_ARG_X), to);
-  read_same(check, memory, check_if_given(check, by, count, ATTEND_ARG_BY), to);
+  check.write(to, ATTEND_ARG_Y);
+  read_same(check, check_vectors(check, x, 1, count, ATTEND_ARG_X), to);
+  read_same(check, check_if_given(check, by, count, ATTEND_ARG_BY), to);
 }
 
 static_assert(int(Activation::silu) == ATTEND_SILU && int(Activation::gelu) == ATTEND_GELU &&
@@ -85,17 +83,15 @@ struct AdditiveMemory {
 };
 
 // Checks everything but v and work memory. The problem of the call becomes one whose queries and keys have one number.
-AdditiveMemory check_additive(Check& check, const attend_problem* problem, CallOptions& options) {
-  Call& call = options.call;
+AdditiveMemory check_additive(Call& call, const attend_problem* problem, CallOptions& options) {
   call.one_sequence = true;
-  check_rows(check, problem, call);
-  if (check.failed()) return {};
-  check_left_to_additive(check, *problem);
-  if (check.failed()) return {};
-  call.memory = Memory();
-  check_call(check, problem, call);
-  if (!check.failed() && !call.plain) check_options(check, *problem, options);
-  if (check.failed()) return {};
+  check_rows(call, problem);
+  if (call.failed()) return {};
+  check_left_to_additive(call, *problem);
+  if (call.failed()) return {};
+  check_call(call, problem);
+  if (!call.failed() && !call.plain) check_options(call, *problem, options);
+  if (call.failed()) return {};
   const uint64_t hidden = uint64_t(call.first.head_dim);
   call.first.head_dim = 1;
   call.plain = false;
@@ -104,18 +100,18 @@ AdditiveMemory check_additive(Check& check, const attend_problem* problem, CallO
   memory.scores = call.workspace_bytes / sizeof(float);
   memory.sums = memory.scores + uint64_t(call.first.queries) * uint64_t(call.first.keys);
   memory.floats = memory.sums + core::additive_keys * hidden;
-  check.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
+  call.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
   return memory;
 }
 
 }  // namespace
 
-void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotary, ptrdiff_t head_dim) {
-  memory.read_last(check, check.structs(rotary, 1, ATTEND_ARG_ROTARY));
+void check_rotary(Memory& check, const attend_rotary* rotary, ptrdiff_t head_dim) {
+  check.read_last(check.structs(rotary, 1, ATTEND_ARG_ROTARY));
   if (check.failed()) return;
   check_pairs(check, rotary->rotary_dim, rotary->pairs);
   check.require(rotary->rotary_dim <= head_dim, ATTEND_MISMATCH, ATTEND_ARG_ROTARY_DIM);
-  memory.read_last(check, check_turns(check, rotary->turns, rotary->rotary_dim));
+  check.read_last(check_turns(check, rotary->turns, rotary->rotary_dim));
   check.require(check.failed() || rotary->turns[0] != 0, ATTEND_CORRUPT, ATTEND_ARG_TURNS);
 }
 
@@ -140,7 +136,7 @@ attend_status attend_layer_norm(const attend_norm* norm, const float* x, ptrdiff
 }
 
 attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y) {
-  Check check;
+  Memory check;
   check.require(magnitude(scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
   check_numbers(check, x, nullptr, count, y);
   if (!check.failed()) core::add(x, scale, int(count), y);
@@ -148,7 +144,7 @@ attend_status attend_add(const float* x, float scale, ptrdiff_t count, float* y)
 }
 
 attend_status attend_activate(int activation, const float* x, const float* by, ptrdiff_t count, float* y) {
-  Check check;
+  Memory check;
   check.require(activation >= ATTEND_RELU && activation <= ATTEND_ERF, ATTEND_UNKNOWN, ATTEND_ARG_ACTIVATION);
   check_numbers(check, x, by, count, y);
   if (check.failed()) return check.status();
@@ -159,13 +155,12 @@ attend_status attend_activate(int activation, const float* x, const float* by, p
 
 attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
                                  float scaling_factor) {
-  Check check;
+  Memory check;
   check_pairs(check, rotary_dim, pairs);
   check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
   check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
-  Memory memory;
-  memory.write(check, check.structs(rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
-  memory.write(check, check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
+  check.write(check.structs(rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
+  check.write(check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
   if (check.failed()) return check.status();
   core::rotary_turns(base, scaling_factor, int(rotary_dim / 2), turns);
   *rotary = {turns, rotary_dim, pairs};
@@ -174,7 +169,7 @@ attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff
 
 attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
                             ptrdiff_t head_dim, ptrdiff_t position) {
-  Check check;
+  Memory check;
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
   check.within(head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
@@ -183,10 +178,9 @@ attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x,
   check.within(position, 0, INT32_MAX - tokens, ATTEND_ARG_POSITION);
   check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
   const Extent extent = extent_of({1, tokens, heads, head_dim}, {0, x->token_stride, x->head_stride}, Axes::token_head);
-  Memory memory;
-  memory.write(check, x->data, extent, float_bits, ATTEND_ARG_X);
-  memory.read_last(check, range);
-  check_rotary(check, memory, rotary, head_dim);
+  check.write(x->data, extent, float_bits, ATTEND_ARG_X);
+  check.read_last(range);
+  check_rotary(check, rotary, head_dim);
   if (check.failed()) return check.status();
   const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
   core::rotate_at(rotation, rotary->turns, int(position), int(tokens), extent.strides.token);
@@ -194,22 +188,20 @@ attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x,
 }
 
 size_t attend_additive_workspace_size(const attend_problem* problem) {
-  Check check;
   Call call;
-  CallOptions options = {call};
-  const AdditiveMemory memory = check_additive(check, problem, options);
-  return check.failed() ? 0 : size_t(memory.floats * sizeof(float));
+  CallOptions options;
+  const AdditiveMemory memory = check_additive(call, problem, options);
+  return call.failed() ? 0 : size_t(memory.floats * sizeof(float));
 }
 
 attend_status attend_additive_attention(const attend_problem* problem, const float* v, void* workspace, size_t workspace_size) {
-  Check check;
   Call call;
-  CallOptions options = {call};
-  const AdditiveMemory memory = check_additive(check, problem, options);
-  if (check.failed()) return check.status();
-  call.memory.read(check, check.array(v, problem->head_dim, float_bits, ATTEND_ARG_V));
-  check_workspace(check, call.memory, workspace, workspace_size, size_t(memory.floats * sizeof(float)));
-  if (check.failed()) return check.status();
+  CallOptions options;
+  const AdditiveMemory memory = check_additive(call, problem, options);
+  if (call.failed()) return call.status();
+  call.read(call.array(v, problem->head_dim, float_bits, ATTEND_ARG_V));
+  check_workspace(call, workspace, workspace_size, size_t(memory.floats * sizeof(float)));
+  if (call.failed()) return call.status();
   core::Problem row_problem = call.option_problem_of_row(0);
   if (row_problem.queries == 0) return ATTEND_OK;
   float* const work = static_cast<float*>(workspace);

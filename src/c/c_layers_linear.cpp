@@ -18,23 +18,24 @@ ptrdiff_t stored_rows(const attend_weights& weights) {
 // Outputs overlap neither each other nor what is read.
 void check_apart(Check& check, const attend_projection* projections, ptrdiff_t count, const Range& x, ptrdiff_t tokens,
                  const Range& work) {
-  const auto outputs = [&](const attend_projection& to) {
-    return check_vectors(check, to.y, tokens, to.weights.outputs, ATTEND_ARG_Y);
-  };
   for (const attend_projection* to = projections; !check.failed() && to < projections + count; ++to) {
-    Memory memory;
-    memory.write(check, outputs(*to), ATTEND_ARG_Y);
-    memory.write(check, work, ATTEND_ARG_WORKSPACE);
-    memory.read_last(check, check.structs(projections, count, ATTEND_ARG_PROJECTIONS));
-    memory.read_last(check, x);
-    for (const attend_projection* other = projections; !check.failed() && other < projections + count; ++other) {
-      check_weights(check, memory, other->weights);
-      if (other != to) memory.read_last(check, outputs(*other));
+    Memory apart;
+    const auto outputs = [&](const attend_projection& of) {
+      return check_vectors(apart, of.y, tokens, of.weights.outputs, ATTEND_ARG_Y);
+    };
+    apart.write(outputs(*to), ATTEND_ARG_Y);
+    apart.write(work, ATTEND_ARG_WORKSPACE);
+    apart.read_last(apart.structs(projections, count, ATTEND_ARG_PROJECTIONS));
+    apart.read_last(x);
+    for (const attend_projection* other = projections; !apart.failed() && other < projections + count; ++other) {
+      check_weights(apart, other->weights);
+      if (other != to) apart.read_last(outputs(*other));
     }
+    check = apart;
   }
 }
 
-// Calls call.of<format>() with the format of some weights.
+// Calls call.run_with<format>() with the format of some weights.
 template <class Call>
 void with_format(int format, const Call& call) {
   switch (format) {
@@ -81,7 +82,7 @@ struct ConvertWeights {
 
 }  // namespace
 
-void check_weights(Check& check, const Memory& memory, const attend_weights& weights) {
+void check_weights(Memory& check, const attend_weights& weights) {
   check.within(weights.outputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_OUTPUTS);
   check.within(weights.inputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_INPUTS);
   check.format(weights.format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_WEIGHTS_FORMAT);
@@ -91,10 +92,10 @@ void check_weights(Check& check, const Memory& memory, const attend_weights& wei
   const bool scaled = weights.format == ATTEND_INT8;
   check.require(scaled || weights.scales == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_WEIGHTS_SCALES);
   check.require(!scaled || weights.scales != nullptr, ATTEND_MISSING, ATTEND_ARG_WEIGHTS_SCALES);
-  memory.read_last(check, check_vectors(check, weights.data, stored_rows(weights), weights.inputs, ATTEND_ARG_WEIGHTS,
-                                        format_bits(weights.format)));
-  memory.read_last(check, check_if_given(check, weights.scales, weights.outputs, ATTEND_ARG_WEIGHTS_SCALES));
-  memory.read_last(check, check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
+  check.read_last(check_vectors(check, weights.data, stored_rows(weights), weights.inputs, ATTEND_ARG_WEIGHTS,
+                                format_bits(weights.format)));
+  check.read_last(check_if_given(check, weights.scales, weights.outputs, ATTEND_ARG_WEIGHTS_SCALES));
+  check.read_last(check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
 }
 
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work) {
@@ -125,7 +126,7 @@ size_t attend_projection_workspace_size(void) { return work_bytes; }
 
 attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
                              void* workspace, size_t workspace_size) {
-  Check check;
+  Memory check;
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
   check.within(count, 1, most_projections, ATTEND_ARG_COUNT);
   check.structs(projections, count, ATTEND_ARG_PROJECTIONS);
@@ -134,7 +135,7 @@ attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_proj
   if (check.failed()) return check.status();
   const ptrdiff_t inputs = projections[0].weights.inputs;
   for (ptrdiff_t i = 0; i < count; ++i) {
-    check_weights(check, Memory(), projections[i].weights);
+    check_weights(check, projections[i].weights);
     check.require(projections[i].weights.inputs == inputs, ATTEND_MISMATCH, ATTEND_ARG_INPUTS);
   }
   const Range from = check_vectors(check, x, tokens, inputs, ATTEND_ARG_X);
@@ -147,9 +148,9 @@ attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_proj
 }
 
 size_t attend_packed_size(const attend_weights* weights) {
-  Check check;
+  Memory check;
   check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
-  if (!check.failed()) check_weights(check, Memory(), *weights);
+  if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return 0;
   // Extents are at most 2^29, so this cannot overflow.
   const uint64_t panels = uint64_t(core::panel_count(int(weights->outputs)));
@@ -158,20 +159,19 @@ size_t attend_packed_size(const attend_weights* weights) {
 }
 
 attend_status attend_pack_weights(const attend_weights* weights, void* memory, size_t memory_size, attend_weights* packed) {
-  Check check;
+  Memory check;
   const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   const Range to = check.structs(packed, 1, ATTEND_ARG_PACKED);
   check.address(memory, config::alignment, ATTEND_ARG_MEMORY);
-  if (!check.failed()) check_weights(check, Memory(), *weights);
+  if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
   check.require(weights->layout == ATTEND_ROWS, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
   const size_t bytes = attend_packed_size(weights);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
-  Memory written;
-  written.write(check, check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
-  written.write(check, to, ATTEND_ARG_PACKED);
-  read_same(check, written, from, to);
-  check_weights(check, written, *weights);
+  check.write(check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
+  check.write(to, ATTEND_ARG_PACKED);
+  read_same(check, from, to);
+  check_weights(check, *weights);
   if (check.failed()) return check.status();
   with_format(weights->format, PackWeights{*weights, memory});
   *packed = *weights;
@@ -182,11 +182,11 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
 
 attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size, float* scales,
                                      attend_weights* converted) {
-  Check check;
+  Memory check;
   const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   const Range to = check.structs(converted, 1, ATTEND_ARG_CONVERTED);
   check.format(format, ATTEND_FLOAT16, ATTEND_INT8, ATTEND_ARG_FORMAT);
-  if (!check.failed()) check_weights(check, Memory(), *weights);
+  if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
   const bool scaled = format == ATTEND_INT8;
   check.require(weights->format == ATTEND_FLOAT32, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_FORMAT);
@@ -197,13 +197,12 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   const uint64_t bytes = uint64_t(weights->outputs) * uint64_t(weights->inputs) * core::format_bytes(core_format(format));
   check.require(memory_size >= bytes, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
   if (check.failed()) return check.status();
-  Memory written;
-  written.write(check, check_vectors(check, memory, weights->outputs, weights->inputs, ATTEND_ARG_MEMORY, format_bits(format)),
-                ATTEND_ARG_MEMORY);
-  written.write(check, check_if_given(check, scales, weights->outputs, ATTEND_ARG_SCALES), ATTEND_ARG_SCALES);
-  written.write(check, to, ATTEND_ARG_CONVERTED);
-  read_same(check, written, from, to);
-  check_weights(check, written, *weights);
+  check.write(check_vectors(check, memory, weights->outputs, weights->inputs, ATTEND_ARG_MEMORY, format_bits(format)),
+              ATTEND_ARG_MEMORY);
+  check.write(check_if_given(check, scales, weights->outputs, ATTEND_ARG_SCALES), ATTEND_ARG_SCALES);
+  check.write(to, ATTEND_ARG_CONVERTED);
+  read_same(check, from, to);
+  check_weights(check, *weights);
   if (check.failed()) return check.status();
   with_format(format, ConvertWeights{*weights, memory, scales});
   *converted = *weights;

@@ -134,16 +134,10 @@ Range Check::place(const void* data, const Extent& extent, int bits, attend_argu
   return {at - before, at + after};
 }
 
-ptrdiff_t Memory::read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
-  const Range range = check.place(data, extent, bits, argument);
-  read(check, range);
-  return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
-}
-
-ptrdiff_t Memory::write(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument) {
-  const Range range = check.place(data, extent, bits, argument);
-  check.require(range.begin == range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
-  write(check, range, argument);
+ptrdiff_t Memory::write(const void* data, const Extent& extent, int bits, attend_argument argument) {
+  const Range range = place(data, extent, bits, argument);
+  require(range.begin == range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);
+  write(range, argument);
   return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
 }
 
@@ -182,8 +176,8 @@ void check_parts(Check& check, const Parts& parts, ptrdiff_t queries, ptrdiff_t 
   check.require(parts.parts == 1 || work >> 47 == 0, ATTEND_TOO_LARGE, ATTEND_ARG_PARTS);
 }
 
-void check_key_lengths(Check& check, Memory& memory, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest) {
-  memory.read(check, check.array(lengths, batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
+void check_key_lengths(Memory& check, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest) {
+  check.read(check.array(lengths, batch, 8 * int(sizeof *lengths), ATTEND_ARG_KEY_LENGTHS));
   for (ptrdiff_t row = 0; !check.failed() && row < batch; ++row) check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
 }
 

@@ -7,32 +7,32 @@ namespace attend::c_surface {
 namespace {
 
 // The extents of masks, biases and scores; with states the number of their columns is not known.
-Extent::Counts matrix_counts(const CallOptions& options) {
-  const core::Problem& first = options.call.first;
-  return {options.call.batch, first.queries, first.query_heads, options.first.states.data != nullptr ? -1 : first.keys};
+Extent::Counts matrix_counts(const Call& call, const CallOptions& options) {
+  const core::Problem& first = call.first;
+  return {call.batch, first.queries, first.query_heads, options.first.states.data != nullptr ? -1 : first.keys};
 }
 
-void check_bias(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_bias(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_bias& bias = problem.bias;
-  if (bias.data == nullptr) return check.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
-  const Extent extent = matrix_extent(check, bias, matrix_counts(options), 0, ATTEND_ARG_BIAS_KEYS);
-  options.call.memory.read(check, bias.data, extent, float_bits, ATTEND_ARG_BIAS);
+  if (bias.data == nullptr) return call.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
+  const Extent extent = matrix_extent(call, bias, matrix_counts(call, options), 0, ATTEND_ARG_BIAS_KEYS);
+  call.read(bias.data, extent, float_bits, ATTEND_ARG_BIAS);
   options.first.bias = core_mask(bias.data, extent);
   options.bias_step = extent.strides.batch;
 }
 
-void check_relative_bias(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_relative_bias(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_relative_bias& bias = problem.relative_bias;
   if (bias.data == nullptr) {
     const bool set = bias.head_stride != ATTEND_DENSE || bias.left != -1 || bias.right != -1;
-    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_RELATIVE_BIAS);
+    return call.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_RELATIVE_BIAS);
   }
-  check.within(bias.left, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_LEFT);
-  check.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_RIGHT);
-  if (check.failed()) return;
+  call.within(bias.left, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_LEFT);
+  call.within(bias.right, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_RELATIVE_BIAS_RIGHT);
+  if (call.failed()) return;
   const Extent extent =
       extent_of({1, 1, problem.query_heads, bias.left + 1 + bias.right}, {0, 0, bias.head_stride}, Axes::matrix);
-  options.call.memory.read(check, bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS);
+  call.read(bias.data, extent, float_bits, ATTEND_ARG_RELATIVE_BIAS);
   options.first.relative = bias.data;
   options.first.relative_head_stride = extent.strides.head;
   options.first.relative_left = int(bias.left);
@@ -40,72 +40,72 @@ void check_relative_bias(Check& check, const attend_problem& problem, CallOption
 }
 
 // A number for each query head.
-const float* check_heads(Check& check, const float* data, CallOptions& options, attend_argument argument) {
-  if (data != nullptr) options.call.memory.read(check, check.array(data, options.call.first.query_heads, float_bits, argument));
+const float* check_heads(Call& call, const float* data, attend_argument argument) {
+  if (data != nullptr) call.read(call.array(data, call.first.query_heads, float_bits, argument));
   return data;
 }
 
-void check_scores(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_scores(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_scores& scores = problem.scores;
   const bool none = scores.stage == ATTEND_SCORES_NONE;
   if (scores.data == nullptr) {
-    check.require(none, ATTEND_MISSING, ATTEND_ARG_SCORES);
-    return check.require(is_default_matrix(scores), ATTEND_NO_EFFECT, ATTEND_ARG_SCORES);
+    call.require(none, ATTEND_MISSING, ATTEND_ARG_SCORES);
+    return call.require(is_default_matrix(scores), ATTEND_NO_EFFECT, ATTEND_ARG_SCORES);
   }
-  check.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE);
+  call.require(!none, ATTEND_AMBIGUOUS, ATTEND_ARG_SCORES_STAGE);
   const bool known = scores.stage >= ATTEND_SCORES_NONE && scores.stage <= ATTEND_SCORES_WEIGHTS;
-  check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_SCORES_STAGE);
+  call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_SCORES_STAGE);
   // What weights are divided by is not known before the last key.
   const bool possible = problem.states == nullptr || scores.stage != ATTEND_SCORES_WEIGHTS;
-  check.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
-  const Extent extent = matrix_extent(check, scores, matrix_counts(options), options.call.first.keys, ATTEND_ARG_SCORES_KEYS);
-  options.score_step = options.call.memory.write(check, scores.data, extent, float_bits, ATTEND_ARG_SCORES);
-  if (check.failed()) return;
+  call.require(possible, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
+  const Extent extent = matrix_extent(call, scores, matrix_counts(call, options), call.first.keys, ATTEND_ARG_SCORES_KEYS);
+  options.score_step = call.write(scores.data, extent, float_bits, ATTEND_ARG_SCORES);
+  if (call.failed()) return;
   options.first.scores = core_tensor<float>(scores.data, extent);
   options.first.score_keys = int(extent.counts.width);
   options.first.score_stage = core::Scores(scores.stage - 1);
 }
 
-void check_lse(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_lse(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_output& lse = problem.lse;
-  if (lse.data == nullptr) return check.require(is_default(lse), ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
-  const core::Problem& first = options.call.first;
-  options.lse_step = Tensors{check, options.call.memory, axes_of(problem)}.write(
-      lse, {options.call.batch, first.queries, first.query_heads, 1}, float_bits, ATTEND_ARG_LSE, options.first.lse);
+  if (lse.data == nullptr) return call.require(is_default(lse), ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
+  const core::Problem& first = call.first;
+  options.lse_step = Tensors{call, axes_of(problem)}.write(lse, {call.batch, first.queries, first.query_heads, 1}, float_bits,
+                                                           ATTEND_ARG_LSE, options.first.lse);
 }
 
 // ---- Where keys and values lie that are no plain arrays of floats and no plain cache: pages, rings, other formats, an origin.
 
 // The first key of a batch row that any query's window shows; sink tokens lie before.
-ptrdiff_t first_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
+ptrdiff_t first_seen(const Call& call, const attend_problem& problem, const CallOptions& options, ptrdiff_t keys) {
   const bool shows_masked = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
   if (shows_masked || options.first.left < 0) return 0;
-  return (options.call.queries_last ? keys - options.call.first.queries : options.call.first.offset) - options.first.left;
+  return (call.queries_last ? keys - call.first.queries : call.first.offset) - options.first.left;
 }
 
 // Pages that every window has left behind may be gone.
-void check_page_numbers(Check& check, const attend_problem& problem, const CallOptions& options, const Extent& extent) {
+void check_page_numbers(Call& call, const attend_problem& problem, const CallOptions& options, const Extent& extent) {
   const attend_pages& pages = problem.pages;
-  for (ptrdiff_t row = 0; !check.failed() && row < options.call.batch; ++row) {
+  for (ptrdiff_t row = 0; !call.failed() && row < call.batch; ++row) {
     const int32_t* const table = pages.table + row * extent.strides.batch;
-    const ptrdiff_t keys = options.call.keys_of_row(row), seen = first_seen(problem, options, keys);
+    const ptrdiff_t keys = call.keys_of_row(row), seen = first_seen(call, problem, options, keys);
     for (ptrdiff_t page = options.first.first_key / pages.page_keys; page * pages.page_keys < keys; ++page) {
       const ptrdiff_t begin = page * pages.page_keys;
       const bool needed = begin + pages.page_keys > seen || begin < problem.sink_tokens;
-      check.require(!needed || (table[page] >= 0 && table[page] < pages.count), ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES);
+      call.require(!needed || (table[page] >= 0 && table[page] < pages.count), ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES);
     }
   }
 }
 
-void check_page_table(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_page_table(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_pages& pages = problem.pages;
-  const ptrdiff_t count = (options.call.first.keys + pages.page_keys - 1) / pages.page_keys;
-  const bool known = problem.states == nullptr || options.call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
-  check.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
-  const Extent extent = extent_of({options.call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, Axes::matrix);
-  options.page_step = options.call.memory.read(check, pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
-  if (check.failed()) return;
-  check_page_numbers(check, problem, options, extent);
+  const ptrdiff_t count = (call.first.keys + pages.page_keys - 1) / pages.page_keys;
+  const bool known = problem.states == nullptr || call.batch <= 1 || pages.batch_stride != ATTEND_DENSE;
+  call.require(known, ATTEND_AMBIGUOUS, ATTEND_ARG_PAGES);
+  const Extent extent = extent_of({call.batch, 1, 1, count}, {pages.batch_stride, 0, 0}, Axes::matrix);
+  options.page_step = call.read(pages.table, extent, 8 * int(sizeof(int32_t)), ATTEND_ARG_PAGES);
+  if (call.failed()) return;
+  check_page_numbers(call, problem, options, extent);
   options.first.paging.pages = pages.table;
   options.first.paging.page_panels = int(pages.page_keys / panel_keys);
 }
@@ -116,26 +116,27 @@ struct CoreScales {
 };
 
 // Checks the scales of keys or values that lie in arrays; returns their step.
-ptrdiff_t check_scales(Check& check, const attend_scales& scales, const attend_problem& problem, CallOptions& options,
-                       attend_argument argument, const CoreScales& to) {
+ptrdiff_t check_scales(Call& call, const attend_scales& scales, const attend_problem& problem, attend_argument argument,
+                       const CoreScales& to) {
   const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
   if (format != ATTEND_INT8 || problem.cache != nullptr) {
-    check.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
+    call.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
     return 0;
   }
-  if (options.call.stored == 0) return 0;
+  if (call.stored == 0) return 0;
   const bool paged = problem.pages.table != nullptr, grows = problem.states != nullptr && !paged;
-  const ptrdiff_t rows = paged && options.call.batch > 0 ? 1 : options.call.batch;
+  const ptrdiff_t rows = paged && call.batch > 0 ? 1 : call.batch;
   const bool known =
       (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
-  check.require(!grows || known, ATTEND_AMBIGUOUS, argument);
-  const Tensors tensors = {check, options.call.memory, Axes::matrix};
-  return tensors.read_scales(scales, {rows, 1, problem.kv_heads, options.call.stored}, argument, to.data, to.stride);
+  call.require(!grows || known, ATTEND_AMBIGUOUS, argument);
+  const Tensors tensors = {call, Axes::matrix};
+  return tensors.read_scales(scales, {rows, 1, problem.kv_heads, call.stored}, argument, to.data, to.stride);
 }
 
 // Whether a query sees any of keys from ... to - 1, of those that the call takes of a batch row with so many keys.
-bool any_seen(const attend_problem& problem, const CallOptions& options, ptrdiff_t keys, ptrdiff_t from, ptrdiff_t to) {
-  const ptrdiff_t begin = options.first.first_key, seen = first_seen(problem, options, keys);
+bool any_seen(const Call& call, const attend_problem& problem, const CallOptions& options, ptrdiff_t keys, ptrdiff_t from,
+              ptrdiff_t to) {
+  const ptrdiff_t begin = options.first.first_key, seen = first_seen(call, problem, options, keys);
   const auto larger = [](ptrdiff_t a, ptrdiff_t b) { return a > b ? a : b; };
   const auto smaller = [](ptrdiff_t a, ptrdiff_t b) { return a < b ? a : b; };
   from = larger(from, begin), to = smaller(to, keys);
@@ -143,25 +144,25 @@ bool any_seen(const attend_problem& problem, const CallOptions& options, ptrdiff
 }
 
 // A ring may have lost keys that are asked for: those between its copies of the sink panels and its first panel.
-void check_ring(Check& check, const attend_problem& problem, const CallOptions& options) {
+void check_ring(Call& call, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
-  if (cache.ring_panels == 0 || options.call.batch == 0 || check.failed()) return;
+  if (cache.ring_panels == 0 || call.batch == 0 || call.failed()) return;
   const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * panel_keys;
   const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, cache.peak_tokens)) * panel_keys;
-  const bool any_lost = any_seen(problem, options, options.call.keys_of_row(0), lost, back);
-  check.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
+  const bool any_lost = any_seen(call, problem, options, call.keys_of_row(0), lost, back);
+  call.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
 
 // With states, arrays begin no later than the states' next key, unless windows have left behind the keys between. And where
 // the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
-void check_origin(Check& check, const attend_problem& problem, const CallOptions& options) {
+void check_origin(Call& call, const attend_problem& problem, const CallOptions& options) {
   const bool arrays = problem.cache == nullptr && problem.pages.table == nullptr;
-  const bool nobody = options.call.batch == 0 || options.call.first.queries == 0;
-  if (problem.states == nullptr || !arrays || nobody || check.failed()) return;
+  const bool nobody = call.batch == 0 || call.first.queries == 0;
+  if (problem.states == nullptr || !arrays || nobody || call.failed()) return;
   const bool is_set = problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
-  check.require(is_set, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
-  const bool left_out = any_seen(problem, options, options.call.first.keys, problem.first_key, origin_of(problem));
-  check.require(!left_out, ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
+  call.require(is_set, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
+  const bool left_out = any_seen(call, problem, options, call.first.keys, problem.first_key, origin_of(problem));
+  call.require(!left_out, ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
 }
 
 // The options of a cache that is not plain.
@@ -176,73 +177,72 @@ void take_cache(const attend_cache& cache, core::Options& options) {
   if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
 }
 
-void check_key_options(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_key_options(Call& call, const attend_problem& problem, CallOptions& options) {
   core::Options& first = options.first;
-  if (problem.pages.table != nullptr && !check.failed()) check_page_table(check, problem, options);
-  options.key_scale_step = check_scales(check, problem.key_scales, problem, options, ATTEND_ARG_KEY_SCALES,
-                                        {first.key_scales, first.key_scale_stride});
-  options.value_scale_step = check_scales(check, problem.value_scales, problem, options, ATTEND_ARG_VALUE_SCALES,
+  if (problem.pages.table != nullptr && !call.failed()) check_page_table(call, problem, options);
+  options.key_scale_step =
+      check_scales(call, problem.key_scales, problem, ATTEND_ARG_KEY_SCALES, {first.key_scales, first.key_scale_stride});
+  options.value_scale_step = check_scales(call, problem.value_scales, problem, ATTEND_ARG_VALUE_SCALES,
                                           {first.value_scales, first.value_scale_stride});
-  check_origin(check, problem, options);
+  check_origin(call, problem, options);
   first.origin = int(origin_of(problem));
   first.key_format = core_format(problem.key_format);
   first.value_format = core_format(problem.value_format);
   if (problem.cache == nullptr) return;
   if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
-  check_ring(check, problem, options);
+  check_ring(call, problem, options);
 }
 
 }  // namespace
 
-void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes) {
-  options.first.sink_logits = check_heads(check, problem.sink_logits, options, ATTEND_ARG_SINK_LOGITS);
+void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes) {
+  options.first.sink_logits = check_heads(call, problem.sink_logits, ATTEND_ARG_SINK_LOGITS);
   options.first.output_format = core_format(problem.output_format);
-  if (writes) check_lse(check, problem, options);
+  if (writes) check_lse(call, problem, options);
 }
 
-void check_options(Check& check, const attend_problem& problem, CallOptions& options) {
+void check_options(Call& call, const attend_problem& problem, CallOptions& options) {
   core::Options& first = options.first;
   first.states.data = static_cast<float*>(problem.states);
   first.soft_cap = problem.soft_cap;
   first.query_format = core_format(problem.query_format);
-  check.within(problem.first_key, 0, options.call.first.keys, ATTEND_ARG_FIRST_KEY);
-  check.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
+  call.within(problem.first_key, 0, call.first.keys, ATTEND_ARG_FIRST_KEY);
+  call.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
   // A call that goes on and takes no key has hardly been told where the keys end now.
-  const bool takes = problem.first_key < options.call.first.keys || problem.first_key == 0;
-  check.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
-  first.first_key = check.failed() ? 0 : int(problem.first_key);
-  check_windows(check, problem, first);
-  options.mask_step = check_mask(check, options.call.memory, problem.mask, matrix_counts(options), first);
-  check_bias(check, problem, options);
-  check_relative_bias(check, problem, options);
-  first.alibi_slopes = check_heads(check, problem.alibi_slopes, options, ATTEND_ARG_ALIBI_SLOPES);
-  check_key_options(check, problem, options);
-  check_scores(check, problem, options);
-  check_end(check, problem, options, problem.states == nullptr);
+  const bool takes = problem.first_key < call.first.keys || problem.first_key == 0;
+  call.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
+  first.first_key = call.failed() ? 0 : int(problem.first_key);
+  check_windows(call, problem, first);
+  options.mask_step = check_mask(call, problem.mask, matrix_counts(call, options), first);
+  check_bias(call, problem, options);
+  check_relative_bias(call, problem, options);
+  first.alibi_slopes = check_heads(call, problem.alibi_slopes, ATTEND_ARG_ALIBI_SLOPES);
+  check_key_options(call, problem, options);
+  check_scores(call, problem, options);
+  check_end(call, problem, options, problem.states == nullptr);
   if (problem.states == nullptr) return;
-  const Range states = check_states(check, problem.states, options.call, ATTEND_ARG_STATES);
-  options.call.memory.write(check, states, ATTEND_ARG_STATES);
-  if (!check.failed()) set_states(problem.states, options);
+  call.write(check_states(call, problem.states, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
+  if (!call.failed()) set_states(problem.states, call, options);
 }
 
 // Not inlined, as run_options: calls without options need none of its stack.
-__attribute__((noinline)) void check_options(Check& check, const attend_problem& problem, Call& call) {
-  CallOptions options = {call};
-  check_options(check, problem, options);
+__attribute__((noinline)) void check_options(Call& call, const attend_problem& problem) {
+  CallOptions options;
+  check_options(call, problem, options);
 }
 
-void check_pages(Check& check, const attend_problem& problem, Call& call) {
+void check_pages(Call& call, const attend_problem& problem) {
   const attend_pages& pages = problem.pages;
   if (pages.table == nullptr) {
     const bool set = pages.batch_stride != ATTEND_DENSE || pages.page_keys != 0 || pages.count != 0;
-    return check.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_PAGES);
+    return call.require(!set, ATTEND_NO_EFFECT, ATTEND_ARG_PAGES);
   }
-  check.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
-  check.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
-  check.require(pages.page_keys % panel_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
-  if (check.failed()) return;
-  check.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES_COUNT);
-  if (!check.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
+  call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  call.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
+  call.require(pages.page_keys % panel_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
+  if (call.failed()) return;
+  call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES_COUNT);
+  if (!call.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;
 }
 
 }  // namespace attend::c_surface

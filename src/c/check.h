@@ -119,31 +119,35 @@ attend_status new_struct(Struct* given, size_t size, attend_argument argument) {
   return new_struct(given, alignof(Struct), sizeof *given, size, argument);
 }
 
-// Where everything lies that a call reads or writes: what it writes overlaps nothing else.
-class Memory {
+// Its first error, and where everything lies that it reads or writes: what it writes overlaps nothing else.
+class Memory : public Check {
  public:
   // A range that is read need not be kept once all ranges that are written are known.
-  void read_last(Check& check, Range range) const {
+  void read_last(Range range) {
     for (int i = 0; i < written_; ++i) {
-      check.require(range.begin == range.end || !overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);
+      require(range.begin == range.end || !overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);
     }
   }
-  void read(Check& check, Range range) {
+  void read(Range range) {
     if (range.begin == range.end) return;
-    read_last(check, range);
+    read_last(range);
     ranges_[read_++] = range;
   }
-  void write(Check& check, Range range, attend_argument argument) {
+  void write(Range range, attend_argument argument) {
     if (range.begin == range.end) return;
-    for (int i = 0; i < read_; ++i) check.require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
-    for (int i = 0; i < written_; ++i) check.require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, argument);
+    for (int i = 0; i < read_; ++i) require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
+    for (int i = 0; i < written_; ++i) require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, argument);
     arguments_[written_] = argument;
     written_ranges_[written_++] = range;
   }
   // A tensor; returns its step from one batch row to the next, in bytes. No two elements of one that is written are one,
   // visibly.
-  ptrdiff_t read(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument);
-  ptrdiff_t write(Check& check, const void* data, const Extent& extent, int bits, attend_argument argument);
+  ptrdiff_t read(const void* data, const Extent& extent, int bits, attend_argument argument) {
+    const Range range = place(data, extent, bits, argument);
+    read(range);
+    return range.begin == range.end ? 0 : extent.strides.batch * (bits / 8);
+  }
+  ptrdiff_t write(const void* data, const Extent& extent, int bits, attend_argument argument);
 
  private:
   static constexpr int most_read = 16, most_written = 5;

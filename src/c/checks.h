@@ -15,9 +15,8 @@ void move(Data*& data, ptrdiff_t bytes) {
 
 // A problem that was checked.
 template <class CoreProblem>
-struct CheckedCall {
+struct CheckedCall : Memory {
   CoreProblem first = {};  // batch row 0, with all keys and without key lengths; no scratch
-  Memory memory;
   ptrdiff_t batch;
   ptrdiff_t stored;  // key tokens that lie in arrays, in the pool of pages or in a ring
   ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
@@ -66,11 +65,11 @@ struct Parts {
 void check_parts(Check& check, const Parts& parts, ptrdiff_t queries, ptrdiff_t keys);
 
 // Work memory of `size` bytes, of which a call uses `needed`.
-inline void check_workspace(Check& check, Memory& memory, const void* workspace, size_t size, size_t needed) {
-  memory.write(check, check.memory(workspace, size, needed, ATTEND_ARG_WORKSPACE), ATTEND_ARG_WORKSPACE);
+inline void check_workspace(Memory& check, const void* workspace, size_t size, size_t needed) {
+  check.write(check.memory(workspace, size, needed, ATTEND_ARG_WORKSPACE), ATTEND_ARG_WORKSPACE);
 }
 
-void check_key_lengths(Check& check, Memory& memory, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest);
+void check_key_lengths(Memory& check, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest);
 
 // Whether anything is set that speaks of batch rows.
 template <class Problem>
@@ -126,14 +125,14 @@ struct Tensors {
                  core::Tensor<const Number>& tensor) const {
     const Extent extent = extent_of(counts, input, axes);
     tensor = core_tensor<const Number>(input.data, extent);
-    return memory.read(check, input.data, extent, bits, argument);
+    return check.read(input.data, extent, bits, argument);
   }
   template <class Number>
   ptrdiff_t write(const attend_output& output, const Extent::Counts& counts, int bits, attend_argument argument,
                   core::Tensor<Number>& tensor) const {
     const Extent extent = extent_of(counts, output, axes);
     tensor = core_tensor<Number>(output.data, extent);
-    return memory.write(check, output.data, extent, bits, argument);
+    return check.write(output.data, extent, bits, argument);
   }
   // Of single tokens of keys or values.
   template <class Scales, class Number>
@@ -142,10 +141,9 @@ struct Tensors {
     const Extent extent = extent_of(counts, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
     data = scales.data;
     head_stride = extent.strides.head;
-    return memory.read(check, scales.data, extent, 8 * int(sizeof *data), argument);
+    return check.read(scales.data, extent, 8 * int(sizeof *data), argument);
   }
-  Check& check;
-  Memory& memory;
+  Memory& check;
   Axes axes;
 };
 
@@ -201,7 +199,7 @@ inline core::Mask core_mask(const void* data, const Extent& extent) {
 
 // For a problem of such counts; returns the step from one batch row to the next, in elements.
 template <class Options>
-ptrdiff_t check_mask(Check& check, Memory& memory, const attend_mask& mask, const Extent::Counts& counts, Options& options) {
+ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent::Counts& counts, Options& options) {
   const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;
   if (mask.data == nullptr) {
     check.require(none, ATTEND_MISSING, ATTEND_ARG_MASK);
@@ -213,7 +211,7 @@ ptrdiff_t check_mask(Check& check, Memory& memory, const attend_mask& mask, cons
   const Extent extent = matrix_extent(check, mask, counts, 0, ATTEND_ARG_MASK_KEYS);
   const auto& [batch, token, head] = extent.strides;
   check.require(!bits || (batch >= 0 && token >= 0 && head >= 0), ATTEND_OUT_OF_RANGE, ATTEND_ARG_MASK);
-  memory.read(check, mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK);
+  check.read(mask.data, extent, bits ? 1 : 8, ATTEND_ARG_MASK);
   options.visible = core_mask(mask.data, extent);
   options.visible_bits = bits;
   return batch;
@@ -232,7 +230,7 @@ void each_row(const Call& call, const Parts& cut, Row run) {
 
 // Runs a part of a call without options, and of one with them.
 template <class Call>
-void run_plain(const Call& call, const Parts& cut) {
+static void run_plain(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
     const auto problem = call.problem_of_row(row);
     parts == 1 ? core::run(problem) : core::run_part(problem, part, parts);
@@ -245,10 +243,10 @@ void run_row(const Problem& problem, const Options& options, const Parts& cut) {
 
 // What a call that computes has beside its problem.
 template <class Call>
-void check_run(Check& check, Call& call, const Parts& parts, void* workspace, size_t size) {
-  if (check.failed()) return;
-  check_parts(check, parts, call.first.queries, call.first.keys);
-  check_workspace(check, call.memory, workspace, size, call.workspace_bytes);
+void check_run(Call& call, const Parts& parts, void* workspace, size_t size) {
+  if (call.failed()) return;
+  check_parts(call, parts, call.first.queries, call.first.keys);
+  check_workspace(call, workspace, size, call.workspace_bytes);
 }
 
 }  // namespace attend::c_surface

@@ -23,8 +23,8 @@ inline Range check_if_given(Check& check, const float* data, ptrdiff_t count, at
 }
 
 // A range that is read is the one that is written in its place, number by number or token by token, or lies apart from it.
-inline void read_same(Check& check, const Memory& memory, Range read, Range written) {
-  if (read.begin != written.begin || read.end != written.end) memory.read_last(check, read);
+inline void read_same(Memory& check, Range read, Range written) {
+  if (read.begin != written.begin || read.end != written.end) check.read_last(read);
 }
 
 // Requires the fields that problems of one sequence, of floats in arrays or of a layer, leave as they were initialised.
@@ -43,7 +43,7 @@ inline void check_one_sequence(Check& check, const attend_problem& problem) {
 }
 
 // Weights, all of which are compared with what is written.
-void check_weights(Check& check, const Memory& memory, const attend_weights& weights);
+void check_weights(Memory& check, const attend_weights& weights);
 // Projects tokens; work is as in core::Linear.
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work);
 
@@ -52,7 +52,7 @@ inline void check_epsilon(Check& check, float epsilon) {
 }
 
 // Checks the result of attend_rotary_init, for heads of so many numbers.
-void check_rotary(Check& check, const Memory& memory, const attend_rotary* rotary, ptrdiff_t head_dim);
+void check_rotary(Memory& check, const attend_rotary* rotary, ptrdiff_t head_dim);
 // For tokens whose first number is that; strides are the caller's.
 core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride);
 

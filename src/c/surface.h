@@ -54,8 +54,6 @@ struct Call : CheckedCall<core::Problem> {
 
 // Its options.
 struct CallOptions {
-  CallOptions(Call& call_) : call(call_) {}
-  Call& call;
   core::Options first = {};  // of batch row 0
   // From one batch row to the next, in bytes; of masks and biases in elements.
   ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0, lse_step = 0, score_step = 0, state_step = 0;
@@ -74,9 +72,9 @@ inline ptrdiff_t origin_of(const attend_problem& problem) {
 }
 
 // The struct, and the extents that states have: a part of all checks.
-void check_rows(Check& check, const attend_problem* problem, Call& call);
+void check_rows(Call& call, const attend_problem* problem);
 // Everything that attend_run needs, but options, parts, work memory and the states' next key; then options.
-void check_call(Check& check, const attend_problem* problem, Call& call);
+void check_call(Call& call, const attend_problem* problem);
 // Parts of it: whether anything depends on the positions of queries; blocks and the size of work memory, for as
 // many keys as there can be; work memory itself; a cache.
 bool is_positioned(const attend_problem& problem);
@@ -84,22 +82,22 @@ void plan(Call& call, int most_keys);
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
 // The number of keys, over a cache that was checked.
 ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
-void check_options(Check& check, const attend_problem& problem, CallOptions& options);
-void check_options(Check& check, const attend_problem& problem, Call& call);
+void check_options(Call& call, const attend_problem& problem, CallOptions& options);
+void check_options(Call& call, const attend_problem& problem);
 
 // Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed; and what attend_finish
 // looks at too.
-void check_pages(Check& check, const attend_problem& problem, Call& call);
-void check_output(Check& check, const attend_problem& problem, Call& call);
-void check_end(Check& check, const attend_problem& problem, CallOptions& options, bool writes);
+void check_pages(Call& call, const attend_problem& problem);
+void check_output(Call& call, const attend_problem& problem);
+void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);
 
 // Whether a problem asks for nothing that core::run does not have without options.
 bool is_plain(const attend_problem& problem);
 
 // The states in the memory of states; and that memory, the problem's or another of the same extents.
 core::Tensor<float> states_of(void* states, const Call& call);
-void set_states(void* states, CallOptions& options);
-Range check_states(Check& check, const void* states, const Call& call, attend_argument argument);
+void set_states(void* states, const Call& call, CallOptions& options);
+Range check_states(Call& call, const void* states, attend_argument argument);
 // Checks options and runs a part; refuses it if it does not begin at the states' next key.
 attend_status run_options(const attend_problem& problem, Call& call, int part, int parts);
 

@@ -38,7 +38,7 @@ option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core
   _ZN6attend4core12run_key_partERKNS0_7ProblemERKNS0_7OptionsEiiPf
   _ZN6attend4core13add_key_partsERKNS0_7ProblemERKNS0_7OptionsEPKf'
 c_options='_ZN6attend9c_surface11run_optionsERK14attend_problemRNS0_4CallEii=0
-  _ZN6attend9c_surface13check_optionsERNS0_5CheckERK14attend_problemRNS0_4CallE=0'
+  _ZN6attend9c_surface13check_optionsERNS0_4CallERK14attend_problem=0'
 
 # Projections, whole and in parts, by formats.
 linear_calls=''

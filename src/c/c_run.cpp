@@ -1,8 +1,10 @@
-// Running a problem of the C surface that has options; and its states: beginning, finishing, merging.
+// Running a problem of the C surface, whole, in parts, or over several calls: its states are begun, finished and merged here.
 //
-// Their memory is a head, which attend_begin writes, and then the states of all rows. Each row's state holds its next key,
-// since threads with a part each move theirs on at different times.
+// The memory of states is a head, which attend_begin writes, and then the states of all rows. Each row's state holds its next
+// key, since threads with a part each move theirs on at different times.
 #include "surface.h"
+
+#include "../call/portable.h"
 
 namespace attend::c_surface {
 namespace {
@@ -25,13 +27,13 @@ StateHead head_of(const Call& call, ptrdiff_t first_key) {
 }
 
 // States that were begun, for the same extents; the key that they began at.
-ptrdiff_t check_begun(Check& check, const void* states, const Call& call, attend_argument argument) {
-  if (check.failed()) return 0;
+ptrdiff_t check_begun(Call& call, const void* states, attend_argument argument) {
+  if (call.failed()) return 0;
   StateHead head;
   __builtin_memcpy(&head, states, sizeof head);
-  check.require(head.check == check_sum(state_magic, head.fields, 5), ATTEND_CORRUPT, argument);
+  call.require(head.check == check_sum(state_magic, head.fields, 5), ATTEND_CORRUPT, argument);
   const StateHead same = head_of(call, head.fields[4]);
-  check.require(head.check == same.check, ATTEND_MISMATCH, argument);
+  call.require(head.check == same.check, ATTEND_MISMATCH, argument);
   return head.fields[4];
 }
 
@@ -60,26 +62,26 @@ void each_states(const Call& call, const void* states, Row visit) {
 }
 
 // The key before which all states stopped; they are corrupt if it is not one and the same.
-ptrdiff_t check_next_key(Check& check, const void* states, const Call& call, attend_argument argument) {
-  const ptrdiff_t began = check_begun(check, states, call, argument);
-  if (check.failed() || call.batch == 0 || call.first.queries == 0) return began;
+ptrdiff_t check_next_key(Call& call, const void* states, attend_argument argument) {
+  const ptrdiff_t began = check_begun(call, states, argument);
+  if (call.failed() || call.batch == 0 || call.first.queries == 0) return began;
   const int key = core::next_key(states_of(const_cast<void*>(states), call).data);
   each_states(call, states, [&](const core::Problem& problem, const core::Options& options) {
-    check.require(key >= 0 && core::have_next_key(problem, options, 0, 1, key), ATTEND_CORRUPT, argument);
+    call.require(key >= 0 && core::have_next_key(problem, options, 0, 1, key), ATTEND_CORRUPT, argument);
   });
   return key;
 }
 
 // States that have taken the keys of the problem, up to the last.
-void check_all_taken(Check& check, const attend_problem& problem, Call& call) {
-  if (check.failed() || call.batch == 0 || call.first.queries == 0) return;
-  const ptrdiff_t began = check_begun(check, problem.states, call, ATTEND_ARG_STATES);
-  const ptrdiff_t next_key = check_next_key(check, problem.states, call, ATTEND_ARG_STATES);
-  if (problem.cache != nullptr) check_cache(check, problem.cache);
-  if (problem.cache != nullptr && !check.failed()) call.memory.read(check, cache_range(*problem.cache));
-  const ptrdiff_t keys = check_key_count(check, problem);
-  check.require(next_key == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
-  check.require(next_key > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
+void check_all_taken(Call& call, const attend_problem& problem) {
+  if (call.failed() || call.batch == 0 || call.first.queries == 0) return;
+  const ptrdiff_t began = check_begun(call, problem.states, ATTEND_ARG_STATES);
+  const ptrdiff_t next_key = check_next_key(call, problem.states, ATTEND_ARG_STATES);
+  if (problem.cache != nullptr) check_cache(call, problem.cache);
+  if (problem.cache != nullptr && !call.failed()) call.read(cache_range(*problem.cache));
+  const ptrdiff_t keys = check_key_count(call, problem);
+  call.require(next_key == keys, ATTEND_MISMATCH, ATTEND_ARG_KEYS);
+  call.require(next_key > began || keys == 0, ATTEND_MISMATCH, ATTEND_ARG_STATES);
 }
 
 // All fields by name: one that core::Options gets does not compile here until somebody has decided what a batch row has of it.
@@ -102,9 +104,9 @@ core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
 
 // Calls with each batch row, or a part of it.
 template <class Run>
-void each_row_with_options(const CallOptions& call_options, int part, int parts, Run run) {
-  each_row(call_options.call, {part, parts}, [&](ptrdiff_t row, int row_part, int row_parts) {
-    core::Problem of_row = call_options.call.option_problem_of_row(row);
+void each_row_with_options(const Call& call, const CallOptions& call_options, const Parts& cut, Run run) {
+  each_row(call, cut, [&](ptrdiff_t row, int row_part, int row_parts) {
+    core::Problem of_row = call.option_problem_of_row(row);
     const core::Options options = options_of_row(call_options, row);
     // States of a row that ends before the keys of this call stay as they are.
     if (of_row.keys < options.first_key) of_row.keys = options.first_key;
@@ -112,7 +114,19 @@ void each_row_with_options(const CallOptions& call_options, int part, int parts,
   });
 }
 
+// Options too.
+void check_whole(Call& call, const attend_problem* problem) {
+  check_call(call, problem);
+  if (!call.failed() && !call.plain) check_options(call, *problem);
+}
+
 }  // namespace
+
+float scale_of(const attend_problem& problem) {
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
+  return given ? problem.scale : usual_scale(int(problem.head_dim));
+}
 
 core::Tensor<float> states_of(void* states, const Call& call) {
   const ptrdiff_t state = ptrdiff_t(core::state_floats(call.first.value_dim));
@@ -120,31 +134,31 @@ core::Tensor<float> states_of(void* states, const Call& call) {
   return {static_cast<float*>(states) + head_floats, state * call.first.query_heads, state};
 }
 
-void set_states(void* states, CallOptions& options) {
-  options.first.states = states_of(states, options.call);
-  options.state_step = options.call.first.queries * options.first.states.token_stride * ptrdiff_t(sizeof(float));
+void set_states(void* states, const Call& call, CallOptions& options) {
+  options.first.states = states_of(states, call);
+  options.state_step = call.first.queries * options.first.states.token_stride * ptrdiff_t(sizeof(float));
 }
 
-Range check_states(Check& check, const void* states, const Call& call, attend_argument argument) {
-  return check.array(states, state_memory_floats(call), float_bits, argument);
+Range check_states(Call& call, const void* states, attend_argument argument) {
+  return call.array(states, state_memory_floats(call), float_bits, argument);
 }
 
 // Not inlined: calls without options need none of its stack.
 __attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, int part, int parts) {
-  Check check;
-  CallOptions call_options = {call};
-  check_options(check, problem, call_options);
+  CallOptions call_options;
+  check_options(call, problem, call_options);
   const bool has_states = problem.states != nullptr;
-  if (has_states && !check.failed()) {
-    check_begun(check, problem.states, call, ATTEND_ARG_STATES);
-    each_row_with_options(
-        call_options, part, parts, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-          const bool continues = check.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
-          check.require(continues, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
-        });
+  if (has_states && !call.failed()) {
+    check_begun(call, problem.states, ATTEND_ARG_STATES);
+    each_row_with_options(call, call_options, {part, parts},
+                          [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+                            const bool continues =
+                                call.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
+                            call.require(continues, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
+                          });
   }
-  if (check.failed()) return check.status();
-  each_row_with_options(call_options, part, parts,
+  if (call.failed()) return call.status();
+  each_row_with_options(call, call_options, {part, parts},
                         [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
                           run_row(row, options, {row_part, row_parts});
                           if (has_states) core::set_next_key(row, options, row_part, row_parts, call.first.keys);
@@ -159,24 +173,52 @@ using namespace attend::c_surface;
 
 extern "C" {
 
-size_t attend_state_size(const attend_problem* problem) {
-  Check check;
+attend_status attend_check(const attend_problem* problem) {
   Call call;
-  check_rows(check, problem, call);
-  const ptrdiff_t floats = check.failed() ? 0 : state_memory_floats(call);
+  check_whole(call, problem);
+  return call.status();
+}
+
+size_t attend_workspace_size(const attend_problem* problem) {
+  Call call;
+  call.runs_later = true;
+  check_whole(call, problem);
+  return call.failed() ? 0 : call.workspace_bytes;
+}
+
+attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptrdiff_t parts, void* workspace,
+                              size_t workspace_size) {
+  Call call;
+  check_call(call, problem);
+  check_run(call, {part, parts}, workspace, workspace_size);
+  if (call.failed()) return call.status();
+  call.first.scratch = static_cast<float*>(workspace);
+  call.first.scale = scale_of(*problem);
+  if (!call.plain) return run_options(*problem, call, int(part), int(parts));
+  run_plain(call, {part, parts});
+  return ATTEND_OK;
+}
+
+attend_status attend_run(const attend_problem* problem, void* workspace, size_t workspace_size) {
+  return attend_run_part(problem, 0, 1, workspace, workspace_size);
+}
+
+size_t attend_state_size(const attend_problem* problem) {
+  Call call;
+  check_rows(call, problem);
+  const ptrdiff_t floats = call.failed() ? 0 : state_memory_floats(call);
   return floats <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(floats) * sizeof(float) : 0;
 }
 
 attend_status attend_begin(const attend_problem* problem) {
-  Check check;
   Call call;
-  check_rows(check, problem, call);
-  if (check.failed()) return check.status();
+  check_rows(call, problem);
+  if (call.failed()) return call.status();
   const ptrdiff_t first_key = problem->first_key;
-  check.within(first_key, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_FIRST_KEY);
-  check.require(first_key % segment_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
-  call.memory.write(check, check_states(check, problem->states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
-  if (check.failed()) return check.status();
+  call.within(first_key, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_FIRST_KEY);
+  call.require(first_key % segment_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
+  call.write(check_states(call, problem->states, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
+  if (call.failed()) return call.status();
   const StateHead head = head_of(call, first_key);
   __builtin_memcpy(problem->states, &head, sizeof head);
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
@@ -187,35 +229,33 @@ attend_status attend_begin(const attend_problem* problem) {
 }
 
 attend_status attend_finish(const attend_problem* problem) {
-  Check check;
   Call call;
-  check_rows(check, problem, call);
-  if (check.failed()) return check.status();
-  CallOptions options = {call};
-  call.memory.read(check, check_states(check, problem->states, call, ATTEND_ARG_STATES));
-  check_output(check, *problem, call);
-  check_end(check, *problem, options, true);
-  check_all_taken(check, *problem, call);
-  if (check.failed()) return check.status();
-  set_states(problem->states, options);
+  check_rows(call, problem);
+  if (call.failed()) return call.status();
+  CallOptions options;
+  call.read(check_states(call, problem->states, ATTEND_ARG_STATES));
+  check_output(call, *problem);
+  check_end(call, *problem, options, true);
+  check_all_taken(call, *problem);
+  if (call.failed()) return call.status();
+  set_states(problem->states, call, options);
   each_row(call, {0, 1},
            [&](ptrdiff_t row, int, int) { core::finish(call.problem_of_row(row), options_of_row(options, row)); });
   return ATTEND_OK;
 }
 
 attend_status attend_merge(const attend_problem* problem, const void* later) {
-  Check check;
   Call call;
-  check_rows(check, problem, call);
-  if (check.failed()) return check.status();
-  call.memory.read(check, check_states(check, later, call, ATTEND_ARG_LATER));
-  call.memory.write(check, check_states(check, problem->states, call, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
-  if (check.failed()) return check.status();
-  const ptrdiff_t here = check_next_key(check, problem->states, call, ATTEND_ARG_STATES);
-  const ptrdiff_t there = check_begun(check, later, call, ATTEND_ARG_LATER);
-  check.require(here == there, ATTEND_MISMATCH, ATTEND_ARG_LATER);
-  const ptrdiff_t end = check_next_key(check, later, call, ATTEND_ARG_LATER);
-  if (check.failed()) return check.status();
+  check_rows(call, problem);
+  if (call.failed()) return call.status();
+  call.read(check_states(call, later, ATTEND_ARG_LATER));
+  call.write(check_states(call, problem->states, ATTEND_ARG_STATES), ATTEND_ARG_STATES);
+  if (call.failed()) return call.status();
+  const ptrdiff_t here = check_next_key(call, problem->states, ATTEND_ARG_STATES);
+  const ptrdiff_t there = check_begun(call, later, ATTEND_ARG_LATER);
+  call.require(here == there, ATTEND_MISMATCH, ATTEND_ARG_LATER);
+  const ptrdiff_t end = check_next_key(call, later, ATTEND_ARG_LATER);
+  if (call.failed()) return call.status();
   const core::Problem& first = call.first;
   const float* from = states_of(const_cast<void*>(later), call).data;
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
