@@ -1,5 +1,5 @@
 /* Attend for C, and for shapes that are known at run time only: transformer attention over plain arrays or over a key/value
- * cache, for batches of sequences. (The C++ surface, attention.h, has no batch: there a call is one sequence.)
+ * cache, for batches of sequences. (The C++ surface, attend.h, has no batch: there a call is one sequence.)
  *
  * Fill in an attend_problem, ask how much work memory it needs, and run it:
  *
@@ -27,13 +27,13 @@
  * scores are [batch][query head][query][key], whatever the layout is. The last axis is always contiguous.
  *
  * Nothing that is set is ignored: a field is either used, or the call is refused. The library does not allocate, does not lock,
- * keeps no state but the choice of a backend, and does not call the C library. Every function may be called from any number of
- * threads at once, as long as none writes what another uses. Everything is checked before anything is written: a call that
- * returns another status than ATTEND_OK has changed nothing. The caller answers for what cannot be checked: that memory exists
- * wherever pointers, extents and strides lead, and holds the numbers.
+ * keeps no state but the choice of a backend, and calls memcpy, memset and memmove alone of the C library. Every function may
+ * be called from any number of threads at once, as long as none writes what another uses. Everything is checked before anything
+ * is written: a call that returns another status than ATTEND_OK has changed nothing. The caller answers for what cannot be
+ * checked: that memory exists wherever pointers, extents and strides lead, and holds the numbers.
  *
- * attend_layers.h has the rest of a transformer block: projections, normalisation, rotary positions, whole layers.
- * attend_integer.h has attention in integers of 8 bits, without floats.
+ * c/layers.h has the rest of a transformer block: projections, normalisation, rotary positions, whole layers.
+ * c/integer.h has attention in integers of 8 bits, without floats.
  *
  * Lengths are ptrdiff_t. On a target of 32 bits, a caller whose own lengths have 64 bits must check that they fit before it
  * narrows them: the library sees only what is left.
@@ -41,7 +41,7 @@
 #ifndef ATTEND_C_H
 #define ATTEND_C_H
 
-#include "c/problem.h" /* attend_problem, and with it attend_status.h */
+#include "c/problem.h" /* attend_problem, and with it c/status.h */
 #include "core/version.h"
 
 #ifdef __cplusplus
@@ -96,11 +96,11 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
 
 /* ---- Keys in several calls ----
  *
- * States hold what queries have seen so far. attend_begin makes new ones; then each attend_run takes keys first_key ... keys -
- * 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on has the bits
- * of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it, and
- * columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS are
- * refused. States do not hold the options of earlier runs: scale, soft_cap, masks and biases must be the same in each run.
+ * States hold what queries have seen so far. attend_begin makes new ones; then each attend_run takes keys first_key ...
+ * keys - 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on has the
+ * bits of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it,
+ * and columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS
+ * are refused. States do not hold the options of earlier runs: scale, soft_cap, masks and biases must be the same in each run.
  * sink_logits take effect in attend_finish alone.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both

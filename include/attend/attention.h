@@ -219,7 +219,7 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   }
 }
 
-// What is none of these: a temporary, or arguments that are missing.
+// Catches everything else: a temporary, or arguments that are missing.
 template <class... Any>
 Status attention(const Any&...) {
   static_assert(sizeof...(Any) > 1000,

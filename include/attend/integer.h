@@ -3,7 +3,7 @@
 //
 //   constexpr attend::Quantisation<Wake> quantisation(query_scale, key_scale, value_scale, output_scale);
 //   static attend::IntegerKvCache<Wake> cache;
-//   static attend::IntegerWorkspace<Wake, 1, Wake::max_tokens> work;
+//   static attend::IntegerWorkspace<Wake, 1> work;
 //   cache.append(key, value);
 //   attend::decode(query, cache, output, work, quantisation);
 //

@@ -31,8 +31,8 @@ class CacheTokens {
  public:
   constexpr CacheTokens() : rows_(), length_(0) {}
 
-  // Adds the first count tokens of key and value after those already here. Otherwise nothing changes, and the status is
-  // bad_count, or cache_full. A RingCache is full when length() would pass 2^31 - 512.
+  // Adds the first count tokens of key and value after those already here. If count is wrong or they do not fit, nothing
+  // changes, and the status is bad_count or cache_full. A RingCache is full when length() would pass 2^31 - 512.
   // clang-format off
   //   key    Key<Shape, tokens>
   //   value  Value<Shape, tokens>
@@ -147,8 +147,9 @@ struct RingSizes {
 }  // namespace detail
 
 // A cache without end in fixed memory: of all tokens that were ever appended a query sees the last `window`, itself among them,
-// and the first `sink_tokens`. The results are those of a cache that keeps all tokens, under the options window_left = window -
-// 1 and sink_tokens. Positions count from the first token ever; options may narrow the window, and ask for fewer sink tokens.
+// and the first `sink_tokens`. The results are those of a cache that keeps all tokens, under the options
+// window_left = window - 1 and sink_tokens. Positions count from the first token ever; options may narrow the window, and ask
+// for fewer sink tokens.
 //
 //   struct LastWords {
 //     static constexpr int window = 64;         // required

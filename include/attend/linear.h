@@ -22,7 +22,7 @@ struct ProjectionWorkspace : detail::WorkFloats<core::linear_work_floats> {};
 
 namespace detail {
 
-// The extents, format and layout of weights. No outputs for any other type.
+// The extents, format and layout of weights; outputs is 0 for every other type.
 template <int output_count, int input_count, class Format, bool packed>
 struct WeightExtents {
   static constexpr int outputs = output_count, inputs = input_count;

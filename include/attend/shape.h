@@ -20,8 +20,7 @@
 namespace attend {
 namespace detail {
 
-// A constant of a shape, and whether the shape names it. A missing one is 1, so that the compiler reports one error
-// only.
+// A constant of a shape, and whether the shape names it. A missing one is 1: then the compiler reports one error only.
 struct Missing {
   static constexpr bool named = false;
   static constexpr int value = 1;

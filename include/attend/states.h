@@ -216,7 +216,7 @@ Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... m
   }
 }
 
-// What is none of these: a temporary, or arguments that are missing or in another order.
+// Catches everything else: a temporary, or arguments that are missing or in another order.
 template <class... Any>
 Status accumulate(const Any&...) {
   static_assert(

@@ -7,12 +7,12 @@ namespace attend {
 
 enum class Status {
   ok,
-  bad_query_length,  // not within 0 … query tokens of the array; the last tokens of a cache: nor within those that it holds
+  bad_query_length,  // not within 0 … query tokens of the array; over a cache, more than it holds
   bad_key_length,    // not within 0 … key tokens of the array or the cache
   empty_cache,       // nothing was appended to the cache, and key_length is not 0
   bad_scale,         // NaN or infinite
-  bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens pass an int; of a layer with steps:
-               // not the position that self_attention gives its tokens
+  bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens exceed the largest int; of a layer with
+               // steps: not the position that self_attention gives its tokens
   ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
   no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
   bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1

@@ -78,7 +78,7 @@ constexpr Special specials[] = {
      "give kv_heads, head_dim and value_dim the numbers that the cache was made with"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
     {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
-     "give it the outputs and inputs that attend_layers.h requires, by the heads and widths of the problem and its other "
+     "give it the outputs and inputs that c/layers.h requires, by the heads and widths of the problem and its other "
      "weights"},
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
     {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},

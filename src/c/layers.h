@@ -1,4 +1,4 @@
-// The internal interface of layers from C (attend_layers.h).
+// The internal interface of layers from C (attend/c/layers.h).
 #pragma once
 
 #include "surface.h"

@@ -1,4 +1,4 @@
-/* Drives every function of attend_integer.h from C99: the same problem with constants that are computed, with constants that
+/* Drives every function of attend/c/integer.h from C99: the same problem with constants that are computed, with constants that
  * were, one token after another over memory that grows, and over a ring. tests/checks/check_c.sh compiles it with a C compiler
  * and links it with both libraries. */
 #include <attend/c/integer.h>

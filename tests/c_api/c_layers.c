@@ -1,4 +1,4 @@
-/* Drives every function of attend_layers.h from C99: an encoder block over all tokens at once, then the same layer as a decoder
+/* Drives every function of attend/c/layers.h from C99: an encoder block over all tokens at once, then the same layer as a decoder
  * that takes them one by one, an attention to an encoder's memory, and additive attention. tests/checks/check_c.sh compiles it
  * with a C compiler and links it with both libraries. */
 #include <attend/c/layers.h>

@@ -1,4 +1,4 @@
-// A call of everything that attend_layers.h has, without a mistake.
+// A call of everything that attend/c/layers.h has, without a mistake.
 #pragma once
 
 #include <vector>

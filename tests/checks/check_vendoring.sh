@@ -135,7 +135,7 @@ objects=$build/oldest
 # shellcheck disable=SC2086
 succeeds "the copied sources compile with -std=gnu++11" compile_all "$objects" "$sources" -std=gnu++11 -O0 $strict && same_bits gnu++11
 for standard in gnu++11 gnu++14; do
-  succeeds "attend_layers.h and attend_integer.h with -std=$standard" $cxx -std=$standard -Wall -Wextra -Werror -I"$vendor/include" -fsyntax-only \
+  succeeds "attend/c/layers.h and attend/c/integer.h with -std=$standard" $cxx -std=$standard -Wall -Wextra -Werror -I"$vendor/include" -fsyntax-only \
     -include "$vendor/include/attend/c/integer.h" "$vendor/include/attend/c/layers.h"
   stops "attend needs C++17 for its C++ surface" "$vendor/include/attend/attend.h" -std=$standard
 done

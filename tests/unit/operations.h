@@ -1,5 +1,5 @@
-// What the operations of a host's instruction set do, lane by lane, against their contract: the table of src/guide/instruction-sets.md ("Adding
-// a backend"). Compiled with that instruction set, and so without std: tests/test_operations*.cpp.
+// What the operations of a host's instruction set do, lane by lane, against their contract: the table of src/guide/instruction-sets.md.
+// Compiled with that instruction set, and so without std: tests/test_operations*.cpp.
 #pragma once
 
 #include <stddef.h>

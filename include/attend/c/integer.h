@@ -60,10 +60,11 @@ typedef struct attend_integer_scales {
   double key_scale;
   double value_scale;
   double output_scale; /* value_scale / output_scale is within 2^-10 ... 2^18. Outputs are averages of values, so the scale and
-                          the zero point of the values do; a smaller scale shows more of averages that are small */
+                          the zero point of the values suffice; a smaller scale keeps more digits of small averages */
   double scale;        /* of the scores: 0 ... 2^126, or ATTEND_DEFAULT_SCALE, 1 / sqrt(head_dim). scale * query_scale *
                           key_scale is below ln 2 (0.6931...), so that one step of a score is less than a factor of two */
-  int32_t query_zero_point; /* zero points, -128 ... 127. One of the queries takes more time, as it needs a sum over each key */
+  int32_t query_zero_point; /* zero points, -128 ... 127. A nonzero one of the queries takes more time: it needs a sum over each
+                               key */
   int32_t key_zero_point;   /* changes nothing: it moves all scores of a query by the same amount */
   int32_t value_zero_point;
   int32_t output_zero_point; /* -32768 ... 32767; within -128 ... 127 where outputs are ATTEND_INT8 */
@@ -138,7 +139,7 @@ typedef struct attend_integer_problem {
   attend_input key;                               /* int8_t [batch][keys][kv_heads][head_dim] */
   attend_input value;                             /* int8_t [batch][keys][kv_heads][value_dim] */
   attend_output output;                           /* [batch][queries][query_heads][value_dim] numbers of output_format */
-  const attend_integer_constants* constants;      /* of all heads; or else */
+  const attend_integer_constants* constants;      /* of all heads; set this or head_constants */
   const attend_integer_constants* head_constants; /* [query_heads]: of each query head. query_zero_point is the same in all, and
                                                      so is output_scale where outputs are ATTEND_FLOAT32 */
   ptrdiff_t window_left;

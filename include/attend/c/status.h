@@ -108,7 +108,7 @@ enum attend_argument {
   ATTEND_ARG_MEMORY_SIZE,
   ATTEND_ARG_TOKENS,
   ATTEND_ARG_NAME,
-  /* Of attend_layers.h. */
+  /* Of c/layers.h. */
   ATTEND_ARG_X,
   ATTEND_ARG_Y,
   ATTEND_ARG_V,
@@ -148,7 +148,7 @@ enum attend_argument {
   ATTEND_ARG_LAYER_OUTPUT,
   ATTEND_ARG_QUERY_NORM,
   ATTEND_ARG_KEY_NORM,
-  /* Of attend_integer.h. */
+  /* Of c/integer.h. */
   ATTEND_ARG_QUERY_SCALE,
   ATTEND_ARG_KEY_SCALE,
   ATTEND_ARG_VALUE_SCALE,

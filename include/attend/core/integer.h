@@ -1,7 +1,8 @@
 // Attention in integers under the typed surface (integer.h): 8-bit queries, keys, values and outputs, and not one float
-// instruction. Plain structs, as in core.h; nothing is checked here. Strides count elements of 8 bits.
+// instruction. Plain structs, as in core/attention.h; nothing is checked here. Strides count elements of 8 bits.
 //
-// The arithmetic is in src/guide/integers.md; it has the same bits on every target, whatever the blocks, parts and backends are.
+// The arithmetic is in src/guide/integers.md; it has the same bits on every target, whatever the blocks, parts and backends
+// are.
 #pragma once
 
 #include <stddef.h>
@@ -97,7 +98,7 @@ struct IntegerProblem {
   int keys;                    // 0 … integer_keys, unless a window keeps what a query sees below that
   int offset;                  // absolute position of query 0
   bool causal;
-  bool panels;                     // keys and values lie in panels (core_integer_panels.h) rather than in rows; hosts only
+  bool panels;                     // keys and values lie in panels (core/integer_panels.h) rather than in rows; hosts only
   const ScoreScale* score_scales;  // of query head h: score_scales[h * score_scale_stride], stride 0 or 1
   int score_scale_stride;
   const OutputScale* output_scales;  // of query head h likewise
@@ -210,7 +211,7 @@ void run(const IntegerProblem& problem);
 
 void run(const IntegerProblem& problem, const IntegerOptions& options);
 
-// As run_part of core.h.
+// As run_part of core/attention.h.
 void run_part(const IntegerProblem& problem, int part, int parts);
 void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
 
@@ -227,7 +228,7 @@ void finish(const IntegerProblem& problem, const IntegerOptions& options);
 // one call while `later` has taken at most segment_keys keys.
 void merge(int32_t* states, const int32_t* later, int rows, int value_dim);
 
-// As partial_floats, key_units, run_key_part and add_key_parts of core.h; partials are numbers of 32 bits.
+// As partial_floats, key_units, run_key_part and add_key_parts of core/attention.h; partials are numbers of 32 bits.
 // add_key_parts takes value_dim of them as problem.scratch.
 KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
 void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts, int32_t* partials);

@@ -1,4 +1,4 @@
-// Linear projections in integers: 8-bit inputs and weights, and not one float instruction. Plain structs, as in core_linear.h;
+// Linear projections in integers: 8-bit inputs and weights, and not one float instruction. Plain structs, as in core/linear.h;
 // nothing is checked here. Programs without such projections hold none of their code.
 #pragma once
 

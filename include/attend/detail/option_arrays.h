@@ -1,4 +1,4 @@
-// Arrays that a call with ScoreOptions (score_options.h) reads or fills beside its queries, keys and values. The type of a
+// Arrays that a call with ScoreOptions (options.h) reads or fills beside its queries, keys and values. The type of a
 // mask or bias shows what shares it: an extent of 1 means the same for all queries, or for all heads.
 //
 //   attend::Mask<1, 1, keys> padding;                  // of every query of every head

@@ -68,7 +68,7 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
   static ATTEND_ALWAYS_INLINE __m512i both(uint32_t pair) { return _mm512_set1_epi32(int32_t(pair)); }
   static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
 
-  // As in integer_256.h, which explains why rows are computed step by step.
+  // As in x86/integers_256.h, which explains why rows are computed step by step.
   template <int rows>
   ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
                                          int first, __m512i* sums) {
