@@ -40,7 +40,7 @@ struct IntegerWeights {
 
 // The scales of a projection: of the input, of the output, and of the weights, which may have another scale for each output.
 // Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale / output scale is within 2^-32 …
-// 2^29; project refuses others with bad_quantisation.
+// 2^29, without 2^29 itself; project refuses others with bad_quantisation.
 template <int outputs = 1>
 class ProjectionScales {
  public:

@@ -101,7 +101,8 @@ typedef struct attend_mask {
 
 /* The same as floats, which are added to the scores after the cap, in natural-log units. -infinity masks the key. A number at
  * or below -2.36e38, such as the lowest float, makes the score -infinity: the weight is 0, but a NaN in the key or value is
- * seen. A number at or above 2.36e38 makes the score infinity, and the query's output NaN. */
+ * seen. A number at or above 2.36e38 makes the score infinity, and the query's output NaN. (Scores of the other sign beyond
+ * 1e35 can bring such sums back into range.) */
 typedef struct attend_bias {
   const float* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -212,8 +213,8 @@ typedef struct attend_problem {
   attend_scores scores;
   ptrdiff_t origin; /* arrays begin with the key of this position, and keys before it do not exist. key, value and scales have
                        keys - origin tokens then; masks, biases and scores have columns from position 0 on. The default is 0;
-                       with states that go on (first_key > 0) it must be set, since the arrays may be others than before, and
-                       it is at most first_key, unless the windows of all queries have left behind the keys between */
+                       with states and first_key > 0 it must be set, since the arrays may be others than before; it is at most
+                       first_key, unless the windows of all queries have left behind the keys between */
   attend_pages pages;
   void* states;        /* attend_state_size bytes: see "Keys in several calls"; null: none */
   ptrdiff_t first_key; /* of states: their next key, where this call goes on; less than keys, if it is not 0 */

@@ -16,7 +16,7 @@ struct IntegerMultiplier {
   int32_t shift;   // 1 … 62
 };
 
-// Whether integer_multiplier takes a number: 2^-32 … 2^29.
+// Whether integer_multiplier takes a number: 2^-32 … 2^29, without 2^29 itself.
 constexpr bool is_integer_multiplier(double number) { return number >= 0x1p-32 && number < 0x1p29; }
 
 // number: input scale * scale of the output's weights / output scale. Meant for constants, and fit for any target.
