@@ -6,6 +6,8 @@
 
 namespace attend::ATTEND_ISA {
 
+static_assert(core::Has<core::Backends, Backend>::value, "attend: put this backend into Backends at the end of isa/list.h");
+
 ATTEND_HOT void Backend::run(const core::Problem& problem) { EmbeddedPipeline<Isa, NoFeatures>(problem).template run<true>(); }
 
 ATTEND_HOT void Backend::sum_segment(const core::Problem& problem) {

@@ -5,6 +5,9 @@
 
 namespace attend::ATTEND_ISA {
 
+static_assert(core::Has<core::IntegerBackends, Backend>::value && core::Has<core::IntegerOptionBackends, Backend>::value,
+              "attend: put this backend into IntegerBackends and IntegerOptionBackends at the end of isa/list.h");
+
 ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
   IntegerPipeline<IntegerIsa, NoIntegerOptions>(problem, {}).run();
 }

@@ -155,11 +155,24 @@ bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
 template <class... Backend>
 struct BackendList {};
 
+// Whether a list has a backend. Backends ask it of the lists below, so that one that stands in none does not compile.
+template <class List, class Backend>
+struct Has {
+  static constexpr bool value = false;
+};
+template <class... Others, class Backend>
+struct Has<BackendList<Backend, Others...>, Backend> {
+  static constexpr bool value = true;
+};
+template <class First, class... Others, class Backend>
+struct Has<BackendList<First, Others...>, Backend> : Has<BackendList<Others...>, Backend> {};
+
 // The list: the instruction sets of this target, fastest first. Only x86 has a choice to make.
 #if ATTEND_X86
 using Backends = BackendList<avx512::Backend, avx2::Backend, scalar::Backend>;
 using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
-using IntegerOptionBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integer_options::Backend>;
+using IntegerOptionBackends =
+    BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integer_options::Backend>;
 #else
 using Backends = BackendList<
 #if ATTEND_NEON

@@ -59,9 +59,6 @@ c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/atte
 c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/integer.h)
 c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
 
-# What stands around attention.
-layer_calls='rows'
-
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
 bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
 
@@ -97,12 +94,12 @@ for level in -Os -O2; do
     printf '     %s %s: at most %d bytes of stack for any entry point\n' "$name" $level \
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
-  graphs=$(for source in $layer_calls; do echo "$objects/$source.ci"; done)
-  # shellcheck disable=SC2086
-  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' $graphs | sort -u | tr '\n' ' ')
+  # What stands around attention, without projections and what makes their weights.
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/layer.ci" |
+    grep -vE 'run_linear|_weights' | sort -u | tr '\n' ' ')
   # shellcheck disable=SC2086
   succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
-    -f tests/support/stack.awk "$objects/dispatch.ci" $graphs || continue
+    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise layer "$folder")
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
@@ -112,7 +109,7 @@ for level in -Os -O2; do
   fi
   # shellcheck disable=SC2086
   succeeds "$level: projections have a bound" awk -v known="$known" -v indirect="$linear_most" \
-    -v roots="$(echo $linear_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/linear.ci" || continue
+    -v roots="$(echo $linear_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue
   pieces="$pieces $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise linear "$folder")
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
@@ -123,7 +120,7 @@ for level in -Os -O2; do
   fi
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
-    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/attention.ci" "$objects/parts.ci" || continue
+    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/attention.ci" || continue
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   cp "$build/log" "$folder/option_calls.text"
   for function in $option_calls; do
@@ -138,7 +135,7 @@ for level in -Os -O2; do
       fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/core/config.h says ${promised:-?}"
     fi
   done
-  c_files="$objects/dispatch.ci $objects/parts.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
+  c_files="$objects/dispatch.ci $objects/attention.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
   # shellcheck disable=SC2086
   succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
     -f tests/support/stack.awk $c_files || continue
@@ -151,7 +148,7 @@ for level in -Os -O2; do
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
   # shellcheck disable=SC2086
   succeeds "$level: layers from C have a bound" awk -v known="$known $pieces" -v indirect="$most" -v roots="$(echo $c_layer_calls)" \
-    -f tests/support/stack.awk $c_files "$objects/linear.ci" || continue
+    -f tests/support/stack.awk $c_files "$objects/layer.ci" || continue
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
