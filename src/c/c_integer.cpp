@@ -151,13 +151,11 @@ void check_ring(IntegerCall& call, const attend_integer_problem& problem) {
   call.require(nobody || held == 0 || (seen >= held && sinks), ATTEND_LOST, ATTEND_ARG_RING);
 }
 
-ptrdiff_t check_scales(const Tensors& tensors, const attend_integer_token_scales& scales, const IntegerCall& call,
-                       attend_argument argument, const uint16_t*& data, ptrdiff_t& head_stride) {
-  if (scales.data != nullptr) {
-    return tensors.read_scales(scales, {call.batch, 1, call.first.kv_heads, call.stored}, argument, data, head_stride);
-  }
-  tensors.check.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
-  return 0;
+inline ptrdiff_t check_scales(const Tensors& tensors, const attend_integer_token_scales& scales, const IntegerCall& call,
+                              attend_argument argument, const uint16_t*& data, ptrdiff_t& head_stride) {
+  if (is_default_scales(scales)) return 0;
+  tensors.check.require(scales.data != nullptr, ATTEND_NO_EFFECT, argument);
+  return tensors.read_scales(scales, {call.batch, 1, call.first.kv_heads, call.stored}, argument, data, head_stride);
 }
 
 void check_tensors(IntegerCall& call, const attend_integer_problem& problem) {

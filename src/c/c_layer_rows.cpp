@@ -1,6 +1,6 @@
 // What stands around attention in the C surface: normalisation, residual addition, activations, rotary positions, additive
 // attention.
-#include "layers.h"
+#include "surface.h"
 
 #include "../../include/attend/core/additive.h"
 #include "../call/portable.h"

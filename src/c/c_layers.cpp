@@ -1,6 +1,6 @@
 // Multi-head layers of the C surface: what is refused, and how an attend_layer is run.
 #include "../call/portable.h"
-#include "layers.h"
+#include "surface.h"
 
 namespace attend::c_surface {
 namespace {

@@ -1,7 +1,5 @@
 // Projections of the C surface, and their weights in other layouts and formats.
-#include "layers.h"
-
-#include "../../include/attend/core/linear.h"
+#include "surface.h"
 
 namespace attend::c_surface {
 namespace {

@@ -134,6 +134,20 @@ Range Check::place(const void* data, const Extent& extent, int bits, attend_argu
   return {at - before, at + after};
 }
 
+void Memory::read_last(Range range) {
+  for (int i = 0; i < written_; ++i) {
+    require(range.begin == range.end || !overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);
+  }
+}
+
+void Memory::write(Range range, attend_argument argument) {
+  if (range.begin == range.end) return;
+  for (int i = 0; i < read_; ++i) require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
+  for (int i = 0; i < written_; ++i) require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, argument);
+  arguments_[written_] = argument;
+  written_ranges_[written_++] = range;
+}
+
 ptrdiff_t Memory::write(const void* data, const Extent& extent, int bits, attend_argument argument) {
   const Range range = place(data, extent, bits, argument);
   require(range.begin == range.end || extent.dense != 0 || apart(extent), ATTEND_SHARED_ELEMENTS, argument);

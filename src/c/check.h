@@ -123,23 +123,13 @@ attend_status new_struct(Struct* given, size_t size, attend_argument argument) {
 class Memory : public Check {
  public:
   // A range that is read need not be kept once all ranges that are written are known.
-  void read_last(Range range) {
-    for (int i = 0; i < written_; ++i) {
-      require(range.begin == range.end || !overlap(written_ranges_[i], range), ATTEND_OVERLAP, arguments_[i]);
-    }
-  }
+  void read_last(Range range);
   void read(Range range) {
     if (range.begin == range.end) return;
-    read_last(range);
+    if (written_ > 0) read_last(range);
     ranges_[read_++] = range;
   }
-  void write(Range range, attend_argument argument) {
-    if (range.begin == range.end) return;
-    for (int i = 0; i < read_; ++i) require(!overlap(ranges_[i], range), ATTEND_OVERLAP, argument);
-    for (int i = 0; i < written_; ++i) require(!overlap(written_ranges_[i], range), ATTEND_OVERLAP, argument);
-    arguments_[written_] = argument;
-    written_ranges_[written_++] = range;
-  }
+  void write(Range range, attend_argument argument);
   // A tensor; returns its step from one batch row to the next, in bytes. No two elements of one that is written are one,
   // visibly.
   ptrdiff_t read(const void* data, const Extent& extent, int bits, attend_argument argument) {

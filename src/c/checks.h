@@ -31,7 +31,7 @@ struct CheckedCall : Memory {
   ptrdiff_t keys_of_row(ptrdiff_t row) const {
     return key_lengths != nullptr && key_lengths[row] < first.keys ? key_lengths[row] : first.keys;
   }
-  // A batch row, with the keys that it has; of a call with options, whose queries may be the last.
+  // A batch row, with the keys that it has; then one of a call with options, whose queries may be the last.
   CoreProblem problem_of_row(ptrdiff_t row) const {
     CoreProblem of_row = first;
     move(of_row.query.data, row * query_step);
@@ -228,7 +228,7 @@ void each_row(const Call& call, const Parts& cut, Row run) {
   for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
 }
 
-// Runs a part of a call without options, and of one with them.
+// Runs a part of a call without options, and of one row with them. Static, so that compilers make it part of its only caller.
 template <class Call>
 static void run_plain(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
