@@ -1,4 +1,4 @@
-// Segments by themselves: how the sums of one are kept, and how those of all are added up.
+// Segments by themselves, and rows whose keys come in several calls: how their sums are kept, and how they are added up.
 //
 //   total = lowest maximum, no sums
 //   for each segment that the row sees, ascending:

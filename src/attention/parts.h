@@ -74,12 +74,11 @@ bool cuts_query_heads(const Problem& problem, int parts) {
 template <class Problem, class Call>
 void for_each_unit_of_heads(const Problem& problem, int part, int parts, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
-  const int end = count_before(problem.query_heads, part + 1, parts).whole;
-  for (int first = count_before(problem.query_heads, part, parts).whole; first < end;) {
-    const int head = first / group, left_of_group = (head + 1) * group - first;
-    const int count = end - first < left_of_group ? end - first : left_of_group;
+  const core::KeyUnits heads = units_of_part(problem.query_heads, part, parts);
+  for (int first = heads.first, count; first < heads.end; first += count) {
+    const int head = first / group;
+    count = at_most(heads.end - first, (head + 1) * group - first);
     call(WorkUnit{0, 1, head, 1, first, count});
-    first += count;
   }
 }
 

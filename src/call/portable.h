@@ -7,11 +7,11 @@
 #define ATTEND_ISA portable
 #include "../isa/begin.h"
 
+#include "../attention/combine.h"
 #include "../attention/integer_keys.h"
 #include "../attention/integer_rows.h"
-#include "../attention/parts.h"
 #include "../attention/paging.h"
-#include "../attention/combine.h"
+#include "../attention/parts.h"
 #include "../kernel/epilogue.h"
 #include "../numerics/formats.h"
 #include "../numerics/turns.h"

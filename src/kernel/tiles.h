@@ -168,21 +168,20 @@ struct Tiles {
   //   visible  [rows], never falling; not all 0
   //   sums     [rows][value_dim]
   ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
-                                               const Sums& sums) {
+                                               Sums sums) {
     const int keys = visible[rows - 1], dims = sums.value_dim;
     const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
                                                                 : takes_all_chains<Isa, Half>(rows, dims);
     if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
     Values chain = values;
-    Sums to = sums;
     int in_chain[Isa::tile_rows];
     for (int k = 0, end; k < keys; k = end) {
       end = at_most(k + chain.first_chain, keys);
       for (int i = 0; i < rows; ++i) in_chain[i] = at_most(at_least(visible[i] - k, 0), end - k);
-      value_chain_of<Isa>(rows, weights + k, chain, in_chain, to);
+      value_chain_of<Isa>(rows, weights + k, chain, in_chain, sums);
       chain.data = moved(static_cast<const float*>(chain.data), (end - k) * chain.stride, chain.format);
       chain.first_chain = chain_keys;
-      to.begun = true;
+      sums.begun = true;
     }
   }
 };

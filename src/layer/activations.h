@@ -47,17 +47,12 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec gelu_tanh(typename Isa::Vec x) {
   return times_sigmoid<Isa>(x, Isa::max(x, Isa::broadcast(-11.0f)), power_of_two<Isa>(minus_size, factor, rest));
 }
 
-template <class Isa>
-ATTEND_ALWAYS_INLINE typename Isa::Vec silu(typename Isa::Vec x) {
-  return times_sigmoid<Isa>(x, Isa::max(x, Isa::broadcast(-128.0f)), power_of_minus_size<Isa>(x));
-}
-
 template <class Isa, Activation activation>
 ATTEND_ALWAYS_INLINE typename Isa::Vec activated(typename Isa::Vec x) {
   if constexpr (activation == Activation::relu) {
     return Isa::max(x, Isa::zero());
   } else if constexpr (activation == Activation::silu) {
-    return silu<Isa>(x);
+    return times_sigmoid<Isa>(x, Isa::max(x, Isa::broadcast(-128.0f)), power_of_minus_size<Isa>(x));
   } else if constexpr (activation == Activation::gelu) {
     return gelu<Isa>(x);
   } else if constexpr (activation == Activation::gelu_tanh) {

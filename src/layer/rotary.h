@@ -7,6 +7,7 @@
 #define ATTEND_LAYER_ROTARY_H
 
 #include "../../include/attend/core/layer.h"
+#include "../isa/scalar/operations.h"
 #include "../kernel/vectors.h"
 #include "../numerics/turns.h"
 
@@ -23,23 +24,13 @@ ATTEND_ALWAYS_INLINE void rotate_vectors(float* a, float* b, const float* cosine
   store_some<Isa>(b, Isa::fma(y, cosine, Isa::mul(x, sine)), step_size);
 }
 
-// One after the other, for pairs that are neighbours.
-inline void rotate_neighbours(float* x, int pairs, const float* cosines, const float* sines) {
-  using F = FloatArithmetic;
-  for (int i = 0; i < pairs; ++i, x += 2) {
-    const float a = x[0], b = x[1];
-    x[0] = F::fma(b, F::sub(0.0f, sines[i]), F::mul(a, cosines[i]));
-    x[1] = F::fma(b, cosines[i], F::mul(a, sines[i]));
-  }
-}
-
 // Turns some pairs of all heads of a token.
 template <class Isa>
 void rotate_token(const core::Rotation& r) {
   float* x = r.first;
   for (int head = 0; head < r.heads; ++head, x += r.head_stride) {
-    if (r.partner == 1) {
-      rotate_neighbours(x, r.pairs, r.cosines, r.sines);
+    if (r.partner == 1) {  // pairs are neighbours, and go one after the other
+      for (int i = 0; i < r.pairs; ++i) rotate_vectors<Scalar>(x + 2 * i, x + 2 * i + 1, r.cosines + i, r.sines + i, 1);
     } else {
       for_each_vector<Isa>(r.pairs, [&](int i, int step_size) ATTEND_INLINE_LAMBDA {
         rotate_vectors<Isa>(x + i, x + i + r.partner, r.cosines + i, r.sines + i, step_size);

@@ -44,12 +44,6 @@ ATTEND_ALWAYS_INLINE Power<Isa> power_of_two(typename Isa::Vec a, typename Isa::
 // log2(e) to 48 bits.
 constexpr float log2_e_rest = 0x1.4ae0c0p-26f;
 
-// e^a, for |a| <= 128.
-template <class Isa>
-ATTEND_ALWAYS_INLINE Power<Isa> power_of_e(typename Isa::Vec a) {
-  return power_of_two<Isa>(a, Isa::broadcast(log2_e), Isa::broadcast(log2_e_rest));
-}
-
 // a * 2^k for whole = whole_shift + k, |k| <= 252. The power is multiplied by in halves, each of them a float; only the last
 // product can be rounded, where it is subnormal.
 template <class Isa>
@@ -86,7 +80,8 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec where_at_least(typename Isa::Vec a, typen
 // e^x: infinity from 88.73 on, 0 below -103.98.
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec exponential(typename Isa::Vec x) {
-  const Power<Isa> power = power_of_e<Isa>(clamped<Isa>(x, -128.0f, 89.0f));
+  const typename Isa::Vec a = clamped<Isa>(x, -128.0f, 89.0f);
+  const Power<Isa> power = power_of_two<Isa>(a, Isa::broadcast(log2_e), Isa::broadcast(log2_e_rest));
   return times_power<Isa>(power.digits, power.whole);
 }
 

@@ -35,30 +35,20 @@
 // Asks for a loop of constant length to be unrolled whole, so that a tile's sums live in registers at every level above -O0.
 #if defined(__clang__)
 #define ATTEND_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__)
-#define ATTEND_UNROLL _Pragma("GCC unroll 16")
 #else
-#define ATTEND_UNROLL
+#define ATTEND_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 // Keeps a function out of its callers: their registers and stack are free for something else then.
-#if defined(__GNUC__)
 #define ATTEND_NOINLINE __attribute__((noinline))
-#else
-#define ATTEND_NOINLINE
-#endif
 
 // Puts a function into its callers, however many there are: it works with their registers. Without optimisation nothing is
-// gained, and GCC would ask for exception handling around what it inlines.
+// gained, and GCC would ask for exception handling around what it inlines. The same for a lambda, after its parameters: at -Os
+// it would be a function, and what it captures would live in memory.
 #if defined(__GNUC__) && defined(__OPTIMIZE__)
 #define ATTEND_ALWAYS_INLINE inline __attribute__((always_inline))
-#else
-#define ATTEND_ALWAYS_INLINE inline
-#endif
-
-// The same for a lambda, after its parameters: at -Os it would be a function, and what it captures would live in memory.
-#if defined(__GNUC__) && defined(__OPTIMIZE__)
 #define ATTEND_INLINE_LAMBDA __attribute__((always_inline))
 #else
+#define ATTEND_ALWAYS_INLINE inline
 #define ATTEND_INLINE_LAMBDA
 #endif

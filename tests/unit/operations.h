@@ -1,5 +1,5 @@
-// What the operations of a host's instruction set do, lane by lane, against their contract: the table of src/guide/instruction-sets.md.
-// Compiled with that instruction set, and so without std: tests/test_operations*.cpp.
+// What the operations of a host's instruction set do, lane by lane, against their contract: the table of
+// src/guide/instruction-sets.md. Compiled with that instruction set, and so without std: tests/unit/test_operations.cpp.
 #pragma once
 
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 #include "../support/tested.h"
 
-#include "../../src/numerics/bits.h"
 #include "../../src/numerics/arithmetic.h"
+#include "../../src/numerics/bits.h"
 #include "../../src/numerics/formats.h"
 #include "lane_operations.h"
 #include "own_loops.h"
