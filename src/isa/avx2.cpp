@@ -3,7 +3,7 @@
 
 #if ATTEND_X86
 #define ATTEND_ISA avx2
-#include "avx2/on.h"
+#include "x86/on.h"
 #include "begin.h"
 
 #include "avx2/integers.h"

@@ -2,8 +2,9 @@
 #include "list.h"
 
 #if ATTEND_X86
+#define ATTEND_AVX512
 #define ATTEND_ISA avx512
-#include "avx512/on.h"
+#include "x86/on.h"
 #include "begin.h"
 
 #include "avx512/operations.h"

@@ -2,8 +2,10 @@
 #include "list.h"
 
 #if ATTEND_X86
+#define ATTEND_AVX512
+#define ATTEND_VNNI
 #define ATTEND_ISA avx512vnni
-#include "avx512vnni/on.h"
+#include "x86/on.h"
 #include "begin.h"
 
 #include "avx512vnni/integers.h"

@@ -2,8 +2,9 @@
 #include "list.h"
 
 #if ATTEND_X86
+#define ATTEND_VNNI
 #define ATTEND_ISA avxvnni
-#include "avxvnni/on.h"
+#include "x86/on.h"
 #include "begin.h"
 
 #include "avxvnni/integers.h"

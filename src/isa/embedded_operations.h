@@ -4,7 +4,7 @@
 
 #include "scalar/operations.h"
 #if ATTEND_HELIUM
-#include "helium/layer.h"
+#include "helium/operations.h"
 #elif ATTEND_VFP
 #include "vfp/operations.h"
 #elif ATTEND_RVF

@@ -1,4 +1,4 @@
-// Ends what begin.h began, and turns off the instructions that on.h of an x86 instruction set turned on.
+// Ends what begin.h began, and turns off the instructions that x86/on.h turned on.
 #ifdef ATTEND_FMA
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -8,6 +8,7 @@
 #endif
 #undef ATTEND_FMA
 #undef ATTEND_AVX512
+#undef ATTEND_VNNI
 #endif
 
 #undef ATTEND_ISA

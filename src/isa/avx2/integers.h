@@ -5,22 +5,21 @@
 // which are widened as they are loaded.
 #pragma once
 
-#include "../x86/integers_256.h"
-#include "../x86/rows_in_place.h"
+#include "../x86/integer_pairs.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
 // In assembly, because GCC moves the additions away from the products, and then has more of those than registers.
-struct MultiplyAdd {
-  static ATTEND_ALWAYS_INLINE void add(__m256i& sum, __m256i a, __m256i b) {
+struct MultiplyAdd : Vectors256 {
+  static ATTEND_ALWAYS_INLINE void add_pairs(__m256i& sum, __m256i a, __m256i b) {
     __m256i product;
     __asm__("vpmaddwd {%3, %2, %1|%1, %2, %3}\n\tvpaddd {%1, %0, %0|%0, %0, %1}" : "+x"(sum), "=x"(product) : "x"(a), "x"(b));
   }
 };
 
-struct IntegerAvx2 : Integer256<MultiplyAdd> {
-  static constexpr int in_place_step = 16;
+struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
+  static constexpr int tile_rows = 6, in_place_step = 16;
 
   using Query = int16_t;
   static void prepare(const int8_t* query, int head_dim, void* memory) {
@@ -67,8 +66,8 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
         ATTEND_UNROLL
         for (int r = 0; r < rows; ++r) {
           const __m256i both = _mm256_set1_epi32(load_number(query[r] + 2 * pair));
-          MultiplyAdd::add(sums[r][0], low, both);
-          MultiplyAdd::add(sums[r][1], high, both);
+          MultiplyAdd::add_pairs(sums[r][0], low, both);
+          MultiplyAdd::add_pairs(sums[r][1], high, both);
         }
       }
       ATTEND_UNROLL
@@ -94,12 +93,11 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
           const __m256i numbers = load(query + d);
           if (d % 64 == 0) rows.prefetch_four(keys + d);
           ATTEND_UNROLL
-          for (int j = 0; j < 4; ++j) MultiplyAdd::add(sums[j], widened(rows.row(keys + d, j)), numbers);
+          for (int j = 0; j < 4; ++j) MultiplyAdd::add_pairs(sums[j], widened(rows.row(keys + d, j)), numbers);
         }
         halves[i] = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
       }
-      store(scores + k, _mm256_add_epi32(_mm256_permute2x128_si256(halves[0], halves[1], 0x20),
-                                         _mm256_permute2x128_si256(halves[0], halves[1], 0x31)));
+      store(scores + k, of_parts<Sum>(halves));
     }
   }
 
@@ -126,7 +124,7 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
         __builtin_prefetch(keys + panel_bytes_ahead);
         __builtin_prefetch(keys + panel_bytes_ahead + 64);
         ATTEND_UNROLL
-        for (int v = 0; v < 8; ++v) MultiplyAdd::add(sums[v], widened(keys + 16 * v), quad);
+        for (int v = 0; v < 8; ++v) MultiplyAdd::add_pairs(sums[v], widened(keys + 16 * v), quad);
       }
       ATTEND_UNROLL
       for (int v = 0; v < 4; ++v) store(scores[i] + 8 * v, in_order(_mm256_hadd_epi32(sums[2 * v], sums[2 * v + 1])));
@@ -178,7 +176,7 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
         if (v % 4 == 0) __builtin_prefetch(values + 16 * v + panel_bytes_ahead);
         const __m128i bytes = vectors > 1 ? _mm_loadu_si128(reinterpret_cast<const __m128i*>(values + 16 * v))
                                           : load_columns(values + 16 * v, count - 4 * v);
-        MultiplyAdd::add(added[v], _mm256_cvtepi8_epi16(bytes), quad);
+        MultiplyAdd::add_pairs(added[v], _mm256_cvtepi8_epi16(bytes), quad);
       }
     }
     const Shifts shifts = shifts_of(merge);
@@ -216,8 +214,8 @@ struct IntegerAvx2 : Integer256<MultiplyAdd> {
         for (int v = 0; v < vectors; ++v) {
           const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(even + 16 * v));
           const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(odd + 16 * v));
-          MultiplyAdd::add(added[2 * v], _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(a, b)), both);
-          MultiplyAdd::add(added[2 * v + 1], _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(a, b)), both);
+          MultiplyAdd::add_pairs(added[2 * v], _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(a, b)), both);
+          MultiplyAdd::add_pairs(added[2 * v + 1], _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(a, b)), both);
         }
       }
     }

@@ -1,55 +1,137 @@
-// The kernels of integer attention in vectors of 512 bits, with AVX-512 VNNI.
+// Integer attention with AVX-512 VNNI. Chunks of keys and values are packed sixteen keys, or two rows of values, at a time.
 #pragma once
 
-#include "in_place.h"
+#include "../x86/integer_quads.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-struct IntegerAvx512Vnni : IntegerAvx512InPlace {
-  static constexpr int tile_rows = 8;
+struct Quads512 {
+  using Vector = __m512i;
+  static constexpr int lanes = 16, weighed_rows = 4;
+  static ATTEND_ALWAYS_INLINE __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+  static ATTEND_ALWAYS_INLINE void store(void* to, __m512i a) { _mm512_storeu_si512(to, a); }
+  static ATTEND_ALWAYS_INLINE __m512i load_lanes(const void* from, int count) {
+    return _mm512_maskz_loadu_epi32(first(count), from);
+  }
+  static ATTEND_ALWAYS_INLINE void store_lanes(void* to, __m512i a, int count) {
+    _mm512_mask_storeu_epi32(to, first(count), a);
+  }
+  static ATTEND_ALWAYS_INLINE __m512i all(int32_t a) { return _mm512_set1_epi32(a); }
+  static ATTEND_ALWAYS_INLINE __m512i difference(__m512i a, __m512i b) { return _mm512_sub_epi32(a, b); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_up(__m512i a) { return _mm512_slli_epi32(a, 8); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_down(__m512i a, __m512i by) { return _mm512_srav_epi32(a, by); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_down_unsigned(__m512i a, __m512i by) { return _mm512_srlv_epi32(a, by); }
 
-  // Not inlined: there pointers to queries would be too many for the registers.
-  template <int rows>
-  ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
-                                     int32_t (*scores)[integer_chunk]) {
-    __m512i sums[rows][2];
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm512_set1_epi32(load_number(query[r]));
-    for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
-      const __m512i low = load(keys), high = load(keys + 64);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const __m512i quad = _mm512_set1_epi32(load_number(query[r] + query_at + d));
-        sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], low, quad);
-        sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], high, quad);
+  static ATTEND_ALWAYS_INLINE __m512i words(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
+  static ATTEND_ALWAYS_INLINE __m512i pack(__m512i a, __m512i b) { return _mm512_packus_epi32(a, b); }
+  static ATTEND_ALWAYS_INLINE __m512i shift_words(__m512i a, int by) { return _mm512_sll_epi16(a, _mm_cvtsi32_si128(by)); }
+  static ATTEND_ALWAYS_INLINE __m512i add_words(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
+  static ATTEND_ALWAYS_INLINE __m512i difference_of_words(__m512i a, __m512i b) { return _mm512_sub_epi16(a, b); }
+  static ATTEND_ALWAYS_INLINE __m512i high_product(__m512i a, __m512i b) { return _mm512_mulhi_epu16(a, b); }
+  static ATTEND_ALWAYS_INLINE __m512i sum_of_pairs(__m512i a) { return _mm512_madd_epi16(a, words(1)); }
+
+  // In assembly, because GCC copies what the intrinsics add to.
+  static ATTEND_ALWAYS_INLINE void add_pairs(__m512i& sum, __m512i a, __m512i b) {
+    __asm__("vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(a), "v"(b));
+  }
+  static ATTEND_ALWAYS_INLINE void add_quads(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
+    __asm__("vpdpbusd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(bytes), "v"(signed_bytes));
+  }
+  // Not here, where it would copy one of them.
+  static ATTEND_ALWAYS_INLINE void add_quads_of_tile(__m512i& sum, __m512i bytes, __m512i signed_bytes) {
+    sum = _mm512_dpbusd_epi32(sum, bytes, signed_bytes);
+  }
+
+  using Ends = __mmask32;  // before the end
+  static ATTEND_ALWAYS_INLINE Ends ends_of(__m512i distances, __m512i end) { return _mm512_cmplt_epu16_mask(distances, end); }
+  static ATTEND_ALWAYS_INLINE __m512i mark_ends(__m512i t, Ends /*counts*/) { return t; }
+  static ATTEND_ALWAYS_INLINE __m512i power_of(__m512i t) { return _mm512_srli_epi16(t, weight_octave_bits); }
+  static ATTEND_ALWAYS_INLINE __m512i fraction_of(__m512i t) { return _mm512_slli_epi16(t, 16 - weight_octave_bits); }
+  static ATTEND_ALWAYS_INLINE __m512i times_power(__m512i a, __m512i octaves, Ends counts) {
+    const __m512i shifted = _mm512_srlv_epi16(a, octaves);
+    return _mm512_maskz_avg_epu16(counts, shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
+  }
+
+  static ATTEND_ALWAYS_INLINE __m512i flip(__m512i a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
+  static ATTEND_ALWAYS_INLINE void cut_weights(const int32_t* weights, uint8_t* low, uint8_t* high) {
+    // Quads of weights in the order of their keys.
+    const __m512i words = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), load(weights));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(low), _mm512_cvtepi16_epi8(words));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(high), _mm512_cvtepi16_epi8(_mm512_srli_epi16(words, 8)));
+  }
+  static ATTEND_ALWAYS_INLINE __mmask64 bytes_of(int count) {
+    return count >= 64 ? ~__mmask64(0) : (__mmask64(1) << count) - 1;
+  }
+  static ATTEND_ALWAYS_INLINE __m512i load_some(const int8_t* from, __mmask64 bytes) {
+    return _mm512_maskz_loadu_epi8(bytes, from);
+  }
+  static ATTEND_ALWAYS_INLINE void in_order(__m512i (&rows)[4]) { transpose_parts(rows); }
+
+ private:
+  static ATTEND_ALWAYS_INLINE __mmask16 first(int count) { return count >= 16 ? 0xffff : __mmask16((1u << count) - 1); }
+};
+
+struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
+  static constexpr int tile_rows = 8, in_place_step = 1;
+
+  static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {
+    for (int k = 0; k < integer_chunk; k += 16) {
+      for (int d = 0; d < head_dim; d += 64) {
+        // Row i of group g has, in each quarter, the quad i of dimensions of the quarter's four, of four keys.
+        __m512i groups[4][4];
+        ATTEND_UNROLL
+        for (int g = 0; g < 4; ++g) {
+          load_four(keys + (k + 4 * g) * stride + d, stride, count - (k + 4 * g), head_dim - d, groups[g]);
+          transpose_quads(groups[g]);
+        }
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          __m512i quads[4] = {groups[0][i], groups[1][i], groups[2][i], groups[3][i]};
+          transpose_parts(quads);
+          ATTEND_UNROLL
+          for (int q = 0; q < 4; ++q) {
+            const int quad = d + 16 * q + 4 * i;
+            if (quad < head_dim) Quads512::store(to + quad * integer_chunk + 4 * k, Quads512::flip(quads[q]));
+          }
+        }
       }
     }
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      store(scores[r], sums[r][0]);
-      store(scores[r] + 16, sums[r][1]);
+  }
+
+  static void pack_values(const int8_t* values, ptrdiff_t stride, int count, int width, int16_t* to) {
+    // Quarters of 16 columns: their first eight, and then their last eight.
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    for (int c = 0; c < width; c += 64) {
+      for (int place = 0; place < integer_chunk / 4; ++place) {
+        const int k = 4 * quad_at_place(place);
+        __m512i rows[4];
+        load_four(values + k * stride + c, stride, count - k, width - c, rows);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; i += 2) {
+          const __m512i low = _mm512_unpacklo_epi8(rows[i], rows[i + 1]), high = _mm512_unpackhi_epi8(rows[i], rows[i + 1]);
+          const __m512i halves[2] = {_mm512_permutex2var_epi64(low, first, high), _mm512_permutex2var_epi64(low, second, high)};
+          ATTEND_UNROLL
+          for (int q = 0; q < 4; ++q) {
+            if (c + 16 * q >= width) continue;
+            const __m256i bytes =
+                q % 2 == 0 ? _mm512_castsi512_si256(halves[q / 2]) : _mm512_extracti64x4_epi64(halves[q / 2], 1);
+            Quads512::store(to + (c + 16 * q) * integer_chunk + (4 * place + i) * 16, _mm512_cvtepi8_epi16(bytes));
+          }
+        }
+      }
     }
   }
 
-  template <int rows>
-  static ATTEND_ALWAYS_INLINE void references(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& to) {
-    __m512i largest[8];
-    ATTEND_UNROLL
-    for (int r = 0; r < 8; ++r) largest[r] = r < rows ? _mm512_max_epi32(load(tile[r]), load(tile[r] + 16)) : largest[0];
-    references_of(of_eight<Largest>(largest), scales, to);
-  }
-
-  // weight_of of 32 keys of each row.
-  template <int rows>
-  static ATTEND_ALWAYS_INLINE void weights(int32_t (*tile)[integer_chunk], const RowScales& scales, RowWeights& by) {
-    constexpr int together = 4, rest = rows % together;
-    __m512i sums[8];
-    for (int r = 0; r + together <= rows; r += together) weights_of<together>(tile, scales, by, r, sums);
-    if constexpr (rest > 0) weights_of<rest>(tile, scales, by, rows - rest, sums);
-    ATTEND_UNROLL
-    for (int r = rows; r < 8; ++r) sums[r] = sums[0];
-    IntegerX86::store(by.sum, of_eight<Sum>(sums));
+  // As pack_values, of a chunk that lies in a panel, 16 columns at a time.
+  static void pack_value_panel(const int8_t* panel, int width, int16_t* to) {
+    for (int c = 0; c < width; c += 16) {
+      for (int place = 0; place < integer_chunk / 4; ++place, to += 64) {
+        const __m512i quads = Quads512::load_lanes(panel + (ptrdiff_t(quad_at_place(place)) * width + c) * 4, width - c);
+        Quads512::store(to, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(quads)));
+        Quads512::store(to + 32, _mm512_cvtepi8_epi16(_mm512_cvtepi32_epi16(_mm512_srli_epi32(quads, 16))));
+      }
+    }
   }
 
   // Not inlined: there GCC would keep sums in memory.
@@ -59,95 +141,17 @@ struct IntegerAvx512Vnni : IntegerAvx512InPlace {
     int c = 0;
     // Of more rows, sums of four vectors would be too many for the registers.
     if constexpr (rows <= 6)
-      for (; width - c > 48; c += 64) columns<rows, 4>(weights, values + c * integer_chunk, width, c, merges, sums);
-    for (; width - c > 16; c += 32) columns<rows, 2>(weights, values + c * integer_chunk, width, c, merges, sums);
-    if (c < width) columns<rows, 1>(weights, values + c * integer_chunk, width, c, merges, sums);
+      for (; width - c > 48; c += 64) columns<rows, 4>(weights, values, width, c, merges, sums);
+    for (; width - c > 16; c += 32) columns<rows, 2>(weights, values, width, c, merges, sums);
+    if (c < width) columns<rows, 1>(weights, values, width, c, merges, sums);
   }
 
  private:
-  static ATTEND_ALWAYS_INLINE __m512i both(uint32_t pair) { return _mm512_set1_epi32(int32_t(pair)); }
-  static ATTEND_ALWAYS_INLINE __m512i number(uint32_t a) { return _mm512_set1_epi16(int16_t(a)); }
-
-  // As in x86/integers_256.h, which explains why rows are computed step by step.
-  template <int rows>
-  ATTEND_NOINLINE static void weights_of(int32_t (*tile)[integer_chunk], const RowScales& scales, const RowWeights& by,
-                                         int first, __m512i* sums) {
-    __m512i t[rows], x[rows], power[rows];
-    __mmask32 counts[rows];
+  // Up to 64 bytes of four rows; zeros behind them, and for rows from `count` on.
+  static ATTEND_ALWAYS_INLINE void load_four(const int8_t* from, ptrdiff_t stride, int count, int bytes, __m512i (&rows)[4]) {
+    const __mmask64 mask = Quads512::bytes_of(bytes);
     ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      const int r = first + i;
-      const __m512i largest = _mm512_set1_epi32(by.largest[r]);
-      const __m512i right = _mm512_set1_epi32(scales.right[r]);
-      const __m512i low = _mm512_srlv_epi32(_mm512_sub_epi32(largest, load(tile[r])), right);
-      const __m512i high = _mm512_srlv_epi32(_mm512_sub_epi32(largest, load(tile[r] + 16)), right);
-      // Distances from the largest score. What has more than 16 bits is past the end anyway.
-      t[i] = _mm512_packus_epi32(low, high);
-      counts[i] = _mm512_cmplt_epu16_mask(t[i], both(scales.ends[r]));
-    }
-    if (scales.any_left != 0) {  // seldom
-      ATTEND_UNROLL
-      for (int i = 0; i < rows; ++i) t[i] = _mm512_sll_epi16(t[i], _mm_cvtsi32_si128(scales.left[first + i]));
-    }
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) t[i] = _mm512_mulhi_epu16(t[i], both(scales.factors[first + i]));
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) t[i] = _mm512_add_epi16(t[i], both(by.fractions[first + i]));
-    // t * 2^5, so that a product's upper half is (x * c) >> 11.
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) x[i] = _mm512_slli_epi16(t[i], 16 - weight_octave_bits);
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) power[i] = _mm512_sub_epi16(number(exp2_c2), _mm512_mulhi_epu16(x[i], number(exp2_c3)));
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) power[i] = _mm512_sub_epi16(number(exp2_c1), _mm512_mulhi_epu16(x[i], power[i]));
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) power[i] = _mm512_sub_epi16(number(exp2_c0), _mm512_mulhi_epu16(x[i], power[i]));
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      const __m512i shifted = _mm512_srlv_epi16(power[i], _mm512_srli_epi16(t[i], weight_octave_bits));
-      power[i] = _mm512_maskz_avg_epu16(counts[i], shifted, _mm512_setzero_si512());  // (shifted + 1) >> 1
-    }
-    ATTEND_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      store(tile[first + i], power[i]);
-      sums[first + i] = _mm512_madd_epi16(power[i], number(1));
-    }
-  }
-
-  // `vectors` times 16 columns from c on; there may be fewer in the last vector.
-  template <int rows, int vectors>
-  static ATTEND_ALWAYS_INLINE void columns(int32_t (*weights)[integer_chunk], const int16_t* values, int width, int c,
-                                           const RowMerges& merges, int32_t* sums) {
-    __m512i added[rows][vectors];
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) added[r][v] = _mm512_set1_epi32(merges[r].half);
-    }
-    const int pairs = pairs_of_keys();
-    for (int pair = 0; pair < pairs; ++pair, values += 32) {
-      __m512i two[vectors];
-      ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) two[v] = load(values + v * 16 * integer_chunk);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const __m512i both = _mm512_set1_epi32(load_number(weights[r] + pair));
-        ATTEND_UNROLL
-        for (int v = 0; v < vectors; ++v) add_products(added[r][v], two[v], both);
-      }
-    }
-    const __mmask16 all = 0xffff, last_mask = first_lanes(width - c - 16 * (vectors - 1));
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      int32_t* const at = sums + r * ptrdiff_t(width) + c;
-      const Shifts shifts = shifts_of(merges[r]);
-      ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) merge_columns(added[r][v], shifts, at + 16 * v, v == vectors - 1 ? last_mask : all);
-    }
-  }
-  // In assembly, because GCC copies what the intrinsic adds to.
-  static ATTEND_ALWAYS_INLINE void add_products(__m512i& sum, __m512i values, __m512i weights) {
-    __asm__("vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(values), "v"(weights));
+    for (int i = 0; i < 4; ++i) rows[i] = _mm512_maskz_loadu_epi8(i < count ? mask : 0, from + i * stride);
   }
 };
 

@@ -13,6 +13,18 @@
 #include "../../numerics/formats.h"
 #include "../chains.h"
 
+// A macro of the assembler: a register of numbers, loaded as integers, becomes floats.
+#define ATTEND_HELIUM_TO_FLOATS         \
+  ".macro to_floats v\n"                \
+  ".if %c[half]\n"                      \
+  ".inst.w 0xfe3f0e01 + 0x2002 * \\v\n" \
+  ".elseif %c[bfloat]\n"                \
+  "vshl.i32 q\\v, q\\v, #16\n"          \
+  ".elseif %c[byte]\n"                  \
+  "vcvt.f32.s32 q\\v, q\\v\n"           \
+  ".endif\n"                            \
+  ".endm\n"
+
 namespace attend::ATTEND_ISA {
 namespace {
 
@@ -32,16 +44,7 @@ struct HeliumRow {
         ".else\n"
         "vldrh.u32 q\\v, [%[from]], #8\n"
         ".endif\n"
-        ".endm\n"
-        ".macro to_floats v\n"
-        ".if %c[half]\n"
-        ".inst.w 0xfe3f0e01 + 0x2002 * \\v\n"
-        ".elseif %c[bfloat]\n"
-        "vshl.i32 q\\v, q\\v, #16\n"
-        ".elseif %c[byte]\n"
-        "vcvt.f32.s32 q\\v, q\\v\n"
-        ".endif\n"
-        ".endm\n"
+        ".endm\n" ATTEND_HELIUM_TO_FLOATS
         "lsr lr, %[count], #4\n"
         "and %[count], %[count], #15\n"
         "wls lr, lr, 2f\n"
@@ -90,15 +93,7 @@ struct HeliumRow {
     register int left __asm__("r12") = c.columns;
     if (format != single || continues || (left == 16 && c.b_stride == 1)) {
       __asm__ volatile(
-          ".macro to_floats v\n"
-          ".if %c[half]\n"
-          ".inst.w 0xfe3f0e01 + 0x2002 * \\v\n"
-          ".elseif %c[bfloat]\n"
-          "vshl.i32 q\\v, q\\v, #16\n"
-          ".elseif %c[byte]\n"
-          "vcvt.f32.s32 q\\v, q\\v\n"
-          ".endif\n"
-          ".endm\n"
+          ATTEND_HELIUM_TO_FLOATS
           ".macro load_floats v\n"
           ".if %c[single]\n"
           "vldrw.u32 q\\v, [r5, #16 * (\\v - 4)]\n"
@@ -300,5 +295,7 @@ struct HeliumRow {
 
 }  // namespace
 }  // namespace attend::ATTEND_ISA
+
+#undef ATTEND_HELIUM_TO_FLOATS
 
 #endif

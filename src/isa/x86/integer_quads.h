@@ -1,31 +1,176 @@
-// The kernels of one row over panels (core/integer_panels.h), for instruction sets that add products of quads of bytes. What is
-// of a vector's length or of an instruction is in the parameter, a struct with
+// The kernels of integer attention for instruction sets that add products of quads of bytes, one side of which has no sign. A
+// chunk of keys lies as
 //
-//   Vector, lanes                   of 32 bits
-//   load, load_lanes, store_lanes   whole vectors, or the first `count` lanes; the others are zeros, and are not touched
-//   all, flip, shift_up             a number in all lanes; bytes with their signs flipped; lanes times 2^8
-//   shift_down                      lanes shifted right, each by its own number
-//   add_quads                       sum += four products of bytes without a sign and bytes with one
-//   cut_weights                     weights of a chunk, as their lower and upper bytes
+//   [quads of dimensions][32 keys][4 dimensions] of 8 bits, each 128 more than it is
+//
+// and sums of scores begin at -128 times the sum of the query. Panels (core/integer.h) have keys in that order already.
+// What is of a vector's length or of an instruction is in the parameter: what IntegerPairs asks for, and
+//
+//   flip, shift_up           bytes with their signs flipped; lanes times 2^8
+//   add_quads                sum += four products of bytes without a sign and bytes with one; add_quads_of_tile for many sums
+//   cut_weights              weights of a chunk, as their lower and upper bytes
+//   load_some, in_order      as many bytes as there are, and zeros; columns of interleaved rows
 #ifndef ATTEND_ISA_X86_INTEGER_QUADS_H
 #define ATTEND_ISA_X86_INTEGER_QUADS_H
 
-#include "../../numerics/bits.h"
-#include "../integer_tile.h"
-#include "integer_vectors.h"
+#include "integer_pairs.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
 template <class Operations>
-struct PanelKernels {
+struct IntegerQuads : IntegerPairs<Operations> {
   using Vector = typename Operations::Vector;
+  static constexpr int lanes = Operations::lanes;
 
-  // Scores of `count` chunks with a query, whose scores begin at `first`. Two sums for each key, so that few products wait for
-  // the ones before.
-  static ATTEND_ALWAYS_INLINE void scores(int32_t first, const int8_t* query, const int8_t* const* panels, int count,
-                                          int head_dim, int32_t (*scores)[integer_chunk]) {
-    constexpr int vectors = integer_chunk / Operations::lanes;
+  // The number at which the scores of a row begin, then its query from byte `query_at` on.
+  using Query = int8_t;
+  static void prepare(const int8_t* query, int head_dim, void* memory) {
+    int8_t* const to = static_cast<int8_t*>(memory) + query_at;
+    __m128i sums = _mm_setzero_si128();
+    for (int d = 0; d < head_dim; d += 16) {
+      const __m128i numbers = load_bytes(query + d, head_dim - d);
+      _mm_store_si128(reinterpret_cast<__m128i*>(to + d), numbers);
+      sums = _mm_add_epi32(sums, _mm_madd_epi16(_mm_maddubs_epi16(_mm_set1_epi8(1), numbers), _mm_set1_epi16(1)));
+    }
+    *static_cast<int32_t*>(memory) = -128 * int32_t(sum_of_four(sums));
+  }
+
+  static void pack_keys(const int8_t* keys, ptrdiff_t stride, int count, int head_dim, int8_t* to) {
+    const __m128i sign = _mm_set1_epi8(-128);
+    for (int k = 0; k < integer_chunk; k += 4) {
+      for (int d = 0; d < head_dim; d += 16) {
+        __m128i four[4];
+        load_four_keys(keys + d, stride, k, count, head_dim - d, four);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          if (d + 4 * i >= head_dim) continue;
+          __m128i* const at = reinterpret_cast<__m128i*>(to + (d + 4 * i) * integer_chunk + k * 4);
+          _mm_store_si128(at, _mm_xor_si128(four[i], sign));
+        }
+      }
+    }
+  }
+
+  // As pack_keys, of a chunk that lies in a panel: in this order already.
+  static void pack_key_panel(const int8_t* panel, int head_dim, int8_t* to) {
+    const __m256i sign = _mm256_set1_epi8(-128);
+    const int bytes = (head_dim + 3) / 4 * 4 * integer_chunk;
+    for (int i = 0; i < bytes; i += 32) {
+      const __m256i keys = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel + i));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to + i), _mm256_xor_si256(keys, sign));
+    }
+  }
+
+  // Not inlined: GCC would keep sums in memory, and pointers to queries would be too many for the registers.
+  template <int rows>
+  ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
+                                     int32_t (*scores)[integer_chunk]) {
+    for (int k = 0; k < integer_chunk; k += 2 * lanes) {
+      Vector sums[rows][2];
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = Operations::all(number_at(query[r]));
+      const int8_t* from = keys + k * 4;
+      for (int d = 0; d < head_dim; d += 4) {
+        const Vector low = Operations::load(from), high = Operations::load(from + 4 * lanes);
+        from += 4 * integer_chunk;
+        ATTEND_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const Vector quad = Operations::all(number_at(query[r] + query_at + d));
+          Operations::add_quads_of_tile(sums[r][0], low, quad);
+          Operations::add_quads_of_tile(sums[r][1], high, quad);
+        }
+      }
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        Operations::store(scores[r] + k, sums[r][0]);
+        Operations::store(scores[r] + k + lanes, sums[r][1]);
+      }
+    }
+  }
+
+  // As scores, of one row with 32 keys where they lie: as many dimensions of all keys as a vector has bytes, then the next
+  // ones.
+  ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
+                                              int32_t* scores) {
+    constexpr int vectors = integer_chunk / lanes, parts = lanes / 4;
+    const RowsInPlace rows(stride);
+    Vector sums[vectors];
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) sums[v] = Operations::all(number_at(query));
+    for (int d = 0; d < head_dim; d += 4 * lanes) {
+      const int8_t* from = keys + d;
+      const auto dims = Operations::bytes_of(head_dim - d);
+      const Vector numbers = Operations::load_some(query + query_at + d, dims);
+      ATTEND_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        Vector fours[parts];  // sums of products of four keys each, some of each sum in each part
+        ATTEND_UNROLL
+        for (int i = 0; i < parts; ++i, from = rows.next(from)) {
+          Vector four[4];
+          rows.prefetch_four(from);
+          ATTEND_UNROLL
+          for (int j = 0; j < 4; ++j) {
+            const Vector key = Operations::load_some(rows.row(from, j), dims);
+            four[j] = Operations::all(0);
+            Operations::add_quads(four[j], Operations::flip(key), numbers);
+          }
+          fours[i] = of_four<Sum>(four);
+        }
+        sums[v] = sum(sums[v], of_parts<Sum>(fours));
+      }
+    }
+    ATTEND_UNROLL
+    for (int v = 0; v < vectors; ++v) Operations::store(scores + v * lanes, sums[v]);
+  }
+
+  // As values, of one row with 32 keys where they lie, four vectors of columns at a time. Bytes of four keys are brought side
+  // by side, and are multiplied by the upper and by the lower bytes of their weights.
+  ATTEND_NOINLINE static void values_in_place(const int32_t* weights, const int8_t* values, ptrdiff_t stride, int width,
+                                              const Merge& merge, int32_t* sums) {
+    Bytes bytes;
+    Operations::cut_weights(weights, bytes.low, bytes.high);
+    const RowsInPlace rows(stride);
+    const auto shifts = IntegerQuads::shifts_of(merge);
+    for (int c = 0; c < width; c += 4 * lanes) {
+      Vector low[4], high[4];
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) low[i] = high[i] = Operations::all(0);
+      const auto columns = Operations::bytes_of(width - c);
+      const int8_t* from = values + c;
+      for (int k = 0; k < integer_chunk; k += 4, from = rows.next(from)) {
+        Vector quads[4];
+        rows.prefetch_four(from);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) quads[i] = Operations::load_some(rows.row(from, i), columns);
+        interleave_bytes(quads);
+        const Vector low_quad = Operations::all(number_at(bytes.low + k)),
+                     high_quad = Operations::all(number_at(bytes.high + k));
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          Operations::add_quads(low[i], low_quad, quads[i]);
+          Operations::add_quads(high[i], high_quad, quads[i]);
+        }
+      }
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) low[i] = sum_of_bytes(low[i], high[i], merge);
+      Operations::in_order(low);
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int left = width - c - lanes * i;
+        if (left > 0) IntegerQuads::merge_columns(low[i], shifts, sums + c + lanes * i, left);
+      }
+    }
+  }
+
+  static constexpr bool reads_panels = true;
+
+  // Scores of `count` chunks in panels with a query. Two sums for each key, so that few products wait for the ones before.
+  ATTEND_NOINLINE static void scores_in_panels(const Query* query, const int8_t* const* panels, int count, int head_dim,
+                                               int32_t (*scores)[integer_chunk]) {
+    constexpr int vectors = integer_chunk / lanes;
+    const int32_t first = number_at(query);
+    query += query_at;
     for (int i = 0; i < count; ++i) {
       const int8_t* keys = panels[i];
       Vector sums[2][vectors];
@@ -34,7 +179,7 @@ struct PanelKernels {
       const auto add_quad = [&](int d, int which) __attribute__((always_inline)) {
         const Vector quad = Operations::all(number_at(query + d));
         ATTEND_UNROLL
-        for (int v = 0; v < vectors; ++v, keys += 4 * Operations::lanes) {
+        for (int v = 0; v < vectors; ++v, keys += 4 * lanes) {
           prefetch(keys);
           Operations::add_quads(sums[which][v], Operations::flip(Operations::load(keys)), quad);
         }
@@ -43,27 +188,23 @@ struct PanelKernels {
       for (; head_dim - d > 4; d += 8) add_quad(d, 0), add_quad(d + 4, 1);
       if (d < head_dim) add_quad(d, 0);
       ATTEND_UNROLL
-      for (int v = 0; v < vectors; ++v) {
-        Operations::store_lanes(scores[i] + v * Operations::lanes, sum(sums[0][v], sums[1][v]), Operations::lanes);
-      }
+      for (int v = 0; v < vectors; ++v) Operations::store(scores[i] + v * lanes, sum(sums[0][v], sums[1][v]));
     }
   }
 
-  // Adds the values of `count` chunks, times their weights, to the sums of a row.
-  static ATTEND_ALWAYS_INLINE void values(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count, int width,
-                                          const RowMerges& merges, int32_t* sums) {
+  // Adds the values of `count` chunks in panels, times their weights, to the sums of a row.
+  ATTEND_NOINLINE static void values_in_panels(int32_t (*weights)[integer_chunk], const int8_t* const* panels, int count,
+                                               int width, const RowMerges& merges, int32_t* sums) {
     Bytes bytes[8];
     const Chunks chunks = {bytes, panels, count, width, merges};
     for (int i = 0; i < count; ++i) Operations::cut_weights(weights[i], bytes[i].low, bytes[i].high);
     int c = 0;
-    for (; c + 4 * Operations::lanes <= width; c += 4 * Operations::lanes) {
-      columns<4>(chunks, c, Operations::lanes, sums + c);
-    }
-    for (; c < width; c += Operations::lanes) columns<1>(chunks, c, width - c, sums + c);
+    for (; c + 4 * lanes <= width; c += 4 * lanes) panel_columns<4>(chunks, c, lanes, sums + c);
+    for (; c < width; c += lanes) panel_columns<1>(chunks, c, width - c, sums + c);
   }
 
  private:
-  static constexpr int bytes_ahead = 4096;
+  static constexpr int query_at = 64, bytes_ahead = 4096;
 
   struct Bytes {
     alignas(32) uint8_t low[integer_chunk];
@@ -79,16 +220,16 @@ struct PanelKernels {
     const RowMerges& merges;
   };
 
-  static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) {
-    int32_t number;
-    __builtin_memcpy(&number, from, sizeof number);
-    return number;
-  }
+  static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) { return IntegerX86::load_number(from); }
   static ATTEND_ALWAYS_INLINE void prefetch(const int8_t* from) { __builtin_prefetch(from + bytes_ahead); }
 
-  // `vectors` vectors of columns from column c on; `lanes` of each.
+  static ATTEND_ALWAYS_INLINE Vector sum_of_bytes(Vector low, Vector high, const Merge& merge) {
+    return sum(sum(low, Operations::shift_up(high)), Operations::all(merge.half));
+  }
+
+  // `vectors` vectors of columns from column c on; `count` of each.
   template <int vectors>
-  static ATTEND_ALWAYS_INLINE void columns(const Chunks& chunks, int c, int lanes, int32_t* to) {
+  static ATTEND_ALWAYS_INLINE void panel_columns(const Chunks& chunks, int c, int count, int32_t* to) {
     for (int chunk = 0; chunk < chunks.count; ++chunk) {
       const int8_t* from = chunks.panels[chunk] + 4 * c;
       Vector low[vectors], high[vectors];
@@ -101,21 +242,18 @@ struct PanelKernels {
         const Vector high_quad = Operations::all(number_at(of_chunk->high + 4 * k));
         ATTEND_UNROLL
         for (int v = 0; v < vectors; ++v) {
-          const int8_t* const at = from + v * 4 * Operations::lanes;
-          const Vector values = Operations::load_lanes(at, lanes);
+          const int8_t* const at = from + v * 4 * lanes;
+          const Vector values = Operations::load_lanes(at, count);
           prefetch(at);
           Operations::add_quads(low[v], low_quad, values);
           Operations::add_quads(high[v], high_quad, values);
         }
       }
       const Merge merge = chunks.merges[chunk];
-      const Vector total = Operations::all(merge.total), shift = Operations::all(merge.chunk);
+      const auto shifts = IntegerQuads::shifts_of(merge);
       ATTEND_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        int32_t* const sums = to + v * Operations::lanes;
-        const Vector added = sum(sum(low[v], Operations::shift_up(high[v])), Operations::all(merge.half));
-        const Vector before = Operations::shift_down(Operations::load_lanes(sums, lanes), total);
-        Operations::store_lanes(sums, sum(before, Operations::shift_down(added, shift)), lanes);
+        IntegerQuads::merge_columns(sum_of_bytes(low[v], high[v], merge), shifts, to + v * lanes, count);
       }
     }
   }

@@ -7,20 +7,13 @@
 #ifndef ATTEND_ISA_X86_INTEGERS_H
 #define ATTEND_ISA_X86_INTEGERS_H
 
+#include "../../numerics/opaque.h"
 #include "../integer_tile.h"
 #include "../scalar/integers.h"
 #include "integer_vectors.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
-
-// The pairs of keys of a chunk, as a number that the compiler does not know: GCC would store sums in each turn of a loop
-// of which it knows how often it runs.
-ATTEND_ALWAYS_INLINE int pairs_of_keys() {
-  int pairs = integer_chunk / 2;
-  __asm__("" : "+r"(pairs));
-  return pairs;
-}
 
 // Where a quad of keys is in that order, and which quad is at a place.
 constexpr int place_of_quad(int quad) { return quad % 4 * 2 + quad / 4; }
@@ -71,6 +64,25 @@ inline uint32_t sum_of_four(__m128i a) {
   a = _mm_add_epi32(a, _mm_shuffle_epi32(a, 0x4e));
   return uint32_t(_mm_cvtsi128_si32(_mm_add_epi32(a, _mm_shuffle_epi32(a, 0xb1))));
 }
+
+// Rows of bytes that are read where they lie, four at a time.
+class RowsInPlace {
+ public:
+  explicit RowsInPlace(ptrdiff_t stride) : stride_(stride), three_(opaque(3 * stride)), ahead_(opaque(rows_ahead * stride)) {}
+
+  ATTEND_ALWAYS_INLINE const int8_t* row(const int8_t* from, int i) const { return i < 3 ? from + i * stride_ : from + three_; }
+  // Those that are used some time later.
+  ATTEND_ALWAYS_INLINE void prefetch_four(const int8_t* from) const {
+    const int8_t* const ahead = opaque(from + ahead_);
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) __builtin_prefetch(row(ahead, i));
+  }
+  ATTEND_ALWAYS_INLINE const int8_t* next(const int8_t* from) const { return opaque(from + 4 * stride_); }
+
+ private:
+  static constexpr int rows_ahead = 128;
+  const ptrdiff_t stride_, three_, ahead_;
+};
 
 struct IntegerX86 {
   static constexpr bool packs = true;
@@ -187,33 +199,6 @@ struct IntegerX86 {
     const __m256i places =
         _mm256_setr_epi32(0 - lanes, 1 - lanes, 2 - lanes, 3 - lanes, 4 - lanes, 5 - lanes, 6 - lanes, 7 - lanes);
     return _mm256_blend_epi32(_mm256_permutevar8x32_epi32(a, places), first, (1 << lanes) - 1);
-  }
-
-  // Loaded once for a row: sums that are stored could be parts of a Merge, for all that a compiler knows. Shifts by lanes,
-  // because on AMD's processors a shift of all lanes by a register's number takes the place of a multiplication.
-  struct Shifts {
-    __m256i total;
-    __m256i chunk;
-  };
-  static ATTEND_ALWAYS_INLINE Shifts shifts_of(const Merge& merge) {
-    return {_mm256_set1_epi32(merge.total), _mm256_set1_epi32(merge.chunk)};
-  }
-
-  // sums = (sums >> total) + (added >> chunk), of `count` columns of eight, if any.
-  static ATTEND_ALWAYS_INLINE void merge_columns(__m256i added, const Shifts& shifts, int32_t* sums, int count) {
-    const __m256i shifted = _mm256_srav_epi32(added, shifts.chunk);
-    if (count >= 8) {
-      store(sums, _mm256_add_epi32(_mm256_srav_epi32(load(sums), shifts.total), shifted));
-    } else if (count > 0) {
-      const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-      const __m256i first = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
-      const __m256i before = _mm256_maskload_epi32(sums, first);
-      _mm256_maskstore_epi32(sums, first, _mm256_add_epi32(_mm256_srav_epi32(before, shifts.total), shifted));
-    }
-  }
-
-  static ATTEND_ALWAYS_INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
   }
 
   // reference_of, of eight rows.
