@@ -21,8 +21,7 @@ struct FloatArrays {
   using Keys = Key<Shape, tokens>;
   template <class Shape, int tokens>
   using Values = Value<Shape, tokens>;
-  template <class Shape>
-  using New = NewTokens<Shape>;
+  using Number = float;
 };
 
 // Base of all caches: tokens are appended and counted.
@@ -53,7 +52,9 @@ class CacheTokens {
     static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
-    if constexpr (is_key && is_value) rows_.store(length_, count, typename Arrays::template New<Shape>(key, value));
+    if constexpr (is_key && is_value) {
+      rows_.store(length_, count, ArrayRows<Shape, typename Arrays::Number>(key.data[0][0], value.data[0][0]));
+    }
     length_ += count;
     return Status::ok;
   }
@@ -89,6 +90,20 @@ struct Capacity {
   static constexpr int value = at_least_one(MaxTokens<Shape>::value);
 };
 
+// Base of the caches of Shape::max_tokens tokens.
+template <class Shape, class Rows, class Arrays = FloatArrays>
+class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_number, Arrays> {
+ public:
+  static constexpr int max_tokens = Capacity<Shape>::value;
+
+  // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
+  constexpr Status truncate(int length) {
+    if (length < 0 || length > this->length_) return Status::bad_length;
+    this->length_ = length;
+    return Status::ok;
+  }
+};
+
 }  // namespace detail
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
@@ -97,18 +112,8 @@ struct Capacity {
 // too: `attend::Output<Shape> out{};`). Threads that share one need the caller's lock only while somebody changes it.
 template <class Shape, class KeyFormat = float, class ValueFormat = KeyFormat>
 class KvCache
-    : public detail::CacheTokens<Shape,
-                                 typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type,
-                                 detail::Capacity<Shape>::value, detail::any_number> {
- public:
-  static constexpr int max_tokens = detail::Capacity<Shape>::value;
-
-  // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
-  constexpr Status truncate(int length) {
-    if (length < 0 || length > this->length_) return Status::bad_length;
-    this->length_ = length;
-    return Status::ok;
-  }
+    : public detail::FixedCache<Shape,
+                                typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type> {
 };
 
 namespace detail {

@@ -137,6 +137,16 @@ struct Same<A, A> {
   static constexpr bool value = true;
 };
 
+// One of two types.
+template <bool first, class First, class Second>
+struct Choice {
+  using Type = First;
+};
+template <class First, class Second>
+struct Choice<false, First, Second> {
+  using Type = Second;
+};
+
 // Without reference and const.
 template <class Type>
 struct Bare {
