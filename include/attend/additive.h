@@ -12,7 +12,7 @@
 #pragma once
 
 #include "attention.h"
-#include "core/additive.h"
+#include "core/layer.h"
 #include "detail/several_calls.h"
 #include "linear.h"
 #include "row_functions.h"

@@ -1,9 +1,9 @@
-// Chunks of keys and values in panels (core_integer_panels.h): where a number lies, and how they are brought into rows for what
+// Chunks of keys and values in panels (core/integer.h): where a number lies, and how they are brought into rows for what
 // reads rows only.
 #ifndef ATTEND_ATTENTION_INTEGER_PANELS_H
 #define ATTEND_ATTENTION_INTEGER_PANELS_H
 
-#include "../../include/attend/core/integer_panels.h"
+#include "../../include/attend/core/integer.h"
 #include "../numerics/arithmetic.h"
 
 namespace attend::ATTEND_ISA {

@@ -2,7 +2,7 @@
 // attention.
 #include "layers.h"
 
-#include "../../include/attend/core/additive.h"
+#include "../../include/attend/core/layer.h"
 #include "../call/portable.h"
 
 // ---- Normalisation and residual addition of the C surface.

@@ -114,7 +114,7 @@ inline constexpr int option_row_block = row_block;  // the same of calls with op
 inline constexpr int integer_row_block = 192;       // the same of calls in integers
 inline constexpr int integer_key_block = 256;       // keys that these pack at a time, a multiple of integer_chunk
 inline constexpr int integer_tile_rows = 8;         // rows of their largest tile
-inline constexpr bool integer_panels = ATTEND_X86;  // Caches of integer attention keep panels (core_integer_panels.h), not rows
+inline constexpr bool integer_panels = ATTEND_X86;  // Caches of integer attention keep panels (core/integer.h), not rows
 inline constexpr int key_block = 64;                // keys that one pass takes at a time, a multiple of chain_keys
 inline constexpr int score_keys = 128;   // keys of a row's score tile: a limit of key_block where there are several rows
 inline constexpr int decode_keys = 512;  // the same where there is one
@@ -191,8 +191,8 @@ inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) ==
 // the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
 // part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
 // takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
-// (core_linear.h); on hosts they pack rows of weights on the stack where there is no work memory. layer_stack_bytes is the most
-// that the functions of core_layer.h take.
+// (core/linear.h); on hosts they pack rows of weights on the stack where there is no work memory. layer_stack_bytes is the most
+// that the functions of core/layer.h take.
 
 }  // namespace config
 

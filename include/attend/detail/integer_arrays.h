@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../core/integer.h"
-#include "../core/integer_panels.h"
 #include "../kv_cache.h"
 
 namespace attend {

@@ -1,4 +1,4 @@
-// The kernels of one row over panels (core_integer_panels.h), for instruction sets that add products of quads of bytes. What is
+// The kernels of one row over panels (core/integer.h), for instruction sets that add products of quads of bytes. What is
 // of a vector's length or of an instruction is in the parameter, a struct with
 //
 //   Vector, lanes                   of 32 bits
