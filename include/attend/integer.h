@@ -60,10 +60,8 @@ namespace detail {
 template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
 Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
                               const AnyQuantisation& quantisation, const More&... more) {
-  using Traits = IntegerCacheTraits<Cache>;
-  using Ring = typename Traits::Ring;
   using Out = IntegerOutputOf<OutputArray, Shape, tokens>;
-  constexpr bool is_cache = Same<typename Traits::ShapeType, Shape>::value, is_output = is_cache && Out::value;
+  constexpr bool is_cache = Same<typename CacheTraits<Cache>::IntegerShape, Shape>::value, is_output = is_cache && Out::value;
   constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
   static_assert(is_cache,
                 "attend: an attend::IntegerQuery goes with an attend::IntegerKvCache or IntegerRingCache of its shape");
@@ -75,14 +73,14 @@ Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Ca
     return Status::ok;  // the compiler has reported what is wrong
   } else {
     using Plan = IntegerPlan<Shape, tokens, in_steps>;
-    static_assert(tokens <= Ring::tokens_at_once,
+    static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: an IntegerRingCache serves at most tokens_at_once query tokens at once");
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
                   "attend: a call over an integer cache needs an attend::IntegerWorkspace<Shape, query tokens> fourth");
     static_assert(IntegerCallArguments<Shape, More...>::in_order);
-    return run_integers<Plan, Ring, Out::format>({query.data[0][0], output.data, work.data}, CacheAccess::rows(cache),
-                                                 cache.length(), quantisation, pick<Kind::options>(no_options, more...),
-                                                 pick<Kind::part>(whole, more...));
+    return run_integers<Plan, typename CacheTraits<Cache>::Ring, Out::format>(
+        {query.data[0][0], output.data, work.data}, CacheAccess::rows(cache), cache.length(), quantisation,
+        pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
   }
 }
 

@@ -56,7 +56,7 @@ namespace detail {
 
 template <class Cache, class Shape, class AnyQuantisation>
 constexpr bool is_integer_cache() {
-  constexpr bool is_cache = Same<typename IntegerCacheTraits<Cache>::ShapeType, Shape>::value;
+  constexpr bool is_cache = Same<typename CacheTraits<Cache>::IntegerShape, Shape>::value;
   constexpr bool is_quantisation = Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
   static_assert(is_cache, "attend: second comes an attend::IntegerKvCache or IntegerRingCache of the query's shape");
   static_assert(is_quantisation || !is_cache,
@@ -75,7 +75,7 @@ template <class Shape, int tokens, class Cache, class Work, class AnyQuantisatio
   if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>()) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    using Ring = typename IntegerCacheTraits<Cache>::Ring;
+    using Ring = typename CacheTraits<Cache>::Ring;
     return run_integers<Plan, Ring, core::IntegerFormat::int8>({query.data[0][0], nullptr, work.data}, CacheAccess::rows(cache),
                                                                cache.length(), quantisation, options, into);
   }
@@ -169,7 +169,7 @@ Status finish(const Cache& cache, IntegerPartials<Shape, tokens, Sizes>& partial
   if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>() || !Out::value) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    using Ring = typename IntegerCacheTraits<Cache>::Ring;
+    using Ring = typename CacheTraits<Cache>::Ring;
     return run_integers<IntegerPlan<Shape, tokens, in_steps>, Ring, Out::format>(
         {nullptr, output.data, StateAccess::sums(partials)}, CacheAccess::rows(cache), cache.length(), quantisation,
         pick<Kind::options>(no_options, more...), AllKeyParts<int32_t>(partials));

@@ -133,7 +133,8 @@ struct KeyPartPlan : DecodePlan<Shape, tokens, smaller(Capacity<Shape>::value, s
 
 template <class Cache, class Shape, class Sizes>
 constexpr bool is_cache_of_partials() {
-  return Same<typename CacheTraits<Cache>::ShapeType, Shape>::value && Same<typename CacheTraits<Cache>::Sizes, Sizes>::value;
+  return Same<typename CacheTraits<Cache>::ShapeType, Shape>::value &&
+         Same<typename CacheTraits<Cache>::Ring::Sizes, Sizes>::value;
 }
 
 }  // namespace detail

@@ -116,15 +116,15 @@ template <class X, class Layer, class Third, class Fourth, class... More>
 Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
   static_assert(detail::is_layer<Layer>(),
                 "attend: after x, the call of a layer takes what attend::multi_head<Shape>(...) has made");
-  static_assert(detail::Same<typename detail::CacheTraits<Third>::ShapeType,
-                             typename detail::CacheTraits<typename detail::Bare<Third>::Name>::ShapeType>::value,
+  constexpr bool is_cache = !detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value;
+  static_assert(!is_cache || !detail::Same<Third, const Third>::value,
                 "attend: self_attention appends to the cache, which must not be const");
   if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
     return Status::ok;
-  } else if constexpr (detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value) {
-    return detail::attend_to_tokens(x, layer, third, fourth, more...);
-  } else {
+  } else if constexpr (is_cache) {
     return detail::attend_to_cache(x, layer, third, fourth, more...);
+  } else {
+    return detail::attend_to_tokens(x, layer, third, fourth, more...);
   }
 }
 

@@ -157,6 +157,11 @@ struct Bare<const Type> : Bare<Type> {};
 template <class Type>
 struct Bare<Type&> : Bare<Type> {};
 
+template <class Type>
+constexpr typename Bare<Type>::Name* null_of() {
+  return nullptr;
+}
+
 // Whether the argument of a parameter Type&& has a name, and so outlives the call.
 template <class Type>
 constexpr bool is_named = Same<Type, Type&>::value;

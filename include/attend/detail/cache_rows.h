@@ -67,12 +67,21 @@ class ArrayRows {
   const Number* value_;
 };
 
+// What a ring keeps, as a parameter of its memory.
+struct NoRing {
+  using Sizes = NoRing;
+  static constexpr int window = 0, sink_tokens = 0;
+  static constexpr core::Paging paging{};
+};
+
 // Floats, in the layout of core::Cache.
 template <class Shape, int capacity>
 class PlainRows {
   using Dims = Checked<Shape>;
 
  public:
+  using Number = float;  // of what is appended
+  using RingType = NoRing;
   static constexpr bool plain = true, cached = true;
 
   constexpr PlainRows() : keys_{}, values_{} {}
@@ -109,12 +118,6 @@ struct FormatRows<int8, rows, width> {
   constexpr FormatRows() : numbers{}, factors{} {}
 };
 
-// What a ring keeps, as a parameter of its memory.
-struct NoRing {
-  static constexpr int window = 0, sink_tokens = 0;
-  static constexpr core::Paging paging{};
-};
-
 // Numbers of any formats, in the layout of core::FormatCache, in a ring or not.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring = NoRing>
 class FormatCacheRows {
@@ -128,6 +131,8 @@ class FormatCacheRows {
   static constexpr bool one_format = Same<KeyFormat, ValueFormat>::value;
 
  public:
+  using Number = float;
+  using RingType = Ring;
   static constexpr bool plain = false, cached = true;
 
   constexpr FormatCacheRows() = default;

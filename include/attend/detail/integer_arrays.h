@@ -91,14 +91,6 @@ struct IntegerOptions : detail::VisibilityOptions<Shape> {
 
 namespace detail {
 
-struct IntegerArrays {
-  template <class Shape, int tokens>
-  using Keys = IntegerKey<Shape, tokens>;
-  template <class Shape, int tokens>
-  using Values = IntegerValue<Shape, tokens>;
-  using Number = int8_t;
-};
-
 constexpr int chunks_of(int tokens) { return core::whole_chunks(tokens) / integer_chunk; }
 
 // The constants of an integer ring: it is cut into chunks.
@@ -112,8 +104,8 @@ struct IntegerRingSizes : RingSizes<Sizes> {
   static constexpr int places = (ring_chunks + sink_chunks) * integer_chunk;
 };
 
-struct NoIntegerRing {
-  static constexpr int window = 0, sink_tokens = 0, ring_chunks = 0, sink_chunks = 0, tokens_at_once = any_number;
+struct NoIntegerRing : NoRing {
+  static constexpr int ring_chunks = 0, sink_chunks = 0;
 };
 
 // Tokens of each head: one after another, or in panels.
@@ -126,7 +118,9 @@ class IntegerRows {
   static constexpr int key_dim = panels ? core::integer_panel_dim(Dims::head_dim) : Dims::head_dim;
 
  public:
-  static constexpr bool cached = true;
+  using Number = int8_t;
+  using RingType = Ring;
+  static constexpr bool plain = false, cached = true;
 
   constexpr IntegerRows() : keys_{}, values_{} {}
 
@@ -170,8 +164,7 @@ class IntegerRows {
 // A KvCache of integer attention: Shape::max_tokens tokens of 8-bit keys and values.
 template <class Shape>
 class IntegerKvCache
-    : public detail::FixedCache<Shape, detail::IntegerRows<Shape, detail::Capacity<Shape>::value, detail::NoIntegerRing>,
-                                detail::IntegerArrays> {
+    : public detail::FixedCache<Shape, detail::IntegerRows<Shape, detail::Capacity<Shape>::value, detail::NoIntegerRing>> {
   static_assert(detail::Capacity<Shape>::value <= integer_keys,
                 "attend: an IntegerKvCache has at most 65535 tokens; an IntegerRingCache has no end");
 };
@@ -181,26 +174,6 @@ template <class Shape, class Sizes>
 class IntegerRingCache
     : public detail::CacheTokens<
           Shape, detail::IntegerRows<Shape, detail::IntegerRingSizes<Sizes>::places, detail::IntegerRingSizes<Sizes>>,
-          detail::most_tokens, detail::IntegerRingSizes<Sizes>::tokens_at_once, detail::IntegerArrays> {};
+          detail::most_tokens, detail::IntegerRingSizes<Sizes>::tokens_at_once> {};
 
-namespace detail {
-
-// The traits of an integer cache's type; of other types the shape is void.
-template <class Type>
-struct IntegerCacheTraits {
-  using ShapeType = void;
-  using Ring = NoIntegerRing;
-};
-template <class Shape>
-struct IntegerCacheTraits<IntegerKvCache<Shape>> {
-  using ShapeType = Shape;
-  using Ring = NoIntegerRing;
-};
-template <class Shape, class Sizes>
-struct IntegerCacheTraits<IntegerRingCache<Shape, Sizes>> {
-  using ShapeType = Shape;
-  using Ring = IntegerRingSizes<Sizes>;
-};
-
-}  // namespace detail
 }  // namespace attend
