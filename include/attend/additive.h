@@ -12,8 +12,8 @@
 #pragma once
 
 #include "attention.h"
-#include "core/additive.h"
-#include "detail/call_settings.h"
+#include "core/layer.h"
+#include "detail/several_calls.h"
 #include "linear.h"
 #include "row_functions.h"
 
@@ -75,7 +75,7 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   options.scale = 1.0f;
 
   OptionCall call;
-  set_shape<Shape>(call, tokens);
+  set_shape<Shape>(call.problem, tokens);
   core::Problem& problem = call.problem;
   problem.row_block = Memory::Attention::row_block;
   problem.key_block = Memory::Attention::key_block;

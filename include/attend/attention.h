@@ -9,40 +9,6 @@
 
 namespace attend {
 
-namespace detail {
-
-template <class Shape, int queries, int keys>
-struct CallArrays {
-  const Query<Shape, queries>& query;
-  const Key<Shape, keys>& key;
-  const Value<Shape, keys>& value;
-  Output<Shape, queries>& output;
-};
-
-template <class Shape, int queries, int keys, class Work, class AnyOptions, class AnyPart>
-Status run_over_arrays(const CallArrays<Shape, queries, keys>& arrays, Work& work, const AnyOptions& options,
-                       const AnyPart& part) {
-  if constexpr (is_score_options(null_of<AnyOptions>())) {
-    constexpr bool enough = is_enough<Work, OptionPlan<Shape, queries>>();
-    static_assert(enough, "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
-    OptionCall call;
-    if constexpr (enough) set_query<Shape, OptionPlan<Shape, queries>>(call, arrays.query, work);
-    set_output(call, arrays.output);
-    set_keys(call, arrays.key, arrays.value);
-    return run_options<OptionRunner, Shape>(call, options, false, part);
-  } else {
-    using Memory = Plan<Shape, queries, keys, false>;
-    constexpr bool enough = is_enough<Work, Memory>();
-    static_assert(enough, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
-    const NewTokens<Shape> tokens(arrays.key, arrays.value);
-    return run_plain<Memory, Checked<Shape>>({arrays.query.data[0][0], arrays.output.data[0][0], tokens.key, tokens.value,
-                                              false, false, memory_of<enough>(work), queries, keys},
-                                             options, part);
-  }
-}
-
-}  // namespace detail
-
 // One-shot attention over arrays: self-attention when queries and keys come from the same tokens, cross-attention otherwise.
 // Every key is visible by default.
 // clang-format off
@@ -73,74 +39,16 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
     return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::checked);
-    const auto& options = pick<Kind::options>(no_options, more...);
-    const auto& part = pick<Kind::part>(whole, more...);
-    return run_over_arrays<Shape, queries, keys>({query, key, value, output}, work, options, part);
-  }
-}
-
-namespace detail {
-
-// The arrays of a call over a cache.
-template <class Shape, int tokens>
-struct TokenArrays {
-  const Query<Shape, tokens>& query;
-  Output<Shape, tokens>& output;
-};
-
-// What prefill and decode have in common over caches that are not plain, or with ScoreOptions.
-template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class AnyPart>
-Status run_over_cache(const TokenArrays<Shape, tokens>& arrays, const Cache& cache, Work& work, const AnyOptions& options,
-                      bool causal, const AnyPart& part) {
-  static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                "attend: a RingCache serves at most tokens_at_once query tokens at once");
-  OptionCall call;
-  if constexpr (is_enough<Work, OptionPlan<Shape, tokens>>())
-    set_query<Shape, OptionPlan<Shape, tokens>>(call, arrays.query, work);
-  set_output(call, arrays.output);
-  set_keys(call, cache);
-  if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
-    return run_options<OptionRunner, Shape>(call, options, causal, part);
-  } else {
-    return run_options<WindowRunner<Cache, OptionPlan<Shape, tokens>>, Shape>(call, options, causal, part);
-  }
-}
-
-// First elements of these arrays, and work memory.
-struct PlainArrays {
-  const float* query;
-  float* output;
-  float* scratch;
-};
-
-// The same for plain caches with Options.
-template <class PlanType, int tokens, class Cache, class AnyPart>
-Status run_over_plain(const PlainArrays& arrays, const Cache& cache, bool causal, const Options& options, const AnyPart& part) {
-  const auto& rows = CacheAccess::rows(cache);
-  return run_plain<PlanType, typename PlanType::Dims>(
-      {arrays.query, arrays.output, rows.keys(), rows.values(), true, causal, arrays.scratch, tokens, cache.length()}, options,
-      part);
-}
-
-template <class Shape, int tokens, class Cache, class Work, class AnyOptions, class AnyPart>
-Status prefill_over_cache(const Query<Shape, tokens>& query, const Cache& cache, Output<Shape, tokens>& output, Work& work,
-                          const AnyOptions& options, const AnyPart& part) {
-  if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
-  if constexpr (is_score_options(null_of<AnyOptions>()) || !CacheTraits<Cache>::plain) {
-    static_assert(is_enough<Work, OptionPlan<Shape, tokens>>(),
-                  "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
-                  "attend::OptionWorkspace<Shape, query tokens>");
-    return run_over_cache<Shape, tokens>({query, output}, cache, work, options, true, part);
-  } else {
-    using Memory = Plan<Shape, tokens, Cache::max_tokens, true>;
+    constexpr bool plain = !CallArguments<Shape, More...>::score_options;
+    using Memory = typename Choice<plain, Plan<Shape, queries, keys, false>, OptionPlan<Shape, queries>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
-    static_assert(enough, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
-    return run_over_plain<Memory, tokens>({query.data[0][0], output.data[0][0], memory_of<enough>(work)}, cache, true, options,
-                                          part);
+    static_assert(enough || plain, "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
+    static_assert(enough || !plain, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
+    return run_call<Shape, Memory>({query.data[0][0], output.data[0][0], memory_of<enough>(work), queries, false},
+                                   ArrayRows<Shape>(key.data[0][0], value.data[0][0]), keys,
+                                   pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
   }
 }
-
-}  // namespace detail
 
 // Attention of several tokens over a cache that already holds them: append the tokens, then prefill with their queries. Causal
 // by default; set `causal = false` for a cache of encoder keys. Queries without an offset are the last tokens of the
@@ -168,9 +76,20 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
     return Status::ok;  // the compiler has reported what is wrong
   } else {
     static_assert(CallArguments<Shape, More...>::checked);
+    constexpr bool plain = CacheTraits<Cache>::plain && !CallArguments<Shape, More...>::score_options;
+    using CacheMemory = Plan<Shape, tokens, MaxTokens<Cache>::value, true>;
+    using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, tokens>>::Type;
+    constexpr bool enough = is_enough<Work, Memory>();
+    static_assert(enough || plain,
+                  "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
+                  "attend::OptionWorkspace<Shape, query tokens>");
+    static_assert(enough || !plain, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
+    static_assert(tokens <= CacheTraits<Cache>::most_queries,
+                  "attend: a RingCache serves at most tokens_at_once query tokens at once");
     const auto& options = pick<Kind::options>(no_options, more...);
-    const auto& part = pick<Kind::part>(whole, more...);
-    return prefill_over_cache<Shape, tokens>(query, cache, output, work, options, part);
+    if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
+    return run_call<Shape, Memory>({query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true},
+                                   CacheAccess::rows(cache), cache.length(), options, pick<Kind::part>(whole, more...));
   }
 }
 
@@ -201,20 +120,22 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
     const auto& options = pick<Kind::options>(no_options, more...);
     const auto& part = pick<Kind::part>(whole, more...);
     auto& work = pick<Kind::work>(whole, more...);
-    if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
-      static_assert(is_enough<decltype(work), OptionPlan<Shape, 1>>(),
+    const auto& rows = CacheAccess::rows(cache);
+    constexpr bool plain = CacheTraits<Cache>::plain && !Rest::score_options;
+    if constexpr (plain && !Rest::work) {
+      alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
+      return run_call<Shape, DecodePlan<Shape>>({query.data[0][0], output.data[0][0], scratch, 1, false}, rows, cache.length(),
+                                                options, part);
+    } else {
+      using CacheMemory = Plan<Shape, 1, MaxTokens<Cache>::value, true>;
+      using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, 1>>::Type;
+      constexpr bool enough = is_enough<decltype(work), Memory>();
+      static_assert(enough || plain,
                     "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
                     "attend::OptionWorkspace<Shape> after its arrays");
-      return run_over_cache<Shape, 1>({query, output}, cache, work, options, false, part);
-    } else if constexpr (Rest::work) {
-      using Memory = Plan<Shape, 1, Cache::max_tokens, true>;
-      constexpr bool enough = is_enough<decltype(work), Memory>();
-      static_assert(enough, "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
-      return run_over_plain<Memory, 1>({query.data[0][0], output.data[0][0], memory_of<enough>(work)}, cache, false, options,
-                                       part);
-    } else {
-      alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
-      return run_over_plain<DecodePlan<Shape>, 1>({query.data[0][0], output.data[0][0], scratch}, cache, false, options, part);
+      static_assert(enough || !plain, "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
+      return run_call<Shape, Memory>({query.data[0][0], output.data[0][0], memory_of<enough>(work), 1, false}, rows,
+                                     cache.length(), options, part);
     }
   }
 }

@@ -44,19 +44,14 @@ Status attention(const IntegerQuery<Shape, queries>& query, const KeyArray& key,
   if constexpr (!is_quantisation) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    using Rest = IntegerCallArguments<Shape, More...>;
     using Plan = IntegerPlan<Shape, queries, keys>;
     static_assert(keys <= integer_keys, "attend: integer attention takes at most 65535 keys");
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
                   "attend: attention needs an attend::IntegerWorkspace<Shape, query tokens, key tokens> fifth");
-    if (quantisation.status() != Status::ok) return quantisation.status();
-    IntegerCallWith<Rest::options || !Out::plain> call;
-    set_integer_query<Shape, Plan>(call.problem, query, work.data);
-    set_integer_output<Shape>(call.problem, output);
-    set_quantisation(call.problem, quantisation);
-    set_integer_arrays<Shape>(call.problem, key, value, keys);
-    return run_integers<NoIntegerRing, Out::format>(call, pick<Kind::options>(no_options, more...), false, false,
-                                                    pick<Kind::part>(whole, more...));
+    static_assert(IntegerCallArguments<Shape, More...>::in_order);
+    return run_integers<Plan, NoIntegerRing, Out::format>(
+        {query.data[0][0], output.data, work.data}, ArrayRows<Shape, int8_t>(key.data[0][0], value.data[0][0]), keys,
+        quantisation, pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
   }
 }
 
@@ -65,10 +60,8 @@ namespace detail {
 template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
 Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
                               const AnyQuantisation& quantisation, const More&... more) {
-  using Traits = IntegerCacheTraits<Cache>;
-  using Ring = typename Traits::Ring;
   using Out = IntegerOutputOf<OutputArray, Shape, tokens>;
-  constexpr bool is_cache = Same<typename Traits::ShapeType, Shape>::value, is_output = is_cache && Out::value;
+  constexpr bool is_cache = Same<typename CacheTraits<Cache>::IntegerShape, Shape>::value, is_output = is_cache && Out::value;
   constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
   static_assert(is_cache,
                 "attend: an attend::IntegerQuery goes with an attend::IntegerKvCache or IntegerRingCache of its shape");
@@ -79,23 +72,15 @@ Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Ca
   if constexpr (!is_quantisation) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    using Rest = IntegerCallArguments<Shape, More...>;
     using Plan = IntegerPlan<Shape, tokens, in_steps>;
-    static_assert(tokens <= Ring::tokens_at_once,
+    static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: an IntegerRingCache serves at most tokens_at_once query tokens at once");
     static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
                   "attend: a call over an integer cache needs an attend::IntegerWorkspace<Shape, query tokens> fourth");
-    const auto& options = pick<Kind::options>(no_options, more...);
-    const bool causal = tokens > 1;
-    if (quantisation.status() != Status::ok) return quantisation.status();
-    if (causal && !are_held(options, Ring::window > 0 || are_positioned(options, true), tokens, cache.length()))
-      return Status::bad_query_length;
-    IntegerCallWith<Rest::options || !Out::plain || (Ring::window > 0)> call;
-    set_integer_query<Shape, Plan>(call.problem, query, work.data);
-    set_integer_output<Shape>(call.problem, output);
-    set_quantisation(call.problem, quantisation);
-    set_integer_keys(call.problem, cache);
-    return run_integers<Ring, Out::format>(call, options, causal, true, pick<Kind::part>(whole, more...));
+    static_assert(IntegerCallArguments<Shape, More...>::in_order);
+    return run_integers<Plan, typename CacheTraits<Cache>::Ring, Out::format>(
+        {query.data[0][0], output.data, work.data}, CacheAccess::rows(cache), cache.length(), quantisation,
+        pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
   }
 }
 

@@ -9,7 +9,7 @@
 // code.
 #pragma once
 
-#include "core/integer_linear.h"
+#include "core/linear.h"
 #include "detail/integer_arrays.h"
 #include "detail/workspaces.h"
 

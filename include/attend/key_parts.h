@@ -11,21 +11,22 @@
 #pragma once
 
 #include "attention.h"
-#include "detail/call_settings.h"
+#include "detail/several_calls.h"
 
 namespace attend {
 
 namespace detail {
-struct PartialsAccess;
 
 // The number of segments that the tokens of a call can see: all of a KvCache; of a RingCache those that its tokens may lie in.
-template <class Shape, class Sizes>
+//   Ring  what the sizes of a ring make of it
+template <class Shape, class Sizes, template <class> class Ring>
 struct SegmentCount {
-  static constexpr int count = (RingSizes<Sizes>::places + segment_keys - 2) / segment_keys + 1 +
-                               (RingSizes<Sizes>::sink_tokens > 0 ? core::segment_count(RingSizes<Sizes>::sink_tokens) : 0);
+  static constexpr int sink_tokens = Ring<Sizes>::sink_tokens;
+  static constexpr int count =
+      (Ring<Sizes>::places + segment_keys - 2) / segment_keys + 1 + (sink_tokens > 0 ? core::segment_count(sink_tokens) : 0);
 };
-template <class Shape>
-struct SegmentCount<Shape, NoRing> {
+template <class Shape, template <class> class Ring>
+struct SegmentCount<Shape, NoRing, Ring> {
   static_assert(
       MaxTokens<Shape>::named,
       "attend: Partials of a KvCache need `static constexpr int max_tokens = ...;` in the shape; those of a RingCache "
@@ -41,9 +42,9 @@ struct SegmentCount<Shape, NoRing> {
 template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
 class Partials {
   static_assert(tokens >= 1, "attend: partials need at least 1 query token");
-  friend detail::PartialsAccess;
+  friend detail::StateAccess;
   using Dims = detail::Checked<Shape>;
-  static constexpr int segments = detail::SegmentCount<Shape, Sizes>::count;
+  static constexpr int segments = detail::SegmentCount<Shape, Sizes, detail::RingSizes>::count;
   alignas(config::alignment) float data_[size_t(Dims::query_heads) * size_t(tokens) * size_t(segments) *
                                          (size_t(Dims::value_dim) + 2)];
   uint32_t marks_[size_t(Dims::kv_heads) * size_t(segments)];
@@ -51,27 +52,19 @@ class Partials {
 
 namespace detail {
 
-// The partials of one call. The marks of their units show that all parts have run, with the same options.
-struct PartialsAccess {
-  template <class Any>
-  static auto* data(Any& partials) {
-    return partials.data_;
-  }
-  template <class Any>
-  static auto* marks(Any& partials) {
-    return partials.marks_;
-  }
-};
-
-// For a problem, and for a problem with options. The number of units determines their segments.
-template <class... Call>
-uint32_t mark_of(const core::Problem& problem, const Call&... options) {
+// The mark of a problem, alone or with its options, in partials. The number of units determines their segments.
+template <class... CoreOptions>
+uint32_t mark_of(const core::Problem& problem, const CoreOptions&... options) {
   uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
   hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
   CallSettings settings = settings_of(problem, options...);
   settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse);  // only finish() looks at it
   for (const uint32_t word : settings.words) hash = hash_with(hash, word);
   return hash | 1u;  // not that of memory that is zero
+}
+inline uint32_t mark_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  const uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
+  return hash_with(hash, settings_of(problem, options)) | 1u;
 }
 
 inline void write_marks(uint32_t* marks, const core::KeyUnits& units, uint32_t mark) {
@@ -84,60 +77,64 @@ inline bool all_marked(const uint32_t* marks, const core::KeyUnits& units, uint3
   return true;
 }
 
-// The arguments in place of a Part in the calls below.
-struct KeyPart {
+// Segments that a ring has forgotten would have columns of scores, but have no sums.
+constexpr bool lacks_sums(const void*) { return false; }
+inline bool lacks_sums(const core::Options* options) {
+  return options->paging.ring_panels != 0 && options->scores.data != nullptr;
+}
+
+// In the place of a part: a part of the keys, and all of them.
+template <class Number>
+struct KeyPart : OneOfSeveral {
+  template <class AnyPartials>
+  KeyPart(AnyPartials& of_call, const Part& part_)
+      : part(part_), sums(StateAccess::data(of_call)), marks(StateAccess::marks(of_call)) {}
   Part part;
-  float* sums;
+  Number* sums;
   uint32_t* marks;
 };
-struct AllKeyParts {
-  const float* sums;
+template <class Number>
+struct AllKeyParts : OneOfSeveral {
+  template <class AnyPartials>
+  explicit AllKeyParts(AnyPartials& of_call) : sums(StateAccess::data(of_call)), marks(StateAccess::marks(of_call)) {}
+  const Number* sums;
   uint32_t* marks;
 };
 
-inline bool is_part(const KeyPart& key_part) { return is_part(key_part.part); }
-inline bool is_part(const AllKeyParts&) { return true; }
+template <class Number>
+bool is_part(const KeyPart<Number>& key_part) {
+  return is_part(key_part.part);
+}
 
-// For a problem, and for a problem with options.
-template <class... Call>
-Status run_key_part_of(const KeyPart& key_part, const core::Problem& problem, const Call&... options) {
+template <class Runner, class Number, class Problem, class... CoreOptions>
+[[gnu::always_inline]] inline Status run_part_of(const KeyPart<Number>& key_part, const Problem& problem,
+                                                 const CoreOptions&... options) {
+  if ((lacks_sums(&options) || ...)) return Status::bad_scores;
   core::run_key_part(problem, options..., key_part.part.index, key_part.part.count, key_part.sums);
   const core::KeyUnits units = core::key_units(problem, options..., key_part.part.index, key_part.part.count);
   write_marks(key_part.marks, units, mark_of(problem, options...));
   return Status::ok;
 }
-template <class... Call>
-Status run_key_part_of(const AllKeyParts& all, const core::Problem& problem, const Call&... options) {
+template <class Runner, class Number, class Problem, class... CoreOptions>
+Status run_part_of(const AllKeyParts<Number>& all, const Problem& problem, const CoreOptions&... options) {
+  if ((lacks_sums(&options) || ...)) return Status::bad_scores;
   const core::KeyUnits units = core::key_units(problem, options..., 0, 1);
   if (!all_marked(all.marks, units, mark_of(problem, options...))) return Status::bad_partials;
   core::add_key_parts(problem, options..., all.sums);
   write_marks(all.marks, units, 0);  // which is no call's
   return Status::ok;
 }
-inline Status run_part_of(const core::Problem& problem, const KeyPart& key_part) { return run_key_part_of(key_part, problem); }
-inline Status run_part_of(const core::Problem& problem, const AllKeyParts& key_part) {
-  return run_key_part_of(key_part, problem);
-}
-
-template <class Shape, class AnyPart>
-Status run_key_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const AnyPart& key_part) {
-  if (!is_part(key_part)) return Status::bad_part;
-  const Status status = prepare(call, options, causal, true);
-  if (status != Status::ok) return status;
-  // Segments that a ring has forgotten would have columns of scores, but have no sums.
-  if (call.options.paging.ring_panels != 0 && options.scores.data != nullptr) return Status::bad_scores;
-  return run_key_part_of(key_part, call.problem, call.options);
-}
-
-// Of one segment at a time.
-template <class Shape, int tokens>
-using KeyPartPlan = DecodePlan<Shape, tokens, smaller(Capacity<Shape>::value, segment_keys)>;
 
 inline constexpr Part whole_part{};
 
+// Of one segment at a time.
+template <class Shape, int tokens>
+struct KeyPartPlan : DecodePlan<Shape, tokens, smaller(Capacity<Shape>::value, segment_keys)> {};
+
 template <class Cache, class Shape, class Sizes>
 constexpr bool is_cache_of_partials() {
-  return Same<typename CacheTraits<Cache>::ShapeType, Shape>::value && Same<typename CacheTraits<Cache>::Sizes, Sizes>::value;
+  return Same<typename CacheTraits<Cache>::ShapeType, Shape>::value &&
+         Same<typename CacheTraits<Cache>::Ring::Sizes, Sizes>::value;
 }
 
 }  // namespace detail
@@ -174,25 +171,26 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
     const auto& options = pick<Kind::options>(no_options, more...);
     auto& work = pick<Kind::work>(whole, more...);
     const Part& part = pick<Kind::part>(whole_part, more...);
-    const KeyPart key_part = {part, PartialsAccess::data(partials), PartialsAccess::marks(partials)};
+    const KeyPart<float> key_part(partials, part);
+    const auto& rows = CacheAccess::rows(cache);
     if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
       return Status::bad_query_length;
     if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
-      constexpr bool enough = is_enough<decltype(work), OptionPlan<Shape, tokens>>();
+      using Memory = OptionPlan<Shape, tokens>;
+      constexpr bool enough = is_enough<decltype(work), Memory>();
       static_assert(enough,
                     "attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an "
                     "attend::OptionWorkspace<Shape, query tokens> after the partials");
-      OptionCall call;
-      if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-      set_keys(call, cache);
-      return run_key_options<Shape>(call, options, tokens > 1, key_part);
+      return run_call<Shape, Memory>({query.data[0][0], nullptr, memory_of<enough>(work), tokens, tokens > 1}, rows,
+                                     cache.length(), options, key_part);
     } else {
       static_assert(!Rest::work,
                     "attend: accumulate over an attend::KvCache of floats takes no work memory, unless with "
                     "attend::ScoreOptions");
       using Memory = KeyPartPlan<Shape, tokens>;
       alignas(config::alignment) float scratch[Memory::floats];
-      return run_over_plain<Memory, tokens>({query.data[0][0], nullptr, scratch}, cache, tokens > 1, options, key_part);
+      return run_call<Shape, Memory>({query.data[0][0], nullptr, scratch, tokens, tokens > 1}, rows, cache.length(), options,
+                                     key_part);
     }
   }
 }
@@ -221,19 +219,12 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
   } else {
     static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
     const auto& options = pick<Kind::options>(no_options, more...);
-    const AllKeyParts all = {PartialsAccess::data(partials), PartialsAccess::marks(partials)};
     if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
       return Status::bad_query_length;
-    if constexpr (CallArguments<Shape, More...>::score_options || !CacheTraits<Cache>::plain) {
-      OptionCall call;
-      set_shape<Shape>(call, tokens);
-      set_output(call, output);
-      set_keys(call, cache);
-      return run_key_options<Shape>(call, options, tokens > 1, all);
-    } else {
-      return run_over_plain<KeyPartPlan<Shape, tokens>, tokens>({nullptr, output.data[0][0], nullptr}, cache, tokens > 1,
-                                                                options, all);
-    }
+    constexpr bool plain = CacheTraits<Cache>::plain && !CallArguments<Shape, More...>::score_options;
+    using Memory = typename Choice<plain, KeyPartPlan<Shape, tokens>, OptionPlan<Shape, tokens>>::Type;
+    return run_call<Shape, Memory>({nullptr, output.data[0][0], nullptr, tokens, tokens > 1}, CacheAccess::rows(cache),
+                                   cache.length(), options, AllKeyParts<float>(partials));
   }
 }
 

@@ -5,6 +5,12 @@
 #include "detail/cache_rows.h"
 
 namespace attend {
+
+template <class Shape, int tokens>
+struct IntegerKey;  // of integer.h, as the caches of integers
+template <class Shape, int tokens>
+struct IntegerValue;
+
 namespace detail {
 
 // The access of calls to a cache.
@@ -15,18 +21,8 @@ struct CacheAccess {
   }
 };
 
-// The arrays of floats that are appended to a cache, whatever its formats are.
-struct FloatArrays {
-  template <class Shape, int tokens>
-  using Keys = Key<Shape, tokens>;
-  template <class Shape, int tokens>
-  using Values = Value<Shape, tokens>;
-  template <class Shape>
-  using New = NewTokens<Shape>;
-};
-
 // Base of all caches: tokens are appended and counted.
-template <class Shape, class Rows, int capacity, int tokens_at_once, class Arrays = FloatArrays>
+template <class Shape, class Rows, int capacity, int tokens_at_once>
 class CacheTokens {
  public:
   constexpr CacheTokens() : rows_(), length_(0) {}
@@ -40,8 +36,11 @@ class CacheTokens {
   template <class KeyArray, class ValueArray>
   Status append(const KeyArray& key, const ValueArray& value, int count = Traits<KeyArray>::tokens) {
     constexpr int tokens = Traits<KeyArray>::tokens;
-    constexpr bool is_key = Same<KeyArray, typename Arrays::template Keys<Shape, tokens>>::value;
-    constexpr bool is_value = Same<ValueArray, typename Arrays::template Values<Shape, tokens>>::value;
+    constexpr bool of_floats = Same<typename Rows::Number, float>::value;
+    constexpr bool is_key =
+        Same<KeyArray, typename Choice<of_floats, Key<Shape, tokens>, IntegerKey<Shape, tokens>>::Type>::value;
+    constexpr bool is_value =
+        Same<ValueArray, typename Choice<of_floats, Value<Shape, tokens>, IntegerValue<Shape, tokens>>::Type>::value;
     static_assert(
         is_key,
         "attend: append takes an attend::Key of the cache's own shape first; of an IntegerKvCache or IntegerRingCache an "
@@ -53,7 +52,9 @@ class CacheTokens {
     static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
-    if constexpr (is_key && is_value) rows_.store(length_, count, typename Arrays::template New<Shape>(key, value));
+    if constexpr (is_key && is_value) {
+      rows_.store(length_, count, ArrayRows<Shape, typename Rows::Number>(key.data[0][0], value.data[0][0]));
+    }
     length_ += count;
     return Status::ok;
   }
@@ -89,6 +90,20 @@ struct Capacity {
   static constexpr int value = at_least_one(MaxTokens<Shape>::value);
 };
 
+// Base of the caches of Shape::max_tokens tokens.
+template <class Shape, class Rows>
+class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_number> {
+ public:
+  static constexpr int max_tokens = Capacity<Shape>::value;
+
+  // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
+  constexpr Status truncate(int length) {
+    if (length < 0 || length > this->length_) return Status::bad_length;
+    this->length_ = length;
+    return Status::ok;
+  }
+};
+
 }  // namespace detail
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
@@ -97,18 +112,8 @@ struct Capacity {
 // too: `attend::Output<Shape> out{};`). Threads that share one need the caller's lock only while somebody changes it.
 template <class Shape, class KeyFormat = float, class ValueFormat = KeyFormat>
 class KvCache
-    : public detail::CacheTokens<Shape,
-                                 typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type,
-                                 detail::Capacity<Shape>::value, detail::any_number> {
- public:
-  static constexpr int max_tokens = detail::Capacity<Shape>::value;
-
-  // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
-  constexpr Status truncate(int length) {
-    if (length < 0 || length > this->length_) return Status::bad_length;
-    this->length_ = length;
-    return Status::ok;
-  }
+    : public detail::FixedCache<Shape,
+                                typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type> {
 };
 
 namespace detail {
@@ -129,8 +134,9 @@ template <class Sizes>
 struct TokensAtOnce<Sizes, decltype(void(int(Sizes::tokens_at_once)))> : Named<Sizes::tokens_at_once> {};
 
 // The constants of a ring's sizes, checked once where they are first used.
-template <class Sizes>
+template <class SizesOfRing>
 struct RingSizes {
+  using Sizes = SizesOfRing;
   static_assert(Window<Sizes>::named, "attend: add `static constexpr int window = ...;` to the sizes of the RingCache");
   static_assert(Window<Sizes>::value >= 1, "attend: the window of a RingCache must be at least 1 token");
   static_assert(SinkTokens<Sizes>::value >= 0, "attend: the sink_tokens of a RingCache must be at least 0");
@@ -166,30 +172,28 @@ class RingCache
 
 namespace detail {
 
-// The traits of a cache's type; of other types the shape is void.
-template <class Type>
-struct CacheTraits {
-  using ShapeType = void;
-  using Sizes = void;
-  static constexpr int most_queries = any_number;
-  static constexpr bool plain = false, is_ring = false;
+// The traits of a cache's type; of other types the shape is void. IntegerShape: of a cache of integers, which has no other.
+template <class ShapeOf, class IntegerShapeOf, class RowsOf, int most>
+struct TraitsOfCache {
+  using ShapeType = ShapeOf;
+  using IntegerShape = IntegerShapeOf;
+  using Ring = typename RowsOf::RingType;
+  static constexpr int most_queries = most;
+  static constexpr bool plain = RowsOf::plain, is_ring = Ring::window > 0;
 };
-template <class Shape, class KeyFormat, class ValueFormat>
-struct CacheTraits<KvCache<Shape, KeyFormat, ValueFormat>> {
-  using ShapeType = Shape;
-  using Rows = typename RowsOf<Shape, KeyFormat, ValueFormat, Capacity<Shape>::value>::Type;
-  using Sizes = NoRing;
-  static constexpr int most_queries = any_number;
-  static constexpr bool plain = Rows::plain, is_ring = false;
+struct NoRows {
+  using RingType = NoRing;
+  static constexpr bool plain = false;
 };
-template <class Shape, class SizesOfRing, class KeyFormat, class ValueFormat>
-struct CacheTraits<RingCache<Shape, SizesOfRing, KeyFormat, ValueFormat>> {
-  using ShapeType = Shape;
-  using Sizes = SizesOfRing;
-  using Rows = FormatCacheRows<Shape, KeyFormat, ValueFormat, RingSizes<Sizes>::places, RingSizes<Sizes>>;
-  static constexpr int most_queries = RingSizes<Sizes>::tokens_at_once;
-  static constexpr bool plain = false, is_ring = true;
-};
+constexpr TraitsOfCache<void, void, NoRows, any_number> cache_traits(const void*) { return {}; }
+template <class Shape, class Rows, int capacity, int most>
+constexpr auto cache_traits(const CacheTokens<Shape, Rows, capacity, most>*) {
+  constexpr bool of_floats = Same<typename Rows::Number, float>::value;
+  return TraitsOfCache<typename Choice<of_floats, Shape, void>::Type, typename Choice<of_floats, void, Shape>::Type, Rows,
+                       most>{};
+}
+template <class Cache>
+using CacheTraits = decltype(cache_traits(null_of<Cache>()));
 
 }  // namespace detail
 }  // namespace attend

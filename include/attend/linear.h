@@ -139,10 +139,10 @@ void run_projection(const Input& input, const Projection<WeightArray, OutputArra
 // The projections come first, then what may follow them.
 template <class... More>
 constexpr bool are_in_order() {
-  const int places[] = {0, is_projection(null_of<More>())                          ? 1
-                           : KindOf<typename Bare<More>::Name>::kind == Kind::work ? 2
-                           : KindOf<typename Bare<More>::Name>::kind == Kind::part ? 3
-                                                                                   : 0 ...};
+  const int places[] = {0, is_projection(null_of<More>())           ? 1
+                           : kind_of(null_of<More>()) == Kind::work ? 2
+                           : kind_of(null_of<More>()) == Kind::part ? 3
+                                                                    : 0 ...};
   for (size_t i = 1; i <= sizeof...(More); ++i) {
     if (places[i] < places[i - 1] || places[i] == 0 || (places[i] > 1 && places[i] == places[i - 1])) return false;
   }

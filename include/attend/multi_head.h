@@ -53,70 +53,55 @@ constexpr auto biased(WeightArray&& weights, Bias&& bias) {
 
 namespace detail {
 
+// Refuses tokens that self-attention cannot take at a position. room: how many it can.
+template <class X, class Layer, class Y>
+Status check_tokens(const X& x, const Layer& layer, const Y& y, int position, int room, const Options& options) {
+  static_assert(Layer::memory_width == Layer::width,
+                "attend: the key weights of self_attention have as many inputs as the query weights");
+  const int count = options.query_length.or_else(VectorsOf<X>::tokens);
+  if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
+  if (count > room) return Status::cache_full;
+  if (overlaps_partly(x, y)) return Status::bad_output;
+  if (Layer::has_steps && options.offset.or_else(position) != position) return Status::bad_offset;
+  return layer.check(position, count);
+}
+
 template <class X, class Layer, class Cache, class Y, class Work, class... More>
 Status attend_to_cache(const X& x, const Layer& layer, Cache& cache, Y& y, Work& work, const More&... more) {
   using Shape = typename LayerOf<Layer>::ShapeType;
-  static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
-                "attend: the key weights of self_attention have as many inputs as the query weights");
+  static_assert(are_layer_arguments<Layer, X, Y, More...>());
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: self_attention takes a KvCache or RingCache of the layer's shape");
-  static_assert(
-      CallArguments<Shape, More...>::only_options,
-      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
+  constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
-  const int count = options.query_length.or_else(VectorsOf<X>::tokens), position = cache.length();
-  if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
-  if (count > cache.room()) return Status::cache_full;
-  if (overlaps_partly(x, y)) return Status::bad_output;
-  if (Layer::has_steps && options.offset.or_else(position) != position) return Status::bad_offset;
-  const Status status = layer.check(position, count);
+  using Memory = CacheLayerPlan<Shape, tokens, Cache, Work, decltype(options)>;
+  const int position = cache.length();
+  const Status status = check_tokens(x, layer, y, position, cache.room(), options);
   if (status != Status::ok) return status;
-  constexpr int block = smaller(VectorsOf<X>::tokens, config::layer_tokens);
-  return run_layer<VectorsOf<X>::tokens, Work>(layer, AppendedCache<Cache, block>{cache}, cache, position + count,
-                                               {first_float(x), first_float(y), work.data, position}, options);
+  return run_layer<Memory, tokens>(layer, AppendedCache<Cache, Memory::block>{cache}, CacheAccess::rows(cache),
+                                   position + options.query_length.or_else(tokens),
+                                   {first_float(x), first_float(y), work.data, position}, options);
 }
 
 template <class X, class Layer, class Y, class Work, class... More>
 Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const More&... more) {
   using Shape = typename LayerOf<Layer>::ShapeType;
-  static_assert(are_token_vectors<Layer, X, Y>() && Layer::memory_width == Layer::width,
-                "attend: the key weights of self_attention have as many inputs as the query weights");
-  static_assert(
-      CallArguments<Shape, More...>::only_options,
-      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
+  using Dims = Checked<Shape>;
+  static_assert(are_layer_arguments<Layer, X, Y, More...>());
   constexpr int tokens = VectorsOf<X>::tokens;
-  const auto& options = pick<Kind::options>(no_options, more...);
-  const int count = options.query_length.or_else(tokens);
-  if (count < 0 || count > tokens) return Status::bad_query_length;
-  if (overlaps_partly(x, y)) return Status::bad_output;
-  if (Layer::has_steps && options.offset.or_else(0) != 0) return Status::bad_offset;
-  const Status status = layer.check(0, count);
-  if (status != Status::ok) return status;
-  constexpr bool with_options = CallArguments<Shape, More...>::score_options;
-  using Memory = typename LayerPlanFor<with_options, Shape, tokens, tokens>::Type;
+  using Memory = LayerPlan<!CallArguments<Shape, More...>::score_options, Shape, tokens, tokens>;
   static_assert(
       is_enough<Work, Memory>(),
       "attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>, with ScoreOptions "
       "an attend::LayerOptionWorkspace<Shape, tokens, tokens>");
+  const auto& options = pick<Kind::options>(no_options, more...);
+  const Status status = check_tokens(x, layer, y, 0, tokens, options);
+  if (status != Status::ok) return status;
   float* const at = work.data;
-  using Dims = Checked<Shape>;
   const KeptArrays kept = {{at + Memory::keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                            {at + Memory::values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}};
-  const LayerCall<Layer, typename Memory::Places, KeptArrays> call = {{}, layer, kept, {first_float(x), first_float(y), at, 0}};
-  const core::Tensor<const float> keys = {kept.keys.data, kept.keys.token_stride, kept.keys.head_stride},
-                                  values = {kept.values.data, kept.values.token_stride, kept.values.head_stride};
-  if constexpr (with_options) {
-    OptionCall problem;
-    set_query<Shape, OptionPlan<Shape, Memory::block>>(problem, at + Memory::first, tokens, at);
-    set_output<Shape>(problem, at + Memory::second);
-    problem.problem.key = keys;
-    problem.problem.value = values;
-    problem.problem.keys = count;
-    return run_options<OptionRunner, Shape>(problem, options, false, call);
-  } else {
-    return run_plain<typename BlockPlan<Shape, Memory::block, tokens>::Type, Dims>(
-        {at + Memory::first, at + Memory::second, keys, values, false, false, at, tokens, count}, options, call);
-  }
+  return run_layer<Memory, tokens>(layer, kept, ArrayRows<Shape>(at + Memory::keys, at + Memory::values),
+                                   options.query_length.or_else(tokens), {first_float(x), first_float(y), at, 0}, options);
 }
 
 }  // namespace detail
@@ -131,15 +116,15 @@ template <class X, class Layer, class Third, class Fourth, class... More>
 Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& fourth, More&&... more) {
   static_assert(detail::is_layer<Layer>(),
                 "attend: after x, the call of a layer takes what attend::multi_head<Shape>(...) has made");
-  static_assert(detail::Same<typename detail::CacheTraits<Third>::ShapeType,
-                             typename detail::CacheTraits<typename detail::Bare<Third>::Name>::ShapeType>::value,
+  constexpr bool is_cache = !detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value;
+  static_assert(!is_cache || !detail::Same<Third, const Third>::value,
                 "attend: self_attention appends to the cache, which must not be const");
   if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
     return Status::ok;
-  } else if constexpr (detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value) {
-    return detail::attend_to_tokens(x, layer, third, fourth, more...);
-  } else {
+  } else if constexpr (is_cache) {
     return detail::attend_to_cache(x, layer, third, fourth, more...);
+  } else {
+    return detail::attend_to_tokens(x, layer, third, fourth, more...);
   }
 }
 
@@ -161,7 +146,7 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
       "attend: project_memory takes attend::Vectors with as many numbers for each token as the key weights have inputs");
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: project_memory takes a cache of the layer's shape third");
-  using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
+  using Memory = LayerPlan<true, Shape, tokens, over_cache>;
   static_assert(is_enough<Work, Memory>(), "attend: project_memory needs an attend::LayerWorkspace<Shape, tokens>");
   if (count < 0 || count > tokens) return Status::bad_count;
   if (count > cache.room()) return Status::cache_full;
@@ -186,25 +171,24 @@ template <class X, class Layer, class Cache, class Y, class Work, class... More>
 Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y, Work& work, const More&... more) {
   using namespace detail;
   using Shape = typename LayerOf<Layer>::ShapeType;
-  static_assert(are_token_vectors<Layer, X, Y>(), "");
-  static_assert(
-      CallArguments<Shape, More...>::only_options,
-      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
+  static_assert(are_layer_arguments<Layer, X, Y, More...>());
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: cross_attention takes a KvCache of the layer's shape third");
+  constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
   const bool positioned = is_positioned<Cache>(options, false);
-  const int count = options.query_length.or_else(VectorsOf<X>::tokens);
-  if (count < 0 || count > VectorsOf<X>::tokens) return Status::bad_query_length;
+  const int count = options.query_length.or_else(tokens);
+  if (count < 0 || count > tokens) return Status::bad_query_length;
   const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
-  if (!are_held(options, positioned, VectorsOf<X>::tokens, cache.length())) return Status::bad_query_length;
+  if (!are_held(options, positioned, tokens, cache.length())) return Status::bad_query_length;
   if (overlaps_partly(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;
   auto of_attention = options;
   if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
-  return run_layer<VectorsOf<X>::tokens, Work>(layer, FullCache{}, cache, cache.length(),
-                                               {first_float(x), first_float(y), work.data, position}, of_attention);
+  using Memory = CacheLayerPlan<Shape, tokens, Cache, Work, decltype(options)>;
+  return run_layer<Memory, tokens>(layer, FullCache{}, CacheAccess::rows(cache), cache.length(),
+                                   {first_float(x), first_float(y), work.data, position}, of_attention);
 }
 
 // The most stack that the calls of a layer take, in bytes, as GCC compiles them with -Os or -O2: over a KvCache of floats or

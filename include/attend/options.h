@@ -80,6 +80,19 @@ struct NoShape {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1;
 };
 
+// Which keys a query at position p = offset + its index sees, in calls of floats and of integers.
+template <class Shape>
+struct VisibilityOptions : Options {
+  Setting<int> window_left{};   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
+  Setting<int> window_right{};  // >= 0: j <= p + window_right
+  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not mask; 0, or what a RingCache keeps. Refused
+                                // without a window
+  MaskSetting<Shape> mask{};    // Mask or BitMask<1 or queries, 1 or query_heads, keys>
+
+  constexpr VisibilityOptions() = default;
+  constexpr VisibilityOptions(const Options& options) : Options(options) {}
+};
+
 }  // namespace detail
 
 // What is not set is off. A query at position p = offset + its index gets, for key j that it sees, the score
@@ -91,15 +104,9 @@ struct NoShape {
 // zeros.
 // Arrays are not copied: they must live until the call is over.
 template <class Shape = detail::NoShape>
-struct ScoreOptions : Options {
+struct ScoreOptions : detail::VisibilityOptions<Shape> {
   static_assert(!detail::Same<Shape, detail::NoShape>::value,
                 "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
-  Setting<int> window_left{};   // >= 0: j >= p - window_left, or j < sink_tokens; in a RingCache what the ring keeps, or less
-  Setting<int> window_right{};  // >= 0: j <= p + window_right
-  Setting<int> sink_tokens{};   // >= 0: the first keys, which window_left does not mask; 0, or what a RingCache keeps. Refused
-                                // without a window
-
-  detail::MaskSetting<Shape> mask{};               // Mask or BitMask<1 or queries, 1 or query_heads, keys>
   detail::BiasSetting<Shape> bias{};               // Bias<1 or queries, 1 or query_heads, keys>
   detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
@@ -111,7 +118,7 @@ struct ScoreOptions : Options {
   Setting<ScoreStage> score_stage{};      // which scores these are: must be set with them, and is refused without
 
   constexpr ScoreOptions() = default;
-  constexpr ScoreOptions(const Options& options) : Options(options) {}
+  constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
 };
 
 }  // namespace attend

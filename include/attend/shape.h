@@ -136,6 +136,16 @@ struct Same<A, A> {
   static constexpr bool value = true;
 };
 
+// One of two types.
+template <bool first, class First, class Second>
+struct Choice {
+  using Type = First;
+};
+template <class First, class Second>
+struct Choice<false, First, Second> {
+  using Type = Second;
+};
+
 // Without reference and const.
 template <class Type>
 struct Bare {
@@ -145,6 +155,11 @@ template <class Type>
 struct Bare<const Type> : Bare<Type> {};
 template <class Type>
 struct Bare<Type&> : Bare<Type> {};
+
+template <class Type>
+constexpr typename Bare<Type>::Name* null_of() {
+  return nullptr;
+}
 
 // Whether the argument of a parameter Type&& has a name, and so outlives the call.
 template <class Type>

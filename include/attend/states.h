@@ -7,15 +7,9 @@
 //   attend::finish(state, output, options);
 #pragma once
 
-#include "detail/call_settings.h"
-#include "detail/option_calls.h"
-#include "detail/state_progress.h"
+#include "detail/several_calls.h"
 
 namespace attend {
-
-namespace detail {
-struct StateAccess;
-}
 
 // The partial attention of some queries, while keys are still to come: for each token and head 20 + 3 * value_dim floats.
 // sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte order. The
@@ -45,69 +39,37 @@ class State {
 
 namespace detail {
 
-// What calls do with states.
-struct StateAccess {
-  template <class Shape, int tokens>
-  static core::Tensor<float> tensor(const State<Shape, tokens>& state) {
-    constexpr ptrdiff_t row = core::state_floats(Checked<Shape>::value_dim);
-    return {const_cast<float*>(state.data_[0][0]), row * Checked<Shape>::query_heads, row};  // finish only reads
-  }
+// The rest of accumulate: query and state are of this shape. rows: those of a cache or of arrays, of which there are `held`.
+template <class Shape, int tokens, class Rows, class Work, class... More>
+[[gnu::always_inline]] inline Status accumulate_keys(const IntoState<1, State<Shape, tokens>>& into,
+                                                     const Query<Shape, tokens>& query, const Rows& rows, int held, Work& work,
+                                                     const More&... more) {
+  using Memory = OptionPlan<Shape, tokens>;
+  static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+  constexpr bool enough = is_enough<Work, Memory>();
+  static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
+  const CallArrays arrays = {query.data[0][0], nullptr, memory_of<enough>(work), tokens, Rows::cached};
+  return run_with_options<Shape, Memory>(arrays, rows, held, pick<Kind::options>(no_options, more...), into);
+}
 
-  template <class Shape, int tokens>
-  static Status take(OptionCall& call, State<Shape, tokens>& state, int up_to, const ScoreOptions<Shape>& options,
-                     bool causal) {
-    Status status = prepare(call, options, causal, true);
-    if (status != Status::ok) return status;
-    core::Problem& problem = call.problem;
-    core::Options& more = call.options;
-    Progress& progress = state.progress_;
-    status = progress.can_take(up_to, problem.keys, problem.queries);
-    if (status != Status::ok) return status;
-    CallSettings settings = settings_of(problem, more);
-    settings.words[CallSettings::query] = hash_of_queries(problem);
-    if (progress.begun() && !same_settings(settings, state.settings_)) return Status::other_options;
-    more.lse = {};
-    more.states = tensor(state);
-    more.first_key = progress.next();
-    more.begins = !progress.begun();
-    problem.keys = smaller(up_to, problem.keys);
-    core::run(problem, more);
-    progress.take(problem.keys, problem.queries);
-    state.settings_ = settings;
-    return Status::ok;
-  }
-
-  template <class Shape, int tokens>
-  static Status finish(State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
-    const int queries = state.progress_.queries(), end = state.progress_.next();
-    if (!state.progress_.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
-    if (!are_settings(state.settings_, options) || options.key_length.or_else(end) != end) return Status::other_options;
-    if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
-    using Dims = Checked<Shape>;
-    OptionCall call;
-    set_output(call, output);
-    call.problem.query_heads = Dims::query_heads;
-    call.problem.kv_heads = Dims::kv_heads;
-    call.problem.value_dim = Dims::value_dim;
-    call.problem.queries = queries;
-    call.options.states = tensor(state);
-    call.options.sink_logits = options.sink_logits.data;
-    call.options.lse = {options.lse.data, Dims::query_heads, 1};
-    core::finish(call.problem, call.options);
-    state.progress_.finish();
-    return Status::ok;
-  }
-
-  template <class Shape, int tokens>
-  static Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
-    if (!state.progress_.can_merge(later.progress_)) return Status::bad_state;
-    if (!same_settings(state.settings_, later.settings_)) return Status::other_options;
-    core::merge(state.data_[0][0], later.data_[0][0], state.progress_.queries() * Checked<Shape>::query_heads,
-                Checked<Shape>::value_dim);
-    state.progress_.merge(later.progress_);
-    return Status::ok;
-  }
-};
+template <class Shape, int tokens>
+Status finish_state(State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
+  Progress& progress = StateAccess::progress(state);
+  const int queries = progress.queries(), end = progress.next();
+  if (!progress.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
+  if (!are_settings(StateAccess::settings(state), options) || options.key_length.or_else(end) != end)
+    return Status::other_options;
+  if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
+  OptionCall call;
+  set_shape<Shape>(call.problem, queries);
+  set_output<Shape>(call.problem, output.data[0][0]);
+  call.options.states = states_of(StateAccess::data(state));
+  call.options.sink_logits = options.sink_logits.data;
+  call.options.lse = {options.lse.data, Checked<Shape>::query_heads, 1};
+  core::finish(call.problem, call.options);
+  progress.finish();
+  return Status::ok;
+}
 
 }  // namespace detail
 
@@ -152,15 +114,9 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
-    constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
-    static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
     const auto& options = pick<Kind::options>(no_options, more...);
     if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
-    OptionCall call;
-    if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-    set_keys(call, cache);
-    return StateAccess::take<Shape, tokens>(call, state, up_to, options, true);
+    return accumulate_keys<Shape, tokens>({state, up_to}, query, CacheAccess::rows(cache), cache.length(), work, more...);
   }
 }
 
@@ -185,13 +141,8 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
-    constexpr bool enough = is_enough<Work, OptionPlan<Shape, tokens>>();
-    static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
-    OptionCall call;
-    if constexpr (enough) set_query<Shape, OptionPlan<Shape, tokens>>(call, query, work);
-    set_keys(call, key, value);
-    return StateAccess::take<Shape, tokens>(call, state, up_to, pick<Kind::options>(no_options, more...), false);
+    const ArrayRows<Shape> rows(key.data[0][0], value.data[0][0]);
+    return accumulate_keys<Shape, tokens>({state, up_to}, query, rows, keys, work, more...);
   }
 }
 
@@ -212,7 +163,7 @@ Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... m
   if constexpr (!is_output) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    return StateAccess::finish<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
+    return finish_state<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
   }
 }
 
@@ -240,7 +191,8 @@ Status finish(const Any&...) {
 // clang-format on
 template <class Shape, int tokens>
 Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
-  return detail::StateAccess::merge(state, later);
+  using Dims = detail::Checked<Shape>;
+  return detail::merge_states(state, later, Dims::query_heads, Dims::value_dim);
 }
 template <class... Any>
 Status merge(const Any&...) {

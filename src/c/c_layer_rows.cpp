@@ -2,7 +2,7 @@
 // attention.
 #include "surface.h"
 
-#include "../../include/attend/core/additive.h"
+#include "../../include/attend/core/layer.h"
 #include "../call/portable.h"
 
 namespace attend::c_surface {

@@ -9,10 +9,8 @@
 
 #include "../../include/attend/core/attention.h"
 #include "../../include/attend/core/integer.h"
-#include "../../include/attend/core/integer_linear.h"
-#include "../../include/attend/core/integer_panels.h"
-#include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
+#include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/options.h"
 
 // Outside x86 the compiler's flags name the processor's instructions, and that decides.

@@ -7,7 +7,7 @@
 #ifndef ATTEND_LAYER_INTEGER_LINEAR_H
 #define ATTEND_LAYER_INTEGER_LINEAR_H
 
-#include "../../include/attend/core/integer_linear.h"
+#include "../../include/attend/core/linear.h"
 #include "../isa/integer_query.h"
 #include "../kernel/pack.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "../support/random.h"
-#include "attend/core/integer_linear.h"
+#include "attend/core/linear.h"
 
 namespace attend_test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "attend/core/integer_panels.h"
+#include "attend/core/integer.h"
 #include "integer_model.h"
 
 namespace attend_test {

@@ -11,7 +11,7 @@
 #include "../../src/isa/list.h"
 #include "../support/random.h"
 #include "attend/attend.h"
-#include "attend/core/integer_panels.h"
+#include "attend/core/integer.h"
 
 namespace {
 

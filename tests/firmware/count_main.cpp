@@ -10,7 +10,6 @@
 #include "../support/random.h"
 #include "attend/attend.h"
 #include "attend/core/integer.h"
-#include "attend/core/integer_linear.h"
 #include "attend/core/linear.h"
 #include "attend/core/options.h"
 #include "instructions.h"

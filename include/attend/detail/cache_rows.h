@@ -49,16 +49,29 @@ struct OptionCall {
   core::Options options{};
 };
 
-// First elements of the arrays that are appended, [token][kv_head][width].
+// Arrays of keys and values by their first elements, [token][kv_head][width], as calls read them and caches take them.
 template <class Shape, class Number = float>
-struct NewTokens {
+class ArrayRows {
   using Dims = Checked<Shape>;
-  core::Tensor<const Number> key, value;
 
-  template <class KeyArray, class ValueArray>
-  NewTokens(const KeyArray& key_array, const ValueArray& value_array)
-      : key{key_array.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
-        value{value_array.data[0][0], ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim} {}
+ public:
+  static constexpr bool plain = true, cached = false;
+
+  constexpr ArrayRows(const Number* first_key, const Number* first_value) : key_(first_key), value_(first_value) {}
+
+  core::Tensor<const Number> keys() const { return {key_, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim}; }
+  core::Tensor<const Number> values() const { return {value_, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}; }
+
+ private:
+  const Number* key_;
+  const Number* value_;
+};
+
+// What a ring keeps, as a parameter of its memory.
+struct NoRing {
+  using Sizes = NoRing;
+  static constexpr int window = 0, sink_tokens = 0;
+  static constexpr core::Paging paging{};
 };
 
 // Floats, in the layout of core::Cache.
@@ -67,23 +80,21 @@ class PlainRows {
   using Dims = Checked<Shape>;
 
  public:
-  static constexpr bool plain = true;
+  using Number = float;  // of what is appended
+  using RingType = NoRing;
+  static constexpr bool plain = true, cached = true;
 
   constexpr PlainRows() : keys_{}, values_{} {}
 
-  void store(int position, int count, const NewTokens<Shape>& tokens) {
-    core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity}, position, count, tokens.key,
-                tokens.value);
+  void store(int position, int count, const ArrayRows<Shape>& tokens) {
+    core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, capacity}, position, count, tokens.keys(),
+                tokens.values());
   }
 
   core::Tensor<const float> keys() const {
     return {keys_, 0, ptrdiff_t(core::panel_count(capacity)) * panel_keys * Dims::head_dim};
   }
   core::Tensor<const float> values() const { return {values_, Dims::value_dim, ptrdiff_t(capacity) * Dims::value_dim}; }
-  void set(OptionCall& call) const {
-    call.problem.key = keys();
-    call.problem.value = values();
-  }
 
  private:
   alignas(config::alignment) float keys_[core::cache_key_floats(Dims::kv_heads, Dims::head_dim, capacity)];
@@ -107,12 +118,6 @@ struct FormatRows<int8, rows, width> {
   constexpr FormatRows() : numbers{}, factors{} {}
 };
 
-// What a ring keeps, as a parameter of its memory.
-struct NoRing {
-  static constexpr int window = 0, sink_tokens = 0;
-  static constexpr core::Paging paging{};
-};
-
 // Numbers of any formats, in the layout of core::FormatCache, in a ring or not.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring = NoRing>
 class FormatCacheRows {
@@ -126,18 +131,20 @@ class FormatCacheRows {
   static constexpr bool one_format = Same<KeyFormat, ValueFormat>::value;
 
  public:
-  static constexpr bool plain = false;
+  using Number = float;
+  using RingType = Ring;
+  static constexpr bool plain = false, cached = true;
 
   constexpr FormatCacheRows() = default;
 
-  void store(int position, int count, const NewTokens<Shape>& tokens) {
+  void store(int position, int count, const ArrayRows<Shape>& tokens) {
     const core::FormatCache cache = {
         keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format,  FormatOf<ValueFormat>::format,
         Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         Ring::paging};
     if constexpr (one_format) {
-      core::store_cache<key_format>(cache, position, count, tokens.key, tokens.value);
+      core::store_cache<key_format>(cache, position, count, tokens.keys(), tokens.values());
     } else {
-      core::store(cache, position, count, tokens.key, tokens.value);
+      core::store(cache, position, count, tokens.keys(), tokens.values());
     }
   }
 

@@ -1,21 +1,100 @@
-// Calls with Options over arrays and plain caches: their checks, and how a problem of the core is filled in.
+// The arguments of calls after their arrays, each found by its type; and calls with Options over arrays and plain caches: their
+// checks, and how a problem of the core is filled in.
 #pragma once
 
-#include "arguments.h"
+#include "../core/integer.h"
+#include "../options.h"
+#include "workspaces.h"
 
 namespace attend {
 namespace detail {
 
+// The kinds of arguments after the arrays of a call, each at most once and in this order.
+enum class Kind { other, work, options, part };
+
+template <size_t count>
+constexpr Kind kind_of(const WorkFloats<count>*) {
+  return Kind::work;
+}
+constexpr Kind kind_of(const Options*) { return Kind::options; }
+constexpr Kind kind_of(const Part*) { return Kind::part; }
+constexpr Kind kind_of(const void*) { return Kind::other; }
+
+// The defaults of a call without options or without a part: objects, so that none is made on the caller's stack.
+struct Whole {};
+struct NoOptions : Options {};  // a type of its own, so that checks of what nobody has set cost nothing
+inline constexpr NoOptions no_options{};
+inline constexpr Whole whole{};
+
+// In the place of a part: one of several calls into a State or Partials.
+struct OneOfSeveral {};
+constexpr bool is_one_of_several(const void*) { return false; }
+constexpr bool is_one_of_several(const OneOfSeveral*) { return true; }
+
+// The argument of a kind, or its default.
+template <Kind kind, class Fallback>
+constexpr Fallback& pick(Fallback& fallback) {
+  return fallback;
+}
+template <Kind kind, class Fallback, class First, class... Others>
+constexpr auto& pick(Fallback& fallback, First& first, Others&... others) {
+  if constexpr (kind_of(null_of<First>()) == kind) {
+    return first;
+  } else {
+    return pick<kind>(fallback, others...);
+  }
+}
+
+template <class Shape>
+constexpr bool is_of_shape(const void*) {
+  return true;
+}
+template <class Shape, class Other>
+constexpr bool is_of_shape(const VisibilityOptions<Other>*) {
+  return Same<Other, Shape>::value;
+}
+constexpr bool is_score_options(const void*) { return false; }
+template <class Shape>
+constexpr bool is_score_options(const ScoreOptions<Shape>*) {
+  return true;
+}
+
+// The arguments of a call after its arrays.
+template <class Shape, class... More>
+struct CallArguments {
+  static constexpr bool in_order() {
+    const Kind kinds[] = {Kind::other, kind_of(null_of<More>())...};
+    for (size_t i = 0; i < sizeof...(More); ++i) {
+      if (kinds[i + 1] <= kinds[i]) return false;
+    }
+    return true;
+  }
+  static_assert(in_order(),
+                "attend: after its arrays a call takes work memory, if it needs any, then attend::Options or "
+                "attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out");
+  static_assert((is_of_shape<Shape>(null_of<More>()) && ...),
+                "attend: attend::ScoreOptions must be of the shape of the call's arrays");
+  static constexpr bool checked = true;  // to name it makes the compiler check what is above
+  static constexpr bool score_options = (is_score_options(null_of<More>()) || ...);
+  static constexpr bool work = ((kind_of(null_of<More>()) == Kind::work) || ...);
+  static constexpr bool only_options = ((kind_of(null_of<More>()) == Kind::options) && ...);
+};
+
 inline bool is_part(const Whole&) { return true; }
+inline bool is_part(const OneOfSeveral&) { return true; }
 
 // Whether anything in the options depends on the positions of queries. causal: whether the call is by default.
 [[gnu::always_inline]] inline bool are_positioned(const Options& options, bool causal) {
   return options.causal.or_else(causal);
 }
 template <class Shape>
+bool are_positioned(const VisibilityOptions<Shape>& options, bool causal) {
+  return options.causal.or_else(causal) || options.window_left.given || options.window_right.given;
+}
+template <class Shape>
 bool are_positioned(const ScoreOptions<Shape>& options, bool causal) {
-  return options.causal.or_else(causal) || options.window_left.given || options.window_right.given ||
-         options.alibi_slopes.data != nullptr || options.relative_bias.data != nullptr;
+  const VisibilityOptions<Shape>& visibility = options;
+  return are_positioned(visibility, causal) || options.alibi_slopes.data != nullptr || options.relative_bias.data != nullptr;
 }
 
 // The same over a cache: a ring always has a window.
@@ -57,13 +136,23 @@ struct Call {
   int keys;
 };
 
-// Runs the whole problem or one part. Programs without parts do not link the code that cuts.
-inline Status run_part_of(const core::Problem& problem, const Whole&) {
-  core::run(problem);
+// Runs a problem, alone or with its options.
+struct CoreRunner {
+  template <class... Problem>
+  static void run(const Problem&... problem) {
+    core::run(problem...);
+  }
+};
+
+// Runs the whole of it or one part. Programs without parts do not link the code that cuts.
+template <class Runner, class... Problem>
+Status run_part_of(const Whole&, const Problem&... problem) {
+  Runner::run(problem...);
   return Status::ok;
 }
-inline Status run_part_of(const core::Problem& problem, const Part& part) {
-  core::run_part(problem, part.index, part.count);
+template <class Runner, class... Problem>
+Status run_part_of(const Part& part, const Problem&... problem) {
+  core::run_part(problem..., part.index, part.count);
   return Status::ok;
 }
 
@@ -100,7 +189,7 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
       PlanType::key_block,
       call.scratch,
   };
-  return run_part_of(problem, part);
+  return run_part_of<CoreRunner>(part, problem);
 }
 
 }  // namespace detail

@@ -1,10 +1,9 @@
-// Arrays of integer attention: 8-bit numbers, and the scales that give them their meaning.
+// Arrays and caches of integer attention: 8-bit numbers, and the scales that give them their meaning. Caches keep them as they
+// are appended, in the order in which kernels read them.
 #pragma once
 
 #include "../core/integer.h"
-#include "../options.h"
-#include "../shape.h"
-#include "option_arrays.h"
+#include "../kv_cache.h"
 
 namespace attend {
 
@@ -83,15 +82,98 @@ class Quantisation {
 // The options of an integer call beyond Options, as ScoreOptions are for calls in floats. Options::scale is refused: it is part
 // of the Quantisation.
 template <class Shape>
-struct IntegerOptions : Options {
-  Setting<int> window_left{};         // >= 0: j >= p - window_left, or j < sink_tokens
-  Setting<int> window_right{};        // >= 0: j <= p + window_right
-  Setting<int> sink_tokens{};         // >= 0: the first keys, which window_left does not mask
-  detail::MaskSetting<Shape> mask{};  // Mask or BitMask<1 or queries, 1 or query_heads, keys>
-  Setting<int> query_zero_point{};    // -128 … 127; 0
+struct IntegerOptions : detail::VisibilityOptions<Shape> {
+  Setting<int> query_zero_point{};  // -128 … 127; 0
 
   constexpr IntegerOptions() = default;
-  constexpr IntegerOptions(const Options& options) : Options(options) {}
+  constexpr IntegerOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
 };
+
+namespace detail {
+
+constexpr int chunks_of(int tokens) { return core::whole_chunks(tokens) / integer_chunk; }
+
+// The constants of an integer ring: it is cut into chunks.
+template <class Sizes>
+struct IntegerRingSizes : RingSizes<Sizes> {
+  using Base = RingSizes<Sizes>;
+  static_assert(Base::window + Base::sink_tokens <= integer_keys,
+                "attend: a query of an IntegerRingCache sees at most 65535 tokens: make its window or its sink_tokens smaller");
+  static constexpr int ring_chunks = chunks_of(Base::window + Base::tokens_at_once - 2) + 1;
+  static constexpr int sink_chunks = chunks_of(Base::sink_tokens);
+  static constexpr int places = (ring_chunks + sink_chunks) * integer_chunk;
+};
+
+struct NoIntegerRing : NoRing {
+  static constexpr int ring_chunks = 0, sink_chunks = 0;
+};
+
+// Tokens of each head: one after another, or in panels.
+template <class Shape, int places, class Ring>
+class IntegerRows {
+  using Dims = Checked<Shape>;
+  static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
+  static constexpr bool panels = config::integer_panels;
+  static constexpr int room = panels ? core::whole_chunks(places) : places;
+  static constexpr int key_dim = panels ? core::integer_panel_dim(Dims::head_dim) : Dims::head_dim;
+
+ public:
+  using Number = int8_t;
+  using RingType = Ring;
+  static constexpr bool plain = false, cached = true;
+
+  constexpr IntegerRows() : keys_{}, values_{} {}
+
+  void store(int position, int count, const ArrayRows<Shape, int8_t>& tokens) {
+    for (int i = 0; i < count; ++i) {
+      const int chunk = (position + i) / integer_chunk, within = (position + i) % integer_chunk;
+      if constexpr (Ring::ring_chunks > 0) {
+        if (chunk < Ring::sink_chunks) store_token(chunk * integer_chunk + within, i, tokens);
+        store_token((Ring::sink_chunks + chunk % Ring::ring_chunks) * integer_chunk + within, i, tokens);
+      } else {
+        store_token(position + i, i, tokens);
+      }
+    }
+  }
+
+  core::Tensor<const int8_t> keys() const { return {keys_, key_dim, ptrdiff_t(room) * key_dim}; }
+  core::Tensor<const int8_t> values() const { return {values_, Dims::value_dim, ptrdiff_t(room) * Dims::value_dim}; }
+
+ private:
+  void store_token(int place, int token, const ArrayRows<Shape, int8_t>& tokens) {
+    core::Tensor<const int8_t> key = tokens.keys(), value = tokens.values();
+    key.data += token * key.token_stride;
+    value.data += token * value.token_stride;
+    if constexpr (panels) {
+      core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, 1, key, value);
+    } else {
+      for (int head = 0; head < Dims::kv_heads; ++head) {
+        const ptrdiff_t row = ptrdiff_t(head) * room + place;
+        __builtin_memcpy(keys_ + row * key_dim, key.data + head * key.head_stride, size_t(key_dim));
+        __builtin_memcpy(values_ + row * Dims::value_dim, value.data + head * value.head_stride, size_t(Dims::value_dim));
+      }
+    }
+  }
+
+  alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(room) * size_t(key_dim)];
+  alignas(config::alignment) int8_t values_[size_t(Dims::kv_heads) * size_t(room) * size_t(Dims::value_dim)];
+};
+
+}  // namespace detail
+
+// A KvCache of integer attention: Shape::max_tokens tokens of 8-bit keys and values.
+template <class Shape>
+class IntegerKvCache
+    : public detail::FixedCache<Shape, detail::IntegerRows<Shape, detail::Capacity<Shape>::value, detail::NoIntegerRing>> {
+  static_assert(detail::Capacity<Shape>::value <= integer_keys,
+                "attend: an IntegerKvCache has at most 65535 tokens; an IntegerRingCache has no end");
+};
+
+// A RingCache of integer attention, with the same sizes: window, sink_tokens, tokens_at_once.
+template <class Shape, class Sizes>
+class IntegerRingCache
+    : public detail::CacheTokens<
+          Shape, detail::IntegerRows<Shape, detail::IntegerRingSizes<Sizes>::places, detail::IntegerRingSizes<Sizes>>,
+          detail::most_tokens, detail::IntegerRingSizes<Sizes>::tokens_at_once> {};
 
 }  // namespace attend

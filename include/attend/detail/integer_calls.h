@@ -1,8 +1,8 @@
 // Calls of integer attention: their checks, and how a problem of the core is filled in.
 #pragma once
 
-#include "calls.h"
-#include "integer_cache.h"
+#include "integer_arrays.h"
+#include "option_calls.h"
 
 namespace attend {
 
@@ -11,23 +11,10 @@ inline constexpr int in_steps = -2;
 
 namespace detail {
 
-template <class Shape>
-struct KindOf<IntegerOptions<Shape>> {
-  static constexpr Kind kind = Kind::options;
-  using ShapeType = Shape;
-};
-template <class Shape, class Other>
-constexpr bool is_of_shape(const IntegerOptions<Other>*) {
-  return Same<Other, Shape>::value;
-}
 constexpr bool is_integer_options(const void*) { return false; }
 template <class Shape>
 constexpr bool is_integer_options(const IntegerOptions<Shape>*) {
   return true;
-}
-template <class Shape>
-bool are_positioned(const IntegerOptions<Shape>& options, bool causal) {
-  return options.causal.or_else(causal) || options.window_left.given || options.window_right.given;
 }
 
 // The arguments of a call after its quantisation.
@@ -35,7 +22,7 @@ template <class Shape, class... More>
 struct IntegerCallArguments {
   static constexpr bool in_order = CallArguments<Shape, More...>::checked;
   static_assert(
-      ((KindOf<typename Bare<More>::Name>::kind != Kind::work) && ...) && !CallArguments<Shape, More...>::score_options,
+      !CallArguments<Shape, More...>::work && !CallArguments<Shape, More...>::score_options,
       "attend: after its attend::Quantisation an integer call takes attend::Options or attend::IntegerOptions<Shape>, "
       "then an attend::Part; both may be left out");
   static constexpr bool options = (is_integer_options(null_of<More>()) || ...);
@@ -53,7 +40,10 @@ struct QuantisationOf<Quantisation<Shape, heads>> {
 // The blocks of a call, and the work memory that they need.
 template <class Shape, int queries, int keys>
 struct IntegerPlan {
+  using ShapeType = Shape;
   using Dims = Checked<Shape>;
+  static constexpr int tokens = queries;
+  static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_block = smaller(rows, config::integer_row_block);
@@ -105,54 +95,12 @@ struct IntegerCallWith<false> {
   core::IntegerProblem problem;
 };
 
-template <class Shape>
-void set_integer_shape(core::IntegerProblem& problem, int queries) {
-  using Dims = Checked<Shape>;
-  problem.query_heads = Dims::query_heads;
-  problem.kv_heads = Dims::kv_heads;
-  problem.head_dim = Dims::head_dim;
-  problem.value_dim = Dims::value_dim;
-  problem.queries = queries;
-  if constexpr (!config::embedded) problem.panels = false;
-}
-template <class Shape, class Plan, int queries>
-void set_integer_query(core::IntegerProblem& problem, const IntegerQuery<Shape, queries>& query, void* scratch) {
-  using Dims = Checked<Shape>;
-  static_assert(Dims::head_dim <= 4096, "attend: integer attention takes a head_dim of at most 4096");
-  set_integer_shape<Shape>(problem, queries);
-  problem.query = {query.data[0][0], ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
-  problem.row_block = Plan::row_block;
-  problem.key_block = Plan::key_block;
-  problem.scratch = scratch;
-}
-template <class Shape, class OutputArray>
-void set_integer_output(core::IntegerProblem& problem, OutputArray& output) {
-  using Dims = Checked<Shape>;
-  // Tensors of the core have the type int8_t, whatever numbers they hold.
-  void* const data = output.data;
-  problem.output = {static_cast<int8_t*>(data), ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
-}
 template <class Shape, int heads>
 void set_quantisation(core::IntegerProblem& problem, const Quantisation<Shape, heads>& quantisation) {
   problem.score_scales = quantisation.scores();
   problem.output_scales = quantisation.outputs();
   problem.score_scale_stride = problem.output_scale_stride = quantisation.head_stride;
 }
-template <class Shape, class KeyArray, class ValueArray>
-void set_integer_arrays(core::IntegerProblem& problem, const KeyArray& key, const ValueArray& value, int keys) {
-  const NewTokens<Shape, int8_t> tokens(key, value);
-  problem.key = tokens.key;
-  problem.value = tokens.value;
-  problem.keys = keys;
-}
-template <class Cache>
-void set_integer_keys(core::IntegerProblem& problem, const Cache& cache) {
-  problem.key = CacheAccess::rows(cache).keys();
-  problem.value = CacheAccess::rows(cache).values();
-  if constexpr (config::integer_panels) problem.panels = true;
-  problem.keys = cache.length();
-}
-
 // Refuses what is out of range, and fills in what Options set. held: keys of the arrays or of the cache.
 template <class AnyOptions>
 [[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options,
@@ -185,20 +133,13 @@ Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options
 template <class Shape>
 Status prepare_integer_options(core::IntegerOptions& more, const IntegerOptions<Shape>& options,
                                const core::IntegerProblem& problem) {
-  const bool ring = more.ring_chunks > 0;
-  const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
-  const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens), zero = options.query_zero_point.or_else(0);
-  if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
-  if (options.window_right.given && right < 0) return Status::bad_window;
-  if (sink_tokens < 0 || (ring && sink_tokens > more.sink_tokens)) return Status::bad_sink_tokens;
-  if (sink_tokens > 0 && left < 0) return Status::no_effect;
+  const Status status = prepare_window(more, options, more.ring_chunks > 0);
+  if (status != Status::ok) return status;
+  const int zero = options.query_zero_point.or_else(0);
   if (zero < -128 || zero > 127) return Status::bad_zero_point;
   const auto& mask = options.mask;
   const bool is_short = (mask.queries != 1 && mask.queries < problem.queries) || mask.mask.keys < problem.keys;
   if (mask.mask.data != nullptr && is_short) return Status::bad_mask;
-  more.left = left;
-  more.right = right;
-  more.sink_tokens = sink_tokens;
   more.visible = mask.mask;
   more.visible_bits = mask.bits;
   more.query_zero = zero;
@@ -225,42 +166,55 @@ void set_integer_ring(core::IntegerOptions& options, int held) {
   }
 }
 
-// All of a call with options but running it.
-template <class Ring, class AnyOptions>
-Status prepare_integer_call(IntegerCall& call, const AnyOptions& options, bool causal, bool cached) {
-  const int held = call.problem.keys;
-  set_integer_ring<Ring>(call.options, held);
-  Status status = prepare_integers(call.problem, options, causal, cached, Ring::window > 0 || are_positioned(options, causal));
-  if (status == Status::ok) status = prepare_integer_options(call.options, options, call.problem);
-  if (status == Status::ok && !is_in_integer_ring(call, held)) status = Status::not_in_ring;
-  return status;
-}
+// Tensors of the core have the type int8_t, whatever numbers they hold.
+inline int8_t* as_bytes(void* numbers) { return static_cast<int8_t*>(numbers); }
 
-inline void run_integer_part_of(const core::IntegerProblem& problem, const Whole&) { core::run(problem); }
-inline void run_integer_part_of(const core::IntegerProblem& problem, const Part& part) {
-  core::run_part(problem, part.index, part.count);
-}
-inline void run_integer_part_of(const IntegerCall& call, const Whole&) { core::run(call.problem, call.options); }
-inline void run_integer_part_of(const IntegerCall& call, const Part& part) {
-  core::run_part(call.problem, call.options, part.index, part.count);
-}
+// First elements of the arrays of a call, which may lack some, and its work memory.
+struct IntegerCallArrays {
+  const int8_t* query;
+  void* output;
+  void* scratch;
+};
 
-// A call that has its arrays: checks the rest and runs. Plain calls hold no code of options.
-template <class Ring, core::IntegerFormat format, bool with_options, class AnyOptions, class AnyPart>
-Status run_integers(IntegerCallWith<with_options>& call, const AnyOptions& options, bool causal, bool cached,
-                    const AnyPart& part) {
+// A call that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what `part` is of
+// it. Plain calls hold no code of options.
+//   Ring    the constants of a ring, or NoIntegerRing
+//   format  of the output
+//   rows    those of a cache or of arrays, of which there are `held`
+template <class Plan, class Ring, core::IntegerFormat format, class Rows, class AnyQuantisation, class AnyOptions,
+          class AnyPart>
+[[gnu::always_inline]] inline Status run_integers(const IntegerCallArrays& arrays, const Rows& rows, int held,
+                                                  const AnyQuantisation& quantisation, const AnyOptions& options,
+                                                  const AnyPart& part) {
+  using Shape = typename Plan::ShapeType;
+  constexpr bool with_options = is_integer_options(null_of<AnyOptions>()) || format != core::IntegerFormat::int8 ||
+                                Ring::window > 0 || is_one_of_several(null_of<AnyPart>());
+  constexpr bool causal = Rows::cached && Plan::tokens > 1;
+  const bool positioned = Ring::window > 0 || are_positioned(options, causal);
+  if (quantisation.status() != Status::ok) return quantisation.status();
+  if (causal && !are_held(options, positioned, Plan::tokens, held)) return Status::bad_query_length;
   if (!is_part(part)) return Status::bad_part;
+  IntegerCallWith<with_options> call;
+  core::IntegerProblem& problem = call.problem;
+  set_query<Shape, Plan>(problem, arrays.query, Plan::tokens, arrays.scratch);
+  set_output<Shape>(problem, as_bytes(arrays.output));
+  set_quantisation(problem, quantisation);
+  problem.key = rows.keys();
+  problem.value = rows.values();
+  problem.keys = held;
+  if constexpr (!config::embedded) problem.panels = Rows::cached && config::integer_panels;
   if constexpr (with_options) {
-    const Status status = prepare_integer_call<Ring>(call, options, causal, cached);
+    set_integer_ring<Ring>(call.options, held);
+    Status status = prepare_integers(problem, options, causal, Rows::cached, positioned);
+    if (status == Status::ok) status = prepare_integer_options(call.options, options, problem);
+    if (status == Status::ok && !is_in_integer_ring(call, held)) status = Status::not_in_ring;
     if (status != Status::ok) return status;
     call.options.output_format = format;
-    run_integer_part_of(call, part);
+    return run_part_of<CoreRunner>(part, problem, call.options);
   } else {
-    const Status status = prepare_integers(call.problem, options, causal, cached, are_positioned(options, causal));
-    if (status != Status::ok) return status;
-    run_integer_part_of(call.problem, part);
+    const Status status = prepare_integers(problem, options, causal, Rows::cached, positioned);
+    return status == Status::ok ? run_part_of<CoreRunner>(part, problem) : status;
   }
-  return Status::ok;
 }
 
 }  // namespace detail

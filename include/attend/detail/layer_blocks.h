@@ -113,6 +113,7 @@ void run_option_blocks(core::Problem& problem, core::Options& options, const Lay
 
 // Keys and values of the call's tokens in work memory, where no cache keeps them.
 struct KeptArrays {
+  static constexpr bool causal = false;  // where the options do not set it
   template <class Call>
   void fill(const Call& call, int tokens) const {
     call.store(call.x, tokens);

@@ -1,12 +1,49 @@
-// The calls of multi-head layers: projections, attention and projection again, block by block.
+// The calls of multi-head layers: projections, attention and projection again, block by block; and their work memory.
 #pragma once
 
 #include "../attention.h"
 #include "../linear.h"
-#include "layer_work.h"
+#include "layer_blocks.h"
 
 namespace attend {
 namespace detail {
+
+// The work memory of a shape. `Attention` is the plan of a block's call. What a LayerCall needs of it is apart from names for
+// the rest.
+template <class Shape, int tokens, class Attention, int keys_of_arrays>
+struct LayerPlaces {
+  static constexpr LayerMemory memory{Checked<Shape>(), tokens, larger(keys_of_arrays, 0), Attention::floats};
+  static constexpr bool one_token = tokens == 1;
+};
+
+// The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.
+//   plain  whether its calls have no ScoreOptions, and no other cache than a KvCache of floats
+template <bool plain, class Shape, int tokens, int keys>
+struct BlockPlan {
+  using Type = OptionPlan<Shape, tokens>;
+};
+template <class Shape, int tokens, int keys>
+struct BlockPlan<true, Shape, tokens, keys> {
+  using Type = Plan<Shape, tokens, keys, false>;
+};
+template <class Shape, int tokens>
+struct BlockPlan<true, Shape, tokens, over_cache> {
+  using Type = Plan<Shape, tokens, Capacity<Shape>::value, true>;
+};
+template <class Shape>
+struct BlockPlan<true, Shape, 1, over_cache> {
+  using Type = DecodePlan<Shape>;
+};
+
+template <bool plain, class Shape, int tokens, int keys_of_arrays>
+struct LayerPlan {
+  using Block = typename BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>::Type;
+  using Places = LayerPlaces<Shape, tokens, Block, keys_of_arrays>;
+  static constexpr int block = Places::memory.block;
+  static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),
+                          keys = size_t(Places::memory.keys), values = size_t(Places::memory.values),
+                          floats = size_t(Places::memory.floats);
+};
 
 // Weights with their bias, or null.
 template <class WeightArray>
@@ -108,15 +145,15 @@ bool is_part(const LayerCall<Types...>&) {
   return true;
 }
 
-template <class... Types>
-Status run_part_of(const core::Problem& problem, const LayerCall<Types...>& call) {
+template <class Runner, class... Types>
+Status run_part_of(const LayerCall<Types...>& call, const core::Problem& problem) {
   run_blocks(problem, call);
   return Status::ok;
 }
-
 template <class Runner, class... Types>
-void run_option_part_of(OptionCall& of_block, const LayerCall<Types...>& call) {
-  run_option_blocks<Runner>(of_block.problem, of_block.options, call);
+Status run_part_of(const LayerCall<Types...>& call, core::Problem& of_block, core::Options& options) {
+  run_option_blocks<Runner>(of_block, options, call);
+  return Status::ok;
 }
 
 // The keys and values of a layer: a cache that the tokens of the call are appended to, one that is as it is, or arrays in work
@@ -142,15 +179,16 @@ struct FullCache {
   template <class Call>
   void fill(const Call&, int) const {}
 };
+
 // Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
 template <class X, class Y>
 bool overlaps_partly(const X& x, const Y& y) {
   return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
 }
 
-// The requirements of layers on their arrays.
-template <class Layer, class X, class Y>
-constexpr bool are_token_vectors() {
+// The requirements of layers on their arrays, and on what follows the work memory.
+template <class Layer, class X, class Y, class... More>
+constexpr bool are_layer_arguments() {
   using From = VectorsOf<X>;
   using To = VectorsOf<Y>;
   static_assert(From::tokens > 0 && To::tokens > 0, "attend: the call of a layer takes attend::Vectors as x and y");
@@ -159,44 +197,44 @@ constexpr bool are_token_vectors() {
                 "attend: x has as many numbers for each token as the layer's query weights have inputs");
   static_assert(To::size == Layer::output_width,
                 "attend: y has as many numbers for each token as the layer's output weights have outputs");
+  static_assert(
+      CallArguments<typename LayerOf<Layer>::ShapeType, More...>::only_options,
+      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
   return true;
 }
 
-// Attention of a layer's tokens to `held` keys of a cache, some of which the call itself appends.
-template <int tokens, class Work, class Layer, class Kept, class Cache, class AnyOptions>
-Status run_layer(const Layer& layer, const Kept& kept, const Cache& cache, int held, const LayerTokens& of_call,
+// The work memory of a call over a cache.
+template <class Shape, int tokens, class Cache, class Work, class AnyOptions>
+struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shape, tokens, over_cache> {
+  static constexpr bool plain = is_plain<CacheTraits<Cache>, AnyOptions>, enough = is_enough<Work, CacheLayerPlan>();
+  static_assert(enough || plain,
+                "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
+                "attend::LayerOptionWorkspace<Shape, tokens>");
+  static_assert(plain || tokens <= CacheTraits<Cache>::most_queries,
+                "attend: a RingCache serves at most tokens_at_once query tokens at once");
+  static_assert(enough || !plain, "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
+};
+
+// Attention of a layer's tokens to `held` keys of arrays or of a cache, some of which the call itself may append.
+template <class Memory, int tokens, class Layer, class Kept, class Rows, class AnyOptions>
+Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, const LayerTokens& of_call,
                  const AnyOptions& options) {
-  using Shape = typename LayerOf<Layer>::ShapeType;
+  const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
   float* const at = of_call.work;
-  if constexpr (is_score_options(null_of<AnyOptions>()) || !CacheTraits<Cache>::plain) {
-    using Memory = OptionLayerPlan<Shape, tokens, over_cache>;
-    static_assert(is_enough<Work, Memory>(),
-                  "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
-                  "attend::LayerOptionWorkspace<Shape, tokens>");
-    static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                  "attend: a RingCache serves at most tokens_at_once query tokens at once");
-    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
-    using Block = OptionPlan<Shape, Memory::block>;
-    OptionCall problem;
-    set_query<Shape, Block>(problem, at + Memory::first, tokens, at);
-    set_output<Shape>(problem, at + Memory::second);
-    set_keys(problem, cache);
-    problem.problem.keys = held;
-    if constexpr (is_score_options(null_of<AnyOptions>()) || CacheTraits<Cache>::plain) {
-      return run_options<OptionRunner, Shape>(problem, options, Kept::causal, call);
-    } else {
-      return run_options<WindowRunner<Cache, Block>, Shape>(problem, options, Kept::causal, call);
-    }
-  } else {
-    using Memory = PlainLayerPlan<Shape, tokens, over_cache>;
-    static_assert(is_enough<Work, Memory>(), "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
-    const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
-    const auto& rows = CacheAccess::rows(cache);
-    return run_plain<typename BlockPlan<Shape, Memory::block, over_cache>::Type, Checked<Shape>>(
-        {at + Memory::first, at + Memory::second, rows.keys(), rows.values(), true, Kept::causal, at, tokens, held}, options,
-        call);
-  }
+  return run_call<typename LayerOf<Layer>::ShapeType, typename Memory::Block>(
+      {at + Memory::first, at + Memory::second, at, tokens, Kept::causal}, rows, held, options, call);
 }
 
 }  // namespace detail
+
+// Work memory of a layer, for calls of so many tokens over a KvCache of floats; or, with keys = tokens, for self_attention
+// without a cache, whose keys and values it holds. Contents do not matter before or after; one per concurrent call. A larger
+// one does as well.
+template <class Shape, int tokens, int keys = over_cache>
+struct LayerWorkspace : detail::WorkFloats<detail::LayerPlan<true, Shape, tokens, keys>::floats> {};
+
+// The same for calls with ScoreOptions, or over a RingCache or a cache of another format.
+template <class Shape, int tokens, int keys = over_cache>
+struct LayerOptionWorkspace : detail::WorkFloats<detail::LayerPlan<false, Shape, tokens, keys>::floats> {};
+
 }  // namespace attend

@@ -14,51 +14,29 @@ inline bool is_cap(float cap) {
   return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
 }
 
-template <class Shape>
-void set_shape(OptionCall& call, int tokens) {
+// These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
+template <class Shape, class Problem>
+void set_shape(Problem& problem, int tokens) {
   using Dims = Checked<Shape>;
-  call.problem.query_heads = Dims::query_heads;
-  call.problem.kv_heads = Dims::kv_heads;
-  call.problem.head_dim = Dims::head_dim;
-  call.problem.value_dim = Dims::value_dim;
-  call.problem.queries = tokens;
+  problem.query_heads = Dims::query_heads;
+  problem.kv_heads = Dims::kv_heads;
+  problem.head_dim = Dims::head_dim;
+  problem.value_dim = Dims::value_dim;
+  problem.queries = tokens;
 }
-// Queries and outputs of `tokens` tokens, by their first numbers.
-template <class Shape, class Plan>
-void set_query(OptionCall& call, const float* query, int tokens, float* scratch) {
+template <class Shape, class Plan, class Problem, class Number, class Scratch>
+void set_query(Problem& problem, const Number* query, int tokens, Scratch* scratch) {
   using Dims = Checked<Shape>;
-  set_shape<Shape>(call, tokens);
-  core::Problem& problem = call.problem;
+  set_shape<Shape>(problem, tokens);
   problem.row_block = Plan::row_block;
   problem.key_block = Plan::key_block;
   problem.scratch = scratch;
   problem.query = {query, ptrdiff_t(Dims::query_heads) * Dims::head_dim, Dims::head_dim};
 }
-template <class Shape>
-void set_output(OptionCall& call, float* output) {
+template <class Shape, class Problem, class Number>
+void set_output(Problem& problem, Number* output) {
   using Dims = Checked<Shape>;
-  call.problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
-}
-template <class Shape, class Plan, int tokens, class Work>
-void set_query(OptionCall& call, const Query<Shape, tokens>& query, Work& work) {
-  set_query<Shape, Plan>(call, query.data[0][0], tokens, work.data);
-}
-template <class Shape, int tokens>
-void set_output(OptionCall& call, Output<Shape, tokens>& output) {
-  set_output<Shape>(call, output.data[0][0]);
-}
-template <class Shape, int keys>
-void set_keys(OptionCall& call, const Key<Shape, keys>& key, const Value<Shape, keys>& value) {
-  const NewTokens<Shape> tokens(key, value);
-  call.problem.key = tokens.key;
-  call.problem.value = tokens.value;
-  call.problem.keys = keys;
-}
-template <class Cache>
-void set_keys(OptionCall& call, const Cache& cache) {
-  CacheAccess::rows(cache).set(call);
-  call.problem.key_panels = true;
-  call.problem.keys = cache.length();
+  problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
 }
 
 // Whether a ring still holds every key that the first query sees of the first `held` tokens; later queries see no older ones.
@@ -97,9 +75,9 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   return Status::ok;
 }
 
-template <class Shape>
-Status prepare_window(core::Options& more, const ScoreOptions<Shape>& options) {
-  const bool ring = more.paging.ring_panels != 0;
+// Over a ring, `more` already has what the ring keeps.
+template <class CoreOptions, class AnyOptions>
+Status prepare_window(CoreOptions& more, const AnyOptions& options, bool ring) {
   const int left = options.window_left.or_else(more.left), right = options.window_right.or_else(-1);
   const int sink_tokens = options.sink_tokens.or_else(more.sink_tokens);
   if (options.window_left.given && (left < 0 || (ring && left > more.left))) return Status::bad_window;
@@ -135,10 +113,14 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
 
 // in_several_calls: whether the call is one of several into a State or Partials.
 template <class Shape>
+Status prepare(OptionCall& call, const Options& options, bool causal, bool /*in_several_calls*/) {
+  return prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+}
+template <class Shape>
 Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, bool in_several_calls) {
   core::Options& more = call.options;
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
-  Status status = prepare_window(more, options);
+  Status status = prepare_window(more, options, more.paging.ring_panels != 0);
   if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
   if (status == Status::ok) status = check_arrays(call, options, in_several_calls);
   if (status != Status::ok) return status;
@@ -160,39 +142,63 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   return Status::ok;
 }
 
-// Runs a call that can have all options. One with a window at most has less code: FormatCacheRows::run_window.
-struct OptionRunner {
-  static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
-};
-template <class Cache, class Plan>
+// Runs a call over a cache of another format than float that asks for a window at most, which is less code.
+template <class Rows, bool one_row>
 struct WindowRunner {
   static void run(const core::Problem& problem, const core::Options& options) {
-    CacheTraits<Cache>::Rows::template run_window<Plan::row_block == 1>(problem, options);
+    Rows::template run_window<one_row>(problem, options);
   }
 };
 
-template <class Runner>
-void run_option_part_of(const OptionCall& call, const Whole&) {
-  Runner::run(call.problem, call.options);
-}
-template <class Runner>
-void run_option_part_of(const OptionCall& call, const Part& part) {
-  core::run_part(call.problem, call.options, part.index, part.count);
+// Whether a call over the keys of a cache or of arrays is plain: of floats in arrays or in a KvCache, with Options.
+template <class Keys, class AnyOptions>
+constexpr bool is_plain = Keys::plain && !is_score_options(null_of<AnyOptions>());
+
+// First elements of the arrays of a call, which may lack some, and its work memory; their tokens, and whether it is causal by
+// default.
+struct CallArrays {
+  const float* query;
+  float* output;
+  float* scratch;
+  int tokens;
+  bool causal;
+};
+
+// A call that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what `part` is of
+// it.
+//   rows  those of a cache or of arrays, of which there are `held`
+template <class Shape, class Plan, class Rows, class AnyOptions, class AnyPart>
+[[gnu::always_inline]] inline Status run_with_options(const CallArrays& arrays, const Rows& rows, int held,
+                                                      const AnyOptions& options, const AnyPart& part) {
+  constexpr bool any_options = Rows::plain || is_score_options(null_of<AnyOptions>());
+  using Runner = typename Choice<any_options, CoreRunner, WindowRunner<Rows, Plan::row_block == 1>>::Type;
+  OptionCall call;
+  set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, arrays.scratch);
+  set_output<Shape>(call.problem, arrays.output);
+  if constexpr (Rows::plain) {
+    call.problem.key = rows.keys();
+    call.problem.value = rows.values();
+  } else {
+    rows.set(call);
+  }
+  call.problem.key_panels = Rows::cached;
+  call.problem.keys = held;
+  if (!is_part(part)) return Status::bad_part;
+  const Status status = prepare<Shape>(call, options, arrays.causal, is_one_of_several(null_of<AnyPart>()));
+  return status == Status::ok ? run_part_of<Runner>(part, call.problem, call.options) : status;
 }
 
-template <class Runner, class Shape, class AnyPart>
-Status run_options(OptionCall& call, const ScoreOptions<Shape>& options, bool causal, const AnyPart& part) {
-  if (!is_part(part)) return Status::bad_part;
-  const Status status = prepare(call, options, causal, false);
-  if (status == Status::ok) run_option_part_of<Runner>(call, part);
-  return status;
-}
-template <class Runner, class Shape, class AnyPart>
-Status run_options(OptionCall& call, const Options& options, bool causal, const AnyPart& part) {
-  if (!is_part(part)) return Status::bad_part;
-  const Status status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
-  if (status == Status::ok) run_option_part_of<Runner>(call, part);
-  return status;
+// The same of any call.
+template <class Shape, class Plan, class Rows, class AnyOptions, class AnyPart>
+[[gnu::always_inline]] inline Status run_call(const CallArrays& arrays, const Rows& rows, int held, const AnyOptions& options,
+                                              const AnyPart& part) {
+  if constexpr (is_plain<Rows, AnyOptions>) {
+    return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
+                                            arrays.causal, arrays.scratch, arrays.tokens, held},
+                                           options, part);
+  } else {
+    return run_with_options<Shape, Plan>(arrays, rows, held, options, part);
+  }
 }
 
 }  // namespace detail

@@ -18,11 +18,6 @@ constexpr size_t work_floats(const WorkFloats<count>*) {
 }
 constexpr size_t work_floats(const void*) { return 0; }
 
-template <class Type>
-constexpr typename Bare<Type>::Name* null_of() {
-  return nullptr;
-}
-
 template <class Work, class Plan>
 constexpr bool is_enough() {
   return work_floats(null_of<Work>()) >= Plan::floats;
@@ -72,10 +67,6 @@ struct OptionPlan {
   static constexpr int key_block = config::key_block;
   static constexpr size_t floats = core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim);
 };
-
-}  // namespace detail
-
-namespace detail {
 
 template <class Shape>
 struct WorkspaceCapacity {

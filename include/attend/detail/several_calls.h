@@ -1,0 +1,249 @@
+// Attention in several calls, of floats or of integers, into a State or Partials: all calls must have the same settings, or the
+// result would be of none of them; and how a state or partials are filled.
+#pragma once
+
+#include "option_calls.h"
+
+namespace attend {
+namespace detail {
+
+// The settings that decide the numbers of attention. Numbers by their bits; of arrays whether there are any, because a State
+// may be moved to where they lie elsewhere; of sink logits, which decide in the last call, and of queries a hash of all
+// numbers.
+struct CallSettings {
+  enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
+  enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };
+  uint32_t words[count];
+};
+
+inline uint32_t bits_of(float number) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+// Each step loses nothing: another word makes another hash.
+inline uint32_t hash_with(uint32_t hash, uint32_t word) {
+  hash = (hash ^ word) * 0x9e3779b1u;
+  return hash ^ hash >> 15;
+}
+
+// 0 where there are none.
+inline uint32_t hash_of_heads(const float* numbers, int heads) {
+  uint32_t hash = 0;
+  for (int head = 0; numbers != nullptr && head < heads; ++head) hash = hash_with(hash + 1, bits_of(numbers[head]));
+  return hash;
+}
+
+inline uint32_t hash_of_queries(const core::Problem& problem) {
+  uint32_t hash = 0;
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      const float* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
+      for (int i = 0; i < problem.head_dim; ++i) hash = hash_with(hash, bits_of(numbers[i]));
+    }
+  }
+  return hash;
+}
+
+// Of all but the queries, which Partials do not look at.
+inline CallSettings settings_of(const core::Problem& problem, const core::Options& options = {}) {
+  using Set = CallSettings;
+  const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
+  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
+  const uint32_t flags = (problem.causal ? uint32_t(Set::causal) : 0u) |
+                         (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
+                         (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
+                         (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
+                         (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u) |
+                         (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u);
+  return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
+           uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
+           hash_of_heads(options.sink_logits, problem.query_heads), 0}};
+}
+
+inline CallSettings settings_with_queries(const core::Problem& problem, const core::Options& options) {
+  CallSettings settings = settings_of(problem, options);
+  settings.words[CallSettings::query] = hash_of_queries(problem);
+  return settings;
+}
+
+inline bool same_settings(const CallSettings& a, const CallSettings& b) {
+  for (int i = 0; i < CallSettings::count; ++i) {
+    if (a.words[i] != b.words[i]) return false;
+  }
+  return true;
+}
+
+// Whether options are those that a call was made with, or not set. Sink logits and a log-sum-exp must be set again, because
+// they take effect only now.
+template <class Shape>
+bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& options) {
+  using Set = CallSettings;
+  const auto same = [&](const auto& setting, Set::Word word) {
+    return !setting.given || settings.words[word] == uint32_t(setting.number);
+  };
+  const uint32_t flags = settings.words[Set::flags];
+  const auto had = [&](const void* array, Set::Flag flag) { return array == nullptr || (flags & flag) != 0; };
+  return (!options.scale.given || settings.words[Set::scale] == bits_of(options.scale.number)) &&
+         (bits_of(options.soft_cap) << 1 == 0 || settings.words[Set::soft_cap] == bits_of(options.soft_cap)) &&
+         options.causal.or_else((flags & Set::causal) != 0) == ((flags & Set::causal) != 0) &&
+         same(options.offset, Set::offset) && same(options.window_left, Set::left) && same(options.window_right, Set::right) &&
+         same(options.sink_tokens, Set::sink_tokens) && had(options.mask.mask.data, Set::mask) &&
+         had(options.bias.mask.data, Set::bias) && had(options.alibi_slopes.data, Set::alibi_slopes) &&
+         had(options.relative_bias.data, Set::relative_bias) && (options.lse.data != nullptr || (flags & Set::lse) == 0) &&
+         hash_of_heads(options.sink_logits.data, Checked<Shape>::query_heads) == settings.words[Set::sink_logits];
+}
+
+// Of an integer call a hash, of all but the queries too.
+inline uint32_t settings_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0;
+  uint32_t hash = hash_with(positioned ? uint32_t(problem.offset) : 0u, problem.causal ? 1u : 0u);
+  const int32_t words[] = {options.left, options.right, options.sink_tokens, options.query_zero,
+                           options.visible.data != nullptr ? 1 : 0};
+  for (const int32_t word : words) hash = hash_with(hash, uint32_t(word));
+  for (int head = 0; head < problem.query_heads; ++head) {
+    const core::ScoreScale& scale = problem.score_scales[head * problem.score_scale_stride];
+    hash = hash_with(hash_with(hash, scale.factor), uint32_t(scale.right));
+  }
+  return hash;
+}
+
+inline uint32_t settings_with_queries(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  uint32_t hash = settings_of(problem, options);
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int i = 0; i < problem.query_heads * problem.head_dim; ++i) {
+      hash = hash_with(hash, uint32_t(problem.query.data[token * problem.query.token_stride + i]));
+    }
+  }
+  return hash;
+}
+
+inline bool same_settings(uint32_t a, uint32_t b) { return a == b; }
+
+// A log-sum-exp is written by finish() only.
+inline void without_lse(core::Options& options) { options.lse = {}; }
+constexpr void without_lse(core::IntegerOptions&) {}
+
+// The progress of a state through the keys of its queries.
+class Progress {
+ public:
+  // Forgets everything: the next key to take is `key`, a multiple of segment_keys.
+  constexpr Status begin(int key) {
+    if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
+    *this = Progress();
+    first_ = next_ = key;
+    return Status::ok;
+  }
+
+  // The next key.
+  constexpr int next() const { return next_; }
+  // The number of queries of the state, and whether it has taken a call, be it one without keys, since begin().
+  constexpr int queries() const { return queries_; }
+  constexpr bool begun() const { return begun_; }
+
+  // Whether a call over so many keys can take those before up_to.
+  constexpr Status can_take(int up_to, int keys, int queries) const {
+    if (up_to < next_ || (begun_ && up_to > next_ && next_ == keys)) return Status::bad_up_to;
+    return next_ > keys || (begun_ && queries != queries_) ? Status::bad_state : Status::ok;
+  }
+  constexpr void take(int end, int queries) {
+    next_ = end;
+    queries_ = queries;
+    begun_ = true;
+    finished_ = false;
+  }
+
+  // Whether the state has taken something since begin() and since the last finish.
+  constexpr bool can_finish() const { return begun_ && !finished_; }
+  constexpr void finish() { finished_ = true; }
+
+  // Whether `later` is of the same queries, and began where this one stopped.
+  constexpr bool can_merge(const Progress& later) const {
+    return begun_ && later.begun_ && later.first_ == next_ && later.queries_ == queries_;
+  }
+  constexpr void merge(const Progress& later) {
+    next_ = later.next_;
+    finished_ = false;
+  }
+
+ private:
+  int first_ = 0;  // key that the state began at
+  int next_ = 0;
+  int queries_ = 0;
+  bool begun_ = false;
+  bool finished_ = false;  // whether nothing was taken since finish()
+};
+
+// The access of calls to states and partials.
+struct StateAccess {
+  template <class Any>
+  static auto& data(Any& any) {
+    return any.data_;
+  }
+  template <class AnyState>
+  static auto& progress(AnyState& state) {
+    return state.progress_;
+  }
+  template <class AnyState>
+  static auto& settings(AnyState& state) {
+    return state.settings_;
+  }
+  template <class AnyPartials>
+  static auto& marks(AnyPartials& partials) {
+    return partials.marks_;
+  }
+  template <class Any>
+  static int32_t* sums(Any& any) {
+    return any.sums_;
+  }
+};
+
+// The states of a call, and how they lie.
+template <class Number, size_t tokens, size_t heads, size_t row>
+core::Tensor<Number> states_of(Number (&data)[tokens][heads][row]) {
+  return {data[0][0], ptrdiff_t(row) * ptrdiff_t(heads), ptrdiff_t(row)};
+}
+
+// In the place of a part: a call into a state.
+//   up_to  the key to stop before: a multiple of step, unless there are no more keys
+template <int step, class AnyState>
+struct IntoState : OneOfSeveral {
+  IntoState(AnyState& state_, int end) : state(state_), up_to(end) {}
+  AnyState& state;
+  int up_to;
+};
+template <class Runner, int step, class AnyState, class Problem, class CoreOptions>
+[[gnu::always_inline]] inline Status run_part_of(const IntoState<step, AnyState>& into, Problem& problem,
+                                                 CoreOptions& options) {
+  Progress& progress = StateAccess::progress(into.state);
+  const Status status = progress.can_take(into.up_to, problem.keys, problem.queries);
+  if (status != Status::ok) return status;
+  const int end = smaller(into.up_to, problem.keys);
+  if (progress.next() % step != 0 || (end % step != 0 && end != problem.keys)) return Status::bad_up_to;
+  const auto settings = settings_with_queries(problem, options);
+  auto& of_state = StateAccess::settings(into.state);
+  if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
+  without_lse(options);
+  options.states = states_of(StateAccess::data(into.state));
+  options.first_key = progress.next();
+  options.begins = !progress.begun();
+  problem.keys = end;
+  core::run(problem, options);
+  progress.take(end, problem.queries);
+  of_state = settings;
+  return Status::ok;
+}
+
+template <class AnyState>
+Status merge_states(AnyState& state, const AnyState& later, int heads, int value_dim) {
+  Progress& progress = StateAccess::progress(state);
+  if (!progress.can_merge(StateAccess::progress(later))) return Status::bad_state;
+  if (!same_settings(StateAccess::settings(state), StateAccess::settings(later))) return Status::other_options;
+  core::merge(StateAccess::data(state)[0][0], StateAccess::data(later)[0][0], progress.queries() * heads, value_dim);
+  progress.merge(StateAccess::progress(later));
+  return Status::ok;
+}
+
+}  // namespace detail
+}  // namespace attend
