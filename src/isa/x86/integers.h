@@ -7,7 +7,7 @@
 #ifndef ATTEND_ISA_X86_INTEGERS_H
 #define ATTEND_ISA_X86_INTEGERS_H
 
-#include "../../numerics/opaque.h"
+#include "../../numerics/bits.h"
 #include "../integer_tile.h"
 #include "../scalar/integers.h"
 #include "integer_vectors.h"
