@@ -13,6 +13,11 @@ done
 nothing_in "$(ls tests/*/test_*.cpp | grep -vE "^tests/($(sed -n 's/^TEST_ROOMS ?= //p' Makefile | tr ' ' '|'))/")" \
   "every room of tests is one of TEST_ROOMS"
 
+# The condition of an instruction set's source is defined where all are; otherwise it would compile to nothing anywhere.
+conditions=$(sed -nE 's/^#(if|elif) !?(ATTEND_[A-Z0-9_]+).*/\2/p' src/isa/*.cpp | sort -u)
+nothing_in "$(for condition in $conditions; do grep -qE "define $condition\b" src/isa/list.h include/attend/core/config.h || echo "$condition"; done)" \
+  "conditions of instruction sets are defined in isa/list.h or core/config.h"
+
 # An include that goes up is found.
 printf '#include "../attention/rows.h"\n#include "../isa/avx2/operations.h"\n' >"$build/src/kernel/up.h"
 found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)
