@@ -11,7 +11,7 @@
 
 #include "../support/tested.h"
 
-#include "../../src/isa/avx2/on.h"
+#include "../../src/isa/x86/on.h"
 
 #include "../../src/isa/avx2/operations.h"
 #include "format_kernels.h"

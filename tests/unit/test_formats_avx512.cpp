@@ -11,7 +11,8 @@
 
 #include "../support/tested.h"
 
-#include "../../src/isa/avx512/on.h"
+#define ATTEND_AVX512
+#include "../../src/isa/x86/on.h"
 
 #include "../../src/isa/avx512/operations.h"
 #include "format_kernels.h"

@@ -63,25 +63,6 @@ struct IntegerNeonProducts {
     }
   }
 
-  template <int rows>
-  static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
-    const int groups = (head_dim + 3) / 4;
-    for (int half = 0; half < integer_chunk; half += 16, keys += groups * 64) {
-      int32x4_t sums[rows][4];
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) sums[r][i] = vdupq_n_s32(0);
-      }
-      add<rows>(query, keys, groups, sums);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) store(scores[r] + half + 4 * i, sums[r][i]);
-      }
-    }
-  }
-
   static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
     for (int k = 0; k < integer_chunk; k += 4) {
       int32x4_t sums[4];
@@ -130,7 +111,7 @@ struct IntegerNeonProducts {
     }
   }
 
- private:
+ protected:
   static constexpr int block_bytes = 16 * integer_chunk * 2;  // half of it is not used
 
   // Both parts of a row's weights, behind the weights.

@@ -47,6 +47,15 @@ ATTEND_ALWAYS_INLINE void load_four_keys(const int8_t* keys, ptrdiff_t stride, i
   }
 }
 
+template <int rows>
+ATTEND_ALWAYS_INLINE void clear(int32x4_t (&sums)[rows][4]) {
+  ATTEND_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) sums[r][i] = vdupq_n_s32(0);
+  }
+}
+
 // Lane i is the sum over the lanes of the i-th vector.
 ATTEND_ALWAYS_INLINE int32x4_t sums_of_lanes(const int32x4_t (&a)[4]) {
 #if defined(__aarch64__)

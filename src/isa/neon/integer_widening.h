@@ -58,20 +58,6 @@ struct IntegerNeonProducts {
     }
   }
 
-  template <int rows>
-  static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
-    const int padded = (head_dim + 3) / 4 * 4;
-    for (int half = 0; half < integer_chunk; half += 16, keys += padded * 16) {
-      int32x4_t sums[rows][4];
-      add<rows>(reinterpret_cast<const void* const*>(query), keys, padded, sums);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) store(scores[r] + half + 4 * i, sums[r][i]);
-      }
-    }
-  }
-
   static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim, int32_t* scores) {
     for (int k = 0; k < integer_chunk; k += 4) {
       int32x4_t sums[4];
@@ -96,31 +82,27 @@ struct IntegerNeonProducts {
   template <int rows>
   static void values(int32_t (*weights)[integer_chunk], const int16_t* packed, int width, const RowMerges& merges,
                      int32_t* sums) {
-    const void* row[rows];
+    const int32_t* row[rows];
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) row[r] = weights[r];
     const int8_t* values = reinterpret_cast<const int8_t*>(packed);
     for (int c = 0; c < width; c += 16, values += 16 * integer_chunk) {
       int32x4_t added[rows][4];
-      add<rows>(row, values, integer_chunk, added);
+      clear(added);
+      add<rows>(row, values, integer_chunk / 4, added);
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) merge_columns(added[r], merges[r], sums + r * ptrdiff_t(width) + c, width - c);
     }
   }
 
- private:
-  // sums[r][column] = sum over i < count of a[r][i] * b[i][column], of 16 columns; a has 16 bits, count is a multiple of 4.
-  template <int rows>
-  static ATTEND_ALWAYS_INLINE void add(const void* const* a, const int8_t* b, int count, int32x4_t (&sums)[rows][4]) {
-    ATTEND_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      ATTEND_UNROLL
-      for (int i = 0; i < 4; ++i) sums[r][i] = vdupq_n_s32(0);
-    }
-    for (int i = 0; i < count; i += 4, b += 64) {
+ protected:
+  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i][column], of 16 columns; a has 16 bits.
+  template <int rows, class Pointer>
+  static ATTEND_ALWAYS_INLINE void add(const Pointer* a, const int8_t* b, int groups, int32x4_t (&sums)[rows][4]) {
+    for (int i = 0; i < 4 * groups; i += 4, b += 64) {
       int16x4_t numbers[rows];
       ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) numbers[r] = load<int16x4_t>(static_cast<const char*>(a[r]) + 2 * i);
+      for (int r = 0; r < rows; ++r) numbers[r] = load<int16x4_t>(reinterpret_cast<const char*>(a[r]) + 2 * i);
       add_step<rows, 0>(numbers, b, sums);
       add_step<rows, 1>(numbers, b + 16, sums);
       add_step<rows, 2>(numbers, b + 32, sums);

@@ -35,6 +35,21 @@ struct IntegerNeon : IntegerNeonProducts {
 
   static constexpr bool packs = true;
 
+  template <int rows>
+  static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
+    const int groups = (head_dim + 3) / 4;
+    for (int half = 0; half < integer_chunk; half += 16, keys += groups * 64) {
+      int32x4_t sums[rows][4];
+      clear(sums);
+      add<rows>(query, keys, groups, sums);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) store(scores[r] + half + 4 * i, sums[r][i]);
+      }
+    }
+  }
+
   static int32_t largest(const int32_t* scores) {
     int32x4_t maximum = load<int32x4_t>(scores);
     ATTEND_UNROLL

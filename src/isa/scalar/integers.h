@@ -39,7 +39,8 @@ inline void add_two_products(const int8_t* first, const int8_t* second, const in
 }
 
 // sums[r] += weights[2 k + r] * values[k * stride] over `keys` keys, a multiple of 4 above 0.
-ATTEND_ALWAYS_INLINE void add_two_weighted(const void* weights, const int8_t* values, ptrdiff_t stride, int keys, int32_t* sums) {
+ATTEND_ALWAYS_INLINE void add_two_weighted(const void* weights, const int8_t* values, ptrdiff_t stride, int keys,
+                                           int32_t* sums) {
   const char *at = static_cast<const char*>(weights), *const end = at + 4 * keys;
   int offset = 0, v = sums[0], w = sums[1];
 #define ATTEND_STEP(first, second)                                    \

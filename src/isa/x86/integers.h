@@ -97,17 +97,9 @@ struct IntegerX86 {
     const __m256 first = _mm256_castsi256_ps(load(states)), second = _mm256_castsi256_ps(load(states + 4));
     const __m256i old_exponent = in_order(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88)));
     const __m256i old_denominator = in_order(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd)));
-    const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
-    const __m256i common = _mm256_max_epi32(old_exponent, exponent);
+    const __m256i common = _mm256_max_epi32(old_exponent, load(weights.exponent));
     const __m256i old = _mm256_min_epi32(_mm256_sub_epi32(common, old_exponent), _mm256_set1_epi32(31));
-    const __m256i added = _mm256_min_epi32(_mm256_sub_epi32(common, exponent), _mm256_set1_epi32(30 - 8));
-    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
-    const __m256i denominator = _mm256_add_epi32(_mm256_srlv_epi32(old_denominator, old),
-                                                 _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added));
-    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
-    store(to.total, old);
-    store(to.chunk, chunk);
-    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
+    const __m256i denominator = _mm256_add_epi32(_mm256_srlv_epi32(old_denominator, old), merge_sums(weights, common, old, to));
     const __m256i low = _mm256_unpacklo_epi32(common, denominator), high = _mm256_unpackhi_epi32(common, denominator);
     store(states, _mm256_permute2x128_si256(low, high, 0x20));
     store(states + 4, _mm256_permute2x128_si256(low, high, 0x31));
@@ -115,7 +107,7 @@ struct IntegerX86 {
 
   // merge_inlined<8> of eight chunks of one row, one after the other.
   static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {
-    const __m256i exponent = load(weights.exponent), one = _mm256_set1_epi32(1);
+    const __m256i exponent = load(weights.exponent);
     const __m256i lowest = _mm256_set1_epi32(state.exponent);
     // The largest exponent up to each chunk: after neighbours, pairs and fours are compared.
     __m256i common = _mm256_max_epi32(exponent, lowest);
@@ -123,14 +115,8 @@ struct IntegerX86 {
     common = _mm256_max_epi32(common, before<2>(common, lowest));
     common = _mm256_max_epi32(common, before<4>(common, lowest));
     const __m256i old = _mm256_min_epi32(_mm256_sub_epi32(common, before<1>(common, lowest)), _mm256_set1_epi32(31));
-    const __m256i added = _mm256_min_epi32(_mm256_sub_epi32(common, exponent), _mm256_set1_epi32(30 - 8));
-    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
-    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
-    store(to.total, old);
-    store(to.chunk, chunk);
-    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
     alignas(32) uint32_t sums[8];
-    store(sums, _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added));
+    store(sums, merge_sums(weights, common, old, to));
     uint32_t denominator = state.denominator;
     ATTEND_UNROLL
     for (int i = 0; i < 8; ++i) denominator = (denominator >> to.total[i]) + sums[i];
@@ -192,6 +178,19 @@ struct IntegerX86 {
   static ATTEND_ALWAYS_INLINE void store(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 
   static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
+
+  // The shifts of sums to common exponents: of those before by `old`, of the weights' as the result is.
+  static ATTEND_ALWAYS_INLINE __m256i merge_sums(const RowWeights& weights, __m256i common, __m256i old, RowMerges& to) {
+    const __m256i one = _mm256_set1_epi32(1), distance = _mm256_sub_epi32(common, load(weights.exponent));
+    const __m256i added = _mm256_min_epi32(distance, _mm256_set1_epi32(30 - 8));
+    const __m256i half = _mm256_srli_epi32(_mm256_sllv_epi32(one, added), 1);
+    const __m256i sums = _mm256_srlv_epi32(_mm256_add_epi32(load(weights.sum), half), added);
+    const __m256i chunk = _mm256_add_epi32(added, _mm256_set1_epi32(8));
+    store(to.total, old);
+    store(to.chunk, chunk);
+    store(to.half, _mm256_srli_epi32(_mm256_sllv_epi32(one, chunk), 1));
+    return sums;
+  }
 
   // Each lane becomes that of `lanes` before, the first ones those of `first`.
   template <int lanes>
