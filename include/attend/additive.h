@@ -82,15 +82,15 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   problem.scratch = work.data;
   problem.query = {&zero, 0, 0};  // the only number of every query and key
   problem.key = {&zero, 0, 0};
-  problem.value = {first_float(values), width, width};
-  problem.output = {first_float(context), width, width};
+  problem.value = {first_number(values), width, width};
+  problem.output = {first_number(context), width, width};
   problem.keys = key_count;
   const Status status = prepare(call, options, false, false);
   if (status != Status::ok) return status;
   float* const scores = work.data + Memory::scores;
   for (int t = 0; t < problem.queries; ++t) {
-    core::additive_scores({v, int(hidden), work.data + Memory::sums}, first_float(queries) + ptrdiff_t(t) * int(hidden),
-                          {first_float(keys), int(hidden), 0}, problem.keys, scores + ptrdiff_t(t) * key_count);
+    core::additive_scores({v, int(hidden), work.data + Memory::sums}, first_number(queries) + ptrdiff_t(t) * int(hidden),
+                          {first_number(keys), int(hidden), 0}, problem.keys, scores + ptrdiff_t(t) * key_count);
   }
   call.options.bias = {scores, 0, key_count, 0, key_count};
   core::run(problem, call.options);

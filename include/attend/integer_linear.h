@@ -10,20 +10,12 @@
 #pragma once
 
 #include "core/linear.h"
+#include "detail/float_arrays.h"
 #include "detail/integer_arrays.h"
 #include "detail/workspaces.h"
 
 namespace attend {
 
-// vector[token][i]: numbers of tokens side by side.
-template <int tokens, int size, class Number = int8_t>
-struct IntegerVectors {
-  static_assert(tokens >= 1 && size >= 1, "attend: vectors of integers have at least 1 token and 1 number");
-  Number data[size_t(tokens)][size_t(size)];
-
-  constexpr auto& operator[](int token) { return data[token]; }
-  constexpr const auto& operator[](int token) const { return data[token]; }
-};
 template <int tokens, int size>
 using Int16Vectors = IntegerVectors<tokens, size, int16_t>;
 
@@ -85,41 +77,6 @@ class ProjectionScales {
 };
 
 namespace detail {
-
-// Numbers of tokens that lie side by side; none of any other type.
-template <class Type, int token_count, int numbers>
-struct IntegerExtents {
-  using Number = Type;
-  static constexpr int tokens = token_count, size = numbers;
-};
-template <int tokens, int heads, int width, class Number>
-constexpr IntegerExtents<Number, tokens, heads * width> integer_extents(const Rows<tokens, heads, width, Number>*) {
-  return {};
-}
-template <int tokens, int size, class Number>
-constexpr IntegerExtents<Number, tokens, size> integer_extents(const IntegerVectors<tokens, size, Number>*) {
-  return {};
-}
-constexpr IntegerExtents<void, 0, 0> integer_extents(const void*) { return {}; }
-template <class Array>
-using IntegersOf = decltype(integer_extents(null_of<Array>()));
-
-template <int tokens, int heads, int width, class Number>
-auto* first_number(Rows<tokens, heads, width, Number>& rows) {
-  return rows.data[0][0];
-}
-template <int tokens, int heads, int width, class Number>
-auto* first_number(const Rows<tokens, heads, width, Number>& rows) {
-  return rows.data[0][0];
-}
-template <int tokens, int size, class Number>
-auto* first_number(IntegerVectors<tokens, size, Number>& vectors) {
-  return vectors.data[0];
-}
-template <int tokens, int size, class Number>
-auto* first_number(const IntegerVectors<tokens, size, Number>& vectors) {
-  return vectors.data[0];
-}
 
 template <int output_count, int input_count>
 struct IntegerWeightExtents {

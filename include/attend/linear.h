@@ -132,7 +132,7 @@ void run_projection(const Input& input, const Projection<WeightArray, OutputArra
                 "attend: the input and the output of project have the same number of tokens");
   if constexpr (is_written) {
     run_linear_part_of<Is, InputVectors::tokens>(
-        linear_of(to.weights, to.bias, first_float(input), InputVectors::tokens, first_float(to.output), work), part);
+        linear_of(to.weights, to.bias, first_number(input), InputVectors::tokens, first_number(to.output), work), part);
   }
 }
 
@@ -208,10 +208,10 @@ constexpr bool begin_with_output(const First*, const Others*...) {
 template <class Input, class WeightArray, class Second, class... More>
 Status project_one(const Input& input, const WeightArray& weights, Second& second, More&&... more) {
   if constexpr (begin_with_output(null_of<More>()...)) {
-    static_assert(FloatArray<Second>::dimensions == 1, "attend: the bias of a projection is a float[outputs]");
+    static_assert(ArrayOf<Second>::dimensions == 1, "attend: the bias of a projection is a float[outputs]");
     return project_biased(input, weights, second, more...);
   } else {
-    constexpr bool is_bias = FloatArray<Second>::dimensions == 1 && Same<Second, const Second>::value;
+    constexpr bool is_bias = ArrayOf<Second>::dimensions == 1 && Same<Second, const Second>::value;
     static_assert(!is_bias, "attend: project takes an output after the bias");
     if constexpr (!is_bias) return project_all(input, into(weights, second), more...);
     return Status::ok;

@@ -40,7 +40,7 @@ constexpr auto multi_head(Q&& query_weights, K&& key_weights, V&& value_weights,
 template <class WeightArray, class Bias>
 constexpr auto biased(WeightArray&& weights, Bias&& bias) {
   using Array = typename detail::Bare<WeightArray>::Name;
-  using Numbers = detail::FloatArray<typename detail::Bare<Bias>::Name>;
+  using Numbers = detail::ArrayOf<typename detail::Bare<Bias>::Name>;
   static_assert(detail::is_named<WeightArray>,
                 "attend: a layer refers to its weights: they must have a name and outlive it, so not be what pack() returns");
   static_assert(detail::is_named<Bias> && detail::is_row<Bias> && Numbers::count == size_t(detail::WeightsOf<Array>::outputs),
@@ -80,7 +80,7 @@ Status attend_to_cache(const X& x, const Layer& layer, Cache& cache, Y& y, Work&
   if (status != Status::ok) return status;
   return run_layer<Memory, tokens>(layer, AppendedCache<Cache, Memory::block>{cache}, CacheAccess::rows(cache),
                                    position + options.query_length.or_else(tokens),
-                                   {first_float(x), first_float(y), work.data, position}, options);
+                                   {first_number(x), first_number(y), work.data, position}, options);
 }
 
 template <class X, class Layer, class Y, class Work, class... More>
@@ -101,7 +101,7 @@ Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const 
   const KeptArrays kept = {{at + Memory::keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                            {at + Memory::values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}};
   return run_layer<Memory, tokens>(layer, kept, ArrayRows<Shape>(at + Memory::keys, at + Memory::values),
-                                   options.query_length.or_else(tokens), {first_float(x), first_float(y), at, 0}, options);
+                                   options.query_length.or_else(tokens), {first_number(x), first_number(y), at, 0}, options);
 }
 
 }  // namespace detail
@@ -154,7 +154,7 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
   if (status != Status::ok) return status;
   const LayerCall<Layer, typename Memory::Places, AppendedCache<Cache, Memory::block>> call = {
       {}, layer, {cache}, {nullptr, nullptr, work.data, cache.length()}};
-  call.store(first_float(memory), count);
+  call.store(first_number(memory), count);
   return Status::ok;
 }
 
@@ -188,7 +188,7 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
   using Memory = CacheLayerPlan<Shape, tokens, Cache, Work, decltype(options)>;
   return run_layer<Memory, tokens>(layer, FullCache{}, CacheAccess::rows(cache), cache.length(),
-                                   {first_float(x), first_float(y), work.data, position}, of_attention);
+                                   {first_number(x), first_number(y), work.data, position}, of_attention);
 }
 
 // The most stack that the calls of a layer take, in bytes, as GCC compiles them with -Os or -O2: over a KvCache of floats or

@@ -24,7 +24,7 @@ namespace detail {
 // The tokens and heads of an array to turn.
 template <class X, int rotary_dim>
 struct RotatedArray {
-  using Array = FloatArray<X>;
+  using Array = ArrayOf<X>;
   static constexpr int head_dim = int(Array::last);
   static constexpr int heads = int(Array::before_last);
   static constexpr int tokens = int(Array::count / (Array::last * Array::before_last));

@@ -22,19 +22,19 @@ namespace detail {
 // The rows of an array that have a weight or bias of a type: as wide as that; without any, those of the last extent.
 template <class X, class Weight, class Bias, class Y>
 struct NormalisedRows {
-  using From = FloatArray<X>;
-  using To = FloatArray<Y>;
+  using From = ArrayOf<X>;
+  using To = ArrayOf<Y>;
   static_assert(are_floats<X, Y>,
                 "attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and "
                 "Output");
   static_assert(are_as_many<X, Y>, "attend: the input and the result of a normalisation must have as many floats");
   static constexpr bool is_row(bool is_floats, int dimensions) { return is_floats && dimensions == 1; }
-  static constexpr bool has_weight = is_row(FloatArray<Weight>::is_floats, FloatArray<Weight>::dimensions);
-  static constexpr bool has_bias = is_row(FloatArray<Bias>::is_floats, FloatArray<Bias>::dimensions);
+  static constexpr bool has_weight = is_row(ArrayOf<Weight>::is_floats, ArrayOf<Weight>::dimensions);
+  static constexpr bool has_bias = is_row(ArrayOf<Bias>::is_floats, ArrayOf<Bias>::dimensions);
   static_assert(has_weight || Same<Weight, None>::value, "attend: a weight is a float[width], or attend::none");
   static_assert(has_bias || Same<Bias, None>::value, "attend: a bias is a float[width], or attend::none");
-  static constexpr size_t width = has_weight ? FloatArray<Weight>::count : has_bias ? FloatArray<Bias>::count : From::last;
-  static constexpr bool same_width = !has_weight || !has_bias || FloatArray<Bias>::count == width;
+  static constexpr size_t width = has_weight ? ArrayOf<Weight>::count : has_bias ? ArrayOf<Bias>::count : From::last;
+  static constexpr bool same_width = !has_weight || !has_bias || ArrayOf<Bias>::count == width;
   static_assert(same_width, "attend: weight and bias of a normalisation must have as many numbers as each other");
   static_assert(!are_floats<X, Y> || !are_as_many<X, Y> || !same_width || (From::has_rows_of(width) && To::has_rows_of(width)),
                 "attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last "
@@ -76,7 +76,7 @@ void add(const From& from, To& to, float factor = 1.0f) {
   static_assert(detail::are_floats<From, To>,
                 "attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(detail::are_as_many<From, To>, "attend: the arrays of add must have as many floats as each other");
-  constexpr size_t count = detail::FloatArray<To>::count;
+  constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
   core::add(detail::first_of(from), factor, int(count), detail::first_of(to));
 }
@@ -92,7 +92,7 @@ void activate(const From& from, To& to) {
   static_assert(detail::are_floats<From, To>,
                 "attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(detail::are_as_many<To, From>, "attend: the arrays of activate must have as many floats as each other");
-  constexpr size_t count = detail::FloatArray<To>::count;
+  constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
   core::activate<activation>(detail::first_of(from), nullptr, int(count), detail::first_of(to));
 }
@@ -109,7 +109,7 @@ void activate(const Gate& gate, const Up& up, To& to) {
   static_assert(detail::are_floats<Gate, Up, To>,
                 "attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
   static_assert(detail::are_as_many<To, Gate, Up>, "attend: the arrays of activate must have as many floats as each other");
-  constexpr size_t count = detail::FloatArray<To>::count;
+  constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
   core::activate<activation>(detail::first_of(gate), detail::first_of(up), int(count), detail::first_of(to));
 }

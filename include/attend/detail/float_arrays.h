@@ -1,4 +1,5 @@
-// The arrays that functions take: C arrays of floats of any number of extents, Vectors, and Query, Key, Value and Output.
+// The arrays that functions take: C arrays of floats of any number of extents, Vectors, and Query, Key, Value and Output; and
+// those of integers.
 #pragma once
 
 #include <stddef.h>
@@ -12,6 +13,16 @@ template <int tokens, int size>
 struct Vectors {
   static_assert(tokens >= 1 && size >= 1, "attend: Vectors have at least 1 token and 1 number");
   float data[size_t(tokens)][size_t(size)];
+
+  constexpr auto& operator[](int token) { return data[token]; }
+  constexpr const auto& operator[](int token) const { return data[token]; }
+};
+
+// The same of integers.
+template <int tokens, int size, class Number = int8_t>
+struct IntegerVectors {
+  static_assert(tokens >= 1 && size >= 1, "attend: vectors of integers have at least 1 token and 1 number");
+  Number data[size_t(tokens)][size_t(size)];
 
   constexpr auto& operator[](int token) { return data[token]; }
   constexpr const auto& operator[](int token) const { return data[token]; }
@@ -47,55 +58,50 @@ struct Holds {
 // The array that an argument is or, as Query, Key, Value and Output do, holds.
 template <class Type>
 Holds<Type> array_of(const Type*, const void*);
-template <class Type, int tokens, int heads, int width>
-Holds<float[size_t(tokens)][size_t(heads)][size_t(width)]> array_of(const Type*, const Rows<tokens, heads, width>*);
+template <class Type, int tokens, int heads, int width, class Number>
+Holds<Number[size_t(tokens)][size_t(heads)][size_t(width)]> array_of(const Type*, const Rows<tokens, heads, width, Number>*);
 template <class Type, int tokens, int size>
 Holds<float[size_t(tokens)][size_t(size)]> array_of(const Type*, const Vectors<tokens, size>*);
+template <class Type, int tokens, int size, class Number>
+Holds<Number[size_t(tokens)][size_t(size)]> array_of(const Type*, const IntegerVectors<tokens, size, Number>*);
 
 template <class Type>
-struct FloatArray : ArrayExtents<typename decltype(array_of(static_cast<Type*>(nullptr), static_cast<Type*>(nullptr)))::Array> {
+struct ArrayOf : ArrayExtents<typename decltype(array_of(static_cast<Type*>(nullptr), static_cast<Type*>(nullptr)))::Array> {
   using Base = ArrayExtents<typename decltype(array_of(static_cast<Type*>(nullptr), static_cast<Type*>(nullptr)))::Array>;
   static constexpr bool is_floats = Base::dimensions > 0 && Same<const typename Base::Element, const float>::value;
 };
 
-// The first float of an array.
-inline float* first_float(float& first) { return &first; }
-inline const float* first_float(const float& first) { return &first; }
-template <class Type, size_t extent>
-auto* first_float(Type (&array)[extent]) {
-  return first_float(array[0]);
-}
-template <int tokens, int heads, int width>
-float* first_float(Rows<tokens, heads, width>& rows) {
-  return rows.data[0][0];
-}
-template <int tokens, int heads, int width>
-const float* first_float(const Rows<tokens, heads, width>& rows) {
-  return rows.data[0][0];
-}
-template <int tokens, int size>
-float* first_float(Vectors<tokens, size>& vectors) {
-  return vectors.data[0];
-}
-template <int tokens, int size>
-const float* first_float(const Vectors<tokens, size>& vectors) {
-  return vectors.data[0];
+// The first number of an array, or of one that holds one.
+template <class Type>
+constexpr auto* first_number(Type& array) {
+  if constexpr (__is_class(Type)) {
+    return first_number(array.data);
+  } else if constexpr (ArrayExtents<Type>::dimensions > 0) {
+    return first_number(array[0]);
+  } else {
+    return &array;
+  }
 }
 
 // An array as numbers of tokens: those of its first extent, or one token where there is one extent. No tokens for any other
 // type.
-template <class Type>
+template <class Type, bool are_numbers = ArrayOf<Type>::is_floats>
 struct VectorsOf {
-  using Array = FloatArray<Type>;
-  static constexpr int tokens = !Array::is_floats ? 0 : Array::dimensions == 1 ? 1 : int(Array::first);
+  using Array = ArrayOf<Type>;
+  using Number = typename Array::Element;
+  static constexpr int tokens = !are_numbers ? 0 : Array::dimensions == 1 ? 1 : int(Array::first);
   static constexpr int size = tokens == 0 ? 0 : int(Array::count / (Array::dimensions == 1 ? 1 : Array::first));
 };
+
+// The same of IntegerVectors, and of the arrays of integer attention.
+template <class Type>
+using IntegersOf = VectorsOf<Type, __is_class(Type) && ArrayOf<Type>::dimensions != 0>;
 
 // The same of any argument; null where it is no array of floats.
 template <class Array>
 auto* first_of(Array& array) {
-  if constexpr (FloatArray<Array>::is_floats) {
-    return first_float(array);
+  if constexpr (ArrayOf<Array>::is_floats) {
+    return first_number(array);
   } else {
     return static_cast<float*>(nullptr);
   }
@@ -103,16 +109,15 @@ auto* first_of(Array& array) {
 
 // Whether an argument is a float[].
 template <class Array>
-constexpr bool is_row =
-    FloatArray<typename Bare<Array>::Name>::is_floats&& FloatArray<typename Bare<Array>::Name>::dimensions == 1;
+constexpr bool is_row = ArrayOf<typename Bare<Array>::Name>::is_floats&& ArrayOf<typename Bare<Array>::Name>::dimensions == 1;
 
 // Whether all are arrays of floats.
 template <class... Arrays>
-constexpr bool are_floats = (FloatArray<Arrays>::is_floats && ...);
+constexpr bool are_floats = (ArrayOf<Arrays>::is_floats && ...);
 
 // Whether all have as many floats; of what is no array of floats that is not asked.
 template <class First, class... Others>
-constexpr bool are_as_many = !are_floats<First, Others...> || ((FloatArray<First>::count == FloatArray<Others>::count) && ...);
+constexpr bool are_as_many = !are_floats<First, Others...> || ((ArrayOf<First>::count == ArrayOf<Others>::count) && ...);
 
 // The argument in place of an array that is left out.
 struct None {};

@@ -41,9 +41,9 @@ struct HeadNormStep {
   }
   template <class Token>
   void normalise(Token& token, const float* weight) const {
-    static_assert(FloatArray<Token>::last == size_t(head_dim), "attend: the weights of head_norm are float[head_dim]");
-    float* const first = first_float(token);
-    core::rms_norm({first, head_dim, first, head_dim, weight, nullptr, int(FloatArray<Token>::before_last), head_dim, epsilon});
+    static_assert(ArrayOf<Token>::last == size_t(head_dim), "attend: the weights of head_norm are float[head_dim]");
+    float* const first = first_number(token);
+    core::rms_norm({first, head_dim, first, head_dim, weight, nullptr, int(ArrayOf<Token>::before_last), head_dim, epsilon});
   }
   const float* query_weight;
   const float* key_weight;
@@ -67,9 +67,9 @@ constexpr auto rotated(Angles&& angles) {
 template <class QueryWeight, class KeyWeight>
 constexpr auto head_norm(QueryWeight&& query_weight, KeyWeight&& key_weight, float epsilon = 1e-5f) {
   using namespace detail;
-  using Width = FloatArray<typename Bare<QueryWeight>::Name>;
+  using Width = ArrayOf<typename Bare<QueryWeight>::Name>;
   constexpr bool are_rows = is_named<QueryWeight> && is_named<KeyWeight> && is_row<QueryWeight> && is_row<KeyWeight> &&
-                            FloatArray<typename Bare<KeyWeight>::Name>::count == Width::count;
+                            ArrayOf<typename Bare<KeyWeight>::Name>::count == Width::count;
   static_assert(are_rows, "attend: head_norm takes two float[head_dim] with a name: a layer refers to them");
   const float *query = nullptr, *key = nullptr;
   if constexpr (are_rows) query = query_weight, key = key_weight;
