@@ -13,11 +13,7 @@ template <class Isa, class Call>
 ATTEND_ALWAYS_INLINE void for_each_vector(int count, Call call) {
   int k = 0;
   for (; count - k >= Isa::lanes; k += Isa::lanes) call(k, Isa::lanes);
-  if constexpr (Isa::lanes > 1) {
-    const int left = count - k;
-    if (left >= Isa::lanes) __builtin_unreachable();  // which GCC forgets
-    if (left > 0) call(k, left);
-  }
+  if (k < count) call(k, count - k);
 }
 template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec load_some(const float* from, int count) {

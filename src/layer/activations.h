@@ -71,9 +71,10 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec activated(typename Isa::Vec x) {
 
 template <class Isa, Activation activation>
 ATTEND_ALWAYS_INLINE void activate_row(const float* from, const float* by, int count, float* to) {
-  map_row<Isa>(from, count, to, [&](typename Isa::Vec x, int i, int lanes) ATTEND_INLINE_LAMBDA {
-    const typename Isa::Vec y = activated<Isa, activation>(x);
-    return by == nullptr ? y : Isa::mul(y, load_some<Isa>(by + i, lanes));
+  for_each_vector<Isa>(count, [&](int i, int lanes) ATTEND_INLINE_LAMBDA {
+    typename Isa::Vec y = activated<Isa, activation>(load_some<Isa>(from + i, lanes));
+    if (by != nullptr) y = Isa::mul(y, load_some<Isa>(by + i, lanes));
+    store_some<Isa>(to + i, y, lanes);
   });
 }
 

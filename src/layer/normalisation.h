@@ -45,31 +45,37 @@ ATTEND_ALWAYS_INLINE float sum_of_row(const float* row, int width, float padding
   return add_lanes<Isa>(lane_sums);
 }
 
-template <class Isa, bool layer>
-void normalise_row(const core::Normalisation& n, const float* from, float* to, float reciprocal_width) {
+template <class Isa>
+void rms_norm_row(const core::Normalisation& n, const float* from, float* to, float reciprocal_width) {
   using Vec = typename Isa::Vec;
-  float mean = 0.0f;
-  if constexpr (layer) {
-    const float sum =
-        sum_of_row<Isa>(from, n.width, 0.0f, [&](Vec all, Vec x) ATTEND_INLINE_LAMBDA { return Isa::add(all, x); });
-    // Through a multiply-add, because what is subtracted later must not be a product that a compiler could contract.
-    mean = FloatArithmetic::fma(sum, reciprocal_width, 0.0f);
-  }
+  const float squares =
+      sum_of_row<Isa>(from, n.width, 0.0f, [&](Vec sum, Vec x) ATTEND_INLINE_LAMBDA { return Isa::fma(x, x, sum); });
+  const Vec root = Isa::broadcast(reciprocal_root(FloatArithmetic::fma(squares, reciprocal_width, n.epsilon)));
+  map_row<Isa>(from, n.width, to, [&](Vec x, int i, int step_size) ATTEND_INLINE_LAMBDA {
+    const Vec y = Isa::mul(x, root);
+    return n.weight == nullptr ? y : Isa::mul(y, load_some<Isa>(n.weight + i, step_size));
+  });
+}
+
+template <class Isa>
+void layer_norm_row(const core::Normalisation& n, const float* from, float* to, float reciprocal_width) {
+  using Vec = typename Isa::Vec;
+  const float sum = sum_of_row<Isa>(from, n.width, 0.0f, [&](Vec all, Vec x) ATTEND_INLINE_LAMBDA { return Isa::add(all, x); });
+  // Through a multiply-add, because what is subtracted later must not be a product that a compiler could contract.
+  const float mean = FloatArithmetic::fma(sum, reciprocal_width, 0.0f);
   const Vec all_mean = Isa::broadcast(mean);
-  const auto centred = [&](Vec x) ATTEND_INLINE_LAMBDA { return layer ? Isa::sub(x, all_mean) : x; };
   const float squares = sum_of_row<Isa>(from, n.width, mean, [&](Vec all, Vec x) ATTEND_INLINE_LAMBDA {
-    const Vec difference = centred(x);
+    const Vec difference = Isa::sub(x, all_mean);
     return Isa::fma(difference, difference, all);
   });
   const Vec root = Isa::broadcast(reciprocal_root(FloatArithmetic::fma(squares, reciprocal_width, n.epsilon)));
-  const bool has_bias = layer && n.bias != nullptr;
-  map_row<Isa>(from, n.width, to, [&](Vec x, int i, int lanes) ATTEND_INLINE_LAMBDA {
-    const Vec difference = centred(x);
-    if (n.weight == nullptr && has_bias) return Isa::fma(difference, root, load_some<Isa>(n.bias + i, lanes));
+  map_row<Isa>(from, n.width, to, [&](Vec x, int i, int step_size) ATTEND_INLINE_LAMBDA {
+    const Vec difference = Isa::sub(x, all_mean);
+    if (n.weight == nullptr && n.bias != nullptr) return Isa::fma(difference, root, load_some<Isa>(n.bias + i, step_size));
     const Vec y = Isa::mul(difference, root);
     if (n.weight == nullptr) return y;
-    const Vec weight = load_some<Isa>(n.weight + i, lanes);
-    return has_bias ? Isa::fma(y, weight, load_some<Isa>(n.bias + i, lanes)) : Isa::mul(y, weight);
+    const Vec weight = load_some<Isa>(n.weight + i, step_size);
+    return n.bias == nullptr ? Isa::mul(y, weight) : Isa::fma(y, weight, load_some<Isa>(n.bias + i, step_size));
   });
 }
 
@@ -79,7 +85,11 @@ void normalise_rows(const core::Normalisation& n) {
   const float* from = n.from;
   float* to = n.to;
   for (int row = 0; row < n.rows; ++row, from += n.from_stride, to += n.to_stride) {
-    normalise_row<Isa, layer>(n, from, to, reciprocal_width);
+    if constexpr (layer) {
+      layer_norm_row<Isa>(n, from, to, reciprocal_width);
+    } else {
+      rms_norm_row<Isa>(n, from, to, reciprocal_width);
+    }
   }
 }
 
