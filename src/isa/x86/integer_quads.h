@@ -113,7 +113,7 @@ struct IntegerQuads : IntegerPairs<Operations> {
           for (int j = 0; j < 4; ++j) {
             const Vector key = Operations::load_some(rows.row(from, j), dims);
             four[j] = Operations::all(0);
-            Operations::add_quads(four[j], Operations::flip(key), numbers);
+            Operations::add_quads_of_tile(four[j], Operations::flip(key), numbers);
           }
           fours[i] = of_four<Sum>(four);
         }
