@@ -31,7 +31,7 @@ class Amalgamation:
                 yield line
             elif re.search(r'\bend\.h"', line):
                 kept = None
-            else:
+            elif not re.search(r'\bbegin\.h"', line):
                 kept.append(line)
 
     def put(self, path, lines, name=None):
@@ -41,9 +41,9 @@ class Amalgamation:
             depth += (line.startswith('#if') and not line.endswith('_H\n')) - line.startswith('#endif\n')
             include = re.match(r'#include "([^"]+)"', line)
             if include:
-                texts = self.put_file(str((self.root / path).parent.joinpath(include[1]).resolve().relative_to(self.root)), name)
-                front, rest = (front, rest + texts[0]) if depth > 0 else (front + texts[0], rest)  # or it depends on the condition, too
-                rest += texts[1]
+                ahead, here = self.put_file(str((self.root / path).parent.joinpath(include[1]).resolve().relative_to(self.root)), name)
+                # What depends on a condition stays where it is.
+                front, rest = (front, rest + ahead + here) if depth > 0 else (front + ahead, rest + here)
             elif line != ONCE:
                 rest += line
         return front, rest
@@ -64,16 +64,14 @@ class Amalgamation:
         return text if len(names) == len(self.passages) else f'#if {condition}\n{text}#endif\n'
 
     def second_half(self):
-        """What turns instructions on, before begin.h; then the rest of each passage. A first round finds the users of headers."""
+        """The passages, between begin.h and end.h. A first round finds the users of headers."""
         for last_round in (False, True):
-            placed, heads, rests = set(self.placed), '', ''
+            placed, text = set(self.placed), ''
             for name, path, lines in self.passages:
-                at = next(i for i, line in enumerate(lines) if 'begin.h"' in line)
-                heads += self.only([name], ''.join(self.put(path, lines[:at], name)))
-                front, rest = self.put(path, lines[at + 1:], name)
-                rests += front + self.only([name], rest)
+                front, rest = self.put(path, lines, name)
+                text += front + self.only([name], rest)
                 self.placed = self.placed if last_round else set(placed)
-        return ''.join([heads, *self.put_file('src/isa/begin.h'), rests, *self.put_file('src/isa/end.h')])
+        return ''.join([*self.put_file('src/isa/begin.h'), text, *self.put_file('src/isa/end.h')])
 
 
 def amalgamate(root, banner):

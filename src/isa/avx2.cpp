@@ -2,8 +2,8 @@
 #include "list.h"
 
 #if ATTEND_X86
-#define ATTEND_ISA avx2
 #include "x86/on.h"
+#define ATTEND_ISA avx2
 #include "begin.h"
 
 #include "avx2/integers.h"

@@ -3,8 +3,8 @@
 
 #if ATTEND_X86
 #define ATTEND_AVX512
-#define ATTEND_ISA avx512
 #include "x86/on.h"
+#define ATTEND_ISA avx512
 #include "begin.h"
 
 #include "avx512/operations.h"

@@ -4,8 +4,8 @@
 #if ATTEND_X86
 #define ATTEND_AVX512
 #define ATTEND_VNNI
-#define ATTEND_ISA avx512vnni
 #include "x86/on.h"
+#define ATTEND_ISA avx512vnni
 #include "begin.h"
 
 #include "avx512vnni/integers.h"

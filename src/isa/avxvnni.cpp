@@ -3,8 +3,8 @@
 
 #if ATTEND_X86
 #define ATTEND_VNNI
-#define ATTEND_ISA avxvnni
 #include "x86/on.h"
+#define ATTEND_ISA avxvnni
 #include "begin.h"
 
 #include "avxvnni/integers.h"

@@ -10,8 +10,13 @@ parts=${CHECKS+unit $CHECKS}
 parts=${parts:-packages vendoring unit install symbols consumers integers wrong_code windows examples c pages stack freestanding unsafe_math peers rooms}
 . tests/support/workers.sh
 
+# The stack at -O2 is rest.sh's, too.
 work_on() {
-  if [ "$1" = unit ]; then ATTEND_QUICK=${ATTEND_QUICK:-3} "$build/unit"; else sh "tests/checks/check_$1.sh" "$cxx" "$build"; fi
+  case $1 in
+    unit) ATTEND_QUICK=${ATTEND_QUICK:-3} "$build/unit" ;;
+    stack) LEVELS=-Os sh tests/checks/check_stack.sh "$cxx" "$build" ;;
+    *) sh "tests/checks/check_$1.sh" "$cxx" "$build" ;;
+  esac
 }
 
 rm -rf "$build/parts"

@@ -56,7 +56,7 @@ for copy in arduino/Attend/src cmsis-pack/src; do
 done
 alone() (cd "$build" && $cxx -std=c++17 "$@" -c attend.cpp -o one/attend.o)
 mkdir -p "$build/one"
-succeeds "attend.cpp compiles alone" alone -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wold-style-cast -Werror && {
+succeeds "attend.cpp compiles alone" alone -O0 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wold-style-cast -Werror && {
   objects=$build/one
   whole=$cxx
   cxx="$cxx -I$build/forward" # before the library's own headers
@@ -118,8 +118,8 @@ sketch() {
 }
 if needs arm-none-eabi-g++ "gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib" && needs qemu-system-arm qemu-system-arm; then
   python3 -m zipfile -e "$packages"/attend-*-arduino.zip "$build/unzipped"
-  # Each language level, and each kind of processor.
-  for build_of in cortex-m0plus/gnu++11 cortex-m0plus/gnu++14 cortex-m4/gnu++17; do
+  # The oldest and the newest language level, and each kind of processor; check_vendoring.sh compiles all sources with gnu++14.
+  for build_of in cortex-m0plus/gnu++11 cortex-m4/gnu++17; do
     target=${build_of%/*} standard=${build_of#*/}
     # shellcheck disable=SC2086
     succeeds "Arduino: src/ compiles for $target in $standard" one_source $target -std=$standard $arduino -Wall -Wextra -Werror || continue

@@ -2,6 +2,7 @@
 # The stack is bounded, and the headers say by how much: tests/checks/check_stack.sh CXX BUILD_DIR
 #
 # For boards, size.sh does the same and measures too. Only GCC writes down who calls whom and how large the stack frames are.
+# LEVELS= which levels of optimisation; both, unless it is given.
 cxx=$1
 build=$2/check_stack
 . tests/support/check.sh
@@ -65,7 +66,7 @@ bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
 # promise NAME FOLDER: a constant of the headers, in bytes.
 promise() { nm -S -t d "$2/size_main.o" | awk -v name="$1_stack" '$4 == name { print $2 + 0 }'; }
 
-for level in -Os -O2; do
+for level in ${LEVELS:--Os -O2}; do
   folder=$build/${level#-}
   succeeds "$level: every source compiles" library_at $level "$2" || continue
   # shellcheck disable=SC2086

@@ -16,7 +16,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles unit accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles unit stack accuracy contracted benchmarks old_processors"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS, but for
@@ -56,12 +56,13 @@ work_on() { # part
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
     contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
-    # The sanitizers look into the tests too, and see most where nothing is optimised.
+    # The sanitizers look into the tests too, and see most where nothing is optimised; but kernels take most of the time there.
     sanitized)
-      share=36 variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
+      share=36 variant sanitized "$clang" '' OPT=-O1 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
     unit) "$build/unit" ;; # every random test, whole
+    stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     # Their figures are for people.
     benchmarks)

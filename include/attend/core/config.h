@@ -182,7 +182,7 @@ inline constexpr size_t integer_option_stack_bytes = sizeof(void*) == 8 ? 1664 :
 inline constexpr size_t integer_stack_bytes = 3072;
 inline constexpr size_t integer_option_stack_bytes = 3072;
 #endif
-inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 320 : 224;
+inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 336 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
 inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) == 8 ? 832 : 512;
 
