@@ -175,11 +175,12 @@ $(BUILD)/unit: $(BUILD)/libattend.a $(TESTS)
 # surfaces compute little, and are compiled sooner without optimisation.
 DOCTEST := -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS -Wno-unknown-warning-option -Wno-c2y-extensions
 $(BUILD)/tests/c_api/%.o $(BUILD)/tests/api/%.o: TEST_OPT := -O0
-$(BUILD)/tests/%.o: tests/%.cpp | $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
+# What nearly all tests include is compiled once for each level of optimisation; compilers find it beside the header.
+TEST_HEADERS := $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
+$(BUILD)/tests/%.o: tests/%.cpp | $(TEST_HEADERS)
 	$(call compile,$(TEST_OPT) $(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h)
 
-# Compilers find it beside the header, for each level of optimisation.
-$(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
+$(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
 	@mkdir -p $(@D)
 	@cp $< $(basename $@)
 	@$(CXX) $(FLAGS) -$* $(DOCTEST) -x c++-header $(basename $@) -o $@
