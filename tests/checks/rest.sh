@@ -56,9 +56,9 @@ work_on() { # part
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
     contracted) variant contracted "$cxx" "$build" OPT=-O3 EXTRA="$contracted" ;;
-    # The sanitizers look into the tests too, and see most where nothing is optimised; but kernels take most of the time there.
+    # The sanitizers look into the tests too, and see most where nothing is optimised.
     sanitized)
-      share=36 variant sanitized "$clang" '' OPT=-O1 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
+      share=36 variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
     unit) "$build/unit" ;; # every random test, whole
