@@ -64,6 +64,13 @@ constexpr bool is_integer_cache() {
   return is_cache && is_quantisation;
 }
 
+template <class Cache, class Sizes>
+constexpr void check_ring_of_partials() {
+  static_assert(Same<typename CacheTraits<Cache>::Ring::Sizes, Sizes>::value,
+                "attend: over an attend::IntegerRingCache partials are attend::IntegerPartials<Shape, tokens, Sizes> with its "
+                "Sizes");
+}
+
 // Both kinds of accumulate. into: the state or a part of the keys.
 template <class Shape, int tokens, class Cache, class Work, class AnyQuantisation, class AnyOptions, class Into>
 [[gnu::always_inline]] inline Status accumulate_integers(const IntegerQuery<Shape, tokens>& query, const Cache& cache,
@@ -151,6 +158,7 @@ Status accumulate(const IntegerQuery<Shape, tokens>& query, const Cache& cache, 
                   Work& work, const AnyQuantisation& quantisation, const More&... more) {
   using namespace detail;
   static_assert(IntegerCallArguments<Shape, More...>::in_order);
+  check_ring_of_partials<Cache, Sizes>();
   const KeyPart<int32_t> key_part(partials, pick<Kind::part>(whole_part, more...));
   if (!is_part(key_part)) return Status::bad_part;
   return accumulate_integers(query, cache, work, quantisation, pick<Kind::options>(no_options, more...), key_part);
@@ -166,6 +174,7 @@ Status finish(const Cache& cache, IntegerPartials<Shape, tokens, Sizes>& partial
                 "attend: finish takes an attend::IntegerOutput or Int16Output of the partials' shape and tokens third");
   static_assert(IntegerCallArguments<Shape, More...>::in_order && CallArguments<Shape, More...>::only_options,
                 "attend: after its attend::Quantisation finish takes options only");
+  check_ring_of_partials<Cache, Sizes>();
   if constexpr (!is_integer_cache<Cache, Shape, AnyQuantisation>() || !Out::value) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {

@@ -7,7 +7,7 @@ namespace attend {
 
 enum class Status {
   ok,
-  bad_query_length,  // not within 0 … query tokens of the array; over a cache, more than it holds
+  bad_query_length,  // not within 0 … query tokens of the array; as the last tokens of a cache, more than it holds
   bad_key_length,    // not within 0 … key tokens of the array or the cache
   empty_cache,       // nothing was appended to the cache, and key_length is not 0
   bad_scale,         // NaN or infinite

@@ -3,7 +3,6 @@
 #define ATTEND_ATTENTION_INTEGER_KEYS_H
 
 #include "../../include/attend/core/integer.h"
-#include "../../include/attend/core/integer.h"
 #include "../kernel/pack.h"
 #include "../numerics/arithmetic.h"
 #include "../numerics/integer_softmax.h"

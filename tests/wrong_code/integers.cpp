@@ -60,6 +60,14 @@ void call(attend::IntegerVectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights
 void call(attend::IntegerVectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::IntegerVectors<2, 4>& y) {
   attend::project(x, weights, y);
 }
+//! integer_partials_of_other_ring: attend: over an attend::IntegerRingCache partials are attend::IntegerPartials<Shape, tokens, Sizes> with its Sizes
+struct Window {
+  static constexpr int window = 40, tokens_at_once = 1;
+};
+void call(attend::IntegerQuery<Shape>& query, attend::IntegerRingCache<Shape, Window>& cache, attend::IntegerPartials<Shape>& partials,
+          attend::IntegerWorkspace<Shape, 1>& work) {
+  (void)attend::accumulate(query, cache, partials, work, attend::Quantisation<Shape>(1, 1, 1, 1), attend::Part{0, 1});
+}
 //! integer_projection_one_scale: attend: ProjectionScales of several outputs take a double[outputs] second
 attend::ProjectionScales<3> scales() { return attend::ProjectionScales<3>(1, 1, 1); }
 //! integer_right: nothing

@@ -179,7 +179,8 @@ struct IntegerX86 {
 
   static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
 
-  // The shifts of sums to common exponents: of those before by `old`, of the weights' as the result is.
+  // Shifts that bring the sums of a row, by `old`, and of a chunk to their common exponent. Returns what the chunk adds to the
+  // denominator.
   static ATTEND_ALWAYS_INLINE __m256i merge_sums(const RowWeights& weights, __m256i common, __m256i old, RowMerges& to) {
     const __m256i one = _mm256_set1_epi32(1), distance = _mm256_sub_epi32(common, load(weights.exponent));
     const __m256i added = _mm256_min_epi32(distance, _mm256_set1_epi32(30 - 8));
