@@ -76,7 +76,7 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
 #if ATTEND_X86
   // The library takes AVX-VNNI where it can.
   if (backend == "avx2") {
-    calls.push_back({"integers without VNNI", [&] { avx2::Backend::run_integers(i); }});
+    calls.push_back({"integers without VNNI", [&] { attend::avx2::Backend::run_integers(i); }});
   }
 #endif
   time_in_turns(calls, 25, 0.005);

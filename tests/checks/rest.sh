@@ -66,8 +66,9 @@ work_on() { # part
     old_processors) counts old_processors ;;
     # Their figures are for people.
     benchmarks)
-      counts make -j1 bench CXX="$cxx" BUILD="$build" \
-        ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
+      counts make -j1 CXX="$cxx" BUILD="$build" "$build/integer" "$build/options" "$build/tokens" "$build/sweep" &&
+        counts make -j1 bench CXX="$cxx" BUILD="$build" \
+          ARGS='--benchmark_filter=q16_ --benchmark_min_time=0.01 --benchmark_repetitions=1 --benchmark_report_aggregates_only=false'
       ;;
     # The newest compilers of the two kinds, and backends whose loops were worked on; `make tiles` takes all.
     tiles) counts make -j1 tiles JOBS=1 COMPILERS="gcc clang-22" BACKENDS="avx2 avx512 avx512vnni neon64 vfp-m4 helium" ;;
