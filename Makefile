@@ -178,7 +178,7 @@ $(BUILD)/tests/c_api/%.o $(BUILD)/tests/api/%.o: TEST_OPT := -O0
 # What nearly all tests include is compiled once for each level of optimisation; compilers find it beside the header.
 TEST_HEADERS := $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
 $(BUILD)/tests/%.o: tests/%.cpp | $(TEST_HEADERS)
-	$(call compile,$(TEST_OPT) $(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h)
+	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h))
 
 $(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
 	@mkdir -p $(@D)

@@ -3,7 +3,7 @@
 attend_c.h is every header of the C surface; attend.h includes it and is every header of the C++ surface. attend.cpp is every source.
 A header stands in front of the first file that includes it. A passage, from `#define ATTEND_ISA` to `#include "end.h"`, is compiled
 for an instruction set: there attend.cpp includes itself. Its second half has the passages, with ATTEND_PASS_<name> around what not all
-of them use. bench/package/amalgamate.py FOLDER, from the project's top folder, writes the three there.
+of them use. With a FOLDER, from the project's top, it writes the three there.
 """
 import pathlib
 import re
@@ -11,13 +11,10 @@ import sys
 
 ONCE = '#pragma once\n'
 
-
 class Amalgamation:
     def __init__(self, root):
         self.root, self.placed, self.passages, self.users = root, set(), [], {}
-
-    def lines(self, path):
-        return (self.root / path).read_text().splitlines(keepends=True)
+        self.lines = lambda path: (root / path).read_text().splitlines(keepends=True)
 
     def without_passages(self, path):
         """The lines of a file. Passages are kept; attend.cpp includes itself in their place."""
@@ -29,20 +26,19 @@ class Amalgamation:
                 yield f'{line}#define ATTEND_PASS_{name}\n#include "attend.cpp"\n#undef ATTEND_PASS_{name}\n'
             elif kept is None:
                 yield line
-            elif re.search(r'\bend\.h"', line):
-                kept = None
-            elif not re.search(r'\bbegin\.h"', line):
+            elif not re.search(r'\b(begin|end)\.h"', line):
                 kept.append(line)
+            elif 'end.h' in line:
+                kept = None
 
     def put(self, path, lines, name=None):
-        """Two texts for lines of a file: what stands in front, and the rest. name: of the passage."""
+        """Two texts for lines of a file: what stands in front, and the rest, where what depends on a condition stays. name: of the passage."""
         front, rest, depth = '', f'\n// {path}\n', 0
         for line in lines:
             depth += (line.startswith('#if') and not line.endswith('_H\n')) - line.startswith('#endif\n')
             include = re.match(r'#include "([^"]+)"', line)
             if include:
                 ahead, here = self.put_file(str((self.root / path).parent.joinpath(include[1]).resolve().relative_to(self.root)), name)
-                # What depends on a condition stays where it is.
                 front, rest = (front, rest + ahead + here) if depth > 0 else (front + ahead, rest + here)
             elif line != ONCE:
                 rest += line
@@ -54,23 +50,23 @@ class Amalgamation:
             return '', ''
         self.users.setdefault(path, {})[name] = True
         front, rest = self.put(path, self.without_passages(path), name)
-        if not any(line == ONCE or line.startswith('#ifndef') and line.endswith('_H\n') for line in self.lines(path)):
-            return front, rest
-        self.placed.add(path)
-        return front + (self.only(self.users[path], rest) if name else rest), ''
+        if any(line == ONCE or line.startswith('#ifndef') and line.endswith('_H\n') for line in self.lines(path)):
+            self.placed.add(path)
+            front, rest = front + (self.only(self.users[path], rest) if name else rest), ''
+        return front, rest
 
     def only(self, names, text):
-        condition = ' || '.join(f'defined(ATTEND_PASS_{name})' for name in names)
-        return text if len(names) == len(self.passages) else f'#if {condition}\n{text}#endif\n'
+        users = ' || '.join(f'defined(ATTEND_PASS_{name})' for name in names)
+        return f'#if {users}\n{text}#endif\n' if len(names) < len(self.passages) else text
 
     def second_half(self):
         """The passages, between begin.h and end.h. A first round finds the users of headers."""
-        for last_round in (False, True):
-            placed, text = set(self.placed), ''
+        for before in (set(self.placed), None):
+            text = ''
             for name, path, lines in self.passages:
                 front, rest = self.put(path, lines, name)
                 text += front + self.only([name], rest)
-                self.placed = self.placed if last_round else set(placed)
+                self.placed = self.placed if before is None else set(before)
         return ''.join([*self.put_file('src/isa/begin.h'), text, *self.put_file('src/isa/end.h')])
 
 

@@ -10,6 +10,7 @@
 
 #include "../../src/isa/list.h"
 #include "../support/random.h"
+#include "../support/rounds.h"
 #include "attend/attend.h"
 #include "attend/core/integer.h"
 
@@ -109,7 +110,7 @@ struct Call {
 TEST_CASE("integer attention: every backend gives the bits of the scalar one") {
   const std::string before = attend::active_backend();
   attend_test::Random random(24);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < attend_test::rounds(400); ++round) {
     Call call(random);
     const auto scalar = [&](bool with_options) {
       return call.output_of<attend::embedded_integers::Backend, attend::embedded_integer_options::Backend>(with_options);

@@ -8,10 +8,16 @@ namespace attend_test {
 
 inline bool is_quick() { return std::getenv("ATTEND_QUICK") != nullptr; }
 
-inline int rounds(int all) {
-  if (!is_quick()) return all;
-  const int asked = std::atoi(std::getenv("ATTEND_QUICK")), share = asked > 1 ? asked : 12;
-  return (all + share - 1) / share;
+inline int quick_share() {
+  if (!is_quick()) return 1;
+  const int asked = std::atoi(std::getenv("ATTEND_QUICK"));
+  return asked > 1 ? asked : 12;
 }
+
+inline int rounds(int all) { return (all + quick_share() - 1) / quick_share(); }
+
+// Whether the next of a list of cases, counted in `taken`, is one of those that are tried. Every 13th or 37th: lists are made of
+// loops whose lengths have small factors, and each of their entries gets its turn.
+inline bool is_tried(int& taken) { return taken++ % (is_quick() ? quick_share() + 1 : 1) == 0; }
 
 }  // namespace attend_test

@@ -47,8 +47,7 @@ std::string some_held_out(int step) {
 TEST_CASE("app: the model in integers understands as many held-out commands as the one of floats, less one in a hundred") {
   const Folder folder;
   const app::Household household = app::load_household(model_path);
-  // Emulators take every twelfth.
-  const int step = rounds(12) == 12 ? 1 : 12;
+  const int step = quick_share();
   const std::string sentences = folder.write("sentences.txt", some_held_out(step));
   const app::Understood floats = app::understood(household, sentences, app::Arithmetic::float32);
   const app::Understood integers = app::understood(household, sentences, app::Arithmetic::integer);
