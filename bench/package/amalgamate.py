@@ -1,9 +1,8 @@
-"""The library as few files: attend_c.h, attend.h and attend.cpp, from include/attend and src.
+"""The library as few files: attend_c.h, attend.h and attend.cpp, from include/attend and src; with a FOLDER, they are written there.
 
 attend_c.h is every header of the C surface; attend.h includes it and is every header of the C++ surface. attend.cpp is every source.
 A header stands in front of the first file that includes it. A passage, from `#define ATTEND_ISA` to `#include "end.h"`, is compiled
-for an instruction set: there attend.cpp includes itself. Its second half has the passages, with ATTEND_PASS_<name> around what not all
-of them use. With a FOLDER, from the project's top, it writes the three there.
+for an instruction set: there attend.cpp includes itself. Its second half has the passages, ATTEND_PASS_<name> around what only some use.
 """
 import pathlib
 import re
