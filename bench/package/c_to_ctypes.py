@@ -1,6 +1,6 @@
 """The structs, constants and functions of the C surface as ctypes: read from the headers, so that they cannot differ.
 
-It understands what these headers have: typedef struct blocks, enums, #define of numbers, and ATTEND_API prototypes.
+It understands what these headers have: structs, enums, #define of numbers, and ATTEND_API prototypes.
 """
 import re
 
@@ -35,7 +35,7 @@ def constants(text):
 
 def structs(text):
     known, lines = set(), []
-    for body, name in re.findall(r'typedef struct \w+ \{(.*?)\} (\w+);', text, re.S):
+    for name, body in re.findall(r'\bstruct (\w+) \{(.*?)\}[\s\w]*;', text, re.S):
         fields = []
         for declaration in body.split(';'):
             words = ' '.join(declaration.split())
@@ -62,7 +62,7 @@ def functions(text, known):
 
 
 def module(root, banner):
-    text = without_comments(''.join((root / 'include/attend' / name).read_text() for name in ('c/status.h', 'c/problem.h', 'attend_c.h')))
+    text = without_comments(''.join((root / 'include/attend' / name).read_text() for name in ('c/status.h', 'c/problem.h', 'attend_c.h', 'c/integer.h')))
     classes, known = structs(text)
     return (f'{banner}import ctypes\n\n' + '\n'.join(constants(text)) + '\n\n\n' + '\n\n'.join(classes) +
             '\n\ndef declare(library):\n' + '\n'.join(functions(text, known)) + '\n')

@@ -33,7 +33,7 @@
  * checked: that memory exists wherever pointers, extents and strides lead, and holds the numbers.
  *
  * c/layers.h has the rest of a transformer block: projections, normalisation, rotary positions, whole layers.
- * c/integer.h has attention in integers of 8 bits, without floats.
+ * c/integer.h makes a problem one in integers of 8 bits, which the functions below compute without floats.
  *
  * Lengths are ptrdiff_t. On a target of 32 bits, a caller whose own lengths have 64 bits must check that they fit before it
  * narrows them: the library sees only what is left.
@@ -67,7 +67,7 @@ extern "C" {
  *   attend_run, attend_run_part  attend_workspace_size bytes for each call  everything; with states neither output nor lse
  *   attend_begin                 none                                       extents, states, first_key
  *   attend_finish                none                                       extents, states, keys, whether there is a cache,
- *                                                                           output, lse, sink_logits, formats
+ *                                                                           output, lse, sink_logits, formats, constants
  *   attend_merge                 none                                       extents, states
  *   attend_cache_...             none                                       no problem: keys and values go into the cache
  *   attend_check, ..._size       none                                       as the calls that they are for
@@ -127,8 +127,9 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   second.key.batch_stride = heads * added * dim;  second.key.head_stride = added * dim;   // and of value
  */
 
-/* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; 0 where one of these
- * extents is refused, or the size passes PTRDIFF_MAX. No alignment is needed but that of a float. States may be copied as
+/* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; in integers, 64 and
+ * batch * queries * query_heads * (5 + 2 * value_dim) + value_dim numbers of 32 bits. 0 where one of these extents is refused, or
+ * the size passes PTRDIFF_MAX. No alignment is needed but that of a float. States may be copied as
  * bytes, also to another machine of the same byte order. */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
 
@@ -163,6 +164,8 @@ typedef struct attend_cache_shape {
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */
   ptrdiff_t sink_tokens; /* of a ring: the first tokens, which it keeps too */
+  int integers;          /* 1: keys and values are int8_t numbers of integer attention, which attend_integer_cache_append adds and
+                            which are kept as they are; both formats stay as initialised */
 } attend_cache_shape;
 
 /* Writes the size, and 0 to the rest. */

@@ -123,7 +123,7 @@ class RowState {
   float& max() const { return data_[0]; }        // that the open chain and segment are relative to
   float& total_max() const { return data_[1]; }  // the same of the segments before
   float& total_sum() const { return data_[2]; }  // their denominator
-  float& next_key() const { return data_[3]; }
+  float& owner() const { return data_[core::state_owner]; }
   float* lane_sums() const { return data_ + 4; }
   float* chain() const { return chain_; }
   float* sums() const { return sums_; }
@@ -132,7 +132,7 @@ class RowState {
   template <class Isa>
   void begin() const {
     fill_row<Isa>(0.0f, value_dim_, chain());
-    next_key() = 0.0f;
+    owner() = 0.0f;
     begin_total<Isa>();
     begin_segment<Isa>();
   }

@@ -6,6 +6,7 @@
 #include "../kernel/pack.h"
 #include "../numerics/arithmetic.h"
 #include "../numerics/integer_softmax.h"
+#include "paging.h"
 #include "visibility.h"
 
 namespace attend::ATTEND_ISA {
@@ -167,14 +168,9 @@ class IntegerKeys {
   // Where a chunk of keys lies.
   int slot(int chunk) const {
     if constexpr (has_options) {
-      if (options_.ring_chunks > 0) {
-        const int taken = options_.ring_tokens > 0 ? options_.ring_tokens : problem_.keys;
-        const int number = chunk / integer_chunk;
-        if (number >= (taken - 1) / integer_chunk - options_.ring_chunks + 1) {
-          return (options_.sink_chunks + number % options_.ring_chunks) * integer_chunk;
-        }
-      }
-      return chunk - options_.origin;
+      const core::Paging& paging = options_.paging;
+      const int taken = keys_taken(paging, problem_.keys);
+      return slot_panel(paging, taken, chunk / integer_chunk, integer_chunk) * integer_chunk - options_.origin;
     }
     return chunk;
   }

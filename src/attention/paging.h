@@ -11,11 +11,11 @@ namespace {
 // The keys that a ring has taken; a problem may have only the first of them.
 inline int keys_taken(const core::Paging& paging, int keys) { return paging.ring_tokens > 0 ? paging.ring_tokens : keys; }
 
-// The slot of a panel in a sequence of `keys` keys.
-inline int slot_panel(const core::Paging& paging, int keys, int panel) {
+// The slot of a panel of `group` keys in a sequence of `keys` keys.
+inline int slot_panel(const core::Paging& paging, int keys, int panel, int group = panel_keys) {
   if (paging.pages != nullptr)
     return paging.pages[panel / paging.page_panels] * paging.page_panels + panel % paging.page_panels;
-  if (paging.ring_panels == 0 || panel < core::first_ring_panel(paging, keys)) return panel;
+  if (paging.ring_panels == 0 || panel < core::first_ring_panel(paging, keys, group)) return panel;
   return paging.sink_panels + panel % paging.ring_panels;
 }
 

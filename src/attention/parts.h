@@ -161,8 +161,8 @@ inline void take_options(core::Options& options, const WorkUnit& work_unit) {
 }
 inline void take_options(core::IntegerOptions& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
-                          key_scale_stride, value_scale_stride, output_format, float_scale, ring_chunks, sink_chunks,
-                          ring_tokens, origin, first_key, partial, states, begins] = options;
+                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, partial,
+                          states, begins] = options;
   visible.first += work_unit.token * visible.token_stride + work_unit.query_head * visible.head_stride;
   if (states.data != nullptr) states.data += work_unit.token * states.token_stride + work_unit.query_head * states.head_stride;
   if (key_scales != nullptr) key_scales += work_unit.kv_head * key_scale_stride;

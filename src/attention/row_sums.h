@@ -65,7 +65,7 @@ class RowSums {
     state.max() = softmax[r].max;
     state.total_max() = total_max_[r];
     state.total_sum() = total_sum_[r];
-    state.next_key() = 0.0f;
+    state.owner() = 0.0f;
     copy_row<Isa>(lane_sums(r), panel_keys, state.lane_sums());
     copy_row<Isa>(chain(r), dims_, state.chain());
     copy_row<Isa>(sums(r), dims_, state.sums());

@@ -1,5 +1,8 @@
-// The key/value cache of the C surface: a head that can be told from garbage, then memory as core::Cache has it.
+// The key/value cache of the C surface: a head that can be told from garbage, then memory as the core has it.
 #include "surface.h"
+
+#include "../../include/attend/c/integer.h"
+#include "../call/portable.h"
 
 namespace attend::c_surface {
 namespace {
@@ -15,18 +18,24 @@ uint32_t check_of(const attend_cache& cache) {
 
 // Tokens that there is memory for.
 int capacity(const attend_cache& cache) {
-  return cache.ring_panels > 0 ? (cache.sink_panels + cache.ring_panels) * panel_keys : cache.max_tokens;
+  return cache.ring_panels > 0 ? (cache.sink_panels + cache.ring_panels) * group_of(cache) : cache.max_tokens;
 }
 
 core::Format format(int32_t number) { return core::Format(number); }
+
+constexpr size_t aligned_bytes(size_t bytes) { return (bytes + config::alignment - 1) / config::alignment * config::alignment; }
 
 // Bytes of a cache whose extents are within their limits; 0 when there cannot be so many.
 size_t cache_bytes(const attend_cache& cache) {
   // Extents are at most 2^16, 2^16 + 2^16 and 2^30, so this bound of the floats cannot overflow.
   const uint64_t floats =
-      uint64_t(cache.kv_heads) * uint64_t(cache.head_dim + cache.value_dim + 2) * uint64_t(capacity(cache) + panel_keys);
+      uint64_t(cache.kv_heads) * uint64_t(cache.head_dim + cache.value_dim + 2) * uint64_t(capacity(cache) + integer_chunk);
   if (floats > (uint64_t(PTRDIFF_MAX) - head_bytes) / sizeof(float)) return 0;
   const int tokens = capacity(cache), heads = cache.kv_heads;
+  if (has_integers(cache)) {
+    return head_bytes + aligned_bytes(size_t(heads) * size_t(core::whole_chunks(tokens)) * size_t(integer_key_dim(cache))) +
+           size_t(heads) * size_t(core::whole_chunks(tokens)) * size_t(cache.value_dim);
+  }
   if (is_plain(cache)) {
     return head_bytes + sizeof(float) * (core::cache_key_floats(heads, cache.head_dim, tokens) +
                                          core::cache_value_floats(heads, cache.value_dim, tokens));
@@ -37,6 +46,8 @@ size_t cache_bytes(const attend_cache& cache) {
          (cache.key_format == ATTEND_INT8 ? scales : 0) + (cache.value_format == ATTEND_INT8 ? scales : 0);
 }
 
+// How caches of integers lie on this target.
+constexpr int32_t integer_format = config::integer_panels ? integer_panels : integer_rows;
 constexpr int panel_limit = ATTEND_MAX_TOKENS / panel_keys + 1;
 
 // Extents, formats and tokens; whether it is a cache that was made here is another question.
@@ -44,7 +55,8 @@ bool is_possible(const attend_cache& cache) {
   const auto within = [](int32_t number, int32_t low, int32_t high) { return number >= low && number <= high; };
   return within(cache.kv_heads, 1, ATTEND_MAX_WIDTH) && within(cache.head_dim, 1, ATTEND_MAX_WIDTH) &&
          within(cache.value_dim, 1, ATTEND_MAX_WIDTH) && within(cache.max_tokens, 1, ATTEND_MAX_TOKENS) &&
-         within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8) &&
+         ((within(cache.key_format, ATTEND_FLOAT32, ATTEND_INT8) && within(cache.value_format, ATTEND_FLOAT32, ATTEND_INT8)) ||
+          (cache.key_format == integer_format && cache.value_format == integer_format)) &&
          within(cache.ring_panels, 0, panel_limit) && within(cache.sink_panels, 0, panel_limit) &&
          within(cache.tokens, 0, cache.max_tokens) && within(cache.peak_tokens, cache.tokens, cache.max_tokens);
 }
@@ -62,6 +74,12 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   check.within(shape->window_keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_WINDOW_KEYS);
   check.within(shape->sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
   check.require(shape->window_keys > 0 || shape->sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_SINK_TOKENS);
+  check.within(shape->integers, 0, 1, ATTEND_ARG_INTEGERS);
+  if (check.failed()) return;
+  const bool integers = shape->integers != 0;
+  check.require(!integers || shape->key_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
+  check.require(!integers || shape->value_format == ATTEND_FLOAT32, ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
+  check.require(!integers || shape->head_dim <= ATTEND_INTEGER_MAX_HEAD_DIM, ATTEND_OUT_OF_RANGE, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return;
   cache = {};
   cache.magic = cache_magic;
@@ -69,28 +87,57 @@ void check_shape(Check& check, const attend_cache_shape* shape, attend_cache& ca
   cache.head_dim = int32_t(shape->head_dim);
   cache.value_dim = int32_t(shape->value_dim);
   cache.max_tokens = int32_t(shape->max_tokens);
-  cache.key_format = shape->key_format;
-  cache.value_format = shape->value_format;
+  cache.key_format = integers ? integer_format : shape->key_format;
+  cache.value_format = integers ? integer_format : shape->value_format;
+  const auto panels = [&](ptrdiff_t tokens) { return (int32_t(tokens) + group_of(cache) - 1) / group_of(cache); };
   // The last panel may hold one token only.
-  if (shape->window_keys > 0) cache.ring_panels = core::panel_count(int(shape->window_keys - 1)) + 1;
-  cache.sink_panels = core::panel_count(int(shape->sink_tokens));
+  if (shape->window_keys > 0) cache.ring_panels = panels(shape->window_keys - 1) + 1;
+  cache.sink_panels = panels(shape->sink_tokens);
   set_tokens(cache, 0);
   bytes = cache_bytes(cache);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_MAX_TOKENS);
 }
 
 // One tensor of an append. What is read as the same number again and again was hardly meant to be stored.
-core::Tensor<const float> check_append(Check& check, const attend_input* input, const attend_cache& cache,
-                                       const Extent::Counts& counts, attend_argument argument) {
+template <class Number>
+core::Tensor<const Number> check_appended(Check& check, const attend_input* input, const attend_cache& cache,
+                                          const Extent::Counts& counts, attend_argument argument) {
   check.require(input != nullptr, ATTEND_MISSING, argument);
   if (check.failed()) return {};
   const Extent extent = extent_of(counts, {0, input->token_stride, input->head_stride}, Axes::token_head);
-  const Range range = check.place(input->data, extent, float_bits, argument);
+  const Range range = check.place(input->data, extent, 8 * int(sizeof(Number)), argument);
   const bool shares = (counts.tokens > 1 && extent.strides.token == 0) || (counts.heads > 1 && extent.strides.head == 0);
   check.require(!shares, ATTEND_SHARED_ELEMENTS, argument);
   check.require(input->batch_stride == 0 || input->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, argument);
   check.require(!overlap(range, cache_range(cache)), ATTEND_OVERLAP, argument);
-  return core_tensor<const float>(input->data, extent);
+  return core_tensor<const Number>(input->data, extent);
+}
+
+// attend_cache_append, of floats or integers.
+template <class Number>
+attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value) {
+  Check check;
+  check_cache(check, cache);
+  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  if (check.failed()) return check.status();
+  check.require(has_integers(*cache) == (sizeof(Number) == 1), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
+  check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
+  if (check.failed() || tokens == 0) return check.status();
+  const auto keys = check_appended<Number>(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
+  const auto values =
+      check_appended<Number>(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
+  if (!check.failed()) append(*cache, int(tokens), keys, values);
+  return check.status();
+}
+
+// Writes a token of a cache of integers to a place of it.
+void store_token(const attend_cache& cache, const core::IntegerPanels& memory, ptrdiff_t place,
+                 const core::Tensor<const int8_t>& key, const core::Tensor<const int8_t>& value) {
+  if constexpr (config::integer_panels) return core::store(memory, int(place), 1, key, value);
+  for (int head = 0; head < cache.kv_heads; ++head, place += memory.tokens) {
+    __builtin_memcpy(memory.keys + place * cache.head_dim, key.data + head * key.head_stride, size_t(cache.head_dim));
+    __builtin_memcpy(memory.values + place * cache.value_dim, value.data + head * value.head_stride, size_t(cache.value_dim));
+  }
 }
 
 }  // namespace
@@ -110,8 +157,22 @@ void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core
   set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
 }
 
+void append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value) {
+  const core::IntegerPanels memory = integer_memory(cache);
+  const core::Paging paging = paging_of(cache);
+  for (int token = cache.tokens; token < cache.tokens + tokens; ++token) {
+    const int chunk = token / integer_chunk, first = chunk * integer_chunk;
+    const ptrdiff_t slot = slot_panel(paging, token + 1, chunk, integer_chunk);
+    store_token(cache, memory, slot * integer_chunk + (token - first), key, value);
+    if (paging.ring_panels > 0 && chunk < paging.sink_panels) store_token(cache, memory, token, key, value);
+    key.data += key.token_stride;
+    value.data += value.token_stride;
+  }
+  set_tokens(cache, ptrdiff_t(cache.tokens) + tokens);
+}
+
 bool is_plain(const attend_cache& cache) {
-  return (cache.key_format | cache.value_format) == ATTEND_FLOAT32 && cache.ring_panels == 0;
+  return (has_integers(cache) || (cache.key_format | cache.value_format) == ATTEND_FLOAT32) && cache.ring_panels == 0;
 }
 
 void check_cache(Check& check, const attend_cache* cache) {
@@ -151,9 +212,6 @@ core::FormatCache format_memory(const attend_cache& cache) {
   float* scales =
       static_cast<float*>(static_cast<void*>(values + core::format_cache_value_bytes(value, heads, cache.value_dim, tokens)));
   float* value_scales = scales + (key == core::Format::int8 ? core::format_cache_scale_floats(heads, tokens) : 0);
-  core::Paging paging;
-  paging.ring_panels = cache.ring_panels;
-  paging.sink_panels = cache.sink_panels;
   return {keys,
           values,
           key == core::Format::int8 ? scales : nullptr,
@@ -164,7 +222,21 @@ core::FormatCache format_memory(const attend_cache& cache) {
           cache.head_dim,
           cache.value_dim,
           tokens,
-          paging};
+          paging_of(cache)};
+}
+
+core::IntegerPanels integer_memory(const attend_cache& cache) {
+  int8_t* keys = static_cast<int8_t*>(memory_of(cache));
+  const int tokens = core::whole_chunks(capacity(cache));
+  const size_t key_bytes = size_t(cache.kv_heads) * size_t(tokens) * size_t(integer_key_dim(cache));
+  return {keys, keys + aligned_bytes(key_bytes), cache.kv_heads, cache.head_dim, cache.value_dim, tokens};
+}
+
+core::Paging paging_of(const attend_cache& cache) {
+  core::Paging paging;
+  paging.ring_panels = cache.ring_panels;
+  paging.sink_panels = cache.sink_panels;
+  return paging;
 }
 
 }  // namespace attend::c_surface
@@ -208,16 +280,12 @@ attend_status attend_cache_init(const attend_cache_shape* shape, void* memory, s
 }
 
 attend_status attend_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key, const attend_input* value) {
-  Check check;
-  check_cache(check, cache);
-  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
-  if (check.failed()) return check.status();
-  check.require(tokens <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
-  if (check.failed() || tokens == 0) return check.status();
-  const auto keys = check_append(check, key, *cache, {1, tokens, cache->kv_heads, cache->head_dim}, ATTEND_ARG_KEY);
-  const auto values = check_append(check, value, *cache, {1, tokens, cache->kv_heads, cache->value_dim}, ATTEND_ARG_VALUE);
-  if (!check.failed()) append(*cache, int(tokens), keys, values);
-  return check.status();
+  return append_checked<float>(cache, tokens, key, value);
+}
+
+attend_status attend_integer_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
+                                          const attend_input* value) {
+  return append_checked<int8_t>(cache, tokens, key, value);
 }
 
 attend_status attend_cache_truncate(attend_cache* cache, ptrdiff_t tokens) {

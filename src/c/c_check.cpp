@@ -1,4 +1,5 @@
-// The defaults of a problem of the C surface, and what it must not be, which is refused before anything is written.
+// The defaults of a problem of the C surface, and what it must not be, which is refused before anything is written: all that
+// does not depend on its arithmetic.
 #include "surface.h"
 
 #include "../call/portable.h"
@@ -9,6 +10,7 @@ namespace {
 // Field by field, in their order.
 constexpr attend_problem defaults = {
     sizeof(attend_problem),
+    nullptr,  // arithmetic
     0,
     ATTEND_BATCH_TOKEN_HEAD_DIM,
     ATTEND_DEFAULT_SCALE,
@@ -30,6 +32,8 @@ constexpr attend_problem defaults = {
     no_input,
     no_input,
     no_output,
+    nullptr,  // cache
+    nullptr,
     nullptr,
     ATTEND_NO_LIMIT,
     ATTEND_NO_LIMIT,
@@ -49,19 +53,6 @@ constexpr attend_problem defaults = {
     0,
 };
 
-void check_formats(Check& check, const attend_problem& problem) {
-  check.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
-  const bool cached = problem.cache != nullptr;  // then what is not set is the cache's
-  const int key_format = cached ? ATTEND_FLOAT32 : problem.key_format;
-  const int value_format = cached ? ATTEND_FLOAT32 : problem.value_format;
-  check.format_of_pair(problem.key_format, value_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
-  check.format_of_pair(problem.value_format, key_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
-  check.require(magnitude(problem.scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
-  const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
-  const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
-  check.require(magnitude(problem.soft_cap) == 0 || is_cap, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP);
-}
-
 // A cache in the place of keys and values.
 void check_cache_use(Call& call, const attend_problem& problem) {
   check_cache(call, problem.cache);
@@ -69,7 +60,10 @@ void check_cache_use(Call& call, const attend_problem& problem) {
   const attend_cache& cache = *problem.cache;
   call.require(is_default(problem.key), ATTEND_CONFLICT, ATTEND_ARG_KEY);
   call.require(is_default(problem.value), ATTEND_CONFLICT, ATTEND_ARG_VALUE);
-  const auto agree = [](int format, int kept) { return format == ATTEND_DEFAULT_FORMAT || format == kept; };
+  call.require(has_integers(cache) == call.arithmetic->integers, ATTEND_MISMATCH, ATTEND_ARG_CACHE);
+  const auto agree = [&](int format, int kept) {
+    return format == ATTEND_DEFAULT_FORMAT || format == kept || call.arithmetic->integers;
+  };
   call.require(agree(problem.key_format, cache.key_format), ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
   call.require(agree(problem.value_format, cache.value_format), ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
   call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
@@ -122,7 +116,13 @@ void check_growing(Call& call, const attend_problem& problem) {
 
 // A cache as tensors.
 void take_cache(const attend_cache& cache, core::Problem& first) {
-  if (is_plain(cache)) {
+  if (has_integers(cache)) {
+    const core::IntegerPanels memory = integer_memory(cache);
+    const ptrdiff_t key_dim = integer_key_dim(cache);
+    first.key = {reinterpret_cast<const float*>(memory.keys), key_dim, memory.tokens * key_dim};
+    first.value = {reinterpret_cast<const float*>(memory.values), memory.value_dim,
+                   ptrdiff_t(memory.tokens) * memory.value_dim};
+  } else if (is_plain(cache)) {
     const core::Cache memory = cache_memory(cache);
     first.key = {memory.keys, 0, ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys * memory.head_dim};
     first.value = {memory.values, memory.value_dim, ptrdiff_t(memory.capacity) * memory.value_dim};
@@ -139,7 +139,7 @@ void check_inputs(Call& call, const attend_problem& problem) {
   const Tensors tensors = {call, axes_of(problem)};
   if (!call.of_layer) {
     call.query_step = tensors.read(problem.query, {call.batch, problem.queries, problem.query_heads, problem.head_dim},
-                                   format_bits(problem.query_format), ATTEND_ARG_QUERY, first.query);
+                                   call.query_bits, ATTEND_ARG_QUERY, first.query);
   }
   first.key = first.value = {first.query.data, 0, 0};  // not read: anything but null, which must not be counted from
   if (problem.cache != nullptr) {
@@ -147,10 +147,10 @@ void check_inputs(Call& call, const attend_problem& problem) {
   } else if (call.stored > 0 && !call.of_layer) {
     check_growing(call, problem);
     const ptrdiff_t rows = problem.pages.table != nullptr && call.batch > 0 ? 1 : call.batch;  // all share the pages
-    call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim},
-                                 format_bits(problem.key_format), ATTEND_ARG_KEY, first.key);
-    call.value_step = tensors.read(problem.value, {rows, call.stored, problem.kv_heads, problem.value_dim},
-                                   format_bits(problem.value_format), ATTEND_ARG_VALUE, first.value);
+    call.key_step = tensors.read(problem.key, {rows, call.stored, problem.kv_heads, problem.head_dim}, call.key_bits,
+                                 ATTEND_ARG_KEY, first.key);
+    call.value_step = tensors.read(problem.value, {rows, call.stored, problem.kv_heads, problem.value_dim}, call.value_bits,
+                                   ATTEND_ARG_VALUE, first.value);
   }
 }
 
@@ -164,7 +164,7 @@ bool speaks_of_rows(const attend_problem& problem) {
 
 // Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
 // by the compiler's own vectors, which every target has, two at a time.
-bool is_plain(const attend_problem& problem) {
+bool is_plain(const attend_problem& problem, int usual_format) {
   constexpr size_t first = offsetof(attend_problem, window_left), bytes = sizeof problem - first;
   using Bytes = unsigned char __attribute__((vector_size(16)));
   const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
@@ -186,7 +186,7 @@ bool is_plain(const attend_problem& problem) {
   uint64_t halves[2];
   __builtin_memcpy(halves, &even, sizeof halves);
   const uint64_t any = halves[0] | halves[1];
-  const auto is_small = [](int format) { return format != ATTEND_DEFAULT_FORMAT && format != ATTEND_FLOAT32; };
+  const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
   return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
@@ -201,31 +201,11 @@ bool is_positioned(const attend_problem& problem) {
          problem.window_right != ATTEND_NO_LIMIT || problem.alibi_slopes != nullptr || problem.relative_bias.data != nullptr;
 }
 
-// Blocks as the typed surface takes them, by the keys that there can be, so that memory for a cache serves as it fills up.
-void plan(Call& call, int most_keys) {
-  core::Problem& problem = call.first;
-  const auto smaller = [](int a, int b) { return a < b ? a : b; };
-  const int queries = problem.queries <= 0 ? 1
-                      : call.of_layer      ? smaller(problem.queries, config::layer_tokens)
-                                           : problem.queries;
-  const int rows = core::rows_per_kv_head(problem.query_heads, problem.kv_heads, queries);
-  const int chains = core::whole_chains(most_keys > 0 ? most_keys : 1);
-  const int one_row_block = smaller(chains, problem.key_panels ? config::decode_keys : config::key_block);
-  const auto floats = [&](int row_block, int key_block) {
-    return call.plain
-               ? core::scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, most_keys, problem.key_panels)
-               : core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim);
-  };
-  problem.row_block = smaller(rows, call.plain ? config::row_block : config::option_row_block);
-  problem.key_block = problem.row_block == 1 ? one_row_block : smaller(chains, config::key_block);
-  const size_t one_row = floats(1, one_row_block);
-  const size_t needed = problem.row_block == 1 ? one_row : floats(problem.row_block, problem.key_block);
-  call.workspace_bytes = (one_row < needed ? needed : one_row) * sizeof(float);
-}
-
 void check_rows(Call& call, const attend_problem* problem) {
   call.read(call.whole_struct(problem, ATTEND_ARG_PROBLEM));
   if (call.failed()) return;
+  call.arithmetic = problem->arithmetic;
+  call.require(call.arithmetic != nullptr, ATTEND_MISSING, ATTEND_ARG_ARITHMETIC);
   check_layout(call, *problem);
   const bool is_set = problem->batch != ATTEND_DEFAULT_BATCH || call.one_sequence;
   call.batch = check_batch(call, problem->batch, !is_set && speaks_of_rows(*problem));
@@ -242,11 +222,10 @@ ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
 }
 
 void check_output(Call& call, const attend_problem& problem) {
-  call.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
   if (call.failed()) return;
   const Extent::Counts counts = {call.batch, call.first.queries, call.first.query_heads, problem.value_dim};
-  call.output_step = Tensors{call, axes_of(problem)}.write(problem.output, counts, format_bits(problem.output_format),
-                                                           ATTEND_ARG_OUTPUT, call.first.output);
+  call.output_step =
+      Tensors{call, axes_of(problem)}.write(problem.output, counts, call.output_bits, ATTEND_ARG_OUTPUT, call.first.output);
 }
 
 void check_call(Call& call, const attend_problem* given) {
@@ -254,28 +233,27 @@ void check_call(Call& call, const attend_problem* given) {
   if (call.failed()) return;
   const attend_problem& problem = *given;
   core::Problem& first = call.first;
-  check_formats(call, problem);
-  check_heads(call, problem, ATTEND_MAX_WIDTH, first);
+  call.arithmetic->check_formats(call, problem);
+  check_heads(call, problem, call.arithmetic->widest_head, first);
   if (!call.failed()) check_keys(call, problem);
   if (!call.failed()) check_pages(call, problem);
   if (!call.failed()) check_position(call, problem);
   if (call.failed()) return;
   first.causal = (problem.options & ATTEND_CAUSAL) != 0;
   first.key_panels = problem.cache != nullptr;
-  call.plain = is_plain(problem) && (problem.cache == nullptr || is_plain(*problem.cache));
-  check_inputs(call, problem);
+  call.plain = is_plain(problem, call.arithmetic->usual_format) && (problem.cache == nullptr || is_plain(*problem.cache));
+  call.arithmetic->check_rest(call, problem);
+  if (!call.failed()) check_inputs(call, problem);
   if (!call.failed() && problem.states == nullptr && !call.of_layer) check_output(call, problem);
-  if (!call.failed()) plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
+  if (!call.failed()) call.arithmetic->plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
 }
 
-}  // namespace attend::c_surface
-
-using namespace attend::c_surface;
-
-extern "C" attend_status attend_problem_init(attend_problem* problem, size_t size) {
+attend_status init_problem(attend_problem* problem, size_t size) {
   const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
   if (status != ATTEND_OK) return status;
   *problem = defaults;
   problem->size = size;
   return ATTEND_OK;
 }
+
+}  // namespace attend::c_surface

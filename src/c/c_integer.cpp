@@ -1,7 +1,6 @@
-// Attention in integers from C: what is refused, before anything is written; filling in a problem, sizing it, running it
-// whole or in parts. Calls of floats share no object with it but c_memory.cpp, so that a program without those holds none of
-// their code.
-#include "checks.h"
+// Problems of the C surface in integers: their constants, work memory, runs and states. Calls of floats share no object with it
+// that holds code of either, so that a program without those holds none of them.
+#include "surface.h"
 
 #include "../../include/attend/c/integer.h"
 #include "../call/portable.h"
@@ -9,27 +8,12 @@
 namespace attend::c_surface {
 namespace {
 
-static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys, "the C header has how many keys a query may see");
+static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys && ATTEND_INTEGER_CHUNK == integer_chunk,
+              "the C header has the core's limits");
 
-// A call that was checked, but for parts and work memory. Of what is stored, a ring has as many rows as it needs.
-struct IntegerCall : CheckedCall<core::IntegerProblem> {
-  core::IntegerOptions options = {};
-  // From one batch row to the next, in bytes; of masks in elements.
-  ptrdiff_t key_scale_step = 0, value_scale_step = 0, mask_step = 0;
-  size_t scratch_bytes;
-
-  __attribute__((always_inline)) IntegerCall() {}  // as that of CheckedCall
-
-  // Calls without options may have queries that are the last, too.
-  core::IntegerProblem problem_of_row(ptrdiff_t row) const { return option_problem_of_row(row); }
-  core::IntegerOptions options_of_row(ptrdiff_t row) const {
-    core::IntegerOptions of_row = options;
-    of_row.visible.first += row * mask_step;
-    move(of_row.key_scales, row * key_scale_step);
-    move(of_row.value_scales, row * value_scale_step);
-    return of_row;
-  }
-};
+int call_format(const attend_problem& problem) {
+  return problem.output_format == ATTEND_DEFAULT_FORMAT ? ATTEND_INT8 : problem.output_format;
+}
 
 bool is_zero_point(int32_t zero) { return zero >= -128 && zero <= 127; }
 
@@ -48,12 +32,12 @@ bool is_prepared(const attend_integer_constants& constants) {
          is_zero_point(constants.value_zero_point) && bits_to<uint32_t>(constants.output_scale) < 0x7f800000u;
 }
 
-void check_constants_of(Check& check, const attend_integer_problem& problem, const attend_integer_constants& constants,
+void check_constants_of(Check& check, const attend_problem& problem, const attend_integer_constants& constants,
                         attend_argument argument) {
   check.require(is_prepared(constants), ATTEND_CORRUPT, argument);
   const bool floats = problem.output_format == ATTEND_FLOAT32;
   check.require(!floats || constants.output_zero_point == 0, ATTEND_NO_EFFECT, ATTEND_ARG_OUTPUT_ZERO_POINT);
-  const bool fits = problem.output_format != ATTEND_INT8 || is_zero_point(constants.output_zero_point);
+  const bool fits = call_format(problem) != ATTEND_INT8 || is_zero_point(constants.output_zero_point);
   check.require(fits, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OUTPUT_ZERO_POINT);
   check.require(problem.key_scales.data == nullptr || constants.key_zero_point == 0, ATTEND_CONFLICT,
                 ATTEND_ARG_KEY_ZERO_POINT);
@@ -61,7 +45,7 @@ void check_constants_of(Check& check, const attend_integer_problem& problem, con
                 ATTEND_ARG_VALUE_ZERO_POINT);
 }
 
-void check_constants(IntegerCall& call, const attend_integer_problem& problem) {
+void check_constants(Call& call, const attend_problem& problem) {
   const bool of_heads = problem.head_constants != nullptr;
   const attend_argument argument = of_heads ? ATTEND_ARG_HEAD_CONSTANTS : ATTEND_ARG_CONSTANTS;
   const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
@@ -78,166 +62,221 @@ void check_constants(IntegerCall& call, const attend_integer_problem& problem) {
     const bool one_scale = bits_to<uint32_t>(constants[head].output_scale) == bits_to<uint32_t>(constants[0].output_scale);
     call.require(one_scale || problem.output_format != ATTEND_FLOAT32, ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
   }
-  call.options.query_zero = int(constants[0].query_zero_point);
-  call.options.float_scale = constants[0].output_scale;
+  call.scale_stride = of_heads ? 1 : 0;
+  call.query_zero = int(constants[0].query_zero_point);
+  call.float_scale = constants[0].output_scale;
 }
 
-void check_extents(IntegerCall& call, const attend_integer_problem& problem) {
-  check_layout(call, problem);
-  const int format = problem.output_format;
+// Formats, and what integers do without.
+void check_formats(Call& call, const attend_problem& problem) {
+  const auto bytes = [&](int format, attend_argument argument) {
+    call.require(format == ATTEND_DEFAULT_FORMAT || format == ATTEND_INT8, ATTEND_UNKNOWN, argument);
+  };
+  bytes(problem.query_format, ATTEND_ARG_QUERY_FORMAT);
+  bytes(problem.key_format, ATTEND_ARG_KEY_FORMAT);
+  bytes(problem.value_format, ATTEND_ARG_VALUE_FORMAT);
+  const int format = call_format(problem);
   const bool known = format == ATTEND_INT8 || format == ATTEND_INT16 || format == ATTEND_FLOAT32;
   call.require(known, ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT);
-  const bool is_set = problem.batch != ATTEND_DEFAULT_BATCH;
-  call.batch = check_batch(call, problem.batch, !is_set && has_rows(problem));
-  call.within(problem.queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
-  call.within(problem.keys, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
-  check_widths(call, problem, call.first);
-  if (call.failed()) return;
-  call.first.keys = int(problem.keys);
-  check_heads(call, problem, ATTEND_INTEGER_MAX_HEAD_DIM, call.first);
-  if (problem.key_lengths != nullptr && !call.failed()) {
-    check_key_lengths(call, problem.key_lengths, call.batch, problem.keys);
-  }
-  call.key_lengths = problem.key_lengths;
+  call.query_bits = call.key_bits = call.value_bits = 8;
+  call.output_bits = format == ATTEND_INT8 ? 8 : format == ATTEND_INT16 ? 16 : 32;
+  call.output_format = format == ATTEND_INT8    ? core::IntegerFormat::int8
+                       : format == ATTEND_INT16 ? core::IntegerFormat::int16
+                                                : core::IntegerFormat::float32;
+  check_constants(call, problem);
 }
 
-// The most keys that a query can see by position, where the first one has the position call.first.offset.
-int64_t most_seen(const attend_integer_problem& problem, const IntegerCall& call) {
-  const core::IntegerOptions& options = call.options;
-  const int64_t keys = problem.keys, first = call.first.offset, end = first + problem.queries;
+// The most keys that a query can see by position. Windows are checked later: one that is refused then limits nothing here.
+int64_t most_seen(const Call& call, const attend_problem& problem) {
   const auto smaller = [](int64_t a, int64_t b) { return a < b ? a : b; };
-  const bool has_right = call.first.causal || options.right >= 0;
-  const int64_t right = call.first.causal ? 0 : options.right;
-  int64_t seen = has_right ? smaller(keys, end + right) : keys;
-  if (options.left >= 0) {
-    seen = smaller(seen, keys - first + options.left);
-    if (has_right) seen = smaller(seen, int64_t(options.left) + 1 + right);
-    seen = smaller(keys, (seen > 0 ? seen : 0) + options.sink_tokens);
+  constexpr int64_t widest = 2 * int64_t(ATTEND_MAX_TOKENS);
+  const int64_t left = smaller(problem.window_left, widest), window_right = smaller(problem.window_right, widest);
+  const int64_t keys = call.first.keys, first = call.queries_last ? keys - problem.queries : call.first.offset;
+  const bool has_right = call.first.causal || window_right >= 0;
+  const int64_t right = call.first.causal ? 0 : window_right;
+  int64_t seen = has_right ? smaller(keys, first + problem.queries + right) : keys;
+  if (left >= 0) {
+    seen = smaller(seen, keys - first + left);
+    if (has_right) seen = smaller(seen, left + 1 + right);
+    seen = smaller(keys, (seen > 0 ? seen : 0) + smaller(problem.sink_tokens, widest));
   }
   return problem.queries > 0 ? seen : 0;
 }
 
-// The positions of queries, and the keys that they see by position.
-void check_visibility(IntegerCall& call, const attend_integer_problem& problem) {
-  check_windows(call, problem, call.options);
-  call.first.causal = (problem.options & ATTEND_CAUSAL) != 0;
-  call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
-  const bool matters = call.first.causal || call.options.left >= 0 || call.options.right >= 0;
-  const bool nobody = call.batch == 0 || problem.queries == 0;
-  check_offset(call, problem, matters, problem.queries == problem.keys || nobody);
-  if (call.failed()) return;
-  const bool given = problem.offset != ATTEND_DEFAULT_OFFSET;
-  call.first.offset = int(given ? problem.offset : call.queries_last ? problem.keys - problem.queries : 0);
-  call.require(most_seen(problem, call) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
-}
-
-// Over a ring: it must still hold what queries see by position.
-void check_ring(IntegerCall& call, const attend_integer_problem& problem) {
-  core::IntegerOptions& options = call.options;
-  call.stored = problem.keys;
-  if (problem.ring.window_keys == 0) return call.require(problem.ring.sink_tokens == 0, ATTEND_NO_EFFECT, ATTEND_ARG_RING);
-  const RingChunks chunks = ring_chunks(problem.ring);
-  call.require(chunks.ring > 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RING);
-  call.require(problem.key_lengths == nullptr, ATTEND_CONFLICT, ATTEND_ARG_KEY_LENGTHS);
-  if (call.failed()) return;
-  call.stored = chunks.rows();
-  options.ring_chunks = chunks.ring;
-  options.sink_chunks = chunks.sinks;
-  const int keys = int(problem.keys), newest = keys > 0 ? (keys - 1) / integer_chunk : 0;
-  const int held = newest >= chunks.ring ? (newest - chunks.ring + 1) * integer_chunk : 0;  // from this key on
-  const int seen = options.left < 0 ? 0 : call.first.offset - options.left;
-  const bool nobody = call.batch == 0 || problem.queries == 0;
-  const bool sinks = problem.sink_tokens <= problem.ring.sink_tokens;
-  call.require(nobody || held == 0 || (seen >= held && sinks), ATTEND_LOST, ATTEND_ARG_RING);
-}
-
-inline ptrdiff_t check_scales(const Tensors& tensors, const attend_integer_token_scales& scales, const IntegerCall& call,
-                              attend_argument argument, const uint16_t*& data, ptrdiff_t& head_stride) {
-  if (is_default_scales(scales)) return 0;
-  tensors.check.require(scales.data != nullptr, ATTEND_NO_EFFECT, argument);
-  return tensors.read_scales(scales, {call.batch, 1, call.first.kv_heads, call.stored}, argument, data, head_stride);
-}
-
-void check_tensors(IntegerCall& call, const attend_integer_problem& problem) {
-  core::IntegerProblem& first = call.first;
-  core::IntegerOptions& options = call.options;
-  const ptrdiff_t batch = call.batch, queries = problem.queries, heads = problem.query_heads, kv_heads = problem.kv_heads;
-  const Tensors tensors = {call, axes_of(problem)};
-  call.query_step = tensors.read(problem.query, {batch, queries, heads, problem.head_dim}, 8, ATTEND_ARG_QUERY, first.query);
-  call.key_step = tensors.read(problem.key, {batch, call.stored, kv_heads, problem.head_dim}, 8, ATTEND_ARG_KEY, first.key);
-  call.value_step =
-      tensors.read(problem.value, {batch, call.stored, kv_heads, problem.value_dim}, 8, ATTEND_ARG_VALUE, first.value);
-  call.mask_step = check_mask(call, problem.mask, {batch, queries, heads, problem.keys}, options);
-  call.key_scale_step =
-      check_scales(tensors, problem.key_scales, call, ATTEND_ARG_KEY_SCALES, options.key_scales, options.key_scale_stride);
-  call.value_scale_step = check_scales(tensors, problem.value_scales, call, ATTEND_ARG_VALUE_SCALES, options.value_scales,
-                                       options.value_scale_stride);
-  const int bits = problem.output_format == ATTEND_INT8 ? 8 : problem.output_format == ATTEND_INT16 ? 16 : 32;
-  call.output_step =
-      tensors.write(problem.output, {batch, queries, heads, problem.value_dim}, bits, ATTEND_ARG_OUTPUT, first.output);
+void check_rest(Call& call, const attend_problem& problem) {
+  const auto left = [&](bool is_unset, attend_argument argument) { call.require(is_unset, ATTEND_CONFLICT, argument); };
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  left(bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual), ATTEND_ARG_SCALE);
+  left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
+  left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  left(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
+  left(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
+  left(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
+  left(problem.lse.data == nullptr, ATTEND_ARG_LSE);
+  left(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
+  call.require(most_seen(call, problem) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
+  call.require(problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
+  const int step = problem.states != nullptr ? integer_chunk : segment_keys;
+  call.require(origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
+  call.plain = call.plain && call.query_zero == 0;
 }
 
 // Blocks, and work memory: what the core needs, then the constants of each head.
-void plan(const attend_integer_problem& problem, IntegerCall& call) {
-  core::IntegerProblem& first = call.first;
+void plan(Call& call, int most_keys) {
+  core::Problem& first = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const int rows = core::rows_per_kv_head(first.query_heads, first.kv_heads, first.queries > 0 ? first.queries : 1);
-  const int chunks = first.keys > 0 ? (first.keys - 1) / integer_chunk + 1 : 1;
+  const int chunks = most_keys > 0 ? (most_keys - 1) / integer_chunk + 1 : 1;
   first.row_block = smaller(rows, config::integer_row_block);
   first.key_block = smaller(chunks, config::integer_key_block / integer_chunk) * integer_chunk;
-  const size_t needed =
-      core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim, first.keys);
-  call.scratch_bytes = (needed + 15) / 16 * 16;
-  const size_t of_heads = problem.head_constants != nullptr ? size_t(first.query_heads) : 0;
-  call.workspace_bytes = call.scratch_bytes + of_heads * (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
+  // States keep the segments before apart, as calls of many keys do.
+  const size_t needed = core::integer_state_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim);
+  call.scale_bytes = (needed + 15) / 16 * 16;
+  call.workspace_bytes = call.scale_bytes + size_t(call.scale_stride != 0 ? first.query_heads : 1) *
+                                                (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
 }
 
-void check_integer(IntegerCall& call, const attend_integer_problem* given) {
-  call.read(call.whole_struct(given, ATTEND_ARG_PROBLEM));
-  if (call.failed()) return;
-  const attend_integer_problem& problem = *given;
-  check_extents(call, problem);
-  if (!call.failed()) check_visibility(call, problem);
-  if (!call.failed()) check_ring(call, problem);
-  if (call.failed()) return;
-  core::IntegerOptions& options = call.options;
-  options.output_format = problem.output_format == ATTEND_INT16     ? core::IntegerFormat::int16
-                          : problem.output_format == ATTEND_FLOAT32 ? core::IntegerFormat::float32
-                                                                    : core::IntegerFormat::int8;
-  check_constants(call, problem);
-  check_tensors(call, problem);
-  if (call.failed()) return;
-  plan(problem, call);
-  call.plain = options.left < 0 && options.right < 0 && options.visible.data == nullptr && options.query_zero == 0 &&
-               options.key_scales == nullptr && options.value_scales == nullptr && options.ring_chunks == 0 &&
-               problem.output_format == ATTEND_INT8;
+core::OutputScale output_scale_of(const attend_integer_constants& from) {
+  return {from.output_factor, from.output_shift, from.value_zero_point, from.output_zero_point};
 }
 
-// Constants as the core has them, those of each head behind its work memory.
-void take_constants(const attend_integer_problem& problem, core::ScoreScale* score, core::OutputScale* output,
-                    IntegerCall& call) {
-  const bool of_heads = problem.head_constants != nullptr;
-  const attend_integer_constants* const constants = of_heads ? problem.head_constants : problem.constants;
-  const int count = of_heads ? call.first.query_heads : 1;
-  if (of_heads) {
-    score = reinterpret_cast<core::ScoreScale*>(static_cast<char*>(call.first.scratch) + call.scratch_bytes);
-    output = reinterpret_cast<core::OutputScale*>(score + count);
-  }
+const attend_integer_constants* constants_of(const attend_problem& problem) {
+  return problem.head_constants != nullptr ? problem.head_constants : problem.constants;
+}
+
+// Constants as the core has them go behind its work memory.
+void begin(Call& call, const attend_problem& problem, void* workspace) {
+  const int count = problem.head_constants != nullptr ? call.first.query_heads : 1;
+  call.first.scratch = static_cast<float*>(workspace);
+  auto* const score = reinterpret_cast<core::ScoreScale*>(static_cast<char*>(workspace) + call.scale_bytes);
+  auto* const output = reinterpret_cast<core::OutputScale*>(score + count);
   for (int head = 0; head < count; ++head) {
-    const attend_integer_constants& from = constants[head];
+    const attend_integer_constants& from = constants_of(problem)[head];
     score[head] = {from.score_factor, from.score_right, from.score_left, from.score_end};
-    output[head] = {from.output_factor, from.output_shift, from.value_zero_point, from.output_zero_point};
+    output[head] = output_scale_of(from);
   }
-  call.first.score_scales = score;
-  call.first.output_scales = output;
-  call.first.score_scale_stride = call.first.output_scale_stride = of_heads ? 1 : 0;
+  call.score_scales = score;
+  call.output_scales = output;
 }
 
-// Not inlined: calls without options need none of its stack.
-__attribute__((noinline)) void run_integer_options(const IntegerCall& call, const Parts& cut) {
+// A problem and its options as the core has them of integers.
+template <class To, class From>
+core::Tensor<To> tensor_of(const core::Tensor<From>& tensor) {
+  return {reinterpret_cast<To*>(tensor.data), tensor.token_stride, tensor.head_stride};
+}
+core::IntegerProblem integers_of(const Call& call, const core::Problem& row) {
+  return {tensor_of<const int8_t>(row.query),
+          tensor_of<int8_t>(row.output),
+          tensor_of<const int8_t>(row.key),
+          tensor_of<const int8_t>(row.value),
+          row.query_heads,
+          row.kv_heads,
+          row.head_dim,
+          row.value_dim,
+          row.queries,
+          row.keys,
+          row.offset,
+          row.causal,
+          row.key_panels && config::integer_panels,
+          call.score_scales,
+          call.scale_stride,
+          call.output_scales,
+          call.scale_stride,
+          row.row_block,
+          row.key_block,
+          row.scratch};
+}
+core::IntegerOptions integers_of(const Call& call, const core::Options& row) {
+  core::IntegerOptions options;
+  options.left = row.left;
+  options.right = row.right;
+  options.sink_tokens = row.sink_tokens;
+  options.visible = row.visible;
+  options.visible_bits = row.visible_bits;
+  options.query_zero = call.query_zero;
+  options.key_scales = reinterpret_cast<const uint16_t*>(row.key_scales);
+  options.value_scales = reinterpret_cast<const uint16_t*>(row.value_scales);
+  options.key_scale_stride = row.key_scale_stride;
+  options.value_scale_stride = row.value_scale_stride;
+  options.output_format = call.output_format;
+  options.float_scale = call.float_scale;
+  options.paging = row.paging;
+  options.origin = row.origin;
+  options.first_key = row.first_key;
+  options.states = tensor_of<int32_t>(row.states);
+  if (options.states.data != nullptr) ++options.states.data;  // behind the next key
+  return options;
+}
+
+void run(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
-    run_row(call.problem_of_row(row), call.options_of_row(row), {part, parts});
+    run_row({part, parts}, integers_of(call, call.problem_of_row(row)));
   });
+}
+
+void run_options_row(const Call& call, const core::Problem& row, const core::Options& options, const Parts& cut) {
+  run_row(cut, integers_of(call, row), integers_of(call, options));
+}
+
+// A state: its next key, then as the core has it.
+void begin_state(float* state, int value_dim) {
+  int32_t* const numbers = reinterpret_cast<int32_t*>(state) + 1;
+  for (int c = 0; c < 2 * value_dim; ++c) numbers[c] = 0;
+  constexpr IntegerSoftmaxState nothing = {lowest_exponent, 0};
+  IntegerRowState(numbers, value_dim).set(nothing, nothing);
+}
+
+void merge_states(float* state, const float* later, int value_dim) {
+  core::merge(reinterpret_cast<int32_t*>(state) + 1, reinterpret_cast<const int32_t*>(later) + 1, 1, value_dim);
+}
+
+void finish_rows(const Call& call, const attend_problem& problem, const core::Problem& rows, const core::Options& options,
+                 float* numbers) {
+  core::IntegerProblem head = integers_of(call, rows);
+  core::IntegerOptions of_head = integers_of(call, options);
+  head.scratch = numbers;
+  head.query_heads = 1;
+  for (int h = 0; h < rows.query_heads; ++h) {
+    const core::OutputScale scale = output_scale_of(constants_of(problem)[problem.head_constants != nullptr ? h : 0]);
+    head.output_scales = &scale;
+    core::finish(head, of_head);
+    move(head.output.data, rows.output.head_stride * (call.output_bits / 8));
+    of_head.states.data += options.states.head_stride;
+  }
+}
+
+constexpr attend_arithmetic integer_arithmetic = {
+    true,
+    ATTEND_INTEGER_MAX_HEAD_DIM,
+    ATTEND_INT8,  // usual_format
+    check_formats,
+    check_rest,
+    plan,
+    begin,
+    run,
+    run_options_row,
+    5,  // state_numbers
+    2,
+    0,
+    true,
+    begin_state,
+    merge_states,
+    finish_rows,
+};
+static_assert(core::integer_state_numbers(7) + 1 == 5 + 2 * 7, "a state has one number more than the core's");
+
+constexpr double log2_e_of_doubles = 1.4426950408889634;
+
+void check_scale(Check& check, double scale, attend_argument argument) {
+  const bool is_one = scale >= 0x1p-126 && scale <= 0x1p126;  // a float can hold it
+  check.require(is_one, ATTEND_OUT_OF_RANGE, argument);
+}
+
+void check_zeros(Check& check, const attend_integer_scales& scales) {
+  check.within(scales.query_zero_point, -128, 127, ATTEND_ARG_QUERY_ZERO_POINT);
+  check.within(scales.key_zero_point, -128, 127, ATTEND_ARG_KEY_ZERO_POINT);
+  check.within(scales.value_zero_point, -128, 127, ATTEND_ARG_VALUE_ZERO_POINT);
+  check.within(scales.output_zero_point, -32768, 32767, ATTEND_ARG_OUTPUT_ZERO_POINT);
 }
 
 }  // namespace
@@ -248,49 +287,54 @@ using namespace attend::c_surface;
 
 extern "C" {
 
-attend_status attend_integer_problem_init(attend_integer_problem* problem, size_t size) {
-  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
-  if (status != ATTEND_OK) return status;
-  problem->output_format = ATTEND_INT8;
-  problem->batch = ATTEND_DEFAULT_BATCH;
-  problem->queries = problem->keys = unset;
-  problem->offset = ATTEND_DEFAULT_OFFSET;
-  problem->query = problem->key = problem->value = no_input;
-  problem->output = no_output;
-  problem->window_left = problem->window_right = ATTEND_NO_LIMIT;
-  problem->mask = no_mask;
-  problem->key_scales = problem->value_scales = {nullptr, dense_stride, dense_stride};
+attend_status attend_integer_problem_init(attend_problem* problem, size_t size) {
+  const attend_status status = init_problem(problem, size);
+  if (status == ATTEND_OK) problem->arithmetic = &integer_arithmetic;
+  return status;
+}
+
+attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size) {
+  const attend_status status = new_struct(scales, size, ATTEND_ARG_SCALES);
+  if (status == ATTEND_OK) scales->scale = double(ATTEND_DEFAULT_SCALE);
+  return status;
+}
+
+attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
+                                     attend_integer_constants* constants) {
+  Memory check;
+  check.read(check.whole_struct(scales, ATTEND_ARG_SCALES));
+  const Range to = check.structs(constants, 1, ATTEND_ARG_CONSTANTS);
+  check.within(head_dim, 1, ATTEND_INTEGER_MAX_HEAD_DIM, ATTEND_ARG_HEAD_DIM);
+  if (check.failed()) return check.status();
+  check.write(to, ATTEND_ARG_CONSTANTS);
+  check_scale(check, scales->query_scale, ATTEND_ARG_QUERY_SCALE);
+  check_scale(check, scales->key_scale, ATTEND_ARG_KEY_SCALE);
+  check_scale(check, scales->value_scale, ATTEND_ARG_VALUE_SCALE);
+  check_scale(check, scales->output_scale, ATTEND_ARG_OUTPUT_SCALE);
+  check_zeros(check, *scales);
+  const bool usual = bits_to<uint64_t>(scales->scale) == bits_to<uint64_t>(double(ATTEND_DEFAULT_SCALE));
+  const double scale = usual ? double(usual_scale(int(head_dim))) : scales->scale;
+  check.require(scale >= 0 && scale <= 0x1p126, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  if (check.failed()) return check.status();
+  const double step = log2_e_of_doubles * scale * scales->query_scale * scales->key_scale;  // multiplied as Quantisation does
+  const double steps = scales->value_scale / scales->output_scale;
+  check.require(core::is_score_step(step), ATTEND_MISMATCH, ATTEND_ARG_QUERY_SCALE);
+  check.require(core::is_output_step(steps), ATTEND_MISMATCH, ATTEND_ARG_OUTPUT_SCALE);
+  if (check.failed()) return check.status();
+  const core::ScoreScale score = core::score_scale(step);
+  const core::OutputScale output = core::output_scale(steps, int(scales->value_zero_point), int(scales->output_zero_point));
+  *constants = {score.factor,
+                score.right,
+                score.left,
+                score.end,
+                output.factor,
+                output.shift,
+                scales->query_zero_point,
+                scales->key_zero_point,
+                scales->value_zero_point,
+                scales->output_zero_point,
+                float(scales->output_scale)};
   return ATTEND_OK;
-}
-
-attend_status attend_integer_check(const attend_integer_problem* problem) {
-  IntegerCall call;
-  check_integer(call, problem);
-  return call.status();
-}
-
-size_t attend_integer_workspace_size(const attend_integer_problem* problem) {
-  IntegerCall call;
-  check_integer(call, problem);
-  return call.failed() ? 0 : call.workspace_bytes;
-}
-
-attend_status attend_integer_attention_part(const attend_integer_problem* problem, ptrdiff_t part, ptrdiff_t parts,
-                                            void* workspace, size_t workspace_size) {
-  IntegerCall call;
-  check_integer(call, problem);
-  check_run(call, {part, parts}, workspace, workspace_size);
-  if (call.failed()) return call.status();
-  call.first.scratch = workspace;
-  core::ScoreScale score;
-  core::OutputScale output;
-  take_constants(*problem, &score, &output, call);
-  call.plain ? run_plain(call, {part, parts}) : run_integer_options(call, {part, parts});
-  return ATTEND_OK;
-}
-
-attend_status attend_integer_attention(const attend_integer_problem* problem, void* workspace, size_t workspace_size) {
-  return attend_integer_attention_part(problem, 0, 1, workspace, workspace_size);
 }
 
 }  // extern "C"

@@ -1,5 +1,4 @@
-// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist; the tokens of rings of integer
-// attention; and the default scale.
+// Where tensors and structs of the C surface lie, as ranges of addresses, if they can exist; and the default scale.
 #include "checks.h"
 
 #include "../call/portable.h"
@@ -195,14 +194,6 @@ void check_key_lengths(Memory& check, const ptrdiff_t* lengths, ptrdiff_t batch,
   for (ptrdiff_t row = 0; !check.failed() && row < batch; ++row) check.within(lengths[row], 0, longest, ATTEND_ARG_KEY_LENGTHS);
 }
 
-RingChunks ring_chunks(const attend_integer_ring& ring) {
-  const auto chunks = [](ptrdiff_t tokens) { return int((tokens + integer_chunk - 1) / integer_chunk); };
-  const bool right = ring.window_keys >= 1 && ring.window_keys <= ATTEND_MAX_TOKENS && ring.sink_tokens >= 0 &&
-                     ring.sink_tokens <= ATTEND_MAX_TOKENS - ring.window_keys;
-  // A window may begin within a chunk, and end in another.
-  return right ? RingChunks{chunks(ring.window_keys - 1) + 1, chunks(ring.sink_tokens)} : RingChunks{0, 0};
-}
-
 // Newton's iteration without divisions, y = y * (1.5 - n / 2 * y^2), begun within 4 % by halving the exponent. Its last step is
 // from the exact remainder 1 - n * y^2 but for its own rounding, so that the result is the nearest float (tests go through
 // all).
@@ -227,18 +218,6 @@ extern "C" {
 
 float attend_default_scale(ptrdiff_t head_dim) {
   return head_dim >= 1 && head_dim <= ATTEND_MAX_WIDTH ? usual_scale(int(head_dim)) : 0.0f;
-}
-
-ptrdiff_t attend_integer_ring_rows(const attend_integer_ring* ring) {
-  if (ring == nullptr) return 0;
-  return ring_chunks(*ring).rows();
-}
-
-ptrdiff_t attend_integer_ring_row(const attend_integer_ring* ring, ptrdiff_t position) {
-  const RingChunks chunks = ring == nullptr ? RingChunks{0, 0} : ring_chunks(*ring);
-  if (chunks.ring == 0 || position < 0 || position >= ATTEND_MAX_TOKENS) return -1;
-  const int chunk = int(position) / integer_chunk;
-  return ptrdiff_t(chunks.sinks + chunk % chunks.ring) * integer_chunk + int(position) % integer_chunk;
 }
 
 }  // extern "C"

@@ -107,7 +107,7 @@ void check_page_table(Call& call, const attend_problem& problem, CallOptions& op
   if (call.failed()) return;
   check_page_numbers(call, problem, options, extent);
   options.first.paging.pages = pages.table;
-  options.first.paging.page_panels = int(pages.page_keys / panel_keys);
+  options.first.paging.page_panels = int(pages.page_keys / group_of(call));
 }
 
 struct CoreScales {
@@ -119,7 +119,8 @@ struct CoreScales {
 ptrdiff_t check_scales(Call& call, const attend_scales& scales, const attend_problem& problem, attend_argument argument,
                        const CoreScales& to) {
   const int format = argument == ATTEND_ARG_KEY_SCALES ? problem.key_format : problem.value_format;
-  if (format != ATTEND_INT8 || problem.cache != nullptr) {
+  const bool integers = call.arithmetic->integers, takes = integers ? scales.data != nullptr : format == ATTEND_INT8;
+  if (!takes || problem.cache != nullptr) {
     call.require(is_default_scales(scales), ATTEND_NO_EFFECT, argument);
     return 0;
   }
@@ -130,7 +131,8 @@ ptrdiff_t check_scales(Call& call, const attend_scales& scales, const attend_pro
       (rows <= 1 || scales.batch_stride != ATTEND_DENSE) && (problem.kv_heads == 1 || scales.head_stride != ATTEND_DENSE);
   call.require(!grows || known, ATTEND_AMBIGUOUS, argument);
   const Tensors tensors = {call, Axes::matrix};
-  return tensors.read_scales(scales, {rows, 1, problem.kv_heads, call.stored}, argument, to.data, to.stride);
+  return tensors.read_scales(scales, {rows, 1, problem.kv_heads, call.stored}, integers ? 16 : float_bits, argument, to.data,
+                             to.stride);
 }
 
 // Whether a query sees any of keys from ... to - 1, of those that the call takes of a batch row with so many keys.
@@ -147,8 +149,9 @@ bool any_seen(const Call& call, const attend_problem& problem, const CallOptions
 void check_ring(Call& call, const attend_problem& problem, const CallOptions& options) {
   const attend_cache& cache = *problem.cache;
   if (cache.ring_panels == 0 || call.batch == 0 || call.failed()) return;
-  const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * panel_keys;
-  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, cache.peak_tokens)) * panel_keys;
+  const int group = group_of(cache);
+  const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * group;
+  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, cache.peak_tokens, group)) * group;
   const bool any_lost = any_seen(call, problem, options, call.keys_of_row(0), lost, back);
   call.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
@@ -167,14 +170,15 @@ void check_origin(Call& call, const attend_problem& problem, const CallOptions& 
 
 // The options of a cache that is not plain.
 void take_cache(const attend_cache& cache, core::Options& options) {
+  options.paging = paging_of(cache);
+  if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
+  if (has_integers(cache)) return;
   const core::FormatCache memory = format_memory(cache);
   options.key_format = memory.key_format;
   options.value_format = memory.value_format;
   options.key_scales = memory.key_scales;
   options.value_scales = memory.value_scales;
   options.key_scale_stride = options.value_scale_stride = ptrdiff_t(core::panel_count(memory.capacity)) * panel_keys;
-  options.paging = memory.paging;
-  if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
 }
 
 void check_key_options(Call& call, const attend_problem& problem, CallOptions& options) {
@@ -239,7 +243,7 @@ void check_pages(Call& call, const attend_problem& problem) {
   }
   call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
   call.within(pages.page_keys, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_PAGES_PAGE_KEYS);
-  call.require(pages.page_keys % panel_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
+  call.require(pages.page_keys % group_of(call) == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_PAGES_PAGE_KEYS);
   if (call.failed()) return;
   call.within(pages.count, 1, ATTEND_MAX_TOKENS / pages.page_keys, ATTEND_ARG_PAGES_COUNT);
   if (!call.failed() && call.stored > 0) call.stored = pages.count * pages.page_keys;

@@ -37,15 +37,21 @@ ptrdiff_t check_begun(Call& call, const void* states, attend_argument argument) 
   return head.fields[4];
 }
 
-// Floats of the head and all states, as many as can be where they cannot be counted.
-ptrdiff_t state_memory_floats(const Call& call) {
-  ptrdiff_t floats;
-  const core::Problem& first = call.first;
-  const bool counted = !__builtin_mul_overflow(call.batch, first.queries, &floats) &&
-                       !__builtin_mul_overflow(floats, first.query_heads, &floats) &&
-                       !__builtin_mul_overflow(floats, ptrdiff_t(core::state_floats(first.value_dim)), &floats) &&
-                       !__builtin_add_overflow(floats, head_floats, &floats);
-  return counted ? floats : PTRDIFF_MAX;
+// Numbers of a state, of all states, and of the memory that has them too; as many as can be where they cannot be counted.
+ptrdiff_t state_numbers(const Call& call) {
+  return call.arithmetic->state_numbers + ptrdiff_t(call.arithmetic->state_widths) * call.first.value_dim;
+}
+ptrdiff_t numbers_of_states(const Call& call) {
+  ptrdiff_t numbers;
+  const bool counted = !__builtin_mul_overflow(call.batch, call.first.queries, &numbers) &&
+                       !__builtin_mul_overflow(numbers, call.first.query_heads, &numbers) &&
+                       !__builtin_mul_overflow(numbers, state_numbers(call), &numbers);
+  return counted ? numbers : PTRDIFF_MAX;
+}
+ptrdiff_t state_memory_numbers(const Call& call) {
+  ptrdiff_t numbers = numbers_of_states(call);
+  const ptrdiff_t others = head_floats + (call.arithmetic->finish_takes_numbers ? call.first.value_dim : 0);
+  return __builtin_add_overflow(numbers, others, &numbers) ? PTRDIFF_MAX : numbers;
 }
 
 // Calls with the states of each batch row, as a problem of the core.
@@ -61,13 +67,34 @@ void each_states(const Call& call, const void* states, Row visit) {
   }
 }
 
+// The states' next key, of those of a part: writes it, tests whether all have it. The arithmetic leaves it to its caller.
+template <class Visit>
+void each_next_key(const Call& call, const core::Problem& problem, const core::Options& options, const Parts& cut,
+                   Visit visit) {
+  each_unit(problem, options, int(cut.part), int(cut.parts), [&](const WorkUnit& unit) {
+    for (int token = unit.token; token < unit.token + unit.tokens; ++token) {
+      for (int head = unit.query_head; head < unit.query_head + unit.query_heads; ++head) {
+        visit(element(options.states, token, head) + call.arithmetic->next_key_at);
+      }
+    }
+  });
+}
+void set_next_key(const Call& call, const core::Problem& problem, const core::Options& options, const Parts& cut, int key) {
+  each_next_key(call, problem, options, cut, [&](float* at) { __builtin_memcpy(at, &key, sizeof key); });
+}
+bool have_next_key(const Call& call, const core::Problem& problem, const core::Options& options, const Parts& cut, int key) {
+  bool all = true;
+  each_next_key(call, problem, options, cut, [&](const float* at) { all = all && bits_to<int>(*at) == key; });
+  return all;
+}
+
 // The key before which all states stopped; they are corrupt if it is not one and the same.
 ptrdiff_t check_next_key(Call& call, const void* states, attend_argument argument) {
   const ptrdiff_t began = check_begun(call, states, argument);
   if (call.failed() || call.batch == 0 || call.first.queries == 0) return began;
-  const int key = core::next_key(states_of(const_cast<void*>(states), call).data);
+  const int key = bits_to<int>(states_of(const_cast<void*>(states), call).data[call.arithmetic->next_key_at]);
   each_states(call, states, [&](const core::Problem& problem, const core::Options& options) {
-    call.require(key >= 0 && core::have_next_key(problem, options, 0, 1, key), ATTEND_CORRUPT, argument);
+    call.require(key >= 0 && have_next_key(call, problem, options, {0, 1}, key), ATTEND_CORRUPT, argument);
   });
   return key;
 }
@@ -122,14 +149,8 @@ void check_whole(Call& call, const attend_problem* problem) {
 
 }  // namespace
 
-float scale_of(const attend_problem& problem) {
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
-  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
-  return given ? problem.scale : usual_scale(int(problem.head_dim));
-}
-
 core::Tensor<float> states_of(void* states, const Call& call) {
-  const ptrdiff_t state = ptrdiff_t(core::state_floats(call.first.value_dim));
+  const ptrdiff_t state = state_numbers(call);
   if (states == nullptr) return {nullptr, 0, 0};
   return {static_cast<float*>(states) + head_floats, state * call.first.query_heads, state};
 }
@@ -140,32 +161,37 @@ void set_states(void* states, const Call& call, CallOptions& options) {
 }
 
 Range check_states(Call& call, const void* states, attend_argument argument) {
-  return call.array(states, state_memory_floats(call), float_bits, argument);
+  return call.array(states, state_memory_numbers(call), float_bits, argument);
 }
 
-// Not inlined: calls without options need none of its stack.
-__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, int part, int parts) {
+namespace {
+
+// Checks options and runs a part; refuses it if it does not begin at the states' next key. Not inlined: calls without options
+// need none of its stack.
+__attribute__((noinline)) attend_status run_options(const attend_problem& problem, Call& call, void* workspace,
+                                                    const Parts& cut) {
   CallOptions call_options;
   check_options(call, problem, call_options);
   const bool has_states = problem.states != nullptr;
   if (has_states && !call.failed()) {
     check_begun(call, problem.states, ATTEND_ARG_STATES);
-    each_row_with_options(call, call_options, {part, parts},
-                          [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-                            const bool continues =
-                                call.failed() || core::have_next_key(row, options, row_part, row_parts, options.first_key);
-                            call.require(continues, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
-                          });
+    each_row_with_options(
+        call, call_options, cut, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+          const bool continues = call.failed() || have_next_key(call, row, options, {row_part, row_parts}, options.first_key);
+          call.require(continues, ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY);
+        });
   }
   if (call.failed()) return call.status();
-  each_row_with_options(call, call_options, {part, parts},
+  call.arithmetic->begin(call, problem, workspace);
+  each_row_with_options(call, call_options, cut,
                         [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
-                          run_row(row, options, {row_part, row_parts});
-                          if (has_states) core::set_next_key(row, options, row_part, row_parts, call.first.keys);
+                          call.arithmetic->run_row(call, row, options, {row_part, row_parts});
+                          if (has_states) set_next_key(call, row, options, {row_part, row_parts}, call.first.keys);
                         });
   return ATTEND_OK;
 }
 
+}  // namespace
 }  // namespace attend::c_surface
 
 using namespace attend;
@@ -192,10 +218,9 @@ attend_status attend_run_part(const attend_problem* problem, ptrdiff_t part, ptr
   check_call(call, problem);
   check_run(call, {part, parts}, workspace, workspace_size);
   if (call.failed()) return call.status();
-  call.first.scratch = static_cast<float*>(workspace);
-  call.first.scale = scale_of(*problem);
-  if (!call.plain) return run_options(*problem, call, int(part), int(parts));
-  run_plain(call, {part, parts});
+  if (!call.plain) return run_options(*problem, call, workspace, {part, parts});
+  call.arithmetic->begin(call, *problem, workspace);
+  call.arithmetic->run(call, {part, parts});
   return ATTEND_OK;
 }
 
@@ -206,8 +231,8 @@ attend_status attend_run(const attend_problem* problem, void* workspace, size_t 
 size_t attend_state_size(const attend_problem* problem) {
   Call call;
   check_rows(call, problem);
-  const ptrdiff_t floats = call.failed() ? 0 : state_memory_floats(call);
-  return floats <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(floats) * sizeof(float) : 0;
+  const ptrdiff_t numbers = call.failed() ? 0 : state_memory_numbers(call);
+  return numbers <= PTRDIFF_MAX / ptrdiff_t(sizeof(float)) ? size_t(numbers) * sizeof(float) : 0;
 }
 
 attend_status attend_begin(const attend_problem* problem) {
@@ -222,8 +247,9 @@ attend_status attend_begin(const attend_problem* problem) {
   const StateHead head = head_of(call, first_key);
   __builtin_memcpy(problem->states, &head, sizeof head);
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
-    core::begin(row, options);
-    core::set_next_key(row, options, 0, 1, int(first_key));
+    each_next_key(call, row, options, {0, 1},
+                  [&](float* next) { call.arithmetic->begin_state(next - call.arithmetic->next_key_at, row.value_dim); });
+    set_next_key(call, row, options, {0, 1}, int(first_key));
   });
   return ATTEND_OK;
 }
@@ -233,14 +259,17 @@ attend_status attend_finish(const attend_problem* problem) {
   check_rows(call, problem);
   if (call.failed()) return call.status();
   CallOptions options;
+  call.arithmetic->check_formats(call, *problem);
   call.read(check_states(call, problem->states, ATTEND_ARG_STATES));
   check_output(call, *problem);
   check_end(call, *problem, options, true);
   check_all_taken(call, *problem);
   if (call.failed()) return call.status();
   set_states(problem->states, call, options);
-  each_row(call, {0, 1},
-           [&](ptrdiff_t row, int, int) { core::finish(call.problem_of_row(row), options_of_row(options, row)); });
+  float* const numbers = static_cast<float*>(problem->states) + head_floats + numbers_of_states(call);
+  each_row(call, {0, 1}, [&](ptrdiff_t row, int, int) {
+    call.arithmetic->finish_rows(call, *problem, call.problem_of_row(row), options_of_row(options, row), numbers);
+  });
   return ATTEND_OK;
 }
 
@@ -256,13 +285,12 @@ attend_status attend_merge(const attend_problem* problem, const void* later) {
   call.require(here == there, ATTEND_MISMATCH, ATTEND_ARG_LATER);
   const ptrdiff_t end = check_next_key(call, later, ATTEND_ARG_LATER);
   if (call.failed()) return call.status();
-  const core::Problem& first = call.first;
   const float* from = states_of(const_cast<void*>(later), call).data;
   each_states(call, problem->states, [&](const core::Problem& row, const core::Options& options) {
-    for (int token = 0; token < first.queries; ++token, from += options.states.token_stride) {
-      core::merge(options.states.data + token * options.states.token_stride, from, first.query_heads, first.value_dim);
+    for (ptrdiff_t i = 0; i < ptrdiff_t(row.queries) * row.query_heads; ++i, from += options.states.head_stride) {
+      call.arithmetic->merge_states(options.states.data + i * options.states.head_stride, from, row.value_dim);
     }
-    core::set_next_key(row, options, 0, 1, int(end));
+    set_next_key(call, row, options, {0, 1}, int(end));
   });
   return ATTEND_OK;
 }

@@ -75,7 +75,13 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,
      "set it to the states' next key: the keys of the run before, or the first_key of attend_begin"},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
-     "give kv_heads, head_dim and value_dim the numbers that the cache was made with"},
+     "give kv_heads, head_dim and value_dim the numbers that the cache was made with; a cache of integers goes with problems "
+     "of "
+     "attend_integer_problem_init and with attend_integer_cache_append, and no other does"},
+    {ATTEND_MISSING, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
+     "call attend_problem_init or attend_integer_problem_init first"},
+    {ATTEND_CONFLICT, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
+     "initialise the problem with attend_problem_init: this call computes in floats only"},
     {ATTEND_MISMATCH, ATTEND_ARG_KV_HEADS, ATTEND_ARG_KV_HEADS, "set it to a divisor of query_heads"},
     {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
      "give it the outputs and inputs that c/layers.h requires, by the heads and widths of the problem and its other "
@@ -119,12 +125,12 @@ constexpr char names[] =
     "pairs\0base\0scaling_factor\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0"
     "query_norm\0key_norm\0"
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
-    "constants\0head_constants\0ring";
+    "constants\0head_constants\0arithmetic\0integers";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_RING + 1;
+constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_INTEGERS + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -149,8 +149,7 @@ class Memory : public Check {
 
 // The order of axes after the batch: those of tensors, and [head][query] of what has a row of numbers for each.
 enum class Axes { token_head, head_token, matrix };
-template <class Problem>
-Axes axes_of(const Problem& problem) {
+inline Axes axes_of(const attend_problem& problem) {
   return problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM ? Axes::head_token : Axes::token_head;
 }
 

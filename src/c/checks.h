@@ -1,7 +1,6 @@
-// What calls of attend_problem and of attend_integer_problem have in common. Fields have the same names in both.
+// A call of an attend_problem, and what is checked of it in floats and in integers.
 #pragma once
 
-#include "../../include/attend/c/integer.h"
 #include "../../include/attend/core/integer.h"
 #include "check.h"
 
@@ -13,27 +12,40 @@ void move(Data*& data, ptrdiff_t bytes) {
   data = reinterpret_cast<Data*>(reinterpret_cast<uintptr_t>(data) + uintptr_t(bytes));
 }
 
-// A problem that was checked.
-template <class CoreProblem>
-struct CheckedCall : Memory {
-  CoreProblem first = {};  // batch row 0, with all keys and without key lengths; no scratch
+// A call that was checked, but for options.
+struct Call : Memory {
+  const attend_arithmetic* arithmetic = nullptr;
+  core::Problem first = {};  // batch row 0, with all keys and without key lengths; no scratch. Its tensors point to any numbers
   ptrdiff_t batch;
-  ptrdiff_t stored;  // key tokens that lie in arrays, in the pool of pages or in a ring
+  ptrdiff_t stored;  // key tokens that lie in arrays or in the pool of pages
+  int query_bits = float_bits, key_bits = float_bits, value_bits = float_bits, output_bits = float_bits;
   ptrdiff_t query_step = 0, key_step = 0, value_step = 0, output_step = 0;  // from one batch row to the next, in bytes
   const ptrdiff_t* key_lengths = nullptr;
+  // Of a call in integers: what its constants are, in work memory from scale_bytes on.
+  const core::ScoreScale* score_scales = nullptr;
+  const core::OutputScale* output_scales = nullptr;
+  int scale_stride = 0, query_zero = 0;
+  float float_scale = 1;
+  core::IntegerFormat output_format = core::IntegerFormat::int8;
+  size_t scale_bytes = 0;
+
   size_t workspace_bytes;
   bool plain;  // nothing is asked for that core::run does not have without options
   bool queries_last;
+  bool runs_later = false;    // work memory is asked for: the cache may still be empty
+  bool one_sequence = false;  // batch is 1, and need not be set
+  bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
+  bool appends = false;       // and appends to the cache before it attends
 
-  __attribute__((always_inline)) CheckedCall() {}  // otherwise a function of its own at -Os, whose stack nobody states
+  __attribute__((always_inline)) Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
 
   // Keys that a batch row has.
   ptrdiff_t keys_of_row(ptrdiff_t row) const {
     return key_lengths != nullptr && key_lengths[row] < first.keys ? key_lengths[row] : first.keys;
   }
   // A batch row, with the keys that it has; then one of a call with options, whose queries may be the last.
-  CoreProblem problem_of_row(ptrdiff_t row) const {
-    CoreProblem of_row = first;
+  core::Problem problem_of_row(ptrdiff_t row) const {
+    core::Problem of_row = first;
     move(of_row.query.data, row * query_step);
     move(of_row.output.data, row * output_step);
     move(of_row.key.data, row * key_step);
@@ -41,20 +53,20 @@ struct CheckedCall : Memory {
     of_row.keys = int(keys_of_row(row));
     return of_row;
   }
-  CoreProblem option_problem_of_row(ptrdiff_t row) const {
-    CoreProblem of_row = problem_of_row(row);
+  core::Problem option_problem_of_row(ptrdiff_t row) const {
+    core::Problem of_row = problem_of_row(row);
     if (queries_last) of_row.offset = of_row.keys - of_row.queries;
     return of_row;
   }
 };
 
-// The layout of a ring of integer attention, in chunks; no chunks where there is no ring, or one that is refused.
-struct RingChunks {
-  int ring;
-  int sinks;
-  ptrdiff_t rows() const { return ptrdiff_t(ring + sinks) * integer_chunk; }
+// Its options.
+struct CallOptions {
+  core::Options first = {};  // of batch row 0
+  // From one batch row to the next, in bytes; of masks and biases in elements.
+  ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0, lse_step = 0, score_step = 0, state_step = 0;
+  ptrdiff_t mask_step = 0, bias_step = 0;
 };
-RingChunks ring_chunks(const attend_integer_ring& ring);
 
 // 1 / sqrt(head_dim), the same as default_scale, which is meant for constants.
 float usual_scale(int head_dim);
@@ -72,15 +84,13 @@ inline void check_workspace(Memory& check, const void* workspace, size_t size, s
 void check_key_lengths(Memory& check, const ptrdiff_t* lengths, ptrdiff_t batch, ptrdiff_t longest);
 
 // Whether anything is set that speaks of batch rows.
-template <class Problem>
-bool has_rows(const Problem& problem) {
+inline bool has_rows(const attend_problem& problem) {
   return problem.key_lengths != nullptr || steps_by_rows(problem.query) || steps_by_rows(problem.key) ||
          steps_by_rows(problem.value) || steps_by_rows(problem.output) || is_given_by_rows(problem.mask) ||
          is_given_by_rows(problem.key_scales) || is_given_by_rows(problem.value_scales);
 }
 
-template <class Problem>
-void check_layout(Check& check, const Problem& problem) {
+inline void check_layout(Check& check, const attend_problem& problem) {
   check.require((problem.options & ~(ATTEND_CAUSAL | ATTEND_QUERIES_LAST)) == 0, ATTEND_UNKNOWN, ATTEND_ARG_OPTIONS);
   const bool layout = problem.layout == ATTEND_BATCH_TOKEN_HEAD_DIM || problem.layout == ATTEND_BATCH_HEAD_TOKEN_DIM;
   check.require(layout, ATTEND_UNKNOWN, ATTEND_ARG_LAYOUT);
@@ -96,16 +106,14 @@ inline ptrdiff_t check_batch(Check& check, ptrdiff_t given, bool has_rows) {
 }
 
 // The extents of outputs, of which queries were checked; then all heads.
-template <class Problem, class CoreProblem>
-void check_widths(Check& check, const Problem& problem, CoreProblem& first) {
+inline void check_widths(Check& check, const attend_problem& problem, core::Problem& first) {
   check.within(problem.query_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_QUERY_HEADS);
   check.within(problem.value_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_VALUE_DIM);
   first.queries = int(problem.queries);
   first.query_heads = int(problem.query_heads);
   first.value_dim = int(problem.value_dim);
 }
-template <class Problem, class CoreProblem>
-void check_heads(Check& check, const Problem& problem, ptrdiff_t widest_head, CoreProblem& first) {
+inline void check_heads(Check& check, const attend_problem& problem, ptrdiff_t widest_head, core::Problem& first) {
   check.within(problem.kv_heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_KV_HEADS);
   check.within(problem.head_dim, 1, widest_head, ATTEND_ARG_HEAD_DIM);
   if (check.failed()) return;
@@ -120,41 +128,36 @@ void check_heads(Check& check, const Problem& problem, ptrdiff_t widest_head, Co
 
 // Tensors of a problem; returns the step from one batch row to the next, in bytes.
 struct Tensors {
-  template <class Number>
   ptrdiff_t read(const attend_input& input, const Extent::Counts& counts, int bits, attend_argument argument,
-                 core::Tensor<const Number>& tensor) const {
+                 core::Tensor<const float>& tensor) const {
     const Extent extent = extent_of(counts, input, axes);
-    tensor = core_tensor<const Number>(input.data, extent);
+    tensor = core_tensor<const float>(input.data, extent);
     return check.read(input.data, extent, bits, argument);
   }
-  template <class Number>
   ptrdiff_t write(const attend_output& output, const Extent::Counts& counts, int bits, attend_argument argument,
-                  core::Tensor<Number>& tensor) const {
+                  core::Tensor<float>& tensor) const {
     const Extent extent = extent_of(counts, output, axes);
-    tensor = core_tensor<Number>(output.data, extent);
+    tensor = core_tensor<float>(output.data, extent);
     return check.write(output.data, extent, bits, argument);
   }
   // Of single tokens of keys or values.
-  template <class Scales, class Number>
-  ptrdiff_t read_scales(const Scales& scales, const Extent::Counts& counts, attend_argument argument, const Number*& data,
-                        ptrdiff_t& head_stride) const {
+  ptrdiff_t read_scales(const attend_scales& scales, const Extent::Counts& counts, int bits, attend_argument argument,
+                        const float*& data, ptrdiff_t& head_stride) const {
     const Extent extent = extent_of(counts, {scales.batch_stride, 0, scales.head_stride}, Axes::matrix);
-    data = scales.data;
+    data = static_cast<const float*>(scales.data);
     head_stride = extent.strides.head;
-    return check.read(scales.data, extent, 8 * int(sizeof *data), argument);
+    return check.read(scales.data, extent, bits, argument);
   }
   Memory& check;
   Axes axes;
 };
 
-template <class Scales>
-bool is_default_scales(const Scales& scales) {
+inline bool is_default_scales(const attend_scales& scales) {
   return scales.data == nullptr && scales.batch_stride == ATTEND_DENSE && scales.head_stride == ATTEND_DENSE;
 }
 
 // The position of the queries: set in one way where it matters or clear without, and not set where it does not.
-template <class Problem>
-void check_offset(Check& check, const Problem& problem, bool matters, bool clear) {
+inline void check_offset(Check& check, const attend_problem& problem, bool matters, bool clear) {
   const bool given = problem.offset != ATTEND_DEFAULT_OFFSET, last = (problem.options & ATTEND_QUERIES_LAST) != 0;
   check.require(matters || !given, ATTEND_NO_EFFECT, ATTEND_ARG_OFFSET);
   check.require(matters || !last, ATTEND_NO_EFFECT, ATTEND_ARG_OPTIONS);
@@ -163,8 +166,7 @@ void check_offset(Check& check, const Problem& problem, bool matters, bool clear
   check.require(!matters || given || last || clear, ATTEND_AMBIGUOUS, ATTEND_ARG_OFFSET);
 }
 
-template <class Problem, class Options>
-void check_windows(Check& check, const Problem& problem, Options& options) {
+inline void check_windows(Check& check, const attend_problem& problem, core::Options& options) {
   check.within(problem.window_left, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_LEFT);
   check.within(problem.window_right, ATTEND_NO_LIMIT, PTRDIFF_MAX, ATTEND_ARG_WINDOW_RIGHT);
   check.within(problem.sink_tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_SINK_TOKENS);
@@ -198,8 +200,7 @@ inline core::Mask core_mask(const void* data, const Extent& extent) {
 }
 
 // For a problem of such counts; returns the step from one batch row to the next, in elements.
-template <class Options>
-ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent::Counts& counts, Options& options) {
+inline ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent::Counts& counts, core::Options& options) {
   const bool bits = mask.kind == ATTEND_MASK_BITS, none = mask.kind == ATTEND_MASK_NONE;
   if (mask.data == nullptr) {
     check.require(none, ATTEND_MISSING, ATTEND_ARG_MASK);
@@ -219,7 +220,7 @@ ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent::Count
 
 // Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;
 // the others are cut.
-template <class Call, class Row>
+template <class Row>
 void each_row(const Call& call, const Parts& cut, Row run) {
   if (call.first.queries == 0) return;
   const int part = int(cut.part), parts = int(cut.parts);
@@ -228,22 +229,14 @@ void each_row(const Call& call, const Parts& cut, Row run) {
   for (ptrdiff_t row = whole; row < call.batch; ++row) run(row, part, parts);
 }
 
-// Runs a part of a call without options, and of one row with them. Static, so that compilers make it part of its only caller.
-template <class Call>
-static void run_plain(const Call& call, const Parts& cut) {
-  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) {
-    const auto problem = call.problem_of_row(row);
-    parts == 1 ? core::run(problem) : core::run_part(problem, part, parts);
-  });
-}
-template <class Problem, class Options>
-void run_row(const Problem& problem, const Options& options, const Parts& cut) {
-  cut.parts == 1 ? core::run(problem, options) : core::run_part(problem, options, int(cut.part), int(cut.parts));
+// Runs a part of one row, without options or with them.
+template <class... ProblemAndOptions>
+void run_row(const Parts& cut, const ProblemAndOptions&... row) {
+  cut.parts == 1 ? core::run(row...) : core::run_part(row..., int(cut.part), int(cut.parts));
 }
 
 // What a call that computes has beside its problem.
-template <class Call>
-void check_run(Call& call, const Parts& parts, void* workspace, size_t size) {
+inline void check_run(Call& call, const Parts& parts, void* workspace, size_t size) {
   if (call.failed()) return;
   check_parts(call, parts, call.first.queries, call.first.keys);
   check_workspace(call, workspace, size, call.workspace_bytes);

@@ -5,19 +5,20 @@
 #include "checks.h"
 
 #include "../../include/attend/c/layers.h"
+#include "../../include/attend/core/integer.h"
 #include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
 #include "../../include/attend/detail/layer_blocks.h"
 
-// In memory: a head, then keys and values as core::Cache or core::FormatCache has them, and scales. No pointers, so that it can
-// be moved.
+// In memory: a head, then keys and values as core::Cache, core::FormatCache or core::IntegerPanels has them, and scales. No
+// pointers, so that it can be moved.
 struct attend_cache {
   uint32_t magic;  // depends on how keys and values lie, too
   int32_t kv_heads;
   int32_t head_dim;
   int32_t value_dim;
   int32_t max_tokens;
-  int32_t key_format;
+  int32_t key_format;  // attend_format, or one of IntegerCache
   int32_t value_format;
   int32_t ring_panels;  // 0: none
   int32_t sink_panels;
@@ -26,7 +27,39 @@ struct attend_cache {
   uint32_t check;       // of the fields above
 };
 
+// What is done in floats by one code and in integers by another. Shared code knows them by the problem alone, so that a program
+// has those that it initialises problems of.
+struct attend_arithmetic {
+  bool integers;
+  int widest_head;
+  int usual_format;  // of a problem's numbers
+  // Checks what no other has: formats, from which it sets how many bits numbers have, and what its outputs are made with; then
+  // the rest, once extents, keys and positions are known.
+  void (*check_formats)(attend::c_surface::Call& call, const attend_problem& problem);
+  void (*check_rest)(attend::c_surface::Call& call, const attend_problem& problem);
+  // Blocks and the size of work memory, for as many keys as there can be.
+  void (*plan)(attend::c_surface::Call& call, int most_keys);
+  // Runs a part of a call without options, and of one row with them. begin() goes before either.
+  void (*begin)(attend::c_surface::Call& call, const attend_problem& problem, void* workspace);
+  void (*run)(const attend::c_surface::Call& call, const attend::c_surface::Parts& cut);
+  void (*run_row)(const attend::c_surface::Call& call, const attend::core::Problem& row, const attend::core::Options& options,
+                  const attend::c_surface::Parts& cut);
+  // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, of which one is the next
+  // key; behind all states value_dim numbers for finish_rows, if it takes some.
+  int state_numbers, state_widths, next_key_at;
+  bool finish_takes_numbers;
+  void (*begin_state)(float* state, int value_dim);
+  void (*merge_states)(float* state, const float* later, int value_dim);
+  void (*finish_rows)(const attend::c_surface::Call& call, const attend_problem& problem, const attend::core::Problem& rows,
+                      const attend::core::Options& options, float* numbers);
+};
+
 namespace attend::c_surface {
+
+extern const attend_arithmetic float_arithmetic;
+
+// Keys of the panels of a call.
+inline int group_of(const Call& call) { return call.arithmetic->integers ? integer_chunk : panel_keys; }
 
 static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks for must be enough");
 static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header has where states can begin");
@@ -47,23 +80,15 @@ inline uint32_t check_sum(uint32_t sum, const int32_t* fields, int count) {
   return sum;
 }
 
-// A call that was checked, but for options.
-struct Call : CheckedCall<core::Problem> {
-  bool runs_later = false;    // work memory is asked for: the cache may still be empty
-  bool one_sequence = false;  // batch is 1, and need not be set
-  bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
-  bool appends = false;       // and appends to the cache before it attends
-
-  __attribute__((always_inline)) Call() {}  // as that of CheckedCall
-};
-
-// Its options.
-struct CallOptions {
-  core::Options first = {};  // of batch row 0
-  // From one batch row to the next, in bytes; of masks and biases in elements.
-  ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0, lse_step = 0, score_step = 0, state_step = 0;
-  ptrdiff_t mask_step = 0, bias_step = 0;
-};
+// The key_format of a cache of integers, which depends on how they lie.
+enum IntegerCache : int32_t { integer_rows = 16, integer_panels = 17 };
+constexpr bool has_integers(const attend_cache& cache) { return cache.key_format >= integer_rows; }
+// Keys of its panels.
+constexpr int group_of(const attend_cache& cache) { return has_integers(cache) ? integer_chunk : panel_keys; }
+// The numbers of a key, where a cache of integers keeps them.
+constexpr int integer_key_dim(const attend_cache& cache) {
+  return cache.key_format == integer_panels ? core::integer_panel_dim(cache.head_dim) : cache.head_dim;
+}
 
 // Whether a tensor is as it was initialised.
 template <class Tensor>
@@ -96,15 +121,16 @@ void check_pages(Call& call, const attend_problem& problem);
 void check_output(Call& call, const attend_problem& problem);
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);
 
-// Whether a problem asks for nothing that core::run does not have without options.
-bool is_plain(const attend_problem& problem);
+// Whether a problem asks for nothing that core::run does not have without options. Numbers are of the usual format.
+bool is_plain(const attend_problem& problem, int usual_format = ATTEND_FLOAT32);
 
 // The states in the memory of states; and that memory, the problem's or another of the same extents.
 core::Tensor<float> states_of(void* states, const Call& call);
 void set_states(void* states, const Call& call, CallOptions& options);
 Range check_states(Call& call, const void* states, attend_argument argument);
-// Checks options and runs a part; refuses it if it does not begin at the states' next key.
-attend_status run_options(const attend_problem& problem, Call& call, int part, int parts);
+
+// What attend_problem_init does before it sets the arithmetic.
+attend_status init_problem(attend_problem* problem, size_t size);
 
 void check_cache(Check& check, const attend_cache* cache);
 Range cache_range(const attend_cache& cache);
@@ -113,9 +139,12 @@ Range cache_range(const attend_cache& cache);
 bool is_plain(const attend_cache& cache);
 core::Cache cache_memory(const attend_cache& cache);
 core::FormatCache format_memory(const attend_cache& cache);
+core::IntegerPanels integer_memory(const attend_cache& cache);
+core::Paging paging_of(const attend_cache& cache);
 // Says how many tokens a cache holds; stores some for which there is room.
 void set_tokens(attend_cache& cache, ptrdiff_t tokens);
 void append(attend_cache& cache, int tokens, core::Tensor<const float> key, core::Tensor<const float> value);
+void append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, core::Tensor<const int8_t> value);
 
 // A problem's scale, for calls that compute: checks do not need it.
 float scale_of(const attend_problem& problem);
@@ -147,6 +176,7 @@ inline void check_one_sequence(Check& check, const attend_problem& problem) {
   left(floats(problem.key_format), ATTEND_ARG_KEY_FORMAT);
   left(floats(problem.value_format), ATTEND_ARG_VALUE_FORMAT);
   left(floats(problem.output_format), ATTEND_ARG_OUTPUT_FORMAT);
+  left(problem.arithmetic == &float_arithmetic, ATTEND_ARG_ARITHMETIC);
   left(problem.batch == ATTEND_DEFAULT_BATCH || problem.batch == 1, ATTEND_ARG_BATCH);
   left(problem.cache == nullptr, ATTEND_ARG_CACHE);
   left(problem.pages.table == nullptr, ATTEND_ARG_PAGES);

@@ -104,38 +104,6 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
   }
 }
 
-namespace {
-
-// Calls with the state of each row of a part.
-template <class Call>
-void each_state(const Problem& problem, const Options& options, int part, int parts, Call call) {
-  each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
-    for (int token = work_unit.token; token < work_unit.token + work_unit.tokens; ++token) {
-      for (int head = 0; head < work_unit.query_heads; ++head)
-        call(element(options.states, token, work_unit.query_head + head));
-    }
-  });
-}
-
-}  // namespace
-
-void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key) {
-  each_state(problem, options, part, parts,
-             [&](float* state) { __builtin_memcpy(&RowState(state, problem.value_dim).next_key(), &key, sizeof key); });
-}
-
-bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key) {
-  bool all = true;
-  each_state(problem, options, part, parts, [&](const float* state) { all = all && next_key(state) == key; });
-  return all;
-}
-
-int next_key(const float* state) {
-  int key;
-  __builtin_memcpy(&key, &RowState(const_cast<float*>(state), 0).next_key(), sizeof key);  // only read
-  return key;
-}
-
 void run_part(const Problem& problem, const Options& options, int part, int parts) { run_units(problem, options, part, parts); }
 
 KeyUnits key_units(const Problem& problem, const Options& options, int part, int parts) {

@@ -35,7 +35,7 @@ KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options,
 
 void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts, int32_t* partials) {
   IntegerOptions of_parts = options;  // a unit has the first keys alone
-  if (options.ring_chunks > 0 && options.ring_tokens == 0) of_parts.ring_tokens = problem.keys;
+  of_parts.paging.ring_tokens = keys_taken(options.paging, problem.keys);
   run_segments(problem, of_parts, part, parts, partials);
 }
 

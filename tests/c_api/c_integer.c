@@ -1,22 +1,21 @@
 /* Drives every function of attend/c/integer.h from C99: the same problem with constants that are computed, with constants that
- * were, one token after another over memory that grows, and over a ring. tests/checks/check_c.sh compiles it with a C compiler
+ * were, one token after another over a cache, in steps, and over a ring. tests/checks/check_c.sh compiles it with a C compiler
  * and links it with both libraries. */
 #include <attend/c/integer.h>
 #include <string.h>
 
 #include "c_checks.h"
 
-enum { tokens = 120, room = 128, query_heads = 4, kv_heads = 2, head_dim = 16, value_dim = 8 };
+enum { tokens = 120, query_heads = 4, kv_heads = 2, head_dim = 16, value_dim = 8 };
 
 static int8_t query[tokens][query_heads][head_dim], key[tokens][kv_heads][head_dim], value[tokens][kv_heads][value_dim];
 static int8_t output[tokens][query_heads][value_dim], again[tokens][query_heads][value_dim];
-static int8_t key_cache[kv_heads][room][head_dim], value_cache[kv_heads][room][value_dim];
-static int8_t key_ring[96][kv_heads][head_dim], value_ring[96][kv_heads][value_dim];
-static unsigned char work_memory[1 << 18];
+static unsigned char work_memory[1 << 18], cache_memory[1 << 14], state_memory[1 << 16];
 
-static void* workspace(void) {
-  return work_memory + (ATTEND_ALIGNMENT - (uintptr_t)work_memory % ATTEND_ALIGNMENT) % ATTEND_ALIGNMENT;
+static void* aligned(unsigned char* memory) {
+  return memory + (ATTEND_ALIGNMENT - (uintptr_t)memory % ATTEND_ALIGNMENT) % ATTEND_ALIGNMENT;
 }
+static void* workspace(void) { return aligned(work_memory); }
 static const size_t workspace_size = sizeof work_memory - ATTEND_ALIGNMENT;
 
 static void fill(int8_t* to, size_t count, unsigned seed) {
@@ -27,8 +26,8 @@ static void fill(int8_t* to, size_t count, unsigned seed) {
   }
 }
 
-static attend_integer_problem problem(const attend_integer_constants* constants) {
-  attend_integer_problem p;
+static attend_problem problem(const attend_integer_constants* constants) {
+  attend_problem p;
   IS(ATTEND_OK, attend_integer_problem_init(&p, sizeof p));
   p.options = ATTEND_CAUSAL;
   p.query_heads = query_heads;
@@ -61,65 +60,93 @@ static attend_integer_constants constants_of_scales(void) {
 
 static void whole(void) {
   const attend_integer_constants constants = constants_of_scales();
-  attend_integer_problem p = problem(&constants);
-  const size_t bytes = attend_integer_workspace_size(&p);
+  attend_problem p = problem(&constants);
+  const size_t bytes = attend_workspace_size(&p);
   int h, c;
   CHECK(memcmp(&constants, &in_flash, sizeof constants) == 0);
   CHECK(bytes > 0 && bytes <= workspace_size);
-  IS(ATTEND_OK, attend_integer_check(&p));
-  IS(ATTEND_OK, attend_integer_attention(&p, workspace(), bytes));
+  IS(ATTEND_OK, attend_check(&p));
+  IS(ATTEND_OK, attend_run(&p, workspace(), bytes));
   /* The first token sees itself alone, and outputs have the scale of the values. */
   for (h = 0; h < query_heads; ++h) {
     for (c = 0; c < value_dim; ++c) CHECK(output[0][h][c] == value[0][h / (query_heads / kv_heads)][c]);
   }
   p.output.data = again[0][0];
-  IS(ATTEND_OK, attend_integer_attention_part(&p, 1, 2, workspace(), bytes));
-  IS(ATTEND_OK, attend_integer_attention_part(&p, 0, 2, workspace(), bytes));
+  IS(ATTEND_OK, attend_run_part(&p, 1, 2, workspace(), bytes));
+  IS(ATTEND_OK, attend_run_part(&p, 0, 2, workspace(), bytes));
   CHECK(memcmp(again, output, sizeof output) == 0);
 }
 
-/* Memory with room for more tokens is a cache. */
+static attend_cache* cache_of(ptrdiff_t window_keys, ptrdiff_t sink_tokens) {
+  attend_cache_shape shape;
+  attend_cache* cache = NULL;
+  IS(ATTEND_OK, attend_cache_shape_init(&shape, sizeof shape));
+  shape.kv_heads = kv_heads;
+  shape.head_dim = head_dim;
+  shape.value_dim = value_dim;
+  shape.max_tokens = tokens;
+  shape.window_keys = window_keys;
+  shape.sink_tokens = sink_tokens;
+  shape.integers = 1;
+  CHECK(attend_cache_size(&shape) <= sizeof cache_memory - ATTEND_ALIGNMENT);
+  IS(ATTEND_OK, attend_cache_init(&shape, aligned(cache_memory), sizeof cache_memory - ATTEND_ALIGNMENT, &cache));
+  return cache;
+}
+static void append(attend_cache* cache, int token) {
+  attend_input keys = {NULL, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE}, values = keys;
+  keys.data = key[token][0];
+  values.data = value[token][0];
+  IS(ATTEND_OK, attend_integer_cache_append(cache, 1, &keys, &values));
+}
+static attend_problem over_cache(const attend_cache* cache, int token) {
+  attend_problem p = problem(&in_flash);
+  p.key.data = p.value.data = NULL;
+  p.cache = cache;
+  p.queries = 1;
+  p.keys = ATTEND_ALL_KEYS;
+  p.query.data = query[token][0];
+  p.output.data = again[token][0];
+  return p;
+}
+
 static void token_by_token(void) {
-  int token, h;
+  attend_cache* const cache = cache_of(0, 0);
+  int token;
   memset(again, 0x55, sizeof again);
   for (token = 0; token < tokens; ++token) {
-    attend_integer_problem p = problem(&in_flash);
-    for (h = 0; h < kv_heads; ++h) {
-      memcpy(key_cache[h][token], key[token][h], head_dim);
-      memcpy(value_cache[h][token], value[token][h], value_dim);
-    }
-    p.queries = 1;
-    p.keys = token + 1;
-    p.options = 0;
-    p.query.data = query[token][0];
-    p.output.data = again[token][0];
-    p.key.data = key_cache[0][0];
-    p.key.token_stride = head_dim;
-    p.key.head_stride = room * head_dim;
-    p.value.data = value_cache[0][0];
-    p.value.token_stride = value_dim;
-    p.value.head_stride = room * value_dim;
-    IS(ATTEND_OK, attend_integer_attention(&p, workspace(), workspace_size));
+    attend_problem p;
+    append(cache, token);
+    p = over_cache(cache, token);
+    IS(ATTEND_OK, attend_run(&p, workspace(), workspace_size));
   }
+  CHECK(memcmp(again, output, sizeof output) == 0);
+}
+
+/* Some keys at a time. */
+static void in_steps(void) {
+  attend_problem p = problem(&in_flash);
+  p.states = aligned(state_memory);
+  CHECK(attend_state_size(&p) > 0 && attend_state_size(&p) <= sizeof state_memory - ATTEND_ALIGNMENT);
+  p.offset = 0;
+  p.origin = 0;
+  p.output.data = again[0][0];
+  memset(again, 0x55, sizeof again);
+  IS(ATTEND_OK, attend_begin(&p));
+  for (p.keys = 64; p.first_key < tokens; p.first_key = p.keys, p.keys = tokens) {
+    IS(ATTEND_OK, attend_run(&p, workspace(), workspace_size));
+  }
+  p.keys = tokens;
+  IS(ATTEND_OK, attend_finish(&p));
   CHECK(memcmp(again, output, sizeof output) == 0);
 }
 
 /* A ring for windows of 8 keys and the first 2 tokens; the same windows over the arrays. */
 static void ring(void) {
-  static const attend_integer_ring of = {9, 2};
-  const ptrdiff_t rows = attend_integer_ring_rows(&of);
+  attend_cache* const cache = cache_of(9, 2);
   int token;
-  CHECK(rows > 0 && rows <= 96);
   for (token = 0; token < tokens; ++token) {
-    attend_integer_problem p = problem(&in_flash);
-    const ptrdiff_t row = attend_integer_ring_row(&of, token);
-    CHECK(row >= 0 && row < rows);
-    memcpy(key_ring[row], key[token], sizeof key[token]);
-    memcpy(value_ring[row], value[token], sizeof value[token]);
-    if (token < of.sink_tokens) {
-      memcpy(key_ring[token], key[token], sizeof key[token]);
-      memcpy(value_ring[token], value[token], sizeof value[token]);
-    }
+    attend_problem p = problem(&in_flash);
+    append(cache, token);
     p.queries = 1;
     p.keys = token + 1;
     p.offset = token;
@@ -127,23 +154,22 @@ static void ring(void) {
     p.sink_tokens = 2;
     p.query.data = query[token][0];
     p.output.data = output[token][0];
-    IS(ATTEND_OK, attend_integer_attention(&p, workspace(), workspace_size));
-    p.key.data = key_ring[0][0];
-    p.value.data = value_ring[0][0];
-    p.ring = of;
-    p.output.data = again[token][0];
-    IS(ATTEND_OK, attend_integer_attention(&p, workspace(), workspace_size));
+    IS(ATTEND_OK, attend_run(&p, workspace(), workspace_size));
+    p = over_cache(cache, token);
+    p.window_left = 8;
+    p.sink_tokens = 2;
+    IS(ATTEND_OK, attend_run(&p, workspace(), workspace_size));
   }
   CHECK(memcmp(again, output, sizeof output) == 0);
 }
 
 static void refused(void) {
-  attend_integer_problem p = problem(NULL);
-  SAYS(ATTEND_MISSING, ATTEND_ARG_CONSTANTS, attend_integer_check(&p));
-  CHECK(attend_integer_workspace_size(&p) == 0);
+  attend_problem p = problem(NULL);
+  SAYS(ATTEND_MISSING, ATTEND_ARG_CONSTANTS, attend_check(&p));
+  CHECK(attend_workspace_size(&p) == 0);
   p = problem(&in_flash);
-  SAYS(ATTEND_MISSING, ATTEND_ARG_WORKSPACE, attend_integer_attention(&p, NULL, workspace_size));
-  SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PART, attend_integer_attention_part(&p, 2, 2, workspace(), workspace_size));
+  SAYS(ATTEND_MISSING, ATTEND_ARG_WORKSPACE, attend_run(&p, NULL, workspace_size));
+  SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_PART, attend_run_part(&p, 2, 2, workspace(), workspace_size));
 }
 
 int main(void) {
@@ -152,6 +178,7 @@ int main(void) {
   fill(value[0][0], sizeof value, 3u);
   whole();
   token_by_token();
+  in_steps();
   ring();
   refused();
   printf("%d checks, %d failed\n", passed + failed, failed);

@@ -31,12 +31,12 @@ inline std::vector<std::int8_t> random_bytes(std::size_t count, Random& random) 
   return bytes;
 }
 
-inline attend_status run_integers(const attend_integer_problem& problem, int part = 0, int parts = 1) {
-  const std::size_t bytes = attend_integer_workspace_size(&problem);
+inline attend_status run_integers(const attend_problem& problem, int part = 0, int parts = 1) {
+  const std::size_t bytes = attend_workspace_size(&problem);
   Aligned workspace(bytes);
   std::memset(workspace.data(), 0xa5, bytes);
-  return parts == 1 ? attend_integer_attention(&problem, workspace.data(), bytes)
-                    : attend_integer_attention_part(&problem, part, parts, workspace.data(), bytes);
+  return parts == 1 ? attend_run(&problem, workspace.data(), bytes)
+                    : attend_run_part(&problem, part, parts, workspace.data(), bytes);
 }
 
 // A problem that may ask for anything, in memory that ends where it may.
@@ -53,9 +53,11 @@ class IntegerWorld {
     p.queries = random.between(1, 9), p.keys = random.between(0, 9) == 0 ? random.between(500, 1100) : random.between(0, 100);
     p.layout = random.between(0, 1);
     gap_ = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
-    const int formats[] = {ATTEND_INT8, ATTEND_INT8, ATTEND_INT16, ATTEND_FLOAT32};
+    const int formats[] = {ATTEND_DEFAULT_FORMAT, ATTEND_INT8, ATTEND_INT16, ATTEND_FLOAT32};
     p.output_format = formats[random.between(0, 3)];
-    size = p.output_format == ATTEND_INT8 ? 1 : p.output_format == ATTEND_INT16 ? 2 : 4;
+    size = p.output_format == ATTEND_INT8 || p.output_format == ATTEND_DEFAULT_FORMAT ? 1
+           : p.output_format == ATTEND_INT16                                          ? 2
+                                                                                      : 4;
     place(random);
     choose_options(random);
     choose_constants(random);
@@ -103,7 +105,7 @@ class IntegerWorld {
     return result;
   }
 
-  attend_integer_problem p;
+  attend_problem p;
   std::vector<std::int8_t> query, key, value, output;  // output: of `size` bytes each
   std::vector<attend_integer_constants> constants;
   std::vector<std::ptrdiff_t> lengths;
@@ -184,7 +186,7 @@ class IntegerWorld {
     mask.push_back(0);  // so that there is an address without keys
     p.mask.data = mask.data(), p.mask.kind = bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES;
   }
-  std::vector<std::uint16_t> token_scales(attend_integer_token_scales& scales, Random& random) {
+  std::vector<std::uint16_t> token_scales(attend_scales& scales, Random& random) {
     std::vector<std::uint16_t> numbers(std::size_t(p.batch * p.kv_heads * p.keys) + 1);
     for (std::uint16_t& number : numbers) number = std::uint16_t(random.between(0, 32768));
     scales.data = numbers.data();

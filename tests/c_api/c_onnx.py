@@ -29,9 +29,9 @@ Scores = struct("Scores", ("data", pointer), ("batch_stride head_stride query_st
 Scales = struct("Scales", ("data", pointer), ("batch_stride head_stride", ptrdiff))
 Pages = struct("Pages", ("table", pointer), ("batch_stride page_keys count", ptrdiff))
 Problem = struct(
-    "Problem", ("size", size_t), ("options", ctypes.c_uint32), ("layout", c_int), ("scale soft_cap", c_float),
+    "Problem", ("size", size_t), ("arithmetic", pointer), ("options", ctypes.c_uint32), ("layout", c_int), ("scale soft_cap", c_float),
     ("query_format key_format value_format output_format", c_int), ("batch query_heads kv_heads head_dim value_dim queries keys offset", ptrdiff), ("key_lengths", pointer),
-    ("query key value output", Tensor), ("cache", pointer), ("window_left window_right sink_tokens", ptrdiff),
+    ("query key value output", Tensor), ("cache constants head_constants", pointer), ("window_left window_right sink_tokens", ptrdiff),
     ("mask", Mask), ("bias", Bias), ("alibi_slopes", pointer), ("relative_bias", Relative), ("sink_logits", pointer), ("key_scales value_scales", Scales), ("lse", Tensor),
     ("scores", Scores), ("origin", ptrdiff), ("pages", Pages), ("states", pointer), ("first_key", ptrdiff))
 

@@ -18,17 +18,19 @@ class Tensor(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    """What comes after the cache is only passed on, as it was initialised."""
-    _fields_ = [("size", ctypes.c_size_t), ("options", ctypes.c_uint32), ("layout", ctypes.c_int), ("scale", ctypes.c_float),
-                ("soft_cap", ctypes.c_float), ("formats", ctypes.c_int * 4)] + [
+    """What comes after the windows is only passed on, as it was initialised."""
+    _fields_ = [("size", ctypes.c_size_t), ("arithmetic", ctypes.c_void_p), ("options", ctypes.c_uint32), ("layout", ctypes.c_int),
+                ("scale", ctypes.c_float), ("soft_cap", ctypes.c_float), ("formats", ctypes.c_int * 4)] + [
         (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
     ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [
-        (name, Tensor) for name in ("query", "key", "value", "output")] + [("cache", ctypes.c_void_p), ("more", ptrdiff * 200)]
+        (name, Tensor) for name in ("query", "key", "value", "output")] + [
+        (name, ctypes.c_void_p) for name in ("cache", "constants", "head_constants")] + [
+        (name, ptrdiff) for name in ("window_left", "window_right", "sink_tokens")] + [("more", ptrdiff * 200)]
 
 
 class CacheShape(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t)] + [(name, ptrdiff) for name in ("kv_heads", "head_dim", "value_dim", "max_tokens")] + [
-        ("formats", ctypes.c_int * 2), ("window_keys", ptrdiff), ("sink_tokens", ptrdiff)]
+        ("formats", ctypes.c_int * 2), ("window_keys", ptrdiff), ("sink_tokens", ptrdiff), ("integers", ctypes.c_int)]
 
 
 attend = ctypes.CDLL(sys.argv[1])
@@ -156,21 +158,8 @@ class IntegerScales(ctypes.Structure):
         (name + "_zero_point", ctypes.c_int32) for name in ("query", "key", "value", "output")]
 
 
-class IntegerProblem(ctypes.Structure):
-    """What comes after the windows is only passed on, as it was initialised."""
-    _fields_ = [("size", ctypes.c_size_t), ("options", ctypes.c_uint32), ("layout", ctypes.c_int),
-                ("output_format", ctypes.c_int)] + [
-        (name, ptrdiff) for name in ("batch", "query_heads", "kv_heads", "head_dim", "value_dim", "queries", "keys", "offset")
-    ] + [("key_lengths", ctypes.POINTER(ptrdiff))] + [(name, Tensor) for name in ("query", "key", "value", "output")] + [
-        ("constants", pointer), ("head_constants", pointer), ("window_left", ptrdiff), ("window_right", ptrdiff),
-        ("sink_tokens", ptrdiff), ("more", ptrdiff * 100)]
-
-
 attend.attend_integer_problem_init.argtypes = attend.attend_integer_scales_init.argtypes = [pointer, ctypes.c_size_t]
 attend.attend_integer_prepare.argtypes = [pointer, ptrdiff, pointer]
-attend.attend_integer_workspace_size.argtypes = [pointer]
-attend.attend_integer_workspace_size.restype = ctypes.c_size_t
-attend.attend_integer_attention.argtypes = [pointer, pointer, ctypes.c_size_t]
 
 
 def integers(count):
@@ -179,9 +168,9 @@ def integers(count):
 
 def integer_case():
     """Errors of integer attention, in steps of the output, against float64."""
-    scales, constants, p = IntegerScales(), (ctypes.c_int32 * 16)(), IntegerProblem()
+    scales, constants, p = IntegerScales(), (ctypes.c_int32 * 16)(), Problem()
     check(attend.attend_integer_scales_init(ctypes.byref(scales), ctypes.sizeof(scales)) == OK, "size of attend_integer_scales")
-    check(attend.attend_integer_problem_init(ctypes.byref(p), ctypes.sizeof(p)) == OK, "size of attend_integer_problem")
+    check(attend.attend_integer_problem_init(ctypes.byref(p), ctypes.sizeof(p)) == OK, "size of attend_problem in integers")
     scales.query_scale, scales.key_scale = random.uniform(0.01, 0.03), random.uniform(0.01, 0.03)
     scales.value_scale, scales.output_scale = random.uniform(0.01, 0.03), random.uniform(0.01, 0.03)
     for name in ("query", "key", "value", "output"):
@@ -197,10 +186,10 @@ def integer_case():
         tensor.data = ctypes.cast(array, ctypes.POINTER(ctypes.c_float))
     p.constants = ctypes.addressof(constants)
     check(attend.attend_integer_prepare(ctypes.byref(scales), p.head_dim, constants) == OK, "attend_integer_prepare")
-    size = attend.attend_integer_workspace_size(ctypes.byref(p))
+    size = attend.attend_workspace_size(ctypes.byref(p))
     memory, address = aligned(size)
-    status = attend.attend_integer_attention(ctypes.byref(p), address, size)
-    check(status == OK and size > 0, "attend_integer_attention: " + attend.attend_error_text(status).decode())
+    status = attend.attend_run(ctypes.byref(p), address, size)
+    check(status == OK and size > 0, "attend_run in integers: " + attend.attend_error_text(status).decode())
     real = lambda array, name: [getattr(scales, name + "_scale") * (x - getattr(scales, name + "_zero_point")) for x in array]
     query, key, value, worst = real(query, "query"), real(key, "key"), real(value, "value"), 0
     for i in range(p.queries):

@@ -18,7 +18,7 @@ static float fused[batch * tokens * 3 * query_heads * dim];
 static float past_key[batch * past * kv_heads * dim], past_value[batch * past * kv_heads * dim];
 static float new_key[batch * added * kv_heads * dim], new_value[batch * added * kv_heads * dim];
 static uint16_t half[4][batch * tokens * query_heads * dim];
-static int8_t bytes[3][batch * tokens * query_heads * dim], ring_bytes[2][96 * kv_heads * dim];
+static int8_t bytes[3][batch * tokens * query_heads * dim];
 static float pool[2][4 * page * kv_heads * dim];
 static float states[4][16 + batch * tokens * query_heads * (20 + 3 * dim)];
 static float long_key[1024 * kv_heads * dim], long_value[1024 * kv_heads * dim];
@@ -314,7 +314,7 @@ static void pages(void) {
 static void integers(void) {
   static attend_integer_constants constants;
   attend_integer_scales scales;
-  attend_integer_problem p;
+  attend_problem p;
   must(attend_integer_scales_init(&scales, sizeof scales));
   scales.query_scale = 0.02;
   scales.key_scale = 0.03;
@@ -345,30 +345,43 @@ static void integers(void) {
   p.mask.batch_stride = tokens;
   p.mask.head_stride = 0;
   p.mask.query_stride = 0;
-  must(attend_integer_attention(&p, work, sizeof work)); /* else nothing is written */
+  run(&p); /* else nothing is written */
 }
 
 static void integer_ring(void) {
   static attend_integer_constants constants[query_heads];
-  static const attend_integer_ring ring = {20, 4};
   attend_integer_scales scales;
-  attend_integer_problem p;
+  attend_cache_shape shape;
+  attend_cache* kept = NULL;
+  attend_problem p;
   must(attend_integer_scales_init(&scales, sizeof scales));
   scales.query_scale = scales.key_scale = scales.value_scale = scales.output_scale = 0.02;
   for (int head = 0; head < query_heads; ++head) {
     scales.key_scale = 0.01 + 0.01 * head; /* else all heads have the same */
     must(attend_integer_prepare(&scales, dim, &constants[head]));
   }
+  must(attend_cache_shape_init(&shape, sizeof shape));
+  shape.kv_heads = kv_heads, shape.head_dim = shape.value_dim = dim, shape.max_tokens = 1000;
+  shape.window_keys = 20;
+  shape.sink_tokens = 4;
+  shape.integers = 1;
+  must(attend_cache_init(&shape, memory, sizeof memory, &kept));
   must(attend_integer_problem_init(&p, sizeof p));
   p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = p.value_dim = dim;
-  p.query.data = bytes[2], p.key.data = ring_bytes[0], p.value.data = ring_bytes[1], p.output.data = output;
-  p.options = ATTEND_CAUSAL | ATTEND_QUERIES_LAST; /* else keys after the last query, and the first tokens */
+  p.query.data = bytes[2], p.output.data = output;
+  p.options = ATTEND_CAUSAL; /* else keys after the first of two queries */
   p.queries = 2;
-  p.keys = 1000, p.ring = ring;
+  p.cache = kept;
   p.head_constants = constants;
   p.window_left = 18;
-  p.sink_tokens = 4;                                     /* else none is seen */
-  must(attend_integer_attention(&p, work, sizeof work)); /* else nothing is written */
+  p.sink_tokens = 4; /* else none is seen */
+  attend_input keys = {NULL, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE}, values = keys;
+  for (int t = 0; t < 100; t += 2) {
+    keys.data = bytes[0] + t % 4 * kv_heads * dim;
+    values.data = bytes[1] + t % 4 * kv_heads * dim;
+    must(attend_integer_cache_append(kept, 2, &keys, &values));
+    run(&p); /* else nothing is written */
+  }
 }
 
 static void (*const programs[])(void) = {arrays,  masks, head_mask, fused_array, heads_first, everything,
@@ -395,7 +408,6 @@ int main(int count, char** names) {
   for (size_t i = 0; i < sizeof mask; ++i) mask[i] = i % 3 != 0;
   for (size_t i = 0; i < sizeof half[0] / 2; ++i) half[0][i] = half[1][i] = half[2][i] = (uint16_t)(0x3000 + i * 37 % 2048);
   for (size_t i = 0; i < sizeof bytes[0]; ++i) bytes[0][i] = bytes[1][i] = bytes[2][i] = (int8_t)(i * 29 % 251);
-  for (size_t i = 0; i < sizeof ring_bytes[0]; ++i) ring_bytes[0][i] = ring_bytes[1][i] = (int8_t)(i * 31 % 253);
   memset(output, 0x7f, sizeof output), memset(half[3], 0x7f, sizeof half[3]), memset(states, 0xff, sizeof states);
   programs[number]();
   printf("%016llx\n", (unsigned long long)results());

@@ -14,7 +14,7 @@ namespace refused_integers {
 
 struct World : Choices {
   enum Calls { run = 1 };
-  using P = attend_integer_problem;
+  using P = attend_problem;
   static constexpr int batch = 2, query_heads = 4, kv_heads = 2, dim = 8, queries = 3, keys = 5;
   static constexpr std::ptrdiff_t most_head_dim = ATTEND_INTEGER_MAX_HEAD_DIM;
 
@@ -28,12 +28,12 @@ struct World : Choices {
   }
   // attend_integer_check and the workspace's size agree with the call, but where it is about the call's own parameters.
   attend_status call(unsigned) {
-    const attend_status status = attend_integer_attention_part(passed, part, parts, work, work_size);
+    const attend_status status = attend_run_part(passed, part, parts, work, work_size);
     const int argument = attend_status_argument(status);
     const bool of_call = argument >= ATTEND_ARG_PART && argument <= ATTEND_ARG_WORKSPACE_SIZE;
-    CHECK(attend_integer_check(passed) == (of_call ? ATTEND_OK : status));
-    CHECK((attend_integer_workspace_size(passed) > 0) == of_call);
-    if (part == 0 && parts == 1) CHECK(attend_integer_attention(passed, work, work_size) == status);
+    CHECK(attend_check(passed) == (of_call ? ATTEND_OK : status));
+    CHECK((attend_workspace_size(passed) > 0) == of_call);
+    if (part == 0 && parts == 1) CHECK(attend_run(passed, work, work_size) == status);
     return status;
   }
   std::vector<unsigned char> bytes() {
@@ -59,7 +59,10 @@ struct World : Choices {
   static std::ptrdiff_t most_length() { return keys; }
   bool is_positioned() const { return p.options == ATTEND_CAUSAL || p.window_left >= 0 || p.window_right >= 0; }
   bool is_clear() const { return p.queries == p.keys; }
-  void place() {}
+  void place() {
+    const bool windows = p.window_left != ATTEND_NO_LIMIT || p.window_right != ATTEND_NO_LIMIT;
+    if (windows || p.alibi_slopes != nullptr || p.relative_bias.data != nullptr) p.offset = 0;
+  }
   void unplace() { p.options = 0, p.offset = ATTEND_DEFAULT_OFFSET; }
   std::ptrdiff_t* give_lengths() {
     p.key_lengths = lengths;
@@ -69,7 +72,7 @@ struct World : Choices {
     p.mask.data = mask.data(), p.mask.kind = ATTEND_MASK_BYTES;
     return true;
   }
-  std::size_t needed() const { return attend_integer_workspace_size(passed); }
+  std::size_t needed() const { return attend_workspace_size(passed); }
   unsigned char& after(int byte) { return whole.more[byte]; }
 
   // And those of integers.
@@ -85,6 +88,7 @@ struct World : Choices {
   std::vector<std::uint16_t> scales = std::vector<std::uint16_t>(batch * kv_heads * keys, 9);
   std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(batch * query_heads * queries * keys, 1);
   std::ptrdiff_t lengths[batch] = {keys, keys};
+  std::int32_t table[2] = {0, 1};
   attend_integer_constants constants[query_heads];
   struct {
     P problem;

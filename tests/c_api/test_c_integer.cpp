@@ -109,7 +109,7 @@ TEST_CASE("c integer: calls take all constants that can be prepared") {
       scales.value_scale = std::ldexp(right == 18 ? 1.0 : 1.0 + random.between(0, 4095) / 4096.0, right);
       scales.output_scale = 1, scales.output_zero_point = random.between(-32768, 32767);
       REQUIRE(attend_integer_prepare(&scales, 1, &constants) == ATTEND_OK);
-      REQUIRE(attend_integer_check(&world.p) == ATTEND_OK);
+      REQUIRE(attend_check(&world.p) == ATTEND_OK);
     }
   }
 }

@@ -209,8 +209,8 @@ struct COptions {
     };
     q.origin = key;
     q.key.data = later(p.key, p.key_format), q.value.data = later(p.value, p.value_format);
-    if (p.key_scales.data != nullptr) q.key_scales.data = p.key_scales.data + key;
-    if (p.value_scales.data != nullptr) q.value_scales.data = p.value_scales.data + key;
+    if (p.key_scales.data != nullptr) q.key_scales.data = static_cast<const float*>(p.key_scales.data) + key;
+    if (p.value_scales.data != nullptr) q.value_scales.data = static_cast<const float*>(p.value_scales.data) + key;
   }
 
   void run_states(const Way& way) {

@@ -66,15 +66,14 @@ TEST_CASE("c refusals: caches, inits and backends") {
 TEST_CASE("c refusals: integer attention and its scales") {
   std::set<int> seen = check_refusals(refused_integers::rows);
   seen.merge(check_refusals(refused_integers::of_scales::rows));
-  check_arguments(seen, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_RING);
-  CHECK(attend_integer_workspace_size(nullptr) == 0);
+  check_arguments(seen, ATTEND_ARG_QUERY_SCALE, ATTEND_ARG_ARITHMETIC);
 }
 
 TEST_CASE("c integer: fields that a newer header adds are refused unless they are zero") {
   using refused_integers::World;
   World world;
   world.p.size += sizeof world.whole.more;
-  CHECK(attend_integer_check(&world.p) == ATTEND_OK);  // a row of the table sets them
+  CHECK(attend_check(&world.p) == ATTEND_OK);  // a row of the table sets them
   world.after(0) = 1;
   CHECK(attend_integer_problem_init(&world.p, sizeof world.whole) == ATTEND_OK);
   CHECK(world.after(0) == 0);
@@ -91,7 +90,7 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_UNAVAILABLE + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_RING + 2);
+  CHECK(names.size() == ATTEND_ARG_INTEGERS + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {
@@ -136,37 +135,37 @@ TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is 
 TEST_CASE("c integer: a query sees at most 65,535 keys; there may be more where windows keep them away") {
   using refused_integers::World;
   World world;
-  attend_integer_problem p = world.p;
+  attend_problem p = world.p;
   p.batch = 1, p.keys = 100000;
   for (attend_input* input : {&p.key, &p.value}) input->token_stride = 0, input->head_stride = World::dim;
   const attend_status too_many = wrong(ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.keys = ATTEND_INTEGER_MAX_KEYS;
-  CHECK(attend_integer_check(&p) == ATTEND_OK);
+  CHECK(attend_check(&p) == ATTEND_OK);
   p.keys = 100000, p.options = ATTEND_CAUSAL;
   p.offset = ATTEND_INTEGER_MAX_KEYS - p.queries;
-  CHECK(attend_integer_check(&p) == ATTEND_OK);
+  CHECK(attend_check(&p) == ATTEND_OK);
   ++p.offset;
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.window_left = ATTEND_INTEGER_MAX_KEYS - 1;
-  CHECK(attend_integer_check(&p) == ATTEND_OK);
+  CHECK(attend_check(&p) == ATTEND_OK);
   p.sink_tokens = 1;
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.sink_tokens = 0, ++p.window_left;
-  CHECK(attend_integer_check(&p) == too_many);  // the last query stands at 65,535, and sees key 0
+  CHECK(attend_check(&p) == too_many);  // the last query stands at 65,535, and sees key 0
   p.offset = 90000;
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.options = 0, p.window_left = 30000;
-  CHECK(attend_integer_check(&p) == ATTEND_OK);  // from 60,000 on
+  CHECK(attend_check(&p) == ATTEND_OK);  // from 60,000 on
   p.offset = 64000;
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.window_right = 35534;
-  CHECK(attend_integer_check(&p) == ATTEND_OK);
+  CHECK(attend_check(&p) == ATTEND_OK);
   ++p.window_right;
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.window_left = p.window_right = ATTEND_NO_LIMIT, p.options = ATTEND_CAUSAL | ATTEND_QUERIES_LAST;
   p.offset = ATTEND_DEFAULT_OFFSET;
-  CHECK(attend_integer_check(&p) == too_many);
+  CHECK(attend_check(&p) == too_many);
   p.window_left = 1000;
-  CHECK(attend_integer_check(&p) == ATTEND_OK);
+  CHECK(attend_check(&p) == ATTEND_OK);
 }

@@ -12,11 +12,12 @@ typedef struct { const void* data; ptrdiff_t batch_stride, token_stride, head_st
 typedef struct { const void* data; ptrdiff_t batch_stride, head_stride, query_stride, keys; int kind; } Mask; /* scores too */
 typedef struct { const float* data; ptrdiff_t batch_stride, head_stride, query_stride, keys; } Bias;
 typedef struct { const float* data; ptrdiff_t head_stride, left, right; } RelativeBias;
-typedef struct { const float* data; ptrdiff_t batch_stride, head_stride; } Scales;
+typedef struct { const void* data; ptrdiff_t batch_stride, head_stride; } Scales;
 typedef struct { const int32_t* table; ptrdiff_t batch_stride, page_keys, count; } Pages;
 
 typedef struct {
   size_t size;
+  const void* arithmetic;
   uint32_t options;
   int layout;
   float scale, soft_cap;
@@ -24,7 +25,7 @@ typedef struct {
   ptrdiff_t batch, query_heads, kv_heads, head_dim, value_dim, queries, keys, offset;
   const ptrdiff_t* key_lengths;
   Tensor query, key, value, output;
-  const void* cache;
+  const void *cache, *constants, *head_constants;
   ptrdiff_t window_left, window_right, sink_tokens;
   Mask mask;
   Bias bias;
@@ -45,6 +46,7 @@ typedef struct {
   ptrdiff_t kv_heads, head_dim, value_dim, max_tokens;
   int key_format, value_format;
   ptrdiff_t window_keys, sink_tokens;
+  int integers;
 } CacheShape;
 
 int attend_problem_init(Problem* problem, size_t size);

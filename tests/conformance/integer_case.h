@@ -218,7 +218,7 @@ inline attend::core::IntegerOptions integer_options_of(const IntegerCase& c, con
   o.key_scale_stride = o.value_scale_stride = c.places();
   o.output_format = c.format;
   o.float_scale = 0.7f;
-  o.ring_chunks = c.ring_chunks, o.sink_chunks = c.sink_chunks, o.origin = c.origin;
+  o.paging.ring_panels = c.ring_chunks, o.paging.sink_panels = c.sink_chunks, o.origin = c.origin;
   return o;
 }
 

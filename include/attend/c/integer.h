@@ -8,31 +8,34 @@
  *   attend_integer_constants constants;                          // once, for all calls with these scales
  *   attend_status status = attend_integer_prepare(&scales, 64, &constants);
  *
- *   attend_integer_problem problem;
- *   attend_integer_problem_init(&problem, sizeof problem);
+ *   attend_problem problem;
+ *   attend_integer_problem_init(&problem, sizeof problem);       // in the place of attend_problem_init
  *   problem.options = ATTEND_CAUSAL;
  *   problem.query_heads = 8; problem.kv_heads = 2; problem.head_dim = 64; problem.value_dim = 64;
  *   problem.queries = 16; problem.keys = 100; problem.offset = 84;
  *   problem.query.data = q; problem.key.data = k; problem.value.data = v; problem.output.data = out;
  *   problem.constants = &constants;
- *   size_t bytes = attend_integer_workspace_size(&problem);      // 0: refused, and attend_integer_check returns why
- *   status = attend_integer_attention(&problem, memory, bytes);  // memory is aligned to ATTEND_ALIGNMENT
+ *   size_t bytes = attend_workspace_size(&problem);              // 0: refused, and attend_check returns why
+ *   status = attend_run(&problem, memory, bytes);                // memory is aligned to ATTEND_ALIGNMENT
+ *
+ * Problems and calls are those of attend_c.h: batches, parts, caches, rings, pages and states too. Of a problem in integers,
+ *
+ *   query, key, value   are int8_t; their formats stay as initialised, or are ATTEND_INT8
+ *   output_format       is ATTEND_INT8, the default; ATTEND_INT16: the same steps, clamped to 16 bits; or ATTEND_FLOAT32: real
+ *                       numbers, and output_zero_point is 0
+ *   head_dim            is at most ATTEND_INTEGER_MAX_HEAD_DIM, and a query sees at most ATTEND_INTEGER_MAX_KEYS keys
+ *   cache               is one whose attend_cache_shape::integers was 1
+ *   key_scales, value_scales  are in 2^-15 of the head's; beside them key_zero_point or value_zero_point is 0
+ *   first_key, origin   are multiples of ATTEND_INTEGER_CHUNK, and origin without states of ATTEND_SEGMENT_KEYS
+ *   head_constants      have one query_zero_point, and where outputs are ATTEND_FLOAT32 one output_scale
+ *
+ * and scale, soft_cap, bias, alibi_slopes, relative_bias, sink_logits, lse and scores stay as initialised. Calls with states
+ * stop at multiples of ATTEND_INTEGER_CHUNK, but for the last.
  *
  * A device that is not to compute with floats at all takes constants that attend_integer_prepare has made elsewhere, as an
  * initialiser in its program: they are plain numbers, the same on every machine, and programs that do not call
- * attend_integer_prepare hold nothing of it.
- *
- * Problems and calls are as in attend_c.h: fields of the same name have the same meaning, order of axes and
- * defaults; the bits are the same on every target, in however many parts; nothing that is set is ignored; everything is checked
- * before anything is written. What cannot be checked is whether constants belong to these numbers. A query that sees no key
- * gets the number that means 0.
- *
- * Keys and values lie as plain rows, so memory with room for more tokens is a cache: write each new token behind the others,
- * set keys to how many there are, and the strides to those of the whole memory. Of [kv_head][token][dim] with `room` tokens:
- *
- *   problem.key.token_stride = head_dim;  problem.key.head_stride = room * head_dim;   // and of value
- *
- * With windows such memory can be a ring, in which a sequence goes on without end: see attend_integer_ring.
+ * attend_integer_prepare hold nothing of it. What cannot be checked is whether constants belong to these numbers. A query that
+ * sees no key gets the number that means 0.
  */
 #ifndef ATTEND_INTEGER_H
 #define ATTEND_INTEGER_H
@@ -43,8 +46,11 @@
 extern "C" {
 #endif
 
-/* The most stack that a call of this header takes, in bytes, as ATTEND_STACK_BYTES. */
+/* The most stack that a call in integers takes, in bytes, as ATTEND_STACK_BYTES. */
 #define ATTEND_INTEGER_STACK_BYTES 5632
+
+/* Keys that share one maximum: those of positions 0-31, 32-63, ... */
+#define ATTEND_INTEGER_CHUNK 32
 
 /* Limits of integer calls, within which sums of 32 bits cannot overflow. */
 #define ATTEND_INTEGER_MAX_HEAD_DIM 4096
@@ -74,7 +80,7 @@ typedef struct attend_integer_scales {
 ATTEND_API attend_status attend_integer_scales_init(attend_integer_scales* scales, size_t size);
 
 /* The constants that attend_integer_prepare makes of scales. A call refuses others (ATTEND_CORRUPT). */
-typedef struct attend_integer_constants {
+struct attend_integer_constants {
   uint32_t score_factor;
   int32_t score_right;
   int32_t score_left;
@@ -86,89 +92,20 @@ typedef struct attend_integer_constants {
   int32_t value_zero_point;
   int32_t output_zero_point;
   float output_scale; /* only outputs of ATTEND_FLOAT32 use it */
-} attend_integer_constants;
+};
 
 /* Makes constants for heads of head_dim numbers. */
 ATTEND_API attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdiff_t head_dim,
                                                 attend_integer_constants* constants);
 
-/* ---- Problems ---- */
+/* ---- Problems and caches ---- */
 
-/* Further scales of single tokens' keys or values, in 2^-15: 0 ... 32768, of which 32768 is 1 and changes nothing.
- * [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those of a dense array. Larger numbers are not
- * checked, and give wrong outputs. */
-typedef struct attend_integer_token_scales {
-  const uint16_t* data; /* null: none */
-  ptrdiff_t batch_stride;
-  ptrdiff_t head_stride;
-} attend_integer_token_scales;
+/* Writes defaults to the struct, which computes in integers. size: sizeof(attend_problem), as the caller's header has it. */
+ATTEND_API attend_status attend_integer_problem_init(attend_problem* problem, size_t size);
 
-/* A ring: memory of keys and values that holds the last window_keys tokens of a sequence, a few more, and the first sink_tokens
- * besides. key, value and scales of tokens have attend_integer_ring_rows(&ring) rows, not keys, and `keys` is how many tokens
- * the sequence has. The token of position t lies in row attend_integer_ring_row(&ring, t), and each of the first sink_tokens in
- * row t too: write it to both. Overwritten tokens are lost: keys falls only for another sequence. */
-typedef struct attend_integer_ring {
-  ptrdiff_t window_keys; /* 0: no ring. window_left + queries are enough */
-  ptrdiff_t sink_tokens;
-} attend_integer_ring;
-
-/* Rows of a ring; 0 if it is none, or has numbers that are refused: at most ATTEND_MAX_TOKENS tokens in all. */
-ATTEND_API ptrdiff_t attend_integer_ring_rows(const attend_integer_ring* ring);
-
-/* The row of a token's position; -1 where the ring is none or the position is not within 0 ... ATTEND_MAX_TOKENS - 1. */
-ATTEND_API ptrdiff_t attend_integer_ring_row(const attend_integer_ring* ring, ptrdiff_t position);
-
-/* One call, as attend_problem. Those fields without a default (query_heads, kv_heads, head_dim, value_dim, queries, keys, and
- * one of constants and head_constants) are refused until they are set. */
-typedef struct attend_integer_problem {
-  size_t size;       /* sizeof(attend_integer_problem), by attend_integer_problem_init */
-  uint32_t options;  /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
-  int layout;        /* attend_layout */
-  int output_format; /* ATTEND_INT8, the default; ATTEND_INT16: the same steps, clamped to 16 bits; ATTEND_FLOAT32: real
-                        numbers, and output_zero_point is 0 */
-  ptrdiff_t batch;
-  ptrdiff_t query_heads;
-  ptrdiff_t kv_heads;
-  ptrdiff_t head_dim; /* 1 ... ATTEND_INTEGER_MAX_HEAD_DIM */
-  ptrdiff_t value_dim;
-  ptrdiff_t queries;
-  ptrdiff_t keys; /* must be set */
-  ptrdiff_t offset;
-  const ptrdiff_t* key_lengths;
-  attend_input query;                             /* int8_t [batch][queries][query_heads][head_dim] */
-  attend_input key;                               /* int8_t [batch][keys][kv_heads][head_dim] */
-  attend_input value;                             /* int8_t [batch][keys][kv_heads][value_dim] */
-  attend_output output;                           /* [batch][queries][query_heads][value_dim] numbers of output_format */
-  const attend_integer_constants* constants;      /* of all heads; set this or head_constants */
-  const attend_integer_constants* head_constants; /* [query_heads]: of each query head. query_zero_point is the same in all, and
-                                                     so is output_scale where outputs are ATTEND_FLOAT32 */
-  ptrdiff_t window_left;
-  ptrdiff_t window_right;
-  ptrdiff_t sink_tokens;
-  attend_mask mask;
-  attend_integer_token_scales key_scales;   /* key_zero_point is 0 beside them */
-  attend_integer_token_scales value_scales; /* value_zero_point is 0 beside them */
-  attend_integer_ring ring;                 /* key_lengths is null beside it */
-} attend_integer_problem;
-
-/* Writes defaults to the struct. size: sizeof(attend_integer_problem), as the caller's header has it. */
-ATTEND_API attend_status attend_integer_problem_init(attend_integer_problem* problem, size_t size);
-
-/* Checks everything but parts and work memory. Reads the struct, constants and key lengths. */
-ATTEND_API attend_status attend_integer_check(const attend_integer_problem* problem);
-
-/* Bytes of work memory for the problem; 0 if attend_integer_check refuses it. Memory that is enough for a problem is enough for
- * the same with fewer queries or keys. */
-ATTEND_API size_t attend_integer_workspace_size(const attend_integer_problem* problem);
-
-/* Computes the output. workspace: workspace_size bytes, at least attend_integer_workspace_size(problem), aligned to
- * ATTEND_ALIGNMENT; its contents do not matter before or after. Each concurrent call needs its own. */
-ATTEND_API attend_status attend_integer_attention(const attend_integer_problem* problem, void* workspace,
-                                                  size_t workspace_size);
-
-/* A part of the same, as attend_run_part. */
-ATTEND_API attend_status attend_integer_attention_part(const attend_integer_problem* problem, ptrdiff_t part, ptrdiff_t parts,
-                                                       void* workspace, size_t workspace_size);
+/* As attend_cache_append, of int8_t numbers to a cache of integers. */
+ATTEND_API attend_status attend_integer_cache_append(attend_cache* cache, ptrdiff_t tokens, const attend_input* key,
+                                                     const attend_input* value);
 
 #ifdef __cplusplus
 }

@@ -140,10 +140,11 @@ typedef struct attend_scores {
   int stage;      /* attend_score_stage */
 } attend_scores;
 
-/* The factor of the int8 numbers of a token of a head: [batch][kv_head][key], keys side by side;
- * ATTEND_DENSE strides are those of a dense array. */
+/* The factor of the int8 numbers of a token of a head: [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those
+ * of a dense array. Floats; of integer calls uint16_t, in 2^-15 of the scale of their head: 0 ... 32768, of which 32768 is 1 and
+ * changes nothing. Larger ones are not checked, and give wrong outputs. */
 typedef struct attend_scales {
-  const float* data;
+  const void* data; /* null: none */
   ptrdiff_t batch_stride;
   ptrdiff_t head_stride;
 } attend_scales;
@@ -156,14 +157,20 @@ typedef struct attend_scales {
 typedef struct attend_pages {
   const int32_t* table; /* null: none */
   ptrdiff_t batch_stride;
-  ptrdiff_t page_keys; /* a multiple of 16 */
+  ptrdiff_t page_keys; /* a multiple of 16, of integer calls of 32 */
   ptrdiff_t count;     /* pages in the pool; count * page_keys <= ATTEND_MAX_TOKENS */
 } attend_pages;
+
+/* How a call computes: in floats or in integers. attend_problem_init and attend_integer_problem_init set it, and programs hold
+ * the code of those that they call. */
+typedef struct attend_arithmetic attend_arithmetic;
+typedef struct attend_integer_constants attend_integer_constants; /* of c/integer.h */
 
 /* One call. attend_problem_init writes a default to every field; those without one (query_heads, kv_heads, head_dim, value_dim,
  * queries and, without a cache, keys) are refused until they are set. */
 typedef struct attend_problem {
-  size_t size;      /* sizeof(attend_problem), by attend_problem_init */
+  size_t size; /* sizeof(attend_problem), by attend_problem_init */
+  const attend_arithmetic* arithmetic; /* likewise; in integers some fields have other ranges, see c/integer.h */
   uint32_t options; /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
   int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE. The default
                        is tokens before heads; the library cannot notice that an array has heads before tokens */
@@ -194,6 +201,8 @@ typedef struct attend_problem {
   attend_input value;           /* [batch][keys][kv_heads][value_dim] */
   attend_output output;         /* [batch][queries][query_heads][value_dim]; overlaps nothing else */
   const attend_cache* cache;    /* takes the place of key and value, which stay as initialised; batch is 1 */
+  const attend_integer_constants* constants;      /* integer calls: of all heads; they set this or the next */
+  const attend_integer_constants* head_constants; /* [query_heads]: of each query head */
 
   /* Options. Query i of a batch row has the position p = offset + i. Its score of key j, in natural-log units, becomes
        soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
@@ -206,7 +215,7 @@ typedef struct attend_problem {
   const float* alibi_slopes; /* [query_heads]; null: none */
   attend_relative_bias relative_bias;
   const float* sink_logits;   /* [query_heads]: a logit that joins the denominator and has no value; null: none */
-  attend_scales key_scales;   /* of ATTEND_INT8 keys */
+  attend_scales key_scales;   /* of ATTEND_INT8 keys that lie in arrays or pages */
   attend_scales value_scales; /* of ATTEND_INT8 values */
   attend_output lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), with the sink logit; -infinity where
                         a query sees no key */
@@ -230,7 +239,7 @@ struct attend_packing {
 typedef char attend_structs_must_not_be_packed[offsetof(struct attend_packing, second) == __alignof__(void*) ? 1 : -1];
 #endif
 
-/* Writes defaults to the struct. size: sizeof(attend_problem), as the caller's header has it. */
+/* Writes defaults to the struct, which computes in floats. size: sizeof(attend_problem), as the caller's header has it. */
 ATTEND_API attend_status attend_problem_init(attend_problem* problem, size_t size);
 
 /* 1 / sqrt(head_dim) as the library computes it; 0 where head_dim is not within 1 ... ATTEND_MAX_WIDTH. */

@@ -159,7 +159,8 @@ enum attend_argument {
   ATTEND_ARG_OUTPUT_ZERO_POINT,
   ATTEND_ARG_CONSTANTS,
   ATTEND_ARG_HEAD_CONSTANTS,
-  ATTEND_ARG_RING
+  ATTEND_ARG_ARITHMETIC,
+  ATTEND_ARG_INTEGERS
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

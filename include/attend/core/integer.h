@@ -182,15 +182,11 @@ struct IntegerOptions {
   IntegerFormat output_format = IntegerFormat::int8;
   float float_scale = 1.0f;
 
-  // A ring: chunk c of a sequence, keys 32 c … 32 c + 31, lies where chunk sink_chunks + c % ring_chunks of an array would, for
-  // the last ring_chunks chunks of the tokens taken; before them where chunk c would, of which only c < sink_chunks are read.
-  int ring_chunks = 0;
-  int sink_chunks = 0;
-  int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many
+  Paging paging = {};  // its panels are chunks of integer_chunk keys
 
-  // Arrays: position of the key that data points to, a multiple of segment_keys. Keys before it do not exist: a call begins
-  // with key `origin` where first_key is less. With states, new ones then begin at origin; those that go on require origin <=
-  // first_key.
+  // Arrays: position of the key that data points to, a multiple of integer_chunk, and without states of segment_keys. Keys
+  // before it do not exist: a call begins with key `origin` where first_key is less. With states, new ones then begin at
+  // origin; those that go on require origin <= first_key.
   int origin = 0;
 
   // With partial, the call takes the keys of one segment, first_key … problem.keys - 1; the output, an int32_t* whose strides

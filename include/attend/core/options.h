@@ -35,8 +35,9 @@ enum class Scores : uint8_t {
   weights  // after the softmax; 0 where a key is masked, and for weights of at most 2^-123. Not with states
 };
 
-// Keys lie in panels of 16, at multiples of 16 of their positions. Panel g of a sequence lies where panel `slot` of one long
-// array or cache would: slot = g, or what a table of pages or a ring makes of it.
+// Keys lie in panels of 16, at multiples of 16 of their positions; those of integer calls in chunks of 32, which are called
+// panels here. Panel g of a sequence lies where panel `slot` of one long array or cache would: slot = g, or what a table of
+// pages or a ring makes of it.
 struct Paging {
   // A table of pages of page_panels panels each: slot = pages[g / page_panels] * page_panels + g % page_panels. Null: none.
   const int32_t* pages = nullptr;
@@ -49,10 +50,11 @@ struct Paging {
   int ring_tokens = 0;  // tokens that a ring has taken, where the problem's keys are fewer; 0: as many. Not for store
 };
 
-// Of the panels that the first `keys` keys of a sequence fill, the first that is still in a ring; may be negative.
+// Of the panels, of `group` keys, that the first `keys` keys of a sequence fill, the first that is still in a ring; may be
+// negative.
 // (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
-__attribute__((always_inline)) constexpr int first_ring_panel(const Paging& paging, int keys) {
-  return (keys - 1) / panel_keys - paging.ring_panels + 1;
+__attribute__((always_inline)) constexpr int first_ring_panel(const Paging& paging, int keys, int group = panel_keys) {
+  return (keys - 1) / group - paging.ring_panels + 1;
 }
 
 struct Options {
@@ -131,8 +133,10 @@ inline void move_queries(Options& options, int tokens, int heads) {
   move_tensor(options.states);
 }
 
-// A state: the running maximum, the maximum and the denominator of the segments before, the next key, and the denominator of 16
-// lanes; then [value_dim] each: the chain of keys, the segment, and the segments before.
+// A state: the running maximum, the maximum and the denominator of the segments before, a number for the states' owner, which
+// run and merge overwrite, and the denominator of 16 lanes; then [value_dim] each: the chain of keys, the segment, and the
+// segments before.
+inline constexpr int state_owner = 3;
 constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options: room for the
@@ -169,12 +173,6 @@ void add_key_parts(const Problem& problem, const Options& options, const float* 
 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
-
-// A state has one number for its owner. The number is the next key of the state. set_next_key() writes it to the states of a
-// part of run_part, have_next_key() tests whether all of them have it, next_key() reads one. run and merge overwrite it.
-void set_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
-bool have_next_key(const Problem& problem, const Options& options, int part, int parts, int key);
-int next_key(const float* state);
 
 // The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
 // nor scratch.

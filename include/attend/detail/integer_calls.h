@@ -133,7 +133,7 @@ Status prepare_integers(core::IntegerProblem& problem, const AnyOptions& options
 template <class Shape>
 Status prepare_integer_options(core::IntegerOptions& more, const IntegerOptions<Shape>& options,
                                const core::IntegerProblem& problem) {
-  const Status status = prepare_window(more, options, more.ring_chunks > 0);
+  const Status status = prepare_window(more, options, more.paging.ring_panels > 0);
   if (status != Status::ok) return status;
   const int zero = options.query_zero_point.or_else(0);
   if (zero < -128 || zero > 127) return Status::bad_zero_point;
@@ -149,8 +149,9 @@ inline Status prepare_integer_options(core::IntegerOptions&, const Options&, con
 
 // Whether a ring still holds every key that the first query sees of the first `held` tokens; later queries see no older ones.
 inline bool is_in_integer_ring(const IntegerCall& call, int held) {
-  const int oldest = (held - 1) / integer_chunk - call.options.ring_chunks + 1;
-  if (call.options.ring_chunks == 0 || oldest <= call.options.sink_chunks) return true;
+  const core::Paging& paging = call.options.paging;
+  const int oldest = core::first_ring_panel(paging, held, integer_chunk);
+  if (paging.ring_panels == 0 || oldest <= paging.sink_panels) return true;
   const int64_t first = int64_t(call.problem.offset) - call.options.left;
   return first >= call.problem.keys || first >= int64_t(oldest) * integer_chunk;
 }
@@ -158,9 +159,9 @@ inline bool is_in_integer_ring(const IntegerCall& call, int held) {
 template <class Ring>
 void set_integer_ring(core::IntegerOptions& options, int held) {
   if constexpr (Ring::window > 0) {
-    options.ring_chunks = Ring::ring_chunks;
-    options.sink_chunks = Ring::sink_chunks;
-    options.ring_tokens = held;
+    options.paging.ring_panels = Ring::ring_chunks;
+    options.paging.sink_panels = Ring::sink_chunks;
+    options.paging.ring_tokens = held;
     options.left = Ring::window - 1;
     options.sink_tokens = Ring::sink_tokens;
   }

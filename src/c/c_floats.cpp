@@ -1,0 +1,112 @@
+// Problems of the C surface in floats: their formats, work memory, runs and states.
+#include "surface.h"
+
+#include "../call/portable.h"
+
+namespace attend::c_surface {
+namespace {
+
+void check_formats(Call& call, const attend_problem& problem) {
+  call.format_of_pair(problem.query_format, problem.output_format, ATTEND_BFLOAT16, ATTEND_ARG_QUERY_FORMAT);
+  call.format_of_pair(problem.output_format, problem.query_format, ATTEND_BFLOAT16, ATTEND_ARG_OUTPUT_FORMAT);
+  const bool cached = problem.cache != nullptr;  // then what is not set is the cache's
+  const int key_format = cached ? ATTEND_FLOAT32 : problem.key_format;
+  const int value_format = cached ? ATTEND_FLOAT32 : problem.value_format;
+  call.format_of_pair(problem.key_format, value_format, ATTEND_INT8, ATTEND_ARG_KEY_FORMAT);
+  call.format_of_pair(problem.value_format, key_format, ATTEND_INT8, ATTEND_ARG_VALUE_FORMAT);
+  const bool none = problem.constants == nullptr && problem.head_constants == nullptr;
+  call.require(none, ATTEND_NO_EFFECT, problem.constants != nullptr ? ATTEND_ARG_CONSTANTS : ATTEND_ARG_HEAD_CONSTANTS);
+  if (call.failed()) return;
+  call.query_bits = format_bits(problem.query_format);
+  call.key_bits = format_bits(problem.key_format);
+  call.value_bits = format_bits(problem.value_format);
+  call.output_bits = format_bits(problem.output_format);
+}
+
+void check_rest(Call& call, const attend_problem& problem) {
+  call.require(magnitude(problem.scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
+  const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
+  call.require(magnitude(problem.soft_cap) == 0 || is_cap, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP);
+}
+
+void begin(Call& call, const attend_problem& problem, void* workspace) {
+  call.first.scratch = static_cast<float*>(workspace);
+  call.first.scale = scale_of(problem);
+}
+
+void run(const Call& call, const Parts& cut) {
+  each_row(call, cut, [&](ptrdiff_t row, int part, int parts) { run_row({part, parts}, call.problem_of_row(row)); });
+}
+
+void run_options_row(const Call&, const core::Problem& row, const core::Options& options, const Parts& cut) {
+  run_row(cut, row, options);
+}
+
+void begin_state(float* state, int value_dim) { RowState(state, value_dim).begin<Scalar>(); }
+
+void merge_states(float* state, const float* later, int value_dim) { core::merge(state, later, 1, value_dim); }
+
+void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, const core::Options& options, float*) {
+  core::finish(rows, options);
+}
+
+}  // namespace
+
+// Blocks as the typed surface takes them, by the keys that there can be, so that memory for a cache serves as it fills up.
+void plan(Call& call, int most_keys) {
+  core::Problem& problem = call.first;
+  const auto smaller = [](int a, int b) { return a < b ? a : b; };
+  const int queries = problem.queries <= 0 ? 1
+                      : call.of_layer      ? smaller(problem.queries, config::layer_tokens)
+                                           : problem.queries;
+  const int rows = core::rows_per_kv_head(problem.query_heads, problem.kv_heads, queries);
+  const int chains = core::whole_chains(most_keys > 0 ? most_keys : 1);
+  const int one_row_block = smaller(chains, problem.key_panels ? config::decode_keys : config::key_block);
+  const auto floats = [&](int row_block, int key_block) {
+    return call.plain
+               ? core::scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, most_keys, problem.key_panels)
+               : core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim);
+  };
+  problem.row_block = smaller(rows, call.plain ? config::row_block : config::option_row_block);
+  problem.key_block = problem.row_block == 1 ? one_row_block : smaller(chains, config::key_block);
+  const size_t one_row = floats(1, one_row_block);
+  const size_t needed = problem.row_block == 1 ? one_row : floats(problem.row_block, problem.key_block);
+  call.workspace_bytes = (one_row < needed ? needed : one_row) * sizeof(float);
+}
+
+float scale_of(const attend_problem& problem) {
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
+  return given ? problem.scale : usual_scale(int(problem.head_dim));
+}
+
+const attend_arithmetic float_arithmetic = {
+    false,
+    ATTEND_MAX_WIDTH,
+    ATTEND_FLOAT32,  // usual_format
+    check_formats,
+    check_rest,
+    plan,
+    begin,
+    run,
+    run_options_row,
+    4 + panel_keys,  // state_numbers
+    3,
+    core::state_owner,
+    false,
+    begin_state,
+    merge_states,
+    finish_rows,
+};
+static_assert(core::state_floats(7) == 4 + panel_keys + 3 * 7, "the size of a state is the core's");
+
+}  // namespace attend::c_surface
+
+using namespace attend::c_surface;
+
+extern "C" attend_status attend_problem_init(attend_problem* problem, size_t size) {
+  const attend_status status = init_problem(problem, size);
+  if (status == ATTEND_OK) problem->arithmetic = &float_arithmetic;
+  return status;
+}
