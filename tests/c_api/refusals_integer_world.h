@@ -26,7 +26,7 @@ struct World : Choices {
     p.query.data = query.data(), p.key.data = key.data(), p.value.data = value.data(), p.output.data = output.data();
     p.constants = constants;
   }
-  // attend_integer_check and the workspace's size agree with the call, but where it is about the call's own parameters.
+  // attend_check and the workspace's size agree with the call, but where it is about the call's own parameters.
   attend_status call(unsigned) {
     const attend_status status = attend_run_part(passed, part, parts, work, work_size);
     const int argument = attend_status_argument(status);
