@@ -24,10 +24,17 @@ void check_formats(Call& call, const attend_problem& problem) {
 }
 
 void check_rest(Call& call, const attend_problem& problem) {
-  call.require(magnitude(problem.scale) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  // Times log2(e) it is still a number.
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
+  const uint32_t scale = magnitude(given ? problem.scale : 1.0f);
+  call.require(scale <= bits_to<uint32_t>(0x1p127f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
   const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
   const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
   call.require(magnitude(problem.soft_cap) == 0 || is_cap, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP);
+  // By their exponents: no processor needs to divide here.
+  const bool fits = int(scale >> 23) - int(cap >> 23) < 125;
+  call.require(magnitude(problem.soft_cap) == 0 || fits, ATTEND_MISMATCH, ATTEND_ARG_SOFT_CAP);
 }
 
 void begin(Call& call, const attend_problem& problem, void* workspace) {

@@ -129,9 +129,13 @@ void check_places(LayerUse& use, const LayerArguments& given) {
   const Range from = check_vectors(use, given.x, tokens, inputs, ATTEND_ARG_X);
   const Range to = check_vectors(use, given.y, tokens, outputs, ATTEND_ARG_Y);
   use.write(to, ATTEND_ARG_Y);
-  check_workspace(use, given.workspace, given.workspace_size, use.bytes);
+  // Where the layer is wrong, that is why the work memory has another size, and so comes first.
+  Check memory;
+  const Range work = memory.memory(given.workspace, given.workspace_size, use.bytes, ATTEND_ARG_WORKSPACE);
+  use.write(work, ATTEND_ARG_WORKSPACE);
   read_same(use, from, to);
   check_layer(use, use.layer, use.first);
+  use.take(memory);
 }
 
 struct RunBlock {

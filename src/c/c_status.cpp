@@ -78,6 +78,10 @@ constexpr Special specials[] = {
      "give kv_heads, head_dim and value_dim the numbers that the cache was made with; a cache of integers goes with problems "
      "of "
      "attend_integer_problem_init and with attend_integer_cache_append, and no other does"},
+    {ATTEND_MISMATCH, ATTEND_ARG_SOFT_CAP, ATTEND_ARG_SOFT_CAP,
+     "set a larger cap or a smaller scale: scores reach the cap at once, and scale / soft_cap leaves the range of floats"},
+    {ATTEND_TOO_LARGE, ATTEND_ARG_WORKSPACE_SIZE, ATTEND_ARG_WORKSPACE_SIZE,
+     "set it to how many bytes there are: the memory would end behind the last address"},
     {ATTEND_MISSING, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,
      "call attend_problem_init or attend_integer_problem_init first"},
     {ATTEND_CONFLICT, ATTEND_ARG_ARITHMETIC, ATTEND_ARG_ARITHMETIC,

@@ -59,6 +59,10 @@ constexpr size_t largest_struct = 4096;  // no header will have such a one
 class Check {
  public:
   bool failed() const { return status_ != ATTEND_OK; }
+  // Takes over what another one has found.
+  void take(const Check& other) {
+    if (!failed()) status_ = other.status_;
+  }
   attend_status status() const { return status_; }
 
   void require(bool right, attend_error error, attend_argument argument) {

@@ -148,6 +148,7 @@ class IntegerWorld {
   void describe(Tensor& tensor, Data& data, const Steps& steps) {
     tensor.data = data.data();
     if (gap_ == 0) return;
+    p.layout = ATTEND_BATCH_TOKEN_HEAD_DIM;  // which strides have already
     tensor.batch_stride = steps.batch, tensor.token_stride = steps.token, tensor.head_stride = steps.head;
   }
   void place(Random& random) {

@@ -76,6 +76,13 @@ struct World : Choices {
   unsigned char& after(int byte) { return whole.more[byte]; }
 
   // And those of integers.
+  void set_strides() {
+    const auto set = [](auto& tensor, int tokens, int heads) {
+      tensor.batch_stride = tokens * heads * dim, tensor.token_stride = heads * dim, tensor.head_stride = dim;
+    };
+    set(p.query, queries, query_heads), set(p.key, keys, kv_heads), set(p.value, keys, kv_heads);
+    set(p.output, queries, query_heads);
+  }
   void take_head_constants() { p.head_constants = constants, p.constants = nullptr; }
   void take_constants_in_work() {
     std::memcpy(memory.data(), constants, sizeof *constants);

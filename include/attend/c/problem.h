@@ -173,9 +173,10 @@ typedef struct attend_problem {
   const attend_arithmetic* arithmetic; /* likewise; in integers some fields have other ranges, see c/integer.h */
   uint32_t options; /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
   int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE. The default
-                       is tokens before heads; the library cannot notice that an array has heads before tokens */
-  float scale;      /* of the scores: any finite number, zero and negative too, or ATTEND_DEFAULT_SCALE. */
-  float soft_cap;   /* 1e-30 ... 1e30; 0: none */
+                       is tokens before heads; the library cannot notice that an array has heads before tokens.
+                       Where all strides are set it has no effect, and is refused */
+  float scale;      /* of the scores: -2^127 ... 2^127, zero and negative too, or ATTEND_DEFAULT_SCALE */
+  float soft_cap;   /* 1e-30 ... 1e30, and scale / soft_cap below 2^124; 0: none */
   int query_format; /* attend_format; not ATTEND_INT8. Where either this or output_format is set to a smaller one than
                        ATTEND_FLOAT32, so must be the other; and likewise key_format and value_format. The
                        two pairs are independent: float32 queries over float16 keys are usual */
