@@ -95,12 +95,12 @@ void check_position(Call& call, const attend_problem& problem) {
   const bool matters = is_positioned(problem), given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
   const attend_cache* const cache = problem.cache;
-  const bool clear = cache != nullptr ? problem.queries <= cache->tokens : problem.queries == call.first.keys;
+  const bool clear = cache != nullptr ? problem.queries <= tokens_of(call, *cache) : problem.queries == call.first.keys;
   const bool nobody = call.batch == 0 || problem.queries == 0;
   check_offset(call, problem, matters, clear || nobody);
   call.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
   if (call.failed()) return;
-  call.first.offset = int(given ? problem.offset : cache != nullptr ? cache->tokens - problem.queries : 0);
+  call.first.offset = int(given ? problem.offset : cache != nullptr ? tokens_of(call, *cache) - problem.queries : 0);
 }
 
 // With states `keys` is where a call stops: strides that would be dense of so many keys are not.
@@ -213,11 +213,11 @@ void check_rows(Call& call, const attend_problem* problem) {
   check_widths(call, *problem, call.first);
 }
 
-ptrdiff_t check_key_count(Check& check, const attend_problem& problem) {
-  if (check.failed()) return 0;
+ptrdiff_t check_key_count(Call& call, const attend_problem& problem) {
+  if (call.failed()) return 0;
   const attend_cache* const cache = problem.cache;
-  if (cache != nullptr && problem.keys == ATTEND_ALL_KEYS) return cache->tokens;
-  check.within(problem.keys, 0, cache != nullptr ? cache->tokens : ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
+  if (cache != nullptr && problem.keys == ATTEND_ALL_KEYS) return tokens_of(call, *cache);
+  call.within(problem.keys, 0, cache != nullptr ? tokens_of(call, *cache) : ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
   return problem.keys;
 }
 

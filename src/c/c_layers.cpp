@@ -9,6 +9,20 @@ constexpr float usual_epsilon = 1e-5f;
 
 bool fits_heads(ptrdiff_t count, int heads, int width) { return int64_t(count) == int64_t(heads) * width; }
 
+// The threads of a call; a layer without a team has one.
+detail::LayerTeam team_of(const attend_layer& layer) {
+  if (layer.team == nullptr) return {};
+  return {int(layer.team->part), int(layer.team->parts), layer.team->barrier, layer.team->context};
+}
+int threads_of(const attend_layer& layer) { return layer.team == nullptr ? 1 : int(layer.team->parts); }
+void check_team(Memory& check, const attend_layer& layer) {
+  if (layer.team == nullptr) return;
+  check.structs(layer.team, 1, ATTEND_ARG_TEAM);
+  if (check.failed()) return;
+  check_parts(check, {layer.team->part, layer.team->parts}, 0, 0);
+  check.require(layer.team->parts == 1 || layer.team->barrier != nullptr, ATTEND_MISSING, ATTEND_ARG_BARRIER);
+}
+
 // Checks the part of a layer that makes keys and values, then the whole layer, and that nothing of it is written.
 void check_kept(Memory& check, const attend_layer& layer, const core::Problem& extents) {
   check.read_last(check.whole_struct(&layer, ATTEND_ARG_LAYER));
@@ -59,6 +73,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   use.one_sequence = true;
   check_rows(use, problem);
   use.whole_struct(&use.layer, ATTEND_ARG_LAYER);
+  if (!use.failed()) check_team(use, use.layer);
   if (use.failed()) return;
   check_left_out(use, *problem);
   check_heads(use, *problem, ATTEND_MAX_WIDTH, use.first);
@@ -82,7 +97,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
 detail::LayerMemory memory_of(LayerUse& use) {
   const int queries = use.first.queries;
   const detail::LayerMemory memory(use.first, queries, use.layer.cache != nullptr ? 0 : queries,
-                                   use.workspace_bytes / sizeof(float));
+                                   use.workspace_bytes / sizeof(float), threads_of(use.layer));
   use.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
   use.bytes = size_t(memory.floats * sizeof(float));
   return memory;
@@ -99,17 +114,14 @@ void take_position(LayerUse& use) {
 
 // The problem with its options, as it is when the cache has got the tokens.
 void check_problem(LayerUse& use, CallOptions& options) {
-  attend_cache* const cache = use.appends ? use.layer.cache : nullptr;
-  attend_cache before = {};
-  if (cache != nullptr) {
-    use.require(use.problem.queries <= cache->max_tokens - cache->tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
+  if (use.appends) {
+    const attend_cache& cache = *use.layer.cache;
+    use.require(use.problem.queries <= cache.max_tokens - cache.tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
     if (use.failed()) return;
-    before = *cache;
-    set_tokens(*cache, cache->tokens + use.problem.queries);
+    use.appended = int(use.problem.queries);
   }
   check_call(use, &use.problem);
   if (!use.failed() && !use.plain) check_options(use, use.problem, options);
-  if (cache != nullptr) *cache = before;
 }
 
 struct LayerArguments {
@@ -139,7 +151,14 @@ void check_places(LayerUse& use, const LayerArguments& given) {
 }
 
 struct RunBlock {
-  static void run(const core::Problem& problem, const core::Options& options) { core::run(problem, options); }
+  template <class... Problem>
+  static void run(const Problem&... problem) {
+    core::run(problem...);
+  }
+  template <class... Problem>
+  static void run_part(const Problem&... problem) {
+    core::run_part(problem...);
+  }
 };
 
 void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const core::Options& options) {
@@ -153,12 +172,13 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   }
   problem.query = {work + size_t(memory.first), ptrdiff_t(problem.query_heads) * problem.head_dim, problem.head_dim};
   problem.output = {work + size_t(memory.second), ptrdiff_t(problem.query_heads) * problem.value_dim, problem.value_dim};
-  problem.scratch = work;
   problem.scale = scale_of(use.problem);
   const RunTimeLayer layer(use.layer, use.first);
-  const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}};
+  const detail::LayerTeam team = team_of(use.layer);
+  const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team};
+  team.meet();  // all have looked at the cache
   if (use.plain) {
-    detail::run_blocks(problem, call);
+    detail::run_blocks<RunBlock>(problem, call);
   } else {
     core::Options of_block = options;
     detail::run_option_blocks<RunBlock>(problem, of_block, call);
@@ -202,13 +222,14 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
 detail::LayerMemory check_memory_tokens(Memory& check, const attend_layer* layer, ptrdiff_t tokens, core::Problem& extents) {
   check.whole_struct(layer, ATTEND_ARG_LAYER);
   check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  if (!check.failed()) check_team(check, *layer);
   if (!check.failed()) check_cache(check, layer->cache);
   if (check.failed()) return {extents, 0, 0, 0};
   extents.query_heads = extents.kv_heads = layer->cache->kv_heads;
   extents.head_dim = layer->cache->head_dim;
   extents.value_dim = layer->cache->value_dim;
   check_kept(check, *layer, extents);
-  const detail::LayerMemory memory(extents, int(tokens), 0, 0);
+  const detail::LayerMemory memory(extents, int(tokens), 0, 0, threads_of(*layer));
   check.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_TOKENS);
   return memory;
 }
@@ -271,7 +292,9 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   if (check.failed()) return check.status();
   const RunTimeLayer from(*layer, extents);
   const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, extents)};
-  const LayerCall call = {{places}, from, kept, {nullptr, nullptr, static_cast<float*>(workspace), cache.tokens}};
+  const LayerCall call = {
+      {places}, from, kept, {nullptr, nullptr, static_cast<float*>(workspace), cache.tokens}, team_of(*layer)};
+  call.meet();
   call.store(x, int(tokens));
   return ATTEND_OK;
 }

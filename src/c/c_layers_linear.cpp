@@ -51,9 +51,10 @@ void with_format(int format, const Call& call) {
 struct RunLinear {
   template <core::Format format>
   void run_with() const {
-    core::run_linear<format>(linear);
+    cut.parts == 1 ? core::run_linear<format>(linear) : core::run_linear_part<format>(linear, int(cut.part), int(cut.parts));
   }
   const core::Linear& linear;
+  const Parts& cut;
 };
 
 struct PackWeights {
@@ -96,7 +97,7 @@ void check_weights(Memory& check, const attend_weights& weights) {
   check.read_last(check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
 }
 
-void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work) {
+void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work, const Parts& cut) {
   const core::Linear linear = {from,
                                to,
                                weights.data,
@@ -110,7 +111,7 @@ void project(const attend_weights& weights, const float* from, int tokens, float
                                tokens,
                                weights.layout == ATTEND_PANELS,
                                work};
-  with_format(weights.format, RunLinear{linear});
+  with_format(weights.format, RunLinear{linear, cut});
 }
 
 }  // namespace attend::c_surface

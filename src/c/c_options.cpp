@@ -151,7 +151,7 @@ void check_ring(Call& call, const attend_problem& problem, const CallOptions& op
   if (cache.ring_panels == 0 || call.batch == 0 || call.failed()) return;
   const int group = group_of(cache);
   const ptrdiff_t lost = ptrdiff_t(cache.sink_panels) * group;
-  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, cache.peak_tokens, group)) * group;
+  const ptrdiff_t back = ptrdiff_t(first_ring_panel(options.first.paging, peak_of(call, cache), group)) * group;
   const bool any_lost = any_seen(call, problem, options, call.keys_of_row(0), lost, back);
   call.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
@@ -169,9 +169,9 @@ void check_origin(Call& call, const attend_problem& problem, const CallOptions& 
 }
 
 // The options of a cache that is not plain.
-void take_cache(const attend_cache& cache, core::Options& options) {
+void take_cache(const Call& call, const attend_cache& cache, core::Options& options) {
   options.paging = paging_of(cache);
-  if (cache.ring_panels > 0) options.paging.ring_tokens = cache.peak_tokens;
+  if (cache.ring_panels > 0) options.paging.ring_tokens = peak_of(call, cache);
   if (has_integers(cache)) return;
   const core::FormatCache memory = format_memory(cache);
   options.key_format = memory.key_format;
@@ -193,7 +193,7 @@ void check_key_options(Call& call, const attend_problem& problem, CallOptions& o
   first.key_format = core_format(problem.key_format);
   first.value_format = core_format(problem.value_format);
   if (problem.cache == nullptr) return;
-  if (!is_plain(*problem.cache)) take_cache(*problem.cache, first);
+  if (!is_plain(*problem.cache)) take_cache(call, *problem.cache, first);
   check_ring(call, problem, options);
 }
 

@@ -129,12 +129,12 @@ constexpr char names[] =
     "pairs\0base\0scaling_factor\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0"
     "query_norm\0key_norm\0"
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
-    "constants\0head_constants\0arithmetic\0integers";
+    "constants\0head_constants\0arithmetic\0integers\0team\0barrier";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_INTEGERS + 1;
+constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_BARRIER + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

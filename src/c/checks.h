@@ -35,7 +35,8 @@ struct Call : Memory {
   bool runs_later = false;    // work memory is asked for: the cache may still be empty
   bool one_sequence = false;  // batch is 1, and need not be set
   bool of_layer = false;      // a layer places query, key, value and output itself, and runs some tokens at a time
-  bool appends = false;       // and appends to the cache before it attends
+  bool appends = false;       // and appends to the cache before it attends, so many tokens
+  int appended = 0;
 
   __attribute__((always_inline)) Call() {}  // otherwise a function of its own at -Os, whose stack nobody states
 

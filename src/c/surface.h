@@ -110,8 +110,13 @@ void check_call(Call& call, const attend_problem* problem);
 bool is_positioned(const attend_problem& problem);
 void plan(Call& call, int most_keys);
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
-// The number of keys, over a cache that was checked.
-ptrdiff_t check_key_count(Check& check, const attend_problem& problem);
+// The number of keys, over a cache that was checked; and the tokens of a cache, with those that the call appends before it
+// attends.
+ptrdiff_t check_key_count(Call& call, const attend_problem& problem);
+inline int tokens_of(const Call& call, const attend_cache& cache) { return cache.tokens + call.appended; }
+inline int peak_of(const Call& call, const attend_cache& cache) {
+  return tokens_of(call, cache) > cache.peak_tokens ? tokens_of(call, cache) : cache.peak_tokens;
+}
 void check_options(Call& call, const attend_problem& problem, CallOptions& options);
 void check_options(Call& call, const attend_problem& problem);
 
@@ -187,7 +192,7 @@ inline void check_one_sequence(Check& check, const attend_problem& problem) {
 // Weights, all of which are compared with what is written.
 void check_weights(Memory& check, const attend_weights& weights);
 // Projects tokens; work is as in core::Linear.
-void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work);
+void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work, const Parts& cut = {0, 1});
 
 inline void check_epsilon(Check& check, float epsilon) {
   check.require(core::is_epsilon(epsilon), ATTEND_OUT_OF_RANGE, ATTEND_ARG_EPSILON);
@@ -203,8 +208,8 @@ core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads,
 // The matrix of a layer as a LayerCall requires it.
 struct LayerMatrix {
   template <bool one_token>
-  void project(const float* from, int tokens, float* to, float* work) const {
-    c_surface::project(weights, from, tokens, to, work);
+  void project(const float* from, int tokens, float* to, float* work, const detail::LayerTeam& team) const {
+    c_surface::project(weights, from, tokens, to, work, {team.part, team.parts});
   }
   const attend_weights& weights;
 };
@@ -220,14 +225,15 @@ struct RunTimeLayer {
         memory_width(layer.key.inputs),
         output_width(layer.output.outputs) {}
 
-  void prepare_queries(float* tokens, int position, int count) const {
-    prepare(tokens, position, count, extents.query_heads, steps.query_norm);
+  void prepare_queries(float* tokens, int position, int begin, int end) const {
+    prepare(tokens, position, begin, end, extents.query_heads, steps.query_norm);
   }
-  void prepare_keys(float* tokens, int position, int count) const {
-    prepare(tokens, position, count, extents.kv_heads, steps.key_norm);
+  void prepare_keys(float* tokens, int position, int begin, int end) const {
+    prepare(tokens, position, begin, end, extents.kv_heads, steps.key_norm);
   }
-  void prepare(float* tokens, int position, int count, int heads, const float* norm) const {
-    const int dim = extents.head_dim;
+  void prepare(float* tokens, int position, int begin, int end, int heads, const float* norm) const {
+    const int dim = extents.head_dim, count = end - begin;
+    tokens += ptrdiff_t(begin) * heads * dim, position += begin;
     if (norm != nullptr) core::rms_norm({tokens, dim, tokens, dim, norm, nullptr, count * heads, dim, steps.epsilon});
     if (steps.rotary == nullptr) return;
     const core::Rotation rotation = rotation_of(*steps.rotary, tokens, heads, dim);
@@ -262,7 +268,7 @@ struct Kept {
   bool appends;
   detail::KeptArrays arrays;  // with a cache, how new tokens lie
 };
-using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlaces, Kept>;
+using LayerCall = detail::LayerCall<RunTimeLayer, RunTimePlaces, Kept, detail::LayerTeam>;
 
 inline detail::KeptArrays arrays_at(float* keys, float* values, const core::Problem& extents) {
   return {{keys, ptrdiff_t(extents.kv_heads) * extents.head_dim, extents.head_dim},

@@ -15,6 +15,7 @@
 #include "attend/c/layers.h"
 #include "attend/multi_head.h"
 #include "c_run.h"
+#include "team.h"
 
 namespace attend_test {
 
@@ -106,19 +107,28 @@ struct TwoLayers {
   using Call = attend_status (*)(const attend_problem*, const attend_layer*, const float*, float*, void*, std::size_t);
   attend_status run(Call call, const float* x, int tokens, float* y) {
     problem.queries = tokens;
-    const std::size_t bytes = attend_layer_workspace_size(&problem, &layer);
+    Barrier none(1);
+    const int team = next_team();
+    const TeamLayer first(layer, 0, team, none);
+    const std::size_t bytes = attend_layer_workspace_size(&problem, &first.layer);
     Aligned work(bytes);
     std::memset(work.data(), 0xff, bytes);
-    const attend_status status = call(&problem, &layer, x, y, work.data(), bytes);
+    const attend_status status = with_team(
+        layer, team, [&](const attend_layer& of_thread) { return call(&problem, &of_thread, x, y, work.data(), bytes); });
     INFO(explain(status));
     CHECK(status == ATTEND_OK);
     return status;
   }
   attend_status project_memory(const float* x, int tokens) {
-    const std::size_t bytes = attend_memory_workspace_size(&layer, tokens);
+    Barrier none(1);
+    const int team = next_team();
+    const TeamLayer first(layer, 0, team, none);
+    const std::size_t bytes = attend_memory_workspace_size(&first.layer, tokens);
     Aligned work(bytes);
     std::memset(work.data(), 0xff, bytes);
-    return attend_project_memory(&layer, x, tokens, work.data(), bytes);
+    return with_team(layer, team, [&](const attend_layer& of_thread) {
+      return attend_project_memory(&of_thread, x, tokens, work.data(), bytes);
+    });
   }
 
   attend::Weights<query_outputs, width, attend::int8> wq;
@@ -132,6 +142,11 @@ struct TwoLayers {
   attend_layer layer;
   attend_problem problem;
   std::unique_ptr<Aligned> memory;
+
+ private:
+  // Calls are made by one thread, by two, by three, and so on.
+  int next_team() { return calls_++ % 3 + 1; }
+  int calls_ = 0;
 };
 
 }  // namespace attend_test

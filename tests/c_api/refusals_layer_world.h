@@ -17,6 +17,7 @@ struct Small {
 
 // Everything that a call can be given, in one piece of memory whose bytes can be compared.
 struct World : TwoLayers<Small, width, out_width>, Choices {
+  attend_team team = {0, 1, nullptr, nullptr};
   enum Calls {
     self = 1,
     cross = 2,

@@ -144,6 +144,17 @@ ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend
  * The fields that the layer sets must stay as they were initialised (otherwise ATTEND_CONFLICT): query, key, value, output
  * and their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
  * another. */
+/* Threads that compute a call of a layer together. Each makes the same call, with the same problem, x, y, work memory and cache,
+ * and with a copy of the layer whose team has its own part: 0 ... parts - 1. barrier(context) returns once all parts have called
+ * it, and is called equally often by each. The bits are those of one thread; y is whole when a part returns. A call that is
+ * refused is refused by every part, without a barrier. */
+typedef struct attend_team {
+  ptrdiff_t part;
+  ptrdiff_t parts; /* 1 ... ATTEND_MAX_PARTS; 1 needs no barrier */
+  void (*barrier)(void* context);
+  void* context;
+} attend_team;
+
 typedef struct attend_layer {
   size_t size;             /* sizeof(attend_layer), by attend_layer_init */
   attend_weights query;    /* query_heads * head_dim outputs; as many inputs as x has numbers for each token */
@@ -155,6 +166,7 @@ typedef struct attend_layer {
   float epsilon;           /* of both, as of attend_norm: 1e-5 */
   const attend_rotary* rotary; /* queries and keys turn, after that; rotary_dim is at most head_dim; null: they do not */
   attend_cache* cache;         /* of keys and values, of any format, a ring too; null: see below */
+  const attend_team* team;     /* null: one thread */
 } attend_layer;
 
 /* Writes the defaults, the size among them; the weights are still to be set. */

@@ -160,7 +160,9 @@ enum attend_argument {
   ATTEND_ARG_CONSTANTS,
   ATTEND_ARG_HEAD_CONSTANTS,
   ATTEND_ARG_ARITHMETIC,
-  ATTEND_ARG_INTEGERS
+  ATTEND_ARG_INTEGERS,
+  ATTEND_ARG_TEAM,
+  ATTEND_ARG_BARRIER
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

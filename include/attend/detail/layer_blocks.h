@@ -12,14 +12,16 @@ namespace detail {
 // make more of it than can be addressed.
 struct LayerMemory {
   int block;
-  uint64_t projecting, first, second, keys, values, floats;
+  uint64_t projecting, own, first, second, keys, values, floats;
 
-  // extents: query_heads, kv_heads, head_dim and value_dim
+  // extents: query_heads, kv_heads, head_dim and value_dim. Each thread has `own` floats for its projections and attention.
   template <class Extents>
-  [[gnu::always_inline]] constexpr LayerMemory(const Extents& extents, int tokens, int kept_tokens, uint64_t attention)
+  [[gnu::always_inline]] constexpr LayerMemory(const Extents& extents, int tokens, int kept_tokens, uint64_t attention,
+                                               int threads = 1)
       : block(smaller(tokens, config::layer_tokens)),
         projecting(tokens > 1 ? core::linear_work_floats : 0),
-        first(aligned(attention > projecting ? attention : projecting)),
+        own(aligned(attention > projecting ? attention : projecting)),
+        first(own * unsigned(threads)),
         second(first + aligned(uint64_t(block) * unsigned(extents.query_heads) * unsigned(extents.head_dim))),
         keys(second + aligned(uint64_t(block) * unsigned(extents.query_heads) * unsigned(extents.value_dim))),
         values(keys + aligned(uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.head_dim))),
@@ -37,18 +39,39 @@ struct LayerTokens {
   int position;  // of the first token, for the steps
 };
 
-// One call of a layer, whose arguments were checked: blocks of tokens go through the layer one after another.
+// The threads that compute a call together: each its part of every projection and of attention, and some tokens' steps.
+struct OneThread {
+  static constexpr int part = 0, parts = 1;
+  static void meet() {}
+};
+struct LayerTeam {
+  int part = 0, parts = 1;
+  void (*barrier)(void*) = nullptr;  // returns when all have called it
+  void* context = nullptr;
+  void meet() const {
+    if (parts > 1) barrier(context);
+  }
+};
+// Of so many tokens, those before the share of the thread that comes `next` after this one.
+template <class Team>
+int share_before(const Team& team, int tokens, int next) {
+  const int part = team.part + next;
+  return tokens / team.parts * part + smaller(part, tokens % team.parts);
+}
+
+// One call of a layer, whose arguments were checked: blocks of tokens go through the layer one after another. Threads meet
+// where there is a semicolon.
 //
-//   for each block of tokens:  keys and values = projections; steps; store
-//   for each block of tokens:  queries = projection; steps; attention; output = projection
+//   for each block of tokens:  keys and values = projections; steps; the first thread stores;
+//   for each block of tokens:  queries = projection; steps; attention; output = projection;
 //
 // `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
 // LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
 // a block's keys and values are projected to, and what becomes of them then.
-template <class Layer, class Places, class Store>
-struct LayerCall : Places, LayerTokens {
-  LayerCall(const Places& places, const Layer& layer_, const Store& kept_, const LayerTokens& tokens)
-      : Places(places), LayerTokens(tokens), layer(layer_), kept(kept_) {}
+template <class Layer, class Places, class Store, class Team = OneThread>
+struct LayerCall : Places, LayerTokens, Team {
+  LayerCall(const Places& places, const Layer& layer_, const Store& kept_, const LayerTokens& tokens, const Team& team = Team())
+      : Places(places), LayerTokens(tokens), Team(team), layer(layer_), kept(kept_) {}
 
   // Keys and values of `count` tokens.
   void store(const float* from, int count) const {
@@ -59,8 +82,11 @@ struct LayerCall : Places, LayerTokens {
                                                                              kept.values_at(at(Places::memory.second), first);
       project(layer.key, from, block_tokens, keys);
       project(layer.value, from, block_tokens, values);
-      layer.prepare_keys(keys, position + first, block_tokens);
-      kept.store(keys, values, block_tokens);
+      Team::meet();
+      layer.prepare_keys(keys, position + first, share_before(*this, block_tokens, 0), share_before(*this, block_tokens, 1));
+      Team::meet();
+      if (Team::part == 0) kept.store(keys, values, block_tokens);
+      Team::meet();
     }
   }
 
@@ -71,30 +97,49 @@ struct LayerCall : Places, LayerTokens {
     for (int first = 0; first < count; first += block) {
       const int block_tokens = smaller(block, count - first);
       project(layer.query, x + ptrdiff_t(first) * layer.width, block_tokens, at(Places::memory.first));
-      layer.prepare_queries(at(Places::memory.first), position + first, block_tokens);
+      Team::meet();
+      layer.prepare_queries(at(Places::memory.first), position + first, share_before(*this, block_tokens, 0),
+                            share_before(*this, block_tokens, 1));
+      Team::meet();
       attend(first, block_tokens);
+      Team::meet();
       project(layer.output, at(Places::memory.second), block_tokens, y + ptrdiff_t(first) * layer.output_width);
+      Team::meet();
     }
   }
 
   template <class OneMatrix>
   void project(const OneMatrix& matrix, const float* from, int count, float* to) const {
-    matrix.template project<Places::one_token>(from, count, to, Places::memory.projecting > 0 ? work : nullptr);
+    matrix.template project<Places::one_token>(from, count, to, Places::memory.projecting > 0 ? own() : nullptr,
+                                               static_cast<const Team&>(*this));
   }
   float* at(uint64_t floats) const { return work + size_t(floats); }
+  // Work memory of this thread alone.
+  float* own() const { return at(Places::memory.own * unsigned(Team::part)); }
 
   const Layer& layer;
   Store kept;
 };
 
-template <class... Types>
+// A thread's part of a problem.
+template <class Runner, class... Problem>
+void run_share(const OneThread&, const Problem&... problem) {
+  Runner::run(problem...);
+}
+template <class Runner, class... Problem>
+void run_share(const LayerTeam& team, const Problem&... problem) {
+  team.parts == 1 ? Runner::run(problem...) : Runner::run_part(problem..., team.part, team.parts);
+}
+
+template <class Runner, class... Types>
 void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
   call.kept.fill(call, problem.queries);
   core::Problem of_block = problem;
+  of_block.scratch = call.own();
   call.attend_blocks(problem.queries, [&](int first, int count) {
     of_block.queries = count;
     of_block.offset = core::offset_after(problem.offset, first);
-    core::run(of_block);
+    run_share<Runner>(call, of_block);
   });
 }
 
@@ -102,11 +147,12 @@ void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
 template <class Runner, class... Types>
 void run_option_blocks(core::Problem& problem, core::Options& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;
+  problem.scratch = call.own();
   call.kept.fill(call, queries);
   call.attend_blocks(queries, [&](int first, int count) {
     problem.queries = count;
     problem.offset = core::offset_after(offset, first);
-    Runner::run(problem, options);
+    run_share<Runner>(call, problem, options);
     core::move_queries(options, count, 0);
   });
 }

@@ -55,7 +55,7 @@ struct Matrix {
 
   // one_token: no call has more.
   template <bool one_token>
-  void project(const float* from, int tokens, float* to, float* work) const {
+  void project(const float* from, int tokens, float* to, float* work, const OneThread&) const {
     run_linear_part_of<Weights, one_token ? 1 : 2>(linear_of(weights, bias, from, tokens, to, work), whole);
   }
 
@@ -104,19 +104,19 @@ struct MultiHead : Steps... {
     (void)(((status = static_cast<const Steps&>(*this).check(position, count)) == Status::ok) && ...);
     return status;
   }
-  // The steps, for tokens that lie side by side.
-  void prepare_queries([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
+  // The steps, for tokens begin … end - 1 of those that lie side by side; position: of token 0.
+  void prepare_queries([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int begin,
+                       [[maybe_unused]] int end) const {
     if constexpr (has_steps) {
-      for (auto* token = reinterpret_cast<Query<Shape>*>(tokens); count > 0; --count, ++token, ++position) {
-        (static_cast<const Steps&>(*this).prepare_query(*token, position), ...);
-      }
+      auto* const rows = reinterpret_cast<Query<Shape>*>(tokens);
+      for (int i = begin; i < end; ++i) (static_cast<const Steps&>(*this).prepare_query(rows[i], position + i), ...);
     }
   }
-  void prepare_keys([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int count) const {
+  void prepare_keys([[maybe_unused]] float* tokens, [[maybe_unused]] int position, [[maybe_unused]] int begin,
+                    [[maybe_unused]] int end) const {
     if constexpr (has_steps) {
-      for (auto* token = reinterpret_cast<Key<Shape>*>(tokens); count > 0; --count, ++token, ++position) {
-        (static_cast<const Steps&>(*this).prepare_key(*token, position), ...);
-      }
+      auto* const rows = reinterpret_cast<Key<Shape>*>(tokens);
+      for (int i = begin; i < end; ++i) (static_cast<const Steps&>(*this).prepare_key(rows[i], position + i), ...);
     }
   }
 
@@ -147,7 +147,7 @@ bool is_part(const LayerCall<Types...>&) {
 
 template <class Runner, class... Types>
 Status run_part_of(const LayerCall<Types...>& call, const core::Problem& problem) {
-  run_blocks(problem, call);
+  run_blocks<Runner>(problem, call);
   return Status::ok;
 }
 template <class Runner, class... Types>
