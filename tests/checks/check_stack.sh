@@ -33,12 +33,11 @@ core_run=_ZN6attend4core3runERKNS0_7ProblemE
 # Of calls with options, those that have others to call; and where the C surface makes them.
 option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
   _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii
-  _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8next_keyEPKf
-  _ZN6attend4core12set_next_keyERKNS0_7ProblemERKNS0_7OptionsEiii _ZN6attend4core13have_next_keyERKNS0_7ProblemERKNS0_7OptionsEiii
+  _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE
   _ZN6attend4core9key_unitsERKNS0_7ProblemERKNS0_7OptionsEii
   _ZN6attend4core12run_key_partERKNS0_7ProblemERKNS0_7OptionsEiiPf
   _ZN6attend4core13add_key_partsERKNS0_7ProblemERKNS0_7OptionsEPKf'
-c_options='_ZN6attend9c_surface11run_optionsERK14attend_problemRNS0_4CallEii=0
+c_options='_ZN6attend9c_surface12_GLOBAL__N_111run_optionsERK14attend_problemRNS0_4CallEPvRKNS0_5PartsE=0
   _ZN6attend9c_surface13check_optionsERNS0_4CallERK14attend_problem=0'
 
 # Projections, whole and in parts, by formats.
@@ -59,6 +58,22 @@ c_layer_promised=$(sed -n 's/^#define ATTEND_LAYER_STACK_BYTES //p' include/atte
 
 c_integer_calls=$(sed -n 's/^ATTEND_API .*[ *]\(attend_[a-z_]*\)(.*/\1/p' include/attend/c/integer.h)
 c_integer_promised=$(sed -n 's/^#define ATTEND_INTEGER_STACK_BYTES //p' include/attend/c/integer.h)
+
+# arithmetic OBJECT INDIRECT PATTERN: the most stack of what an arithmetic of the C surface does, without functions of the pattern. The
+# rest of the surface calls it by pointers. INDIRECT is what its kernels take, which are called by pointers too.
+# shellcheck disable=SC2086
+arithmetic() {
+  awk -v known="$known" -v indirect="$2" -v roots="$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend9c_surface[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/$1.ci" |
+    grep -vE "$3" | sort -u | tr '\n' ' ')" -f tests/support/stack.awk "$objects"/dispatch.ci "$objects"/attention.ci "$objects"/integers.ci "$objects"/c_memory.ci "$objects/$1.ci" |
+    awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }'
+}
+
+# checks OBJECT: the most stack of the checks of a problem of that arithmetic.
+check_call=_ZN6attend9c_surface10check_callERNS0_4CallEPK14attend_problem
+checks() {
+  awk -v known="$known" -v indirect="$(arithmetic "$1" 0 '3run|run_|5begin|_row|_state')" -v roots="$check_call" -f tests/support/stack.awk $c_files |
+    awk '$1 == "stack" { print $3 }'
+}
 
 # bytes FUNCTION FILE: of its bound in what stack.awk prints.
 bytes() { awk -v name="$1" '$1 == "stack" && $2 == name { print $3 }' "$2"; }
@@ -137,8 +152,13 @@ for level in ${LEVELS:--Os -O2}; do
     fi
   done
   c_files="$objects/dispatch.ci $objects/attention.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
+  floats=$(arithmetic c_floats "$most" '^$') integers=$(arithmetic c_integer "$integer_most" '^$')
+  plain=$(arithmetic c_floats "$most" '_row|_rows|_state')
+  # Checks call other functions of them than runs do.
+  float_checks=$check_call=$(checks c_floats) integer_checks=$check_call=$(checks c_integer)
+  [ "$floats" -gt 0 ] && [ "$integers" -gt 0 ] && [ "$plain" -gt 0 ] || fail "$level: the two arithmetics of the C surface have a bound" "it is not found"
   # shellcheck disable=SC2086
-  succeeds "$level: calls with options from C have a bound" awk -v known="$known" -v indirect="$most" -v roots="$c_option_calls" \
+  succeeds "$level: calls with options from C have a bound" awk -v known="$known $float_checks" -v indirect="$floats" -v roots="$c_option_calls" \
     -f tests/support/stack.awk $c_files || continue
   cp "$build/log" "$folder/options.text"
   for call in $c_option_calls; do
@@ -148,23 +168,27 @@ for level in ${LEVELS:--Os -O2}; do
   nothing_in "$(cat "$folder/c_option_stack")" \
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
   # shellcheck disable=SC2086
-  succeeds "$level: layers from C have a bound" awk -v known="$known $pieces" -v indirect="$most" -v roots="$(echo $c_layer_calls)" \
+  succeeds "$level: layers from C have a bound" awk -v known="$known $pieces $float_checks" -v indirect="$floats" -v roots="$(echo $c_layer_calls)" \
     -f tests/support/stack.awk $c_files "$objects/layer.ci" || continue
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"
   # shellcheck disable=SC2086
-  succeeds "$level: integer attention from C has a bound" awk -v known="$known" -v indirect="$integer_most" \
-    -v roots="$(echo $c_integer_calls)" -f tests/support/stack.awk $c_files "$objects/integers.ci" || continue
+  succeeds "$level: integer attention from C has a bound" awk -v known="$known $integer_checks" -v indirect="$integers" \
+    -v roots="$(echo $c_integer_calls) $c_option_calls" -f tests/support/stack.awk $c_files "$objects/integers.ci" || continue
   c_integer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_integer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: it keeps to ATTEND_INTEGER_STACK_BYTES, ${c_integer_promised:-?}: the deepest takes $c_integer_needed"
   # shellcheck disable=SC2086
-  succeeds "$level: the calls have a bound" awk -v known="$known $(echo $c_options)" -v indirect="$most" \
-    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish $c_calls" \
+  succeeds "$level: the calls have a bound" awk -v known="$known" -v indirect="$most" \
+    -v roots="$core_run call_prefill call_decode call_prefill_part call_decode_part call_decode_finish" \
     -f tests/support/stack.awk $c_files "$folder/size_main.ci" ||
     continue
   cp "$build/log" "$folder/stack.text"
+  # shellcheck disable=SC2086
+  succeeds "$level: calls from C have a bound" awk -v known="$known $float_checks $(echo $c_options)" -v indirect="$plain" \
+    -v roots="$c_calls" -f tests/support/stack.awk $c_files || continue
+  cat "$build/log" >>"$folder/stack.text"
   for call in core prefill decode; do
     case $call in core) function=$core_run ;; *) function=call_$call ;; esac
     needed=$(bytes "$function" "$folder/stack.text") promised=$(promise $call "$folder")
