@@ -27,12 +27,16 @@ for archive in "$packages"/*.*; do
   if cmp -s "$archive" "$build/again/$name"; then ok "$name: the same bytes again"; else fail "$name" "its bytes differ when it is made again"; fi
 done
 rm -rf "$build/again"
-python3 tests/checks/package_contents.py "$packages" | tee "$build/contents"
-passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+contents() { # of a folder of packages, whose descriptions name a home page or none
+  python3 tests/checks/package_contents.py "$@" | tee "$build/contents"
+  passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+}
+contents "$packages"
 
 # Links of the pages that packages carry resolve; what a package does not hold is linked where the project lies, if it lies anywhere.
 make_linked() { python3 bench/package/package.py --shared-object "$2" --url https://example.org/attend "$1"; }
 succeeds "all packages are made with a URL" make_linked "$build/linked" "$2/libattend.so"
+contents "$build/linked" https://example.org/attend
 for made in "$packages" "$build/linked"; do
   (cd "$made" && python3 "$OLDPWD/tests/checks/pages.py" links amalgamation arduino/Attend platformio esp-idf/attend zephyr/attend cmsis-pack) >"$build/contents"
   cat "$build/contents"
