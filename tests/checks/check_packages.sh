@@ -105,6 +105,9 @@ one_source() {
   # shellcheck disable=SC2086
   (cd "$build/unzipped/Attend/src" && $compiler $flags "$@" -I. -c attend.cpp -o "../../../$(basename "$objects")/attend.o")
 }
+# Who names the C++ surface with a core of an older standard reads what to do.
+printf '#include <Attend.h>\nstatic attend::KvCache<int> cache;\n' >"$build/typed.cpp"
+stops "namespace attend needs C++17: set -std=gnu++17" "$build/typed.cpp" -std=gnu++11 "-I$packages/arduino/Attend/src"
 # As Arduino's cores compile: what they switch off, and every level that one of them asks for.
 arduino='-Os -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti -fno-threadsafe-statics -nostdlib'
 # sketch BOARD NAME STANDARD: from the unpacked archive alone, with the objects in $objects.
