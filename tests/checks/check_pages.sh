@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE=1
 
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude"
 cpp_flags="-x c++ -std=c++17"
-c_flags="-x c -std=c11"
+c_flags="-x c -std=c99"
 
 # The newest entry of the changes is the version of the header.
 version=$(awk '/define ATTEND_VERSION_(MAJOR|MINOR|PATCH) / { printf "%s%s", dot, $3; dot = "." }
