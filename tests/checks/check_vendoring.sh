@@ -138,8 +138,8 @@ succeeds "so does one file that includes every source, with -std=c++11" compile_
   same_bits "c++11"
 typed=$(cd include/attend && ls *.h | grep -vxE 'attend_c.h|backend.h|status.h') # these three take what older standards have
 for standard in c++11 gnu++11 c++14 gnu++14; do
-  succeeds "attend/c/layers.h and attend/c/integer.h with -std=$standard" $cxx -std=$standard -Wall -Wextra -Werror -I"$vendor/include" -fsyntax-only \
-    -include "$vendor/include/attend/c/integer.h" "$vendor/include/attend/c/layers.h"
+  succeeds "the headers of the C surface with -std=$standard" $cxx -std=$standard -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ \
+    -include "$vendor/include/attend/c/integer.h" -include "$vendor/include/attend/attend_c.h" "$vendor/include/attend/c/layers.h"
   # One sentence, from every header of the C++ surface, and no other error after it.
   for header in $typed; do
     stops "attend needs C++17 for its C++ surface" "$vendor/include/attend/$header" -std=$standard
