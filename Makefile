@@ -68,7 +68,7 @@ $(BUILD)/libattend.so: $(LIBRARY)
 MAJOR = $(firstword $(subst ., ,$(VERSION)))
 VERSION := $(shell sed -nE 's/^.define ATTEND_VERSION_(MAJOR|MINOR|PATCH) //p' include/attend/core/version.h | paste -sd.)
 
-## install     headers, both libraries, attend.pc and files for CMake, below PREFIX= (/usr/local), or staged below DESTDIR=
+## install     headers, both libraries, files for pkg-config and CMake, below PREFIX= (/usr/local), or staged below DESTDIR=
 ## uninstall   removes what install has written, told the same folders
 PREFIX ?= /usr/local
 includedir ?= $(PREFIX)/include

@@ -6,7 +6,7 @@ import re
 
 SCALARS = {'size_t': 'ctypes.c_size_t', 'ptrdiff_t': 'ctypes.c_ssize_t', 'int': 'ctypes.c_int', 'float': 'ctypes.c_float',
            'double': 'ctypes.c_double', 'uint32_t': 'ctypes.c_uint32', 'int32_t': 'ctypes.c_int32', 'attend_status': 'ctypes.c_int',
-           'void': 'None'}
+           'char': 'ctypes.c_char', 'void': 'None'}
 
 
 def type_of(words, structs):

@@ -30,6 +30,7 @@ def describe(root, url):
         'AUTHORS': re.search(r'^Copyright \(c\) \d+ (.*)$', (root / 'LICENSE').read_text(), re.M)[1],
         'URL': url,
         'URL_OR_NOTHING': url,
+        'URL_FOLDER': url and f'{url}/',
         'DOCUMENTS': document_entries(root),
         'SOURCES': '\n'.join(f'    "src/{source[4:]}"' for source in sources),
         'SOURCES_ABOVE': '\n'.join(f'    "../src/{source[4:]}"' for source in sources),
@@ -51,6 +52,20 @@ def household(root):
     lines = [','.join(map(str, model[at:at + 40])) for at in range(0, len(model), 40)]
     return {'MODEL_NUMBERS': '\n'.join(f'  household_{name} = {number},' for name, number in zip(names, numbers)),
             'MODEL_BYTES': ',\n'.join(lines)}
+
+
+def python_guide(root):
+    """The page for users of Python, from what a call looks like on: how it is installed is what its readers know."""
+    return (root / 'include/guide/python.md').read_text().split('\n\n', 2)[2].rstrip()
+
+
+def arduino_keywords(root):
+    """The names of the C surface, as Arduino's editor colours them: types, functions and constants, a tab between a name and its kind."""
+    headers = files(root, 'include/attend/attend_c.h', 'include/attend/c/*.h', 'include/attend/core/version.h')
+    text = re.sub(r'/\*.*?\*/', '', ''.join((root / header).read_text() for header in headers), flags=re.S)
+    kinds = {'KEYWORD1': r'(?:typedef [^{};]*|\}) (attend_\w+);', 'KEYWORD2': r'ATTEND_API [^;()]*?\b(attend_\w+)\(',
+             'LITERAL1': r'\b(ATTEND_(?!API\b)[A-Z0-9_]+(?<!_H))\b'}
+    return ''.join(f'{name}\t{kind}\n' for kind, names in kinds.items() for name in sorted(set(re.findall(names, text))))
 
 
 def documents(root):

@@ -11,6 +11,7 @@ import pathlib
 import platform
 import re
 import shutil
+import sys
 
 import archives
 import c_to_ctypes
@@ -19,13 +20,15 @@ from amalgamate import amalgamate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / 'bench/package'
+# The shared object asks for memcpy, memset and memmove of no particular version: every glibc from 2.17 on, which is the oldest that has a tag.
+SYSTEM = 'manylinux_2_17'
 
 
 class Packages:
     def __init__(self, shared_object, url):
         self.words = description.describe(ROOT, url)
         self.version = self.words['VERSION']
-        self.wheel_tag = self.words['WHEEL_TAG'] = f'py3-none-linux_{platform.machine()}'
+        self.wheel_tag = self.words['WHEEL_TAG'] = f'py3-none-{SYSTEM}_{platform.machine()}'
         self.shared_object = shared_object
         self.single = {name: text.encode() for name, text in amalgamate(ROOT, self.banner('/* ', ' */\n', 'include/attend and src')).items()}
 
@@ -55,7 +58,7 @@ class Packages:
 
     def arduino(self):
         # attend.h lies in a folder, because where upper and lower case are the same it could not lie beside Attend.h.
-        return {**self.templates('arduino', **description.household(ROOT)),
+        return {**self.templates('arduino', **description.household(ROOT)), 'keywords.txt': description.arduino_keywords(ROOT).encode(),
                 **self.single_below(attend_h='src/attend/', attend_c_h='src/', attend_cpp='src/'),
                 'src/attend/attend_c.h': b'#include "../attend_c.h"\n', **description.documents(ROOT)}
 
@@ -69,7 +72,7 @@ class Packages:
                 **description.documents(ROOT)}
 
     def wheel(self):
-        files = self.templates('python')
+        files = self.templates('python', GUIDE=description.python_guide(ROOT))
         files['attend/_c.py'] = c_to_ctypes.module(ROOT, self.banner('# ', '\n', 'include/attend/attend_c.h and include/attend/c')).encode()
         files['attend/libattend.so'] = self.shared_object.read_bytes()
         information = f'attend-{self.version}.dist-info'
@@ -101,10 +104,12 @@ def write(path, content):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument('--shared-object', type=pathlib.Path, required=True)
-    arguments.add_argument('--url', default='')
+    arguments.add_argument('--url', default='', type=lambda url: url.rstrip('/'))
     arguments.add_argument('folder', type=pathlib.Path)
     arguments = arguments.parse_args()
     shutil.rmtree(arguments.folder, ignore_errors=True)
+    if not arguments.url:
+        print('package: without URL= of the project, descriptions name no home page, which registries ask for', file=sys.stderr)
     for folder, archive, top, files in Packages(arguments.shared_object, arguments.url).all():
         files = description.linked(files, arguments.url)
         for name, content in files.items():

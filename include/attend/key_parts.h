@@ -2,7 +2,7 @@
 //
 //   static attend::Partials<Shape> partials;                                                // common to all
 //   attend::accumulate(query, cache, partials, options, attend::Part{index, count});        // in each thread
-//   … wait for all of them …
+//   // wait for all of them
 //   attend::finish(cache, partials, output, options);                                       // in one
 //
 // The output has the bits of decode (or, for several tokens, of prefill) for any number of parts, over any cache and with any

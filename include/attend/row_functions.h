@@ -1,7 +1,7 @@
 // Normalisation and residual addition, with the same bits on every target.
 //
 //   float x[tokens][width], y[tokens][width];
-//   static const float weight[width], bias[width];
+//   static const float weight[width] = {…}, bias[width] = {…};
 //   attend::rms_norm(x, weight, y);              // each row of width floats
 //   attend::layer_norm(x, weight, bias, y);
 //   attend::rms_norm(query, head_weight, query); // in place; a weight of head_dim floats: each head by itself

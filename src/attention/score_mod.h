@@ -192,7 +192,7 @@ template <class Isa>
 bool any_masked(const float* scores, int count) {
   typename Isa::Vec deepest = Isa::zero();
   for (int k = 0; k < count; k += Isa::lanes) deepest = Isa::max(deepest, Isa::sub(Isa::zero(), Isa::load(scores + k)));
-  return Isa::highest_lane(deepest) > 0x1.fffffep127f;
+  return Isa::highest_lane(deepest) > 3.4028235e+38f;  // infinite
 }
 
 // A token of a query head, what it sees by position, and where its rows of the masks begin.

@@ -28,7 +28,7 @@ void check_rest(Call& call, const attend_problem& problem) {
   constexpr float usual = ATTEND_DEFAULT_SCALE;
   const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
   const uint32_t scale = magnitude(given ? problem.scale : 1.0f);
-  call.require(scale <= bits_to<uint32_t>(0x1p127f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  call.require(scale <= bits_to<uint32_t>(1.7014118e+38f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);  // 2^127
   const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
   const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
   call.require(magnitude(problem.soft_cap) == 0 || is_cap, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SOFT_CAP);

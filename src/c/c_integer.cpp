@@ -5,7 +5,7 @@
 #include "../../include/attend/c/integer.h"
 #include "../call/portable.h"
 
-namespace attend::c_surface {
+namespace attend::c_surface::integers {  // in one source with c_floats.cpp, names are apart
 namespace {
 
 static_assert(ATTEND_INTEGER_MAX_KEYS == integer_keys && ATTEND_INTEGER_CHUNK == integer_chunk,
@@ -266,12 +266,12 @@ constexpr attend_arithmetic integer_arithmetic = {
 static_assert(core::integer_state_numbers(7) + 1 == 5 + 2 * 7, "a state has one number more than the core's");
 
 }  // namespace
-}  // namespace attend::c_surface
+}  // namespace attend::c_surface::integers
 
 using namespace attend::c_surface;
 
 extern "C" attend_status attend_integer_problem_init(attend_problem* problem, size_t size) {
   const attend_status status = init_problem(problem, size);
-  if (status == ATTEND_OK) problem->arithmetic = &integer_arithmetic;
+  if (status == ATTEND_OK) problem->arithmetic = &integers::integer_arithmetic;
   return status;
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr double log2_e_of_doubles = 1.4426950408889634;
 
 void check_scale(Check& check, double scale, attend_argument argument) {
-  const bool is_one = scale >= 0x1p-126 && scale <= 0x1p126;  // a float can hold it
+  const bool is_one = scale >= 1.1754943508222875e-38 && scale <= 8.507059173023462e+37;  // 2^-126 … 2^126: a float can hold it
   check.require(is_one, ATTEND_OUT_OF_RANGE, argument);
 }
 
@@ -50,7 +50,7 @@ attend_status attend_integer_prepare(const attend_integer_scales* scales, ptrdif
   check_zeros(check, *scales);
   const bool usual = bits_to<uint64_t>(scales->scale) == bits_to<uint64_t>(double(ATTEND_DEFAULT_SCALE));
   const double scale = usual ? double(usual_scale(int(head_dim))) : scales->scale;
-  check.require(scale >= 0 && scale <= 0x1p126, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);
+  check.require(scale >= 0 && scale <= 8.507059173023462e+37, ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);  // 2^126
   if (check.failed()) return check.status();
   const double step = log2_e_of_doubles * scale * scales->query_scale * scales->key_scale;  // multiplied as Quantisation does
   const double steps = scales->value_scale / scales->output_scale;

@@ -11,8 +11,11 @@ bool fits_heads(ptrdiff_t count, int heads, int width) { return int64_t(count) =
 
 // The threads of a call; a layer without a team has one.
 detail::LayerTeam team_of(const attend_layer& layer) {
-  if (layer.team == nullptr) return {};
-  return {int(layer.team->part), int(layer.team->parts), layer.team->barrier, layer.team->context};
+  detail::LayerTeam team;
+  if (layer.team == nullptr) return team;
+  team.part = int(layer.team->part), team.parts = int(layer.team->parts);
+  team.barrier = layer.team->barrier, team.context = layer.team->context;
+  return team;
 }
 int threads_of(const attend_layer& layer) { return layer.team == nullptr ? 1 : int(layer.team->parts); }
 void check_team(Memory& check, const attend_layer& layer) {

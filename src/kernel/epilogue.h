@@ -14,9 +14,8 @@ namespace {
 
 // ln(1 + t) = t + t^2 * r(t) for 1 + t in [sqrt(1/2), sqrt(2)]: the polynomial with the smallest relative error, 4.1e-9,
 // rounded.
-ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0x1.383de8p-4f, 0x1.084e2ep-3f,  -0x1.0f3762p-3f,
-                                                     0x1.227094p-3f,  -0x1.542748p-3f, 0x1.99a402p-3f,
-                                                     -0x1.000428p-2f, 0x1.555550p-2f,  -0x1.fffff8p-2f};
+ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0.07623091f, 0.12905537f,  -0.13242985f, 0.14181629f, -0.16609055f,
+                                                     0.20001985f,  -0.25001585f, 0.33333325f,  -0.49999988f};
 
 // ln(sum * 2^power) for a whole power; minus infinity for 0.
 inline float log_of(float sum, float power) {
@@ -29,7 +28,7 @@ inline float log_of(float sum, float power) {
   for (int i = 1; i < 9; ++i) r = Scalar::fma(r, t, ln_coefficients[i]);
   const float ln = Scalar::fma(Scalar::mul(t, t), r, t);
   const float twos = Scalar::add(power, whole_to_float(exponent));
-  return Scalar::fma(twos, 0x1.62e430p-1f, Scalar::fma(twos, -0x1.05c610p-29f, ln));
+  return Scalar::fma(twos, 0.6931472f, Scalar::fma(twos, -1.9046542e-09f, ln));
 }
 
 // A row's denominator with its sink in it: the weights are relative to 2^max. `output` is what multiplies sums and weights that
@@ -47,8 +46,8 @@ inline Denominator denominator_of(const core::Options& options, int head, float 
   if (bits_to<uint32_t>(power) != minus_infinity) {
     const float higher = round_up(power);
     if (Scalar::less(max, higher)) all.max = higher;  // a NaN shows in the sum
-    const float shift = Scalar::less(power, 0.0f) ? -0x1p23f : 0x1p23f;
-    const bool has_fraction = magnitude(power) < magnitude(0x1p23f);
+    const float shift = Scalar::less(power, 0.0f) ? -8388608.0f : 8388608.0f;
+    const bool has_fraction = magnitude(power) < magnitude(8388608.0f);
     const float whole = has_fraction ? Scalar::sub(Scalar::add(power, shift), shift) : power;
     float weight[1] = {has_fraction ? Scalar::sub(power, whole) : Scalar::mul(0.0f, power)};
     exp2_fraction<Scalar, 1>(weight);
@@ -83,7 +82,7 @@ void weights_of(const float* scores, float max, float factor, float* weights) {
       const Vec scaled = Isa::mul(Isa::mul(weight[i], Isa::two_to(power[i])), Isa::broadcast(factor));
       const Vec kept = Isa::where_equal(power[i], least, Isa::zero(), scaled);
       // Which weights are as good as nothing depends on the maximum, and that on how the call was cut: below this none is left.
-      const Vec bound = Isa::broadcast(0x1p-123f);
+      const Vec bound = Isa::broadcast(9.403955e-38f);  // 2^-123
       Isa::store(weights + k + i * Isa::lanes, Isa::where_equal(Isa::max(kept, bound), bound, Isa::zero(), kept));
     }
   }

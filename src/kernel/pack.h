@@ -42,7 +42,7 @@ Float* element(const core::Tensor<Float>& tensor, int token, int head) {
 // scale * log2(e) rounded once: log2(e) in two floats, so that the second product only corrects the first. With queries scaled
 // by this, scores come out in base 2.
 inline float base2_scale(float scale) {
-  constexpr float high = 0x1.715476p+0f, low = 0x1.4ae0cp-26f;
+  constexpr float high = 1.442695f, low = 1.925963e-08f;
   return Scalar::fma(scale, high, Scalar::mul(scale, low));
 }
 

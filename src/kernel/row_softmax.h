@@ -10,7 +10,7 @@ namespace attend::ATTEND_ISA {
 namespace {
 
 // The maximum of a row that has seen no score above the lowest float. Scores that low, like minus infinity, have weight 0.
-constexpr float lowest_max = -0x1.fffffep127f;
+constexpr float lowest_max = -3.4028235e+38f;
 
 // output = sums / denominator, and zero for a row that saw no key, or only scores of minus infinity.
 template <class Isa>

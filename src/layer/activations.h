@@ -32,8 +32,8 @@ template <class Isa>
 ATTEND_ALWAYS_INLINE typename Isa::Vec gelu_tanh(typename Isa::Vec x) {
   using Vec = typename Isa::Vec;
   // 2 * sqrt(2 / pi) * log2(e), and 0.044715 times that; and what the floats were rounded by.
-  const Vec linear = Isa::broadcast(0x1.26aec2p1f), linear_rest = Isa::broadcast(0x1.bce75ap-27f);
-  const Vec cubic = Isa::broadcast(0x1.a5a7d0p-4f), cubic_rest = Isa::broadcast(-0x1.151aaep-29f);
+  const Vec linear = Isa::broadcast(2.3022082f), linear_rest = Isa::broadcast(1.2948402e-08f);
+  const Vec cubic = Isa::broadcast(0.10294324f), cubic_rest = Isa::broadcast(-2.0161985e-09f);
   const Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(11.0f)), minus_size = Isa::sub(Isa::zero(), size);
   const Vec square = Isa::mul(size, size), square_rest = Isa::fma(size, size, Isa::sub(Isa::zero(), square));
   // cubic * square + linear as two floats: the product with its rest, then Knuth's sum. The product is a multiply-add, so that

@@ -13,8 +13,8 @@ namespace {
 // The polynomial with float coefficients that has the smallest relative error, 3.7e-9, among those with constant term 1
 // (found with Sollya's fpminimax: Brisebarre and Chevillard, 2007); the rest of the error is rounding. Several vectors go
 // through it side by side.
-ATTEND_HOT_DATA constexpr float exp2_coefficients[] = {
-    0x1.3fa208p-13f, 0x1.5f0b82p-10f, 0x1.3b30a0p-7f, 0x1.c6af76p-5f, 0x1.ebfbd8p-3f, 0x1.62e430p-1f, 1.0f};
+ATTEND_HOT_DATA constexpr float exp2_coefficients[] = {0.00015241286f, 0.0013391302f, 0.009618834f, 0.05550359f,
+                                                       0.24022645f,    0.6931472f,    1.0f};
 
 template <class Isa, int count>
 ATTEND_ALWAYS_INLINE void exp2_fraction(typename Isa::Vec (&f)[count], const float* coefficients = exp2_coefficients) {
@@ -32,8 +32,8 @@ ATTEND_ALWAYS_INLINE void exp2_fraction(typename Isa::Vec (&f)[count], const flo
 
 // The smallest whole number that is not below a.
 inline float round_up(float a) {
-  if (magnitude(a) >= magnitude(0x1p23f)) return a;  // no fraction, or NaN
-  const float shift = FloatArithmetic::less(a, 0.0f) ? -0x1p23f : 0x1p23f;
+  if (magnitude(a) >= magnitude(8388608.0f)) return a;  // no fraction, or NaN
+  const float shift = FloatArithmetic::less(a, 0.0f) ? -8388608.0f : 8388608.0f;
   const float nearest = FloatArithmetic::sub(FloatArithmetic::add(a, shift), shift);
   return FloatArithmetic::less(nearest, a) ? FloatArithmetic::add(nearest, 1.0f) : nearest;
 }
@@ -46,14 +46,14 @@ inline float round_up(float a) {
 //
 // Adding 1.5 * 2^23 rounds a score to a whole number and leaves that in the low bits, from where a shift brings it into an
 // exponent. Scores too low for that have weight 0 in any case.
-constexpr float near_max = 0x1p21f;
-constexpr float whole_shift = 0x1.8p23f;
+constexpr float near_max = 2097152.0f;      // 2^21
+constexpr float whole_shift = 12582912.0f;  // 1.5 * 2^23
 
 // An even whole number that may be subtracted from scores and max alike where |max| >= near_max. There, scores within reach of
 // max lose nothing by it, and being even it leaves ties as they are; all other scores have weight 0 before and after.
 inline float even_reference(float max) { return FloatArithmetic::mul(2.0f, round_up(FloatArithmetic::mul(0.5f, max))); }
 
-constexpr float log2_e = 0x1.715476p+0f, ln_2 = 0x1.62e430p-1f;
+constexpr float log2_e = 1.442695f, ln_2 = 0.6931472f;
 
 // A whole number as a float, rounded to the nearest once. Some targets have no instruction for it.
 inline float whole_to_float(int64_t a) {

@@ -42,7 +42,7 @@ ATTEND_ALWAYS_INLINE Power<Isa> power_of_two(typename Isa::Vec a, typename Isa::
 }
 
 // log2(e) to 48 bits.
-constexpr float log2_e_rest = 0x1.4ae0c0p-26f;
+constexpr float log2_e_rest = 1.925963e-08f;
 
 // a * 2^k for whole = whole_shift + k, |k| <= 252. The power is multiplied by in halves, each of them a float; only the last
 // product can be rounded, where it is subnormal.
@@ -123,15 +123,14 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec hyperbolic_tangent(typename Isa::Vec x) {
 // Polynomials with float coefficients of small relative error, found with Remez's algorithm, one coefficient after the other
 // rounded to a float and the others fitted anew.
 //   erf(x) = x + x * P(x^2) for |x| <= 1, to 1.5e-9
-ATTEND_HOT_DATA constexpr float erf_coefficients[] = {0x1.4771f0p-14f, -0x1.a3515cp-11f, 0x1.53f224p-8f, -0x1.b7f71ap-6f,
-                                                      0x1.ce2ce6p-4f,  -0x1.81273ep-2f,  0x1.06eba8p-3f};
+ATTEND_HOT_DATA constexpr float erf_coefficients[] = {7.806899e-05f, -0.00079978525f, 0.005187162f, -0.026853347f,
+                                                      0.11283579f,   -0.37612626f,    0.12837917f};
 //   erf(x / sqrt(2)) / 2 = x * P(x^2) for |x| <= 1, to 2.9e-9 of the smaller of 1/2 +- that
-ATTEND_HOT_DATA constexpr float middle_coefficients[] = {-0x1.1216a8p-17f, 0x1.e26a7ep-14f, -0x1.376e9ep-10f,
-                                                         0x1.46d558p-7f,   -0x1.105862p-4f, 0x1.988454p-2f};
+ATTEND_HOT_DATA constexpr float middle_coefficients[] = {-8.168474e-06f, 0.000115016934f, -0.0011880192f,
+                                                         0.009974163f,   -0.06649054f,    0.3989423f};
 //   erfc(u / sqrt(2)) * e^(u^2 / 2) / 2 = w * P(w) with w = 1 / (1 + u * 3/8), for 1 <= u <= 16, to 3.2e-9
-ATTEND_HOT_DATA constexpr float tail_coefficients[] = {-0x1.6f54ecp-5f, 0x1.723b82p-3f,  -0x1.03a932p-2f,
-                                                       0x1.b0f106p-4f,  -0x1.5ee9e4p-7f, 0x1.8984b6p-4f,
-                                                       0x1.0499cep-3f,  0x1.3298aap-3f,  0x1.32617ap-3f};
+ATTEND_HOT_DATA constexpr float tail_coefficients[] = {-0.0448403f, 0.18077756f, -0.25357512f, 0.10569861f, -0.010709034f,
+                                                       0.09607383f, 0.12724648f, 0.14970525f,  0.14959998f};
 
 template <class Isa, int count>
 ATTEND_ALWAYS_INLINE typename Isa::Vec polynomial(const float (&coefficients)[count], typename Isa::Vec x) {
@@ -165,7 +164,7 @@ ATTEND_ALWAYS_INLINE typename Isa::Vec error_function(typename Isa::Vec x) {
   using Vec = typename Isa::Vec;
   const Vec size = Isa::min(size_of<Isa>(x), Isa::broadcast(4.0f)), one = Isa::broadcast(1.0f);
   const Vec small = Isa::fma(size, polynomial<Isa>(erf_coefficients, Isa::mul(size, size)), size);
-  const Vec twice = Isa::mul(tail_ratio<Isa>(Isa::mul(size, Isa::broadcast(0x1.6a09e6p0f))), Isa::broadcast(-2.0f));
+  const Vec twice = Isa::mul(tail_ratio<Isa>(Isa::mul(size, Isa::broadcast(1.4142135f))), Isa::broadcast(-2.0f));
   const Vec large = Isa::fma(twice, small_number<Isa>(bell<Isa>(size, 1.0f)), one);
   const Vec sized = where_at_least<Isa>(size, one, large, small);
   return where_at_least<Isa>(x, Isa::zero(), sized, Isa::sub(Isa::zero(), sized));

@@ -168,10 +168,10 @@ inline float narrow_to_bytes(const float* from, int count, int8_t* to, ptrdiff_t
     return largest == 0 ? 0.0f : bits_to<float>(0x7fc00000u);
   }
   // Numbers whose reciprocal may be too large, or which are subnormal, are made larger first.
-  const float up = largest < magnitude(0x1p-64f) ? 0x1p64f : 1.0f;
+  const float up = largest < magnitude(5.421011e-20f) ? 1.8446744e+19f : 1.0f;  // 2^-64, 2^64
   const float factor = F::mul(127.0f, F::reciprocal(F::mul(max, up)));
   for (int i = 0; i < count; ++i) {
-    constexpr float shift = 0x1.8p23f;  // leaves the nearest whole number in the low bits
+    constexpr float shift = 12582912.0f;  // leaves the nearest whole number in the low bits
     const float shifted = F::add(F::mul(F::mul(from[i], up), factor), shift);
     to[i * stride] = int8_t(int32_t(bits_to<uint32_t>(shifted)) - bits_to<int32_t>(shift));
   }

@@ -56,16 +56,17 @@ struct CosineAndSine {
 // Within 1.2 * 2^-24 of the exact ones.
 inline CosineAndSine cosine_and_sine(uint64_t angle) {
   using F = FloatArithmetic;
-  constexpr float two_pi = 0x1.921fb6p2f, two_pi_rest = -0x1.777a5cp-23f;
+  constexpr float two_pi = 6.2831855f, two_pi_rest = -1.7484555e-07f;
   const unsigned quarter = unsigned((angle + (uint64_t(1) << 61)) >> 62);
   // Within an eighth of a turn of a multiple of a quarter. Of 64 bits 26 are below what matters.
-  const float t = F::mul(whole_to_float(int64_t(angle - (uint64_t(quarter) << 62)) >> 26), 0x1p-38f), square = F::mul(t, t);
-  float c = F::fma(square, 0x1.b537bap5f, -0x1.555900p6f);
-  c = F::fma(square, c, 0x1.03c13ep6f);
-  c = F::fma(square, c, -0x1.3bd3ccp4f);
+  const float t = F::mul(whole_to_float(int64_t(angle - (uint64_t(quarter) << 62)) >> 26), 3.637979e-12f),
+              square = F::mul(t, t);  // 2^-38
+  float c = F::fma(square, 54.65221f, -85.336914f);
+  c = F::fma(square, c, 64.93871f);
+  c = F::fma(square, c, -19.739208f);
   c = F::fma(square, c, 1.0f);
-  float s = F::fma(square, -0x1.2eeca0p6f, 0x1.466602p6f);
-  s = F::fma(square, s, -0x1.4abbccp5f);
+  float s = F::fma(square, -75.73108f, 81.59962f);
+  s = F::fma(square, s, -41.341698f);
   s = F::fma(square, s, two_pi_rest);
   s = F::fma(t, two_pi, F::mul(t, s));
   const auto signed_by = [](float a, unsigned bit) { return bits_to<float>(bits_to<uint32_t>(a) ^ bit << 31); };

@@ -27,12 +27,16 @@ for archive in "$packages"/*.*; do
   if cmp -s "$archive" "$build/again/$name"; then ok "$name: the same bytes again"; else fail "$name" "its bytes differ when it is made again"; fi
 done
 rm -rf "$build/again"
-python3 tests/checks/package_contents.py "$packages" | tee "$build/contents"
-passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+contents() { # of a folder of packages, whose descriptions name a home page or none
+  python3 tests/checks/package_contents.py "$@" | tee "$build/contents"
+  passed=$((passed + $(grep -c '^ok ' "$build/contents"))) failed=$((failed + $(grep -c '^FAIL ' "$build/contents")))
+}
+contents "$packages"
 
 # Links of the pages that packages carry resolve; what a package does not hold is linked where the project lies, if it lies anywhere.
 make_linked() { python3 bench/package/package.py --shared-object "$2" --url https://example.org/attend "$1"; }
 succeeds "all packages are made with a URL" make_linked "$build/linked" "$2/libattend.so"
+contents "$build/linked" https://example.org/attend
 for made in "$packages" "$build/linked"; do
   (cd "$made" && python3 "$OLDPWD/tests/checks/pages.py" links amalgamation arduino/Attend platformio esp-idf/attend zephyr/attend cmsis-pack) >"$build/contents"
   cat "$build/contents"
@@ -101,6 +105,9 @@ one_source() {
   # shellcheck disable=SC2086
   (cd "$build/unzipped/Attend/src" && $compiler $flags "$@" -I. -c attend.cpp -o "../../../$(basename "$objects")/attend.o")
 }
+# Who names the C++ surface with a core of an older standard reads what to do.
+printf '#include <Attend.h>\nstatic attend::KvCache<int> cache;\n' >"$build/typed.cpp"
+stops "namespace attend needs C++17: set -std=gnu++17" "$build/typed.cpp" -std=gnu++11 "-I$packages/arduino/Attend/src"
 # As Arduino's cores compile: what they switch off, and every level that one of them asks for.
 arduino='-Os -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti -fno-threadsafe-statics -nostdlib'
 # sketch BOARD NAME STANDARD: from the unpacked archive alone, with the objects in $objects.

@@ -3,7 +3,7 @@
 text     prints a line for each thing that was looked at, as the scripts beside it do: links and anchors, tables, named paths and
          commands, figures, excerpts of examples, the length of README. With FOLDER: the pages below that folder.
 links    the same for links, anchors and tables of the pages below each folder, which a package carries.
-sources  writes the programs and fragments of all pages to a folder and lists them in FOLDER/list, for check_pages.sh to compile.
+sources  writes the programs and fragments of all pages, and the examples in comments of headers, to a folder and lists them in FOLDER/list, for check_pages.sh to compile.
 python   writes the blocks of Python of each page to a folder, as one program for each page.
 
 Comments of a page that this program reads:
@@ -24,6 +24,7 @@ import re
 import sys
 import urllib.parse
 
+import header_examples
 from page import between, cells, numbers, pages_below, resolved
 
 ROOT = pathlib.Path('.')
@@ -177,6 +178,9 @@ def write_sources(folder):
                 header = '#include <attend/attend_c.h>\n' if language == 'c' else '#include <attend/attend.h>\n'
                 (folder / f'{name}_fragments.{language}').write_text(header + ''.join(parts))
                 listed.append(f'fragments {language} {name}_fragments {page.path}')
+    for name, language, header, text in header_examples.sources(ROOT):
+        (folder / f'{name}.{language}').write_text(text)
+        listed.append(f'fragments {language} {name} {header}')
     (folder / 'list').write_text(''.join(line + '\n' for line in listed))
     say(unknown, 'every code block is a program, an excerpt or a fragment')
 

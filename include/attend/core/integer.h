@@ -75,7 +75,7 @@ ATTEND_CONSTEXPR_14 ScoreScale score_scale(double step) {
 }
 
 // Whether output_scale takes a number: 2^-10 … 2^18.
-constexpr bool is_output_step(double steps) { return steps >= 0x1p-10 && steps <= 0x1p18; }
+constexpr bool is_output_step(double steps) { return steps >= 1.0 / 1024 && steps <= 262144; }  // 2^-10 … 2^18
 
 // steps: value scale / output scale.
 ATTEND_CONSTEXPR_14 OutputScale output_scale(double steps, int value_zero = 0, int zero = 0) {

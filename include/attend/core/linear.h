@@ -85,7 +85,9 @@ struct IntegerMultiplier {
 };
 
 // Whether integer_multiplier takes a number: 2^-32 … 2^29, without 2^29 itself.
-constexpr bool is_integer_multiplier(double number) { return number >= 0x1p-32 && number < 0x1p29; }
+constexpr bool is_integer_multiplier(double number) {
+  return number >= 1.0 / 4294967296.0 && number < 536870912;
+}  // 2^-32 … 2^29
 
 // number: input scale * scale of the output's weights / output scale. Meant for constants, and fit for any target.
 ATTEND_CONSTEXPR_14 IntegerMultiplier integer_multiplier(double number) {

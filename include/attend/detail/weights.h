@@ -56,7 +56,8 @@ struct alignas(config::alignment) PackedWeights<outputs, inputs, int8> {
 // Packs weights, as a constant of the program or at run time:
 //
 //   constexpr attend::PackedWeights<64, 48> packed = attend::pack(weights);   // the compiler packs
-//   attend::pack(weights, packed);                                            // the program does
+//   static attend::PackedWeights<64, 48> memory;
+//   attend::pack(weights, memory);                                            // the program does
 //
 // Compilers limit how much they compute: some 100,000 weights need GCC's -fconstexpr-ops-limit or Clang's
 // -fconstexpr-steps, so large layers are packed by a program that writes the array.

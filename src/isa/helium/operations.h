@@ -74,7 +74,7 @@ struct Helium : HeliumRow, HeliumTile {
   // a general register.
   ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
                                                            float* lane_sums) {
-    const float shift = 0x1.8p23f;
+    const float shift = 12582912.0f;
     const struct {
       float lowest;
       int bias;

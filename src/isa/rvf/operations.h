@@ -54,7 +54,7 @@ struct Rvf : RvfRows {
   // sums. What is below the lowest, infinities among it, is compared as bits: floats below zero are integers below zero.
   ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
                                                            float* lane_sums) {
-    const float shift = 0x1.8p23f;
+    const float shift = 12582912.0f;
     const int whole_max = whole(max), lowest = bits_to<int>(shift) + whole_max - 125;  // of the shifted scores
     const float* const lanes_end = lane_sums + panel_keys;
     const ptrdiff_t next = ptrdiff_t(sizeof(float)) * (4 - count);

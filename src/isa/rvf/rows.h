@@ -17,6 +17,7 @@ namespace {
 
 struct RvfRows : Scalar {
   static constexpr int widened_columns = 16;
+  static constexpr float two_to_112 = 5.192297e+33f;
 
   ATTEND_HOT ATTEND_NOINLINE static void widen(const float* from, int count, float* to) { widen_all(from, count, to); }
   ATTEND_HOT ATTEND_NOINLINE static void widen(const Bfloat* from, int count, float* to) { widen_all(from, count, to); }
@@ -27,8 +28,8 @@ struct RvfRows : Scalar {
       ATTEND_UNROLL
       for (int i = 0; i < 8; i += 2) {
         const uint32_t two = load_two(from + i);
-        to[i] = first_of(two) * 0x1p112f;
-        to[i + 1] = second_of(two) * 0x1p112f;
+        to[i] = first_of(two) * two_to_112;
+        to[i + 1] = second_of(two) * two_to_112;
         special |= beyond_numbers(two);
       }
       if ((special & beyond) != 0) Scalar::widen(from, 8, to);
@@ -105,7 +106,7 @@ struct RvfRows : Scalar {
     return ATTEND_ISA::widen(number);
   }
   ATTEND_ALWAYS_INLINE static float widen_one(Half number) {
-    return (beyond_numbers(number.bits) & beyond) != 0 ? widen_beyond(number) : first_of(number.bits) * 0x1p112f;
+    return (beyond_numbers(number.bits) & beyond) != 0 ? widen_beyond(number) : first_of(number.bits) * two_to_112;
   }
   ATTEND_NOINLINE static float widen_beyond(Half number) { return ATTEND_ISA::widen(number); }
 
@@ -162,8 +163,8 @@ struct RvfRows : Scalar {
     uint32_t special = 0;
     const Half* b = c.b;
     for (const float *a = c.a, *const end = a + c.steps; a != end; ++a, b += c.b_step) {
-      const float factor = *a * c.a_scale, scaled = factor * 0x1p112f;
-      if (!(__builtin_fabsf(factor) < 0x1p15f)) return false;
+      const float factor = *a * c.a_scale, scaled = factor * two_to_112;
+      if (!(__builtin_fabsf(factor) < 32768)) return false;
       ATTEND_UNROLL
       for (int column = 0; column < 16; column += 2) {
         const uint32_t two = load_two(b + column);

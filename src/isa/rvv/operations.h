@@ -64,7 +64,7 @@ struct Rvv {
     // too: vectors flush none. Infinity and NaN have the largest exponent before and after.
     const Words wide = Words(__builtin_convertvector(*reinterpret_cast<const ShortsInMemory*>(from), Ints));
     const Words size_and_sign = (wide << 13) & 0x8fffe000u;
-    const Words number = Words(Vec(size_and_sign) * broadcast(0x1p112f));
+    const Words number = Words(Vec(size_and_sign) * broadcast(5.192297e+33f));  // 2^112
     return Vec((size_and_sign & 0x0f800000u) == 0x0f800000u ? number | 0x7f800000u : number);
 #endif
   }
@@ -107,7 +107,7 @@ struct Rvv {
 
   static Vec scale_by_power(Vec a, Vec n) {
     // Of n outside of -2^22 to 2^22 the sum's low bits are something else, but such a lane is dropped, or a NaN.
-    return scale_by_low_bits(a, n + 0x1.8p23f, Vec(Words{} + (127u << 23)), broadcast(0x1.8p23f - 125.0f));
+    return scale_by_low_bits(a, n + 12582912.0f, Vec(Words{} + (127u << 23)), broadcast(12582912.0f - 125.0f));
   }
 
   static Vec scale_by_low_bits(Vec a, Vec n, Vec bias, Vec lowest) {

@@ -59,7 +59,7 @@ struct Vfp : VfpOutputs {
   ATTEND_HOT ATTEND_NOINLINE static void weights_of_scores(float* scores, int count, float max, const float* coefficients,
                                                            float* lane_sums) {
     const float *const end = scores + count, *const lanes_end = lane_sums + panel_keys;
-    const float shift = 0x1.8p23f;
+    const float shift = 12582912.0f;
     const int lowest = bits_to<int>(shift) + whole(max) - 125;  // of the shifted scores, as bits
     int power0, power1;
     __asm__ volatile(

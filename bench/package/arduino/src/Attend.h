@@ -6,4 +6,8 @@
 
 #if __cplusplus >= 201703L
 #include "attend/attend.h"
+#else
+// Who names the namespace without C++17 reads why it is not there.
+#define attend \
+  _Pragma("GCC error \"namespace attend needs C++17: set -std=gnu++17 in compiler.cpp.extra_flags, or use the functions attend_...\"") attend
 #endif
