@@ -22,6 +22,9 @@ APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 TEST_ROOMS ?= unit conformance api c_api
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp)) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
 
+# Kernels of instruction sets that this processor may lack, with emulated intrinsics, and a dispatcher that chooses them.
+EMULATED := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/emulated/*.cpp))
+
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
@@ -155,7 +158,7 @@ MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
 test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
 test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
-test: $(BUILD)/unit lib
+test: $(BUILD)/unit $(BUILD)/emulated lib
 	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
 
 ## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs)
@@ -168,6 +171,10 @@ unit: $(BUILD)/unit
 	@$(BUILD)/unit $(ARGS)
 
 $(BUILD)/unit: $(BUILD)/libattend.a $(TESTS)
+	$(call link,-lpthread)
+
+# The same tests. What is emulated comes before the library, whose objects of these instruction sets nobody asks for then.
+$(BUILD)/emulated: $(BUILD)/libattend.a $(EMULATED) $(TESTS)
 	$(call link,-lpthread)
 
 # doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
@@ -366,5 +373,5 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(EXAMPLES:$(BUILD)/%=$(BUILD)/bench/%.o) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
+-include $(patsubst %.o,%.d,$(LIBRARY) $(EXAMPLES:$(BUILD)/%=$(BUILD)/bench/%.o) $(BENCH) $(APPLICATION) $(TESTS) $(EMULATED) $(BUILD)/tests/conformance/accuracy.o \
   $(BUILD)/tests/conformance/integer_accuracy.o $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)

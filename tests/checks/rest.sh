@@ -51,7 +51,7 @@ work_on() { # part
   case $1 in
     # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
     clang)
-      ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows consumers' JOBS=1 \
+      ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='emulated symbols c fuzz wrong_code freestanding unsafe_math windows consumers' JOBS=1 \
         make -j1 test CXX="$clang" TEST_OPT=-O0 BUILD="$work/clang" &&
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
