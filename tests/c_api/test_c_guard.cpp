@@ -14,7 +14,7 @@ namespace {
 
 constexpr int query_heads = 2, kv_heads = 1;
 
-// Memory that calls may keep something in, which is no result: caches and states.
+// Memory that is no result: caches and work memory.
 void* memory(GuardedArrays& arrays, std::size_t bytes) { return arrays.work<char>(bytes); }
 
 attend_problem extents(attend_status (*init)(attend_problem*, std::size_t), int batch, int queries, int keys, int head_dim,
@@ -41,8 +41,8 @@ void run(GuardedArrays& arrays, const attend_problem& p, bool in_parts = false) 
 // The same in two runs with states, one after the other or, from a multiple of ATTEND_SEGMENT_KEYS on, each with states of its
 // own.
 void run_states(GuardedArrays& arrays, attend_problem p, std::ptrdiff_t stop) {
-  const std::size_t bytes = attend_state_size(&p);
-  void *const states = memory(arrays, bytes), *const later = memory(arrays, bytes);
+  const std::size_t floats = attend_state_size(&p) / sizeof(float);
+  void *const states = arrays.zeros(floats), *const later = arrays.zeros(floats);
   const bool merges = stop == ATTEND_SEGMENT_KEYS;
   p.key.token_stride = p.head_dim, p.value.token_stride = p.value_dim;
   p.key.head_stride = p.value.head_stride = 0;
