@@ -1,7 +1,8 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on
+# A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; typed
+# calls of every width; the digests on
 # older processors; that benchmarks run; hot loops within their limits; every emulated target; flash, stack and instructions on boards;
 # the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
@@ -16,7 +17,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles unit stack accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles unit typed_widths stack accuracy contracted benchmarks old_processors"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS, but for
@@ -42,6 +43,16 @@ story() {
   done
 }
 
+# The guarded calls of the typed surface with every width, 26 to a program.
+typed_widths() {
+  for first in 1 27 53 79 105; do
+    # shellcheck disable=SC2086
+    $cxx -std=c++17 -ffp-contract=off -Iinclude -isystem build/doctest/usr/include -DATTEND_TEST_FIRST_WIDTH=$first \
+      tests/api/test_typed_guard.cpp "$build/tests/support/main.o" "$build/libattend.a" -o "$work/typed_widths" &&
+      "$work/typed_widths" || return 1
+  done
+}
+
 # counts COMMAND…: of what prints no count of its own.
 counts() {
   if "$@"; then echo '1 passed, 0 failed'; else echo '0 passed, 1 failed' && return 1; fi
@@ -62,6 +73,7 @@ work_on() { # part
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
     unit) "$build/unit" ;; # every random test, whole
+    typed_widths) typed_widths ;;
     stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     # Their figures are for people.

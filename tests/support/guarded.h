@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -91,8 +92,7 @@ class GuardedArrays {
   template <class Number = std::int8_t>
   Number* integers(std::size_t count) {
     Number* const data = zeros<Number>(count);
-    unsigned char* const bytes = reinterpret_cast<unsigned char*>(data);
-    for (std::size_t i = 0; i < count * sizeof(Number); ++i) bytes[i] = static_cast<unsigned char>(random_.bits() >> 24);
+    draw_bytes(data, count * sizeof(Number));
     return data;
   }
   // Of a format, behind the pointer of floats that problems have.
@@ -110,6 +110,29 @@ class GuardedArrays {
     Number* const data = zeros<Number>(count);
     outputs_.push_back(arrays_.back().get());
     return data;
+  }
+  // Objects; those made of random floats or bytes; and outputs.
+  template <class Object>
+  Object& object() {
+    return *new (take(sizeof(Object), alignof(Object))) Object();
+  }
+  template <class Object>
+  Object& float_object() {
+    Object& object_of = object<Object>();
+    random_.fill(reinterpret_cast<float*>(&object_of), sizeof(Object) / sizeof(float));
+    return object_of;
+  }
+  template <class Object>
+  Object& byte_object() {
+    Object& object_of = object<Object>();
+    draw_bytes(&object_of, sizeof(Object));
+    return object_of;
+  }
+  template <class Object>
+  Object& output_object() {
+    Object& object_of = object<Object>();
+    outputs_.push_back(arrays_.back().get());
+    return object_of;
   }
   // Work memory, which holds no numbers before.
   template <class Number = float>
@@ -137,30 +160,41 @@ class GuardedArrays {
     return arrays_.back()->data();
   }
 
+  void draw_bytes(void* to, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(random_.bits() >> 24);
+  }
+
   Flush flush_;
   Random random_;
   std::vector<std::unique_ptr<Guarded>> arrays_;
   std::vector<Guarded*> outputs_;
 };
 
-// Calls of every width from 1 to 130, on every backend, with arrays on either side of their pages: calls(arrays, width, other),
-// where `other` takes all these values too. All must write the same results, and nothing beside them. Quick runs try a third of
-// the widths, emulators and sanitizers a seventh.
+// Some calls, calls(arrays), on every backend, with arrays on either side of their pages. All must write the same results, and
+// nothing beside them.
+template <class Calls>
+void check_guarded(int width, Calls calls) {
+  std::vector<unsigned char> first;
+  for_each_backend([&](const char* backend) {
+    for (const Flush flush : {Flush::end, Flush::begin}) {
+      INFO(std::string(backend), ", width ", width, flush == Flush::end ? ", before a page" : ", behind a page");
+      GuardedArrays arrays(flush, std::uint64_t(width));
+      calls(arrays);
+      if (first.empty()) first = arrays.results();
+      CHECK(arrays.results() == first);
+      CHECK(arrays.are_intact());
+    }
+  });
+}
+
+// Calls of every width from 1 to 130: calls(arrays, width, other), where `other` takes all these values too. Quick runs try a
+// third of the widths, emulators and sanitizers a seventh.
 template <class Calls>
 void for_each_guarded_width(Calls calls) {
   constexpr int widths = 130;
   for (int width = 1; width <= widths; width += !is_quick() ? 1 : quick_share() > 12 ? 7 : 3) {
-    std::vector<unsigned char> first;
-    for_each_backend([&](const char* backend) {
-      for (const Flush flush : {Flush::end, Flush::begin}) {
-        INFO(std::string(backend), ", width ", width, flush == Flush::end ? ", before a page" : ", behind a page");
-        GuardedArrays arrays(flush, std::uint64_t(width));
-        calls(arrays, width, 1 + width * 37 % (widths + 1) % widths);
-        if (first.empty()) first = arrays.results();
-        CHECK(arrays.results() == first);
-        CHECK(arrays.are_intact());
-      }
-    });
+    check_guarded(width, [&](GuardedArrays& arrays) { calls(arrays, width, 1 + width * 37 % (widths + 1) % widths); });
   }
 }
 
