@@ -152,7 +152,7 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test, some four minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, pages
+## test        every test, some four minutes: bits, digests, errors, masks, instruction sets of x86 that the processor lacks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, pages
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
@@ -340,7 +340,7 @@ N ?= 300
 SEED ?= 1
 .PHONY: mutants
 mutants:
-	@MAKEFLAGS= $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit
+	@MAKEFLAGS= $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit build/mutants/base/emulated
 	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
 
