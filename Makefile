@@ -22,6 +22,9 @@ APPLICATION_SOURCES := $(patsubst $(BUILD)/%.o,%.cpp,$(APPLICATION))
 TEST_ROOMS ?= unit conformance api c_api
 TESTS := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard $(TEST_ROOMS:%=tests/%/test_*.cpp)) tests/support/main.cpp $(filter-out bench/app/run.cpp,$(APPLICATION_SOURCES)))
 
+# Kernels of instruction sets that this processor may lack, with emulated intrinsics, and a dispatcher that chooses them.
+EMULATED := $(patsubst %.cpp,$(TEST_BUILD)/%.o,$(wildcard tests/emulated/*.cpp))
+
 # All cores, unless a -j is given.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
@@ -149,13 +152,13 @@ train:
 	  [ -n "$$python" ] || { echo "train: PyTorch was not found; install it (Debian: apt-get install python3-torch libopenblas0)" >&2; exit 1; }; \
 	  PYTHONDONTWRITEBYTECODE=1 "$$python" bench/app/train/train.py --model bench/app/model/household.bin --held-out bench/app/model/held_out.txt $(ARGS)
 
-## test        every test, some four minutes: bits, digests, errors, masks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, pages
+## test        every test, some four minutes: bits, digests, errors, masks, instruction sets of x86 that the processor lacks, wrong code that must not compile, symbols, stack, freestanding, vendoring, Windows, the C surface, peers of the benchmarks, installs, packages, other projects' warnings and flags, who includes whom, pages
 .PHONY: test unit
 MODEL_FILES := $(wildcard $(MODELS)/stories260K.bin)
 test unit: export ATTEND_MODEL = $(MODEL_FILES)
 test unit: export ATTEND_TOKENIZER = $(if $(MODEL_FILES),$(MODELS)/tok512.bin)
 test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greedy200.txt)
-test: $(BUILD)/unit lib
+test: $(BUILD)/unit $(BUILD)/emulated lib
 	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
 
 ## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs)
@@ -168,6 +171,10 @@ unit: $(BUILD)/unit
 	@$(BUILD)/unit $(ARGS)
 
 $(BUILD)/unit: $(BUILD)/libattend.a $(TESTS)
+	$(call link,-lpthread)
+
+# The same tests. What is emulated comes before the library, whose objects of these instruction sets nobody asks for then.
+$(BUILD)/emulated: $(BUILD)/libattend.a $(EMULATED) $(TESTS)
 	$(call link,-lpthread)
 
 # doctest comes from the system, or from the distribution's package unpacked here, or the message says what to install.
@@ -333,7 +340,7 @@ N ?= 300
 SEED ?= 1
 .PHONY: mutants
 mutants:
-	@MAKEFLAGS= $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit
+	@MAKEFLAGS= $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit build/mutants/base/emulated
 	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
 
@@ -366,5 +373,5 @@ help:
 	@echo "make ..."
 	@sed -n 's/^## /  /p' $(firstword $(MAKEFILE_LIST))
 
--include $(patsubst %.o,%.d,$(LIBRARY) $(EXAMPLES:$(BUILD)/%=$(BUILD)/bench/%.o) $(BENCH) $(APPLICATION) $(TESTS) $(BUILD)/tests/conformance/accuracy.o \
+-include $(patsubst %.o,%.d,$(LIBRARY) $(EXAMPLES:$(BUILD)/%=$(BUILD)/bench/%.o) $(BENCH) $(APPLICATION) $(TESTS) $(EMULATED) $(BUILD)/tests/conformance/accuracy.o \
   $(BUILD)/tests/conformance/integer_accuracy.o $(BUILD)/tests/conformance/error_search.o $(BUILD)/tests/conformance/every_float.o)

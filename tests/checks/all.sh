@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs every part of the tests and adds them up: tests/checks/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built.
+# Runs every part of the tests and adds them up: tests/checks/all.sh CXX BUILD_DIR. The unit tests are BUILD_DIR/unit, already built, and
+# BUILD_DIR/emulated are the same with every instruction set of x86, whatever the processor has.
 # CHECKS: which scripts follow them; all, unless it is given. JOBS: how many parts run at a time.
 cxx=$1
 build=$2
@@ -7,16 +8,27 @@ log=$build/test.log
 # The longest come first, so that no worker is left alone with one at the end. Random tests take a third of their rounds here, and all
 # of them in rest.sh.
 parts=${CHECKS+unit $CHECKS}
-parts=${parts:-packages vendoring unit install symbols consumers integers wrong_code windows examples c pages stack freestanding unsafe_math peers rooms}
+parts=${parts:-packages vendoring unit install symbols emulated consumers integers wrong_code windows examples c pages stack freestanding unsafe_math peers rooms}
 . tests/support/workers.sh
 
 # The stack at -O2 is rest.sh's, too.
 work_on() {
   case $1 in
     unit) ATTEND_QUICK=${ATTEND_QUICK:-3} "$build/unit" ;;
+    emulated) emulated ;;
     stack) LEVELS=-Os sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     *) sh "tests/checks/check_$1.sh" "$cxx" "$build" ;;
   esac
+}
+
+# A share of the tests, but for those of accuracy, of the application, and of a backend's own intrinsics or availability. All that is
+# emulated is so by AVX2.
+emulated() {
+  if "$build/unit" --no-run | grep -qF 'avx2 (not on this processor)'; then
+    echo 'skip instruction sets of x86 are emulated by AVX2, which this processor has not'
+  else
+    ATTEND_QUICK=36 "$build/emulated" --test-case-exclude="$accuracy_tests,app*,soft floats*,dispatch*,*AVX-512*"
+  fi
 }
 
 rm -rf "$build/parts"

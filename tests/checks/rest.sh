@@ -1,9 +1,9 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; the digests on
-# older processors; that benchmarks run; hot loops within their limits; every emulated target; flash, stack and instructions on boards;
-# the stated errors; a story.
+# A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; typed
+# calls of every width; the digests on older processors; that benchmarks run; hot loops within their limits; every emulated target; flash,
+# stack and instructions on boards; the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -16,7 +16,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles unit stack accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles unit typed_widths stack accuracy contracted benchmarks old_processors"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS, but for
@@ -33,12 +33,25 @@ old_processors() {
     qemu-x86_64 -cpu $cpu "$build/unit" --test-case='committed digests' >"$work/$cpu.txt" 2>&1 || { cat "$work/$cpu.txt" && return 1; }
     echo "$cpu: $(head -n 1 "$work/$cpu.txt")"
   done
+  # Emulated instruction sets need nothing that this one lacks.
+  ATTEND_QUICK=36 qemu-x86_64 -cpu Haswell "$build/emulated" --test-case='committed digests*,integer attention: every*' \
+    >"$work/emulated.txt" 2>&1 || { cat "$work/emulated.txt" && return 1; }
 }
 
 story() {
   for backend in avx2 scalar; do
     ATTEND_BACKEND=$backend make run CXX="$cxx" BUILD="$build" MODEL="$models/stories260K.bin" TOKENIZER="$models/tok512.bin" STEPS=200 |
       cmp - "$models/stories260K.greedy200.txt" || return 1
+  done
+}
+
+# The guarded calls of the typed surface with every width, 26 to a program.
+typed_widths() {
+  for first in 1 27 53 79 105; do
+    # shellcheck disable=SC2086
+    $cxx -std=c++17 -ffp-contract=off -Iinclude -isystem build/doctest/usr/include -DATTEND_TEST_FIRST_WIDTH=$first \
+      tests/api/test_typed_guard.cpp "$build/tests/support/main.o" "$build/libattend.a" -o "$work/typed_widths" &&
+      "$work/typed_widths" || return 1
   done
 }
 
@@ -51,7 +64,7 @@ work_on() { # part
   case $1 in
     # The other checks take several compilers by themselves, and the targets have Clang's builds of copied folders.
     clang)
-      ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows consumers' JOBS=1 \
+      ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='emulated symbols c fuzz wrong_code freestanding unsafe_math windows consumers' JOBS=1 \
         make -j1 test CXX="$clang" TEST_OPT=-O0 BUILD="$work/clang" &&
         variant contracted_clang "$clang" "$work/clang" OPT=-O3 EXTRA="$contracted"
       ;;
@@ -62,6 +75,7 @@ work_on() { # part
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
     unit) "$build/unit" ;; # every random test, whole
+    typed_widths) typed_widths ;;
     stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
     # Their figures are for people.
@@ -81,7 +95,7 @@ work_on() { # part
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 rm -rf "$work/log"
 mkdir -p "$work/log" || exit 1
-make CXX="$cxx" BUILD="$build" "$build/unit" "$build/run" >&2 || exit 1
+make CXX="$cxx" BUILD="$build" "$build/unit" "$build/emulated" "$build/run" >&2 || exit 1
 # Parts, targets and boards' sizes follow each other, so that no worker idles: one that finds nothing to begin leaves its place.
 export PLACES="$work/places"
 mkdir -p "$PLACES"

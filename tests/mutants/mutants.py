@@ -6,8 +6,8 @@
 copy under build/mutants. What includes the line is compiled, object by object, and after each the tests run, stopping at the
 first failure; a crash and a timeout are failures too. So a mistake may be found because only one backend has it, which is how
 backends are tested: against the definition and each other. A public header is compiled for the whole library first, and then
-test file by test file, each linked without the others, because inline functions must agree. What survives is compiled and run
-once more with the sanitizers of `make check`.
+test file by test file, each linked without the others, because inline functions must agree. What survives is compiled and
+run once more with emulated instruction sets, where it is in one of these, and with the sanitizers of `make check`.
 
     killed          a test fails
     same code       the compiler makes the same objects of it

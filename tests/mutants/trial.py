@@ -13,6 +13,7 @@ FLAGS = ["-std=c++17", "-O1", "-w", "-ffp-contract=off", "-Iinclude"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SANITIZED = ["tests/api/test_allocation.cpp"]  # has an allocation of its own, which only its sanitized form shares with theirs
 FOLDERS = ["include", "src", "tests", "bench"]
+NOT_EMULATED = "errors*,soft floats*,dispatch*,*AVX-512*"  # tests of accuracy, and of what the processor itself has
 MEMORY = 8 << 30  # bytes that a test run may ask for
 
 
@@ -34,6 +35,10 @@ class Base:
         # Tests of the application are tests of other code.
         self.tests = [test for test in tests if not any(name.startswith("bench/") for name in self.made_of[test])]
         self.main = self.tests.pop(0)
+        # What instruction sets that this processor may lack are compiled to with emulated intrinsics, in the place of sources of the
+        # same names.
+        self.emulated = sorted(glob.glob("tests/emulated/*.cpp"))
+        self.made_of.update({source: self.dependencies(source) for source in self.emulated})
         self.live = self.live_lines()
 
     def object_of(self, source):
@@ -164,6 +169,8 @@ class Worker:
         verdict, by = self.try_library(path, objects, changed)
         if verdict == "":
             verdict, by = self.try_tests(path, tests, changed)
+        if verdict in ("survived", "same code"):
+            verdict, by = self.try_emulated(path, changed) or (verdict, by)
         if verdict != "survived" or not self.sanitizes:
             return verdict, by
         self.extra = SANITIZERS
@@ -207,6 +214,22 @@ class Worker:
                 if failed:
                     return "killed", failed
         return ("survived" if changed else "same code"), ""
+
+    def try_emulated(self, path, changed):
+        """The verdict where a mistake is in what the processor may lack, with all test files; None where it changes nothing there."""
+        objects = {source: self.compile(source) for source in self.base.emulated if path in self.base.made_of[source]}
+        if None in objects.values() or all(same_file(objects[source], self.base.object_of(source)) for source in objects):
+            return None
+        program = os.path.join(self.objects, "emulated")
+        replaced = {os.path.basename(source) for source in self.base.emulated}
+        sources = [self.base.main] + self.base.emulated + self.base.tests + self.base.sources
+        library = [name for name in sources if not (name.startswith("src/") and os.path.basename(name) in replaced)]
+        objects.update({source: compiled for source, compiled in changed.items() if source in library and source not in objects})
+        same = [self.base.object_of(source) for source in library if source not in objects]
+        if not self.base.link(program, list(objects.values()) + same, []):
+            raise RuntimeError("what is emulated does not link with " + " ".join(objects))
+        failed = run_tests(program, 900, ["--test-case-exclude=" + NOT_EMULATED])
+        return ("killed", "emulated: " + failed) if failed else ("survived", "")
 
     def run(self, changed, tests):
         """Links all and runs some test files: what fails, or None. Of inline functions the linker takes the first: the changed."""

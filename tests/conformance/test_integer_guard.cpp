@@ -1,0 +1,149 @@
+// The core's calls on integers touch nothing beside their arrays, whatever the widths are.
+#include <doctest/doctest.h>
+
+#include "../support/guarded.h"
+
+#if ATTEND_TEST_GUARDS
+
+#include "attend/core/integer.h"
+#include "attend/core/linear.h"
+
+using namespace attend_test;
+namespace core = attend::core;
+
+namespace {
+
+constexpr int query_heads = 2, kv_heads = 1;
+
+core::IntegerProblem problem_of(GuardedArrays& arrays, int queries, int keys, int head_dim, int value_dim) {
+  core::IntegerProblem p{};
+  p.query_heads = query_heads, p.kv_heads = kv_heads, p.head_dim = head_dim, p.value_dim = value_dim;
+  p.queries = queries, p.keys = keys, p.offset = keys - queries, p.causal = true;
+  p.row_block = 32, p.key_block = 64;
+  p.query = {arrays.integers(std::size_t(queries * query_heads * head_dim)), query_heads * head_dim, head_dim};
+  p.key = {arrays.integers(std::size_t(keys * kv_heads * head_dim)), kv_heads * head_dim, head_dim};
+  p.value = {arrays.integers(std::size_t(keys * kv_heads * value_dim)), kv_heads * value_dim, value_dim};
+  core::ScoreScale* const score_scale = arrays.zeros<core::ScoreScale>(1);
+  core::OutputScale* const output_scale = arrays.zeros<core::OutputScale>(1);
+  *score_scale = core::score_scale(1e-4), *output_scale = core::output_scale(1.5, 3, -4);
+  p.score_scales = score_scale, p.output_scales = output_scale;
+  return p;
+}
+
+template <class Number = std::int8_t>
+void use_output(GuardedArrays& arrays, core::IntegerProblem& p) {
+  p.output = {reinterpret_cast<std::int8_t*>(arrays.output<Number>(std::size_t(p.queries * query_heads * p.value_dim))),
+              query_heads * p.value_dim, p.value_dim};
+}
+
+void use_scratch(GuardedArrays& arrays, core::IntegerProblem& p) {
+  p.scratch = arrays.work<char>(core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, p.keys));
+}
+
+// The keys and values of a problem over rows, in panels of as many tokens and no others, and the problem over them.
+core::IntegerProblem over_panels(GuardedArrays& arrays, core::IntegerProblem p) {
+  const int room = core::whole_chunks(p.keys), dim = core::integer_panel_dim(p.head_dim);
+  std::int8_t *const keys = arrays.zeros<std::int8_t>(std::size_t(room * dim)), *const values = arrays.zeros<std::int8_t>(
+                                                                                    std::size_t(room * p.value_dim));
+  core::store({keys, values, kv_heads, p.head_dim, p.value_dim, room}, 0, p.keys, p.key, p.value);
+  p.key = core::key_panels(keys, p.head_dim, room), p.value = core::value_panels(values, p.value_dim, room);
+  p.panels = true;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("guards: attention in integers over rows and panels") {
+  for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
+    for (const int queries : {1, 5}) {
+      for (const int keys : {64, 83}) {  // whole chunks, and not
+        // Of equal widths too: some rows are read in place only where both are multiples of 16.
+        for (const int value_dim : {other, width}) {
+          core::IntegerProblem p = problem_of(arrays, queries, keys, width, value_dim);
+          use_output(arrays, p);
+          use_scratch(arrays, p);
+          core::run(p);
+          core::run_part(p, 1, 2);
+          if (attend::config::embedded) continue;
+          p = over_panels(arrays, p);
+          use_output(arrays, p);
+          core::run(p);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("guards: attention in integers with masks, scales of tokens, other outputs and states") {
+  for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
+    for (const int queries : {1, 5}) {
+      constexpr int keys = 70;
+      core::IntegerProblem p = problem_of(arrays, queries, keys, width, other);
+      core::IntegerOptions o;
+      o.visible = {arrays.integers<std::uint8_t>(std::size_t(queries * keys)), 0, keys, 0, keys};
+      o.query_zero = 3;
+      o.left = 50;
+      use_output(arrays, p);
+      use_scratch(arrays, p);
+      core::run(p, o);
+      std::uint16_t* const scales = arrays.zeros<std::uint16_t>(keys);
+      for (int j = 0; j < keys; ++j) scales[j] = std::uint16_t(32768 - 400 * j);
+      o.key_scales = o.value_scales = scales;
+      o.key_scale_stride = o.value_scale_stride = keys;
+      o.output_format = core::IntegerFormat::int16;
+      use_output<std::int16_t>(arrays, p);
+      core::run(p, o);
+      o.output_format = core::IntegerFormat::float32;
+      use_output<float>(arrays, p);
+      core::run(p, o);
+      const auto state = std::ptrdiff_t(core::integer_state_numbers(other));
+      const std::size_t numbers = std::size_t(queries * query_heads * state);
+      o.states = {arrays.output<std::int32_t>(numbers), query_heads * state, state};
+      o.begins = true;
+      p.scratch = arrays.work<char>(core::integer_state_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim));
+      core::run(p, o);
+      p.scratch = arrays.work<std::int32_t>(std::size_t(other));
+      use_output<float>(arrays, p);
+      core::finish(p, o);
+      core::merge(arrays.output<std::int32_t>(numbers), o.states.data, queries * query_heads, other);
+    }
+  });
+}
+
+TEST_CASE("guards: parts of keys, of integers") {
+  for_each_guarded_width([](GuardedArrays& arrays, int width, int other) {
+    core::IntegerProblem p = problem_of(arrays, 3, 530, width, other);
+    const core::IntegerOptions none;
+    use_output(arrays, p);
+    use_scratch(arrays, p);
+    std::int32_t* const partials = arrays.zeros<std::int32_t>(core::partial_floats(query_heads, p.queries, other, p.keys));
+    for (int part = 0; part < 2; ++part) core::run_key_part(p, none, part, 2, partials);
+    p.scratch = arrays.work<std::int32_t>(std::size_t(other));
+    core::add_key_parts(p, none, partials);
+  });
+}
+
+TEST_CASE("guards: projections in integers") {
+  for_each_guarded_width([](GuardedArrays& arrays, int inputs, int outputs) {
+    for (const int tokens : {1, 5}) {
+      core::IntegerLinear linear{};
+      linear.inputs = inputs, linear.outputs = outputs, linear.tokens = tokens, linear.input_zero = 3;
+      linear.input_stride = linear.weight_stride = inputs, linear.output_stride = outputs;
+      linear.input = arrays.integers(std::size_t(tokens * inputs));
+      linear.weights = arrays.integers(std::size_t(inputs * outputs));
+      std::int32_t* const bias = arrays.zeros<std::int32_t>(std::size_t(outputs));
+      core::IntegerMultiplier* const multipliers = arrays.zeros<core::IntegerMultiplier>(std::size_t(outputs));
+      for (int o = 0; o < outputs; ++o) bias[o] = 100 * o, multipliers[o] = core::integer_multiplier(0.01 / (1 + o));
+      linear.bias = bias, linear.multipliers = multipliers, linear.multiplier_stride = 1;
+      const std::size_t numbers = std::size_t(tokens * outputs);
+      linear.output = arrays.output<std::int8_t>(numbers);
+      core::run_integer_linear<std::int8_t>(linear);
+      linear.output = arrays.output<std::int16_t>(numbers);
+      core::run_integer_linear<std::int16_t>(linear);
+      linear.output = arrays.output<std::int32_t>(numbers);
+      core::run_integer_linear<std::int32_t>(linear);
+    }
+  });
+}
+
+#endif

@@ -1,0 +1,20 @@
+// The dispatcher of a processor that has every instruction set of x86: what this one lacks, the other files here emulate.
+#include "../../src/isa/list.h"
+
+#if ATTEND_X86
+#include <cpuid.h>
+#include <stdint.h>
+
+namespace attend::core {
+template <class Backend, class... Processor>
+bool is_emulated(Processor...) {
+  return true;
+}
+}  // namespace attend::core
+
+#undef __cpuid_count
+#define __cpuid_count(leaf, part, a, b, c, d) (static_cast<void>(part), (a) = (b) = (c) = (d) = ~0u)
+#define is_available is_emulated
+#endif
+
+#include "../../src/call/dispatch.cpp"
