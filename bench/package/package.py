@@ -20,7 +20,7 @@ from amalgamate import amalgamate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / 'bench/package'
-# The shared object asks for memcpy, memset and memmove of no particular version: every glibc from 2.17 on, which is the oldest that has a tag.
+# The shared object asks for memcpy, memset and memmove of no particular version: any glibc from 2.17 on, the oldest with a tag.
 SYSTEM = 'manylinux_2_17'
 
 

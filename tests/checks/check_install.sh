@@ -1,9 +1,9 @@
 #!/bin/sh
 # An install is found and used as other projects would: tests/checks/check_install.sh CXX BUILD_DIR
 #
-# By pkg-config and Meson from C and C++, with the static and with the shared library; by CMake's find_package and, from a copy of the sources,
-# by FetchContent, also where the project asks for shared libraries, unity builds and -ffast-math. All must print the same, also from an
-# install that was moved. Without a build type the library is optimised. Uninstall leaves nothing behind.
+# By pkg-config and Meson from C and C++, with the static and with the shared library; by CMake's find_package and, from a copy of the
+# sources, by FetchContent, also where the project asks for shared libraries, unity builds and -ffast-math. All must print the same, also
+# from an install that was moved. Without a build type the library is optimised. Uninstall leaves nothing behind.
 cxx=$1
 build=$2/check_install
 . tests/support/check.sh

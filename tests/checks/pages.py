@@ -3,7 +3,8 @@
 text     prints a line for each thing that was looked at, as the scripts beside it do: links and anchors, tables, named paths and
          commands, figures, excerpts of examples, the length of README. With FOLDER: the pages below that folder.
 links    the same for links, anchors and tables of the pages below each folder, which a package carries.
-sources  writes the programs and fragments of all pages, and the examples in comments of headers, to a folder and lists them in FOLDER/list, for check_pages.sh to compile.
+sources  writes the programs and fragments of all pages, and the examples in comments of headers, to a folder and lists them in
+         FOLDER/list, for check_pages.sh to compile.
 python   writes the blocks of Python of each page to a folder, as one program for each page.
 
 Comments of a page that this program reads:

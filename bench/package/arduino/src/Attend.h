@@ -9,5 +9,5 @@
 #else
 // Who names the namespace without C++17 reads why it is not there.
 #define attend \
-  _Pragma("GCC error \"namespace attend needs C++17: set -std=gnu++17 in compiler.cpp.extra_flags, or use the functions attend_...\"") attend
+  _Pragma("GCC error \"namespace attend needs C++17: set -std=gnu++17 in compiler.cpp.extra_flags, or use functions attend_...\"") attend
 #endif
