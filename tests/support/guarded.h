@@ -72,6 +72,12 @@ class Guarded {
   unsigned char *base_, *first_, *data_;
 };
 
+struct GuardedCopy : Guarded {
+  GuardedCopy(const void* bytes, std::size_t count, Flush flush = Flush::end) : Guarded(count, flush) {
+    if (count > 0) std::memcpy(data(), bytes, count);
+  }
+};
+
 // The arrays of some calls. What is drawn depends on the number and sizes of the arrays before.
 class GuardedArrays {
  public:
