@@ -15,12 +15,6 @@ using namespace attend_test;
 
 namespace {
 
-struct GuardedCopy : Guarded {
-  GuardedCopy(const void* bytes, std::size_t count, Flush flush = Flush::end) : Guarded(count, flush) {
-    if (count > 0) std::memcpy(data(), bytes, count);
-  }
-};
-
 template <class T>
 std::size_t bytes_of(const std::vector<T>& numbers) {
   return numbers.size() * sizeof(T);

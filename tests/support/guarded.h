@@ -72,6 +72,12 @@ class Guarded {
   unsigned char *base_, *first_, *data_;
 };
 
+struct GuardedCopy : Guarded {
+  GuardedCopy(const void* bytes, std::size_t count, Flush flush = Flush::end) : Guarded(count, flush) {
+    if (count > 0) std::memcpy(data(), bytes, count);
+  }
+};
+
 // The arrays of some calls. What is drawn depends on the number and sizes of the arrays before.
 class GuardedArrays {
  public:
@@ -193,7 +199,8 @@ void check_guarded(int width, Calls calls) {
 template <class Calls>
 void for_each_guarded_width(Calls calls) {
   constexpr int widths = 130;
-  for (int width = 1; width <= widths; width += !is_quick() ? 1 : quick_share() > 12 ? 7 : 3) {
+  const int step = !is_quick() ? 1 : quick_share() > 12 ? 7 : 3;
+  for (int width = step; width <= widths; width += step) {
     check_guarded(width, [&](GuardedArrays& arrays) { calls(arrays, width, 1 + width * 37 % (widths + 1) % widths); });
   }
 }
