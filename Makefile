@@ -89,6 +89,7 @@ package: lib
 
 ## run         the action that a household command asks for: of commands that are typed at a terminal, or of three examples
 ##               SENTENCE="dim the lamp"  of this one;  HEATMAP=1  shows what each head looked at, and draws it to build/heatmap-*.svg
+##               LIST=1  the 48 actions and 14 rooms that it knows, and what else can stand in an action
 ##               EXAMPLE=textbook  self-attention step by step
 ##               MODEL= TOKENIZER=  a story by a checkpoint of llama2.c (PROMPT= STEPS= TEMPERATURE= TOP_P= SEED=)
 ##               TARGET=cortex-m4, cortex-m7, cortex-m33 or cortex-m55  the same on an emulated board; with STEPS= or PROMPT= a story
@@ -98,7 +99,7 @@ package: lib
 export PROMPT
 # As it was given, dollar signs too.
 export ATTEND_SENTENCE := $(value SENTENCE)
-RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(HEATMAP),--heatmap build) $(if $(QUANTISED),--arithmetic integer) \
+RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTEND_SENTENCE") $(if $(LIST),--list) $(if $(HEATMAP),--heatmap build) $(if $(QUANTISED),--arithmetic integer) \
   $(if $(EXAMPLE),--example "$(EXAMPLE)") $(if $(MODEL),--model "$(MODEL)") $(if $(TOKENIZER),--tokenizer "$(TOKENIZER)") \
   $(if $(PROMPT),--prompt "$$PROMPT") $(if $(STEPS),--steps "$(STEPS)") $(if $(TEMPERATURE),--temperature "$(TEMPERATURE)") \
   $(if $(TOP_P),--top-p "$(TOP_P)") $(if $(filter-out file undefined,$(origin SEED)),--seed "$(SEED)")
@@ -107,8 +108,8 @@ RUN_OPTIONS = $(if $(filter-out undefined,$(origin SENTENCE)),--sentence "$$ATTE
 BOARD_COUNTS = $(if $(PROMPT)$(STEPS),,$(QUANTISED)$(filter cortex-m0plus m0plus,$(TARGET)))
 BOARD_PROGRAM = $(if $(PROMPT)$(STEPS),story,$(if $(BOARD_COUNTS),household_count,$(if $(value SENTENCE),household,$(if $(filter rv32%,$(TARGET)),example,household))))
 BOARD_ARGUMENTS = $(if $(PROMPT)$(STEPS),"$(or $(STEPS),64)" $(if $(PROMPT),"$$PROMPT"),$(if $(value SENTENCE),"$$ATTEND_SENTENCE"))
-ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(EXAMPLE)),)
-$(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=; MODEL=, TOKENIZER=, HEATMAP= and EXAMPLE= are of this machine)
+ifneq ($(and $(TARGET),$(MODEL)$(TOKENIZER)$(HEATMAP)$(LIST)$(EXAMPLE)),)
+$(error TARGET= takes SENTENCE=, or for a story STEPS= and PROMPT=; MODEL=, TOKENIZER=, HEATMAP=, LIST= and EXAMPLE= are of this machine)
 endif
 .PHONY: run
 ifeq ($(TARGET),)

@@ -106,6 +106,11 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
       line.help = true;
       continue;
     }
+    if (option == "--list") {
+      line.list = true;
+      household_option = option;
+      continue;
+    }
     const Use use = use_of(option);
     if (i + 1 == count) throw UsageError(std::string(option) + ": expected a value after it, found the end");
     set(line, option, arguments[++i]);
@@ -128,13 +133,14 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
 
 const char* usage_text() {
   return "usage: run [--sentence TEXT] [--heatmap FOLDER] [--household PATH] [--arithmetic integer]\n"
+         "       run --list [--household PATH]\n"
          "       run --quantise PATH [--household PATH]\n"
          "       run --example textbook\n"
          "       run --model PATH --tokenizer PATH [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
          "\n"
-         "The first writes the action that a household command asks for; the second writes scales for 8-bit arithmetic into "
-         "its\n"
-         "model; the third shows self-attention on one sentence, step by step; the fourth tells a story.\n"
+         "The first writes the action that a household command asks for; the second lists all actions, rooms and other\n"
+         "parameters; the third writes scales for 8-bit arithmetic into the model; the fourth shows self-attention on one\n"
+         "sentence, step by step; the last tells a story.\n"
          "\n"
          "  --sentence TEXT   the command; without it, those that are typed at a terminal, or else three examples\n"
          "  --heatmap FOLDER  shows what each attention head looked at, here and in FOLDER/heatmap-1.svg …\n"

@@ -22,6 +22,7 @@ struct CommandLine {
   std::string held_out = "bench/app/model/held_out.txt";  // path of sentences that tell what it then understands
   std::string heatmap;                                    // folder for heat maps of the attention; empty: none
   bool textbook = false;
+  bool list = false;      // what the model of household commands can answer with
   std::string model;      // path of a model that tells stories; empty: household commands or the textbook
   std::string tokenizer;  // path; given exactly when model is
   std::string prompt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "shades.h"
 
@@ -42,8 +43,27 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-// Sizes of the image in pixels.
-constexpr int cell_size = 18, label_width = 118, header = 96, top = 70, gap = 24, legend_height = 60, legend_steps = 11;
+// Sizes of the image in pixels. Panels of a layer stand below each other where they are too wide to stand beside each other,
+// and the columns of a very long sentence are narrower.
+constexpr int widest = 1200, margin = 20, cell_size = 18, narrowest_cell = 7, font_size = 11, label_width = 118, header = 96;
+constexpr int title_line = 22, top = 70, gap = 24, legend_height = 60, legend_steps = 11;
+constexpr int around_cells = label_width + gap + 40;  // the last words lean over the last columns
+
+struct Layout {
+  explicit Layout(const AttentionMap& map)
+      : columns(static_cast<int>(map.words.size())),
+        cell_width(std::clamp((widest - margin - around_cells) / columns, narrowest_cell, cell_size)),
+        panel_width(around_cells + columns * cell_width),
+        panel_height(header + static_cast<int>(map.pieces.size()) * cell_size + gap),
+        across(map.heads) {
+    while (across > 1 && (map.heads % across != 0 || margin + across * panel_width > widest)) --across;
+    width = margin + across * panel_width;
+  }
+
+  int columns, cell_width, panel_width, panel_height;
+  int across;  // panels beside each other, a divisor of the heads
+  int width;
+};
 
 // From white to dark blue.
 std::string fill_of(float weight) {
@@ -58,12 +78,13 @@ std::string text_at(int x, int y, const char* more, const std::string& text) {
   return format("<text x=\"%d\" y=\"%d\" %s>", x, y, more) + escaped(text) + "</text>\n";
 }
 
-std::string panel(const AttentionMap& map, int layer, int head, int left, int upper) {
+std::string panel(const AttentionMap& map, const Layout& layout, int layer, int head, int left, int upper) {
   std::string svg = text_at(left, upper + 12, "font-weight=\"bold\"", format("layer %d, head %d", layer + 1, head + 1));
-  const int x0 = left + label_width, y0 = upper + header;
+  const int x0 = left + label_width, y0 = upper + header, word_size = std::min(font_size, layout.cell_width * 5 / 6);
   for (std::size_t word = 0; word < map.words.size(); ++word) {
-    const int x = x0 + static_cast<int>(word) * cell_size + 13;
-    svg += text_at(x, y0 - 5, format("transform=\"rotate(-60 %d %d)\"", x, y0 - 5).c_str(), trimmed(map.words[word]));
+    const int x = x0 + static_cast<int>(word) * layout.cell_width + layout.cell_width / 2 + word_size / 3;
+    svg += text_at(x, y0 - 5, format("font-size=\"%d\" transform=\"rotate(-60 %d %d)\"", word_size, x, y0 - 5).c_str(),
+                   trimmed(map.words[word]));
   }
   for (std::size_t piece = 0; piece < map.pieces.size(); ++piece) {
     const int y = y0 + static_cast<int>(piece) * cell_size;
@@ -71,11 +92,24 @@ std::string panel(const AttentionMap& map, int layer, int head, int left, int up
     for (std::size_t word = 0; word < map.words.size(); ++word) {
       const float weight = map.row(layer, head, piece)[word];
       svg += format("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"><title>%.3f</title></rect>\n",
-                    x0 + static_cast<int>(word) * cell_size, y, cell_size - 1, cell_size - 1, fill_of(weight).c_str(),
-                    double(weight));
+                    x0 + static_cast<int>(word) * layout.cell_width, y, layout.cell_width - 1, cell_size - 1,
+                    fill_of(weight).c_str(), double(weight));
     }
   }
   return svg;
+}
+
+// Lines of a title, broken between words.
+std::vector<std::string> broken(std::string_view title, int width) {
+  const auto characters = static_cast<std::size_t>((width - 2 * margin) / 10);  // of the title's size, as wide as most are
+  std::vector<std::string> lines;
+  while (title.size() > characters && title.rfind(' ', characters) != std::string_view::npos) {
+    const std::size_t end = title.rfind(' ', characters);
+    lines.emplace_back(title.substr(0, end));
+    title.remove_prefix(end + 1);
+  }
+  lines.emplace_back(title);
+  return lines;
 }
 
 std::string legend(int x, int y) {
@@ -115,18 +149,24 @@ std::string heatmap_text(const AttentionMap& map, bool colour) {
 }
 
 std::string heatmap_svg(const AttentionMap& map, std::string_view title) {
-  const int columns = static_cast<int>(map.words.size()), rows = static_cast<int>(map.pieces.size());
-  const int width = label_width + columns * cell_size + gap + 40, height = header + rows * cell_size + gap;
-  const int full_width = 20 + map.heads * width, full_height = top + map.layers * height + legend_height;
+  const Layout layout(map);
+  const std::vector<std::string> lines = broken(title, layout.width);
+  const int below_title = top + (static_cast<int>(lines.size()) - 1) * title_line;
+  const int height = below_title + map.layers * (map.heads / layout.across) * layout.panel_height + legend_height;
   std::string svg = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" ",
-                           full_width, full_height, full_width, full_height);
-  svg += "font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
-  svg += text_at(20, 26, "font-size=\"16\" font-weight=\"bold\"", std::string(title));
-  svg += text_at(20, 48, "font-size=\"12\"", explanation);
-  for (int layer = 0; layer < map.layers; ++layer) {
-    for (int head = 0; head < map.heads; ++head) svg += panel(map, layer, head, 20 + head * width, top + layer * height);
+                           layout.width, height, layout.width, height);
+  svg += format("font-family=\"sans-serif\" font-size=\"%d\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+                font_size);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    svg += text_at(margin, 26 + static_cast<int>(i) * title_line, "font-size=\"16\" font-weight=\"bold\"", lines[i]);
   }
-  return svg + legend(20, full_height - legend_height + 8) + "</svg>\n";
+  svg += text_at(margin, below_title - 22, "font-size=\"12\"", explanation);
+  for (int number = 0; number < map.layers * map.heads; ++number) {
+    const int left = margin + number % layout.across * layout.panel_width;
+    const int upper = below_title + number / layout.across * layout.panel_height;
+    svg += panel(map, layout, number / map.heads, number % map.heads, left, upper);
+  }
+  return svg + legend(margin, height - legend_height + 8) + "</svg>\n";
 }
 
 }  // namespace app

@@ -18,6 +18,8 @@
 #include "command_line.h"
 #include "conversation.h"
 #include "generate.h"
+#include "household.h"
+#include "listing.h"
 #include "llama.h"
 #include "sampler.h"
 #include "textbook.h"
@@ -105,6 +107,8 @@ int run(int count, const char* const* arguments) {
     tell_story(line);
   } else if (!line.quantise.empty()) {
     write(quantise_household(line.household, line.quantise, line.held_out));
+  } else if (line.list) {
+    write(listing(load_household(line.household).words));
   } else if (line.textbook) {
     show_textbook();
   } else {

@@ -73,7 +73,6 @@ struct Backend {
 }  // namespace avx512vnni
 namespace embedded_integers {
 struct Backend {
-  static constexpr const char* name = "scalar";
   using Float = scalar::Backend;
   static constexpr unsigned leaf_7_c = 0, leaf_7_1_a = 0;
 #include "entry_points.h"
@@ -81,7 +80,6 @@ struct Backend {
 }  // namespace embedded_integers
 namespace embedded_integer_options {
 struct Backend {
-  static constexpr const char* name = "scalar";
 #include "entry_points.h"
 };
 }  // namespace embedded_integer_options
@@ -122,13 +120,13 @@ struct Backend {
 }  // namespace helium
 namespace vfp {
 struct Backend {
-  static constexpr const char* name = "scalar";
+  static constexpr const char* name = "vfp";
 #include "entry_points.h"
 };
 }  // namespace vfp
 namespace rvf {
 struct Backend {
-  static constexpr const char* name = "scalar";
+  static constexpr const char* name = "rvf";
 #include "entry_points.h"
 };
 }  // namespace rvf

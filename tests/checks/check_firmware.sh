@@ -29,6 +29,8 @@ describe() { # target
   case $1 in
     cortex-m0plus | cortex-m3 | */soft) software=yes ;;
     cortex-m55) backend=helium ;;
+    cortex-m[47] | cortex-m4/softfp | cortex-m33 | */nomve) backend=vfp ;;
+    rv32imafc) backend=rvf ;;
     armv7-a/neon | aarch64) backend=neon ;;
   esac
   case $1 in

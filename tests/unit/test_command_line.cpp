@@ -62,6 +62,9 @@ TEST_CASE("app: the command line is taken as given or refused") {
   refused({"--arithmetic", "int4"});
   refused({"--quantise", ""});
   refused({"--heatmap", "h", "--arithmetic", "integer"});
+  CHECK_FALSE(none.list);
+  CHECK(parse({"--list", "--household", "p"}).list);
+  refused({"--list", "--example", "textbook"});
   CHECK(parse({"--example", "textbook"}).textbook);
   refused({"--example", "story"});
   refused({"--example", "textbook", "--model", "m", "--tokenizer", "t"});

@@ -51,7 +51,7 @@ TEST_CASE("app: the model in integers understands as many held-out commands as t
   const std::string sentences = folder.write("sentences.txt", some_held_out(step));
   const app::Understood floats = app::understood(household, sentences, app::Arithmetic::float32);
   const app::Understood integers = app::understood(household, sentences, app::Arithmetic::integer);
-  CHECK(integers.all * step >= 1000 - step);
+  CHECK(integers.all * step >= 1300 - step);
   CHECK(integers.others * step >= 500 - step);
   CHECK(integers.right >= floats.right - integers.all / 100 - 1);
   CHECK(integers.unknown >= floats.unknown - integers.others / 100 - 1);
@@ -61,9 +61,9 @@ TEST_CASE("app: the model in integers has the same scores under every backend, a
   const app::Household household = app::load_household(model_path);
   under_every_backend([&] {
     // tests/firmware/household_int8_main.cpp writes these.
-    CHECK(digest_of(household, app::example_sentences[0]) == 0x21152b0e1537dc9bu);
-    CHECK(digest_of(household, app::example_sentences[1]) == 0x65fc4d6f901838b8u);
-    CHECK(digest_of(household, app::example_sentences[2]) == 0xa2fcae147c8112ffu);
+    CHECK(digest_of(household, app::example_sentences[0]) == 0x57e9978d86982df4u);
+    CHECK(digest_of(household, app::example_sentences[1]) == 0xbafaab089a0adaecu);
+    CHECK(digest_of(household, app::example_sentences[2]) == 0xa5f700a6073ac436u);
     app::Commands commands(household, app::Arithmetic::integer);
     for (int again = 0; again < 2; ++again) {
       CHECK(commands.answer(app::example_sentences[0]).action == "light.dim room=bedroom level=30");

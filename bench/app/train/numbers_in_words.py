@@ -45,6 +45,8 @@ def duration(rng):
         return {"hours": "1"}, "an hour"
     if kind < 0.11:
         return {"minutes": "1"}, "a minute"
+    if kind < 0.14:
+        return {"minutes": "15"}, rng.choice(("quarter of an hour", "a quarter of an hour"))
     unit = "minutes" if kind < 0.7 else "seconds" if kind < 0.85 else "hours"
     number = rng.randrange(1, 13) if unit == "hours" else rng.randrange(1, 100)
     names = {"minutes": ("minutes", "minutes", "minute", "min"), "seconds": ("seconds", "second"), "hours": ("hours", "hour")}
@@ -67,33 +69,4 @@ def excess(rng):
     return {"excess": str(number)}, either(number, rng)
 
 
-def time(rng):
-    hour, minute = rng.randrange(1, 13), 0 if rng.random() < 0.3 else rng.randrange(0, 12) * 5
-    text = clock(hour, minute, rng)
-    afternoon = rng.random()
-    if hour < 12 and afternoon < 0.2:
-        text += rng.choice((" am", " in the morning"))
-    elif hour < 12 and afternoon < 0.4:
-        text += rng.choice((" pm", " in the evening" if hour > 4 else " in the afternoon"))
-        hour += 12
-    if rng.random() < 0.2:
-        text = rng.choice(("tomorrow at " + text, text + " tomorrow", text + " tomorrow morning", text + " today"))
-    return {"time": f"{hour}:{minute:02}"}, text
-
-
-def clock(hour, minute, rng):
-    """The time of day, one of the ways in which it can be said."""
-    name, after = either(hour, rng), either(hour % 12 + 1, rng)
-    if minute == 0:
-        return rng.choice((name, name, name + " o clock", f"{hour}:00"))
-    if rng.random() < 0.4:
-        return f"{hour}:{minute:02}"
-    spoken = {15: f"quarter past {name}", 30: f"half past {name}", 45: f"quarter to {after}"}
-    if minute in spoken and rng.random() < 0.6:
-        return spoken[minute] if after != "1" and after != "one" or minute != 45 else f"{hour}:{minute:02}"
-    if minute in (5, 10, 20, 25) and rng.random() < 0.4:
-        return f"{in_words(minute, rng)} past {name}"
-    return ONES[hour] + (" oh " if minute < 10 else " ") + in_words(minute, rng)
-
-
-SLOTS = {f.__name__: f for f in (level, degrees, oven, duration, speed, channel, excess, time)}
+SLOTS = {f.__name__: f for f in (level, degrees, oven, duration, speed, channel, excess)}

@@ -1,8 +1,11 @@
 """Sentences and their actions, made at random from the grammar files. The same seed makes the same sentences."""
 import random
+import re
 import zlib
 
+import clock
 import numbers_in_words as numbers
+from gerunds import with_gerund
 from grammar import DEVELOP, TEST, TRAIN, Words, read_commands, read_outside, read_wrappers
 
 UNKNOWN = "unknown"
@@ -12,13 +15,17 @@ CONTRACTIONS = (("it is", "its"), ("what is", "whats"), ("i am", "im"), ("do not
 FOREIGN = ("device", "device", "device", "room", "room", "room", "number")
 REFUSALS = ("do not", "do not", "never", "please do not", "you must not", "you should not", "i did not")
 DISPENSABLE = set("the a my our that some to is are of me i it you please be this an will has have".split())
+AT_A_DAY = re.compile(r"\bat (this|tomorrow|tonight)\b")
 NUMERIC_ACTIONS = ["alarm.set", "timer.start"]  # twice as often: their numbers are the hardest to learn
-NUMBER_WORDS = set(numbers.ONES + numbers.TENS + ["hundred"])
+HARDEST = ["alarm.set"] * 14  # in the training: times are said in more ways than anything else
+SLOTS = dict(numbers.SLOTS, time=clock.time)
+NUMBER_WORDS = set(numbers.ONES + numbers.TENS + ["hundred", "quarter", "half"])
 
 
 class Sentences:
-    def __init__(self, seed):
-        self.random = random.Random(seed)
+    def __init__(self, seed, disturbs=True):
+        """disturbs: some sentences of the training have sounds and words that the grammar lacks."""
+        self.random, self.disturbs = random.Random(seed), disturbs
         self.words = Words()
         self.wrappers = read_wrappers()
         self.commands = {}  # split -> action -> [(is a statement, pattern)]
@@ -28,20 +35,25 @@ class Sentences:
         for split, pattern in read_outside():
             self.outside.setdefault(split, []).append(pattern)
 
-    def line(self, split, more=()):
+    def line(self, split, more=(), only=None):
         """An action, whether its line is a statement, and the pattern of the line."""
-        action = self.random.choice(list(self.commands[split]) + list(more))
+        action = only or self.random.choice(list(self.commands[split]) + list(more))
         return (action, *self.random.choice(self.commands[split][action]))
 
-    def command(self, split):
+    def alarm(self, split):
+        """A command with a time."""
+        return self.command(split, "alarm.set")
+
+    def command(self, split, only=None):
         """One sentence of a split, and its action."""
         while True:
-            action, is_statement, pattern = self.line(split, NUMERIC_ACTIONS)
+            action, is_statement, pattern = self.line(split, NUMERIC_ACTIONS + (HARDEST if split == TRAIN else []), only)
             found = Expansion(self, split)
             text = found.expand(pattern)
             if text is None or split == TRAIN and held_out(action, found.values):
                 continue
-            return self.wrap(text, is_statement, split), action_text(action, found.values)
+            text = self.wrap(AT_A_DAY.sub(r"\1", text), is_statement, split)
+            return text, action_text(action, found.values)
 
     def near_miss(self, split):
         """A command for a device or a room that the house does not have, or to a level that is none."""
@@ -82,15 +94,16 @@ class Sentences:
     def wrap(self, text, is_statement, split):
         """The sentence with what people say around it."""
         rng = self.random
-        if not is_statement and rng.random() < 0.5:
-            text = self.around("before", split) + " " + text
+        if not is_statement and rng.random() < 0.55:
+            mind = with_gerund(text) if rng.random() < 0.15 else None
+            text = self.around("mind", split) + " " + mind if mind else self.around("before", split) + " " + text
         if rng.random() < (0.15 if is_statement else 0.3):
             text += " " + self.around("after", split)
         if rng.random() < 0.2:
             text = self.around("opening", split) + " " + text
         if rng.random() < 0.08:
             text = insert(text, self.around("filler", split), rng)
-        if split == TRAIN and rng.random() < 0.25:
+        if self.disturbs and split == TRAIN and rng.random() < 0.25:
             text = disturbed(text, rng)
         for long, short in CONTRACTIONS:
             if rng.random() < 0.5:
@@ -120,7 +133,7 @@ def disturbed(text, rng):
         sound = pseudo_word(rng)[: rng.randrange(1, 5)]
         return sound + " " + text if kind < 0.3 else text + " " + sound if kind < 0.4 else insert(text, sound, rng)
     if kind < 0.85:
-        small = [i for i, word in enumerate(words) if word in DISPENSABLE]
+        small = [i for i, word in enumerate(words) if word in DISPENSABLE and not (i > 0 and tells_time(words[i - 1]))]
         if small:
             del words[rng.choice(small)]
     else:
@@ -128,6 +141,11 @@ def disturbed(text, rng):
         if words[i].isalpha() and words[i] not in NUMBER_WORDS:
             words.insert(i, words[i])
     return " ".join(words)
+
+
+def tells_time(word):
+    """Whether a small word after this one can be part of a time: ten to five, seven a m."""
+    return word in NUMBER_WORDS or word in ("minutes", "clock", "oclock") or word[-1].isdigit()
 
 
 class Expansion:
@@ -176,8 +194,10 @@ class Expansion:
         elif self.foreign == "number" and name in ("level", "degrees", "speed"):
             self.foreign = None
             return numbers.excess(self.rng)[1] + self.rng.choice((" percent", "", ""))
-        elif name in numbers.SLOTS:
-            found, text = numbers.SLOTS[name](self.rng)
+        elif name in SLOTS:
+            found, text = SLOTS[name](self.rng)
+            if name == "time" and self.split == TRAIN and clock.held_out(text):
+                return None
             (key, value), = found.items()
         elif name == "room" and self.foreign == "room":
             return self.stranger("room")

@@ -20,15 +20,15 @@ PART = re.compile(r"[a-z]+|[0-9:%]|[^\x00-\x7f]")
 
 class Vocabulary:
     def __init__(self):
-        sentences = Sentences(1)
+        sentences = Sentences(1, disturbs=False)
         words, outside, actions = Counter(), Counter(), set()
-        for _ in range(40000):
+        for _ in range(48000):
             text, action = sentences.command("train")
             words.update(text.split())
             actions.update(action.split())
             outside.update(sentences.topic("train")[0].split())
         slots = {word for (name, _), pattern in sentences.words.phrases.items() if name.islower() for word in flat(pattern)}
-        chosen = {word for word, count in words.items() if count >= 15}
+        chosen = {word for word, count in words.items() if count >= 16}
         chosen |= {word for word, count in outside.items() if count >= 100 and word not in slots}
         named = {part for part in actions if "=" in part and part.split("=")[0] not in NUMERIC}
         verbs = {part for part in actions if "=" not in part}
