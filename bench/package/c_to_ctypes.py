@@ -1,12 +1,13 @@
 """The structs, constants and functions of the C surface as ctypes: read from the headers, so that they cannot differ.
 
-It understands what these headers have: structs, enums, #define of numbers, and ATTEND_API prototypes.
+It understands what these headers have: structs, enums, #define of numbers, functions of a void*, and ATTEND_API prototypes.
 """
 import re
 
-SCALARS = {'size_t': 'ctypes.c_size_t', 'ptrdiff_t': 'ctypes.c_ssize_t', 'int': 'ctypes.c_int', 'float': 'ctypes.c_float',
-           'double': 'ctypes.c_double', 'uint32_t': 'ctypes.c_uint32', 'int32_t': 'ctypes.c_int32', 'attend_status': 'ctypes.c_int',
-           'char': 'ctypes.c_char', 'void': 'None'}
+SCALARS = {'size_t': 'ctypes.c_size_t', 'ptrdiff_t': 'ctypes.c_ssize_t', 'int': 'ctypes.c_int', 'char': 'ctypes.c_char',
+           'float': 'ctypes.c_float', 'double': 'ctypes.c_double', 'uint32_t': 'ctypes.c_uint32', 'int32_t': 'ctypes.c_int32',
+           'attend_status': 'ctypes.c_int', 'void': 'None'}
+HEADERS = ('c/status.h', 'c/problem.h', 'attend_c.h', 'c/integer.h', 'c/layers.h')
 
 
 def type_of(words, structs):
@@ -41,8 +42,9 @@ def structs(text):
             words = ' '.join(declaration.split())
             if not words:
                 continue
-            kind, field = re.match(r'(.*?[\w*])\s*\b(\w+)$', words).groups()
-            fields.append(f"('{field}', {type_of(kind, known)})")
+            function = re.match(r'void \(\*(\w+)\)\(void\* \w+\)$', words)
+            kind, field = ('void*', function[1]) if function else re.match(r'(.*?[\w*])\s*\b(\w+)$', words).groups()
+            fields.append(f"('{field}', {'ctypes.CFUNCTYPE(None, ctypes.c_void_p)' if function else type_of(kind, known)})")
         known.add(name)
         lines.append(f'class {name}(ctypes.Structure):\n    _fields_ = [' + ',\n                '.join(fields) + ']\n')
     return lines, known
@@ -62,7 +64,7 @@ def functions(text, known):
 
 
 def module(root, banner):
-    text = without_comments(''.join((root / 'include/attend' / name).read_text() for name in ('c/status.h', 'c/problem.h', 'attend_c.h', 'c/integer.h')))
+    text = without_comments(''.join((root / 'include/attend' / name).read_text() for name in HEADERS))
     classes, known = structs(text)
     return (f'{banner}import ctypes\n\n' + '\n'.join(constants(text)) + '\n\n\n' + '\n\n'.join(classes) +
             '\n\ndef declare(library):\n' + '\n'.join(functions(text, known)) + '\n')

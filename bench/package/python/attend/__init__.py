@@ -81,7 +81,6 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
         problem = _c.attend_problem()
         require(shared.attend_problem_init(ctypes.byref(problem), ctypes.sizeof(problem)))
         problem.batch, problem.query_heads, problem.queries, problem.head_dim = q.shape
-        problem.layout = _c.ATTEND_BATCH_HEAD_TOKEN_DIM
         q.place(problem.query)
         if isinstance(key, Cache):
             if not value is pages is key_scales is value_scales is None:
@@ -103,7 +102,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
         if return_lse:
             results.append(empty(query, 'f', shape[:3][axes]))
             lse = Array('lse', results[-1], 'f', 1, 3, held, writable=True)
-            problem.lse.data = lse.address
+            problem.lse.data, problem.layout = lse.address, _c.ATTEND_BATCH_HEAD_TOKEN_DIM
         if return_scores is not None:
             if return_scores not in STAGES:
                 raise ValueError(f'return_scores is {return_scores!r}; expected one of {", ".join(STAGES)}')
