@@ -51,8 +51,8 @@ def without_numpy():
                 exact = sum(w * value[h, j, c] for j, w in enumerate(weights)) / sum(weights)
                 worst = max(worst, abs(output[h, i, c] - exact))
     check(worst < 1e-6, f'error of memoryviews: {worst:g}')
-    refused('doubles', "format 'd'", array.array('d', [1.0]), key, value, error=TypeError)
-    refused('bytes', "format 'B'", b'1234', key, value, error=TypeError)
+    refused('doubles', 'query.astype(numpy.float32)', array.array('d', [1.0]), key, value, error=TypeError)
+    refused('bytes', 'uint8', b'1234', key, value, error=TypeError)
     plain = (ctypes.c_float * 4 * 3)(*((ctypes.c_float * 4)(i, 1, 2, 3) for i in range(3)))  # says no strides
     check(attend.attention(plain, plain, plain).tobytes() == attend.attention(*[memoryview(bytes(plain)).cast('f', (3, 4))] * 3).tobytes(),
           'arrays of ctypes')
@@ -195,8 +195,8 @@ def with_numpy():
     refused('where queries stand', 'offset', ones(1, 2, 4), ones(1, 5, 4), ones(1, 5, 4), causal=True)
     refused('widths', 'go together', ones(1, 2, 4), ones(1, 5, 3), ones(1, 5, 4), error=ValueError)
     refused('heads', 'heads', ones(3, 2, 4), ones(2, 2, 4), ones(2, 2, 4))
-    refused('float64', "format 'd'", ones(1, 2, 4).astype(float), ones(1, 5, 4), ones(1, 5, 4), error=TypeError)
-    refused('other byte order', 'format', ones(1, 2, 4).astype('>f4'), ones(1, 5, 4), ones(1, 5, 4), error=TypeError)
+    refused('float64', 'query.astype(numpy.float32)', ones(1, 2, 4).astype(float), ones(1, 5, 4), ones(1, 5, 4), error=TypeError)
+    refused('other byte order', 'other byte order', ones(1, 2, 4).astype('>f4'), ones(1, 5, 4), ones(1, 5, 4), error=TypeError)
     refused('last axis', 'contiguous', ones(1, 4, 2).transpose(0, 2, 1), ones(1, 5, 4), ones(1, 5, 4), error=ValueError)
     refused('out of another shape', 'shape', ones(1, 2, 4), ones(1, 2, 4), ones(1, 2, 4), error=ValueError, out=ones(1, 3, 4))
     same_array = ones(1, 2, 4)

@@ -14,16 +14,17 @@ from onnx_attention import CAPPED, RAW, Checks, Node, flags, numbers, random, re
 
 STAGES = ('raw', 'capped', 'biased', 'weights')
 addresses = {}
-run = attend.shared.attend_run
 
 
-def run_and_note(problem, work, size):
-    p = ctypes.cast(problem, ctypes.POINTER(c_surface.attend_problem)).contents
-    addresses.update(query=p.query.data, key=p.key.data, value=p.value.data, out=p.output.data, mask=p.mask.data, bias=p.bias.data)
-    return run(problem, work, size)
+def noting(run):
+    def run_and_note(problem, *others):
+        p = ctypes.cast(problem, ctypes.POINTER(c_surface.attend_problem)).contents
+        addresses.update(query=p.query.data, key=p.key.data, value=p.value.data, out=p.output.data, mask=p.mask.data, bias=p.bias.data)
+        return run(problem, *others)
+    return run_and_note
 
 
-attend.shared.attend_run = run_and_note
+attend.shared.attend_run, attend.shared.attend_run_part = noting(attend.shared.attend_run), noting(attend.shared.attend_run_part)
 checks = Checks()
 check, compare = checks.check, checks.compare
 

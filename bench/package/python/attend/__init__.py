@@ -1,32 +1,44 @@
-"""Transformer attention with the same bits on every processor: a thin layer over the C surface of Attend @VERSION@.
+"""Transformer attention over numpy's arrays, in floats or in integers of 8 bits: the same bits on every processor.
 
-    output = attend.attention(query, key, value, causal=True)
+    output = attend.attention(query, key, value, causal=True)   # softmax(scale * query key^T) value, for every head
 
-Arrays are anything with a buffer of float32 or float16, numpy's among them: [heads, tokens, width], with a batch in front
-[batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose arrays are
-[token][head][dim]: such an array, [tokens, heads, width], is passed as array.transpose(1, 0, 2), which copies nothing. Arrays are
-read where they are: any strides will do, as long as the last axis is contiguous. numpy is not needed: without it the output is a
-memoryview. No other thread waits while a call computes.
+    attention, Cache     one call over arrays, or over keys and values that stay from token to token
+    State                keys in several calls, on several threads or machines
+    Quantisation         what integers mean: attention without a float
+    Layer, Weights, project, rms_norm, layer_norm, activate, Rotary, rotate    the rest of a transformer block
+
+Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them: [heads, tokens, width],
+with a batch in front [batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose
+arrays are [token][head][dim]: such an array, [tokens, heads, width], is passed as array.transpose(1, 0, 2), which copies nothing.
+Arrays are read where they are: any strides will do, as long as the last axis is contiguous. numpy is not needed: without it the
+output is a memoryview. No other thread waits while a call computes. This is Attend @VERSION@, over its C surface.
 """
-import ctypes
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from . import _c
-from ._arrays import Array, empty, release, workspace
+from ._arrays import Array, empty, release
 from ._cache import Cache
-from ._shared import AttendError, require, shared, whole
-from ._options import STAGES, Options, set_options
+from ._integers import Quantisation
+from ._layers import Layer, Rotary, Weights, activate, layer_norm, project, rms_norm, rotate
+from ._memo import remember, run_again
+from ._options import STAGES, Options
+from ._problem import Problem, run
+from ._shared import AttendError, require, shared, truth, whole
+from ._states import State
 
 __version__ = '@VERSION@'
-__all__ = ['attention', 'Cache', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
+__all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'Rotary',
+           'rotate', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
 
 
 def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,
               queries_last: bool = False, window: Optional[Tuple[Optional[int], Optional[int]]] = None, sink_tokens: int = 0,
               scale: Optional[float] = None, soft_cap: float = 0.0, mask: Any = None, bias: Any = None, alibi_slopes: Any = None,
               relative_bias: Optional[Tuple[Any, int]] = None, sink_logits: Any = None, key_lengths: Optional[Sequence[int]] = None,
-              origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None, out: Any = None,
-              return_lse: bool = False, return_scores: Optional[str] = None) -> Any:
+              origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None,
+              quantisation: Union[Quantisation, Sequence[Quantisation], None] = None, output: Optional[str] = None, out: Any = None,
+              return_lse: bool = False, return_scores: Optional[str] = None, part: Optional[Tuple[int, int]] = None,
+              threads: int = 1) -> Any:
     """softmax(scale * query key^T) value, for every head.
 
     query    [batch, query heads, queries, head_dim]
@@ -59,98 +71,69 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
 
     Where keys and values lie otherwise:
     key_scales, value_scales  float32 [batch, key/value heads, keys]: what the numbers of int8 keys or values are multiplied by.
-             Leading axes may be left out or have one element
+             Leading axes may be left out or have one element. With a quantisation, uint16, in 2**-15 of its scale: 0 ... 32768
     pages    int32 [batch, entries]: key and value are pools [key/value heads, pages, tokens of a page, width], and key j of a batch
              row is token j % (tokens of a page) of page pages[row, j // (tokens of a page)]. Scales of pools are [key/value heads,
              pages * tokens of a page]
 
-    out      an array that takes the output, [batch, query heads, queries, value_dim] with the query's axes, float32 or float16,
-             any strides that keep its elements apart. Otherwise a new one is made, of the query's type.
+    quantisation  an attend.Quantisation, or a list of one for each query head: all arrays are int8, and nothing is computed in floats.
+             Biases, soft caps, sink logits, lse and scores are of floats alone
+    output   'float32' or 'float16', with a quantisation 'int8', 'int16' or 'float32', in place of the query's type
+    out      an array that takes the output, [batch, query heads, queries, value_dim] with the query's axes, of one of
+             these types, any strides that keep its elements apart. Otherwise a new one is made, of the query's type.
     return_lse     (output, lse): ln of the sum of exp(score) of each query, float32 [batch, query heads, queries]
     return_scores  (output, scores), float32 [batch, query heads, queries, keys]: 'raw', 'capped', 'biased' or 'weights', which is
              after the softmax. With return_lse: (output, lse, scores)
+    threads  how many threads compute the call, each a part of about equal work: the same bits
+    part     (index, count): this call computes one of `count` such parts, and writes its share of `out`
 
     A query that sees no key gets zeros. What would be ignored or is not clear is refused: AttendError.
     """
+    scalars = (window, scale, soft_cap, causal, offset, queries_last, sink_tokens, origin, quantisation, output, threads,
+               return_lse)
+    plain = (mask is bias is alibi_slopes is relative_bias is sink_logits is key_lengths is key_scales is value_scales is pages is part is
+             return_scores is None) and threads == 1 and not return_lse
+    if plain:
+        found = run_again(query, key, value, out, scalars)
+        if found is not None:
+            return found
     options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
-                      sink_logits, key_lengths, origin, key_scales, value_scales)
+                      sink_logits, key_lengths, quantisation)
     whole('origin', origin)
+    truth('return_lse', return_lse)
     held: List[Any] = []
     try:
-        q = Array('query', query, 'fe', 2, 4, held)
-        problem = _c.attend_problem()
-        require(shared.attend_problem_init(ctypes.byref(problem), ctypes.sizeof(problem)))
-        problem.batch, problem.query_heads, problem.queries, problem.head_dim = q.shape
-        q.place(problem.query)
+        problem = Problem(query, options, held)
         if isinstance(key, Cache):
-            if not value is pages is key_scales is value_scales is None:
-                raise ValueError('a cache takes the place of value, pages and scales')
-            columns = _set_cache(problem, key)
+            columns = problem.set_cache(key, value, pages, key_scales, value_scales, origin or None)
         else:
-            columns = _set_keys(problem, q, key, value, pages, origin, held)
-        axes = slice(4 - q.given_axes, None)
-        shape = (*q.shape[:3], problem.value_dim)
-        output = empty(query, q.code, shape[axes]) if out is None else out
-        o = Array('out', output, 'fe', q.given_axes, 4, held, writable=True)
-        if o.given_axes != q.given_axes or o.shape != shape:
-            raise ValueError(f'out has the shape {o.shape[axes]} where the output has {shape[axes]}')
-        o.place(problem.output)
-        if 'e' in (q.code, o.code):
-            problem.query_format, problem.output_format = q.format, o.format
-        keep = set_options(problem, options, held)
-        results = [output]
+            columns = problem.set_keys(key, value, pages, origin, key_scales, value_scales)
+        results = [problem.set_output(query, out, output)]
+        if part is not None:
+            _require_part(part, threads, out, return_lse, return_scores)
         if return_lse:
-            results.append(empty(query, 'f', shape[:3][axes]))
-            lse = Array('lse', results[-1], 'f', 1, 3, held, writable=True)
-            problem.lse.data, problem.layout = lse.address, _c.ATTEND_BATCH_HEAD_TOKEN_DIM
+            results.append(problem.new_lse(query))
         if return_scores is not None:
             if return_scores not in STAGES:
                 raise ValueError(f'return_scores is {return_scores!r}; expected one of {", ".join(STAGES)}')
-            results.append(empty(query, 'f', (*q.shape[:3], columns)[axes]))
-            problem.scores.data = Array('scores', results[-1], 'f', 2, 4, held, writable=True).address
-            problem.scores.stage = STAGES[return_scores]
-        require(shared.attend_check(ctypes.byref(problem)))
-        size = shared.attend_workspace_size(ctypes.byref(problem))
-        work = workspace(size)
-        require(shared.attend_run(ctypes.byref(problem), work.address, size))
-        del keep, work  # were in use until here
-        return output if len(results) == 1 else tuple(results)
+            results.append(empty(query, 'f', problem.axes((*problem.query.shape[:3], columns))))
+            problem.c.scores.data = Array('scores', results[-1], 'f', 2, 4, held, writable=True).address
+            problem.c.scores.stage = STAGES[return_scores]
+        size = run(problem.c, part, threads)
+        if plain:
+            remember(query, key, value, out, scalars, problem, size)
+        return results[0] if len(results) == 1 else tuple(results)
     finally:
         release(held)
 
 
-def _set_cache(problem: Any, cache: Cache) -> int:
-    """Columns of masks."""
-    problem.cache = cache.address
-    problem.kv_heads, problem.value_dim = cache.kv_heads, cache.value_dim
-    return len(cache)
-
-
-def _set_keys(problem: Any, q: Array, key: Any, value: Any, pages: Any, origin: int, held: List[Any]) -> int:
-    least = q.given_axes if pages is None else 4
-    k, v = (Array(name, source, 'feb', least, 4, held) for name, source in (('key', key), ('value', value)))
-    if pages is None and not q.given_axes == k.given_axes == v.given_axes:
-        raise ValueError('query, key and value have different numbers of axes')
-    if k.shape[:3] != v.shape[:3] or q.shape[3] != k.shape[3] or (pages is None and q.shape[0] != k.shape[0]):
-        raise ValueError(f'shapes do not go together: query {q.shape}, key {k.shape}, value {v.shape}')
-    problem.value_dim = v.shape[3]
-    if {k.format, v.format} != {_c.ATTEND_FLOAT32}:
-        problem.key_format, problem.value_format = k.format, v.format
-    if pages is None:
-        for array, tensor in ((k, problem.key), (v, problem.value)):
-            array.place(tensor)
-        problem.kv_heads, problem.keys = k.shape[1], origin + k.shape[2]
-        return problem.keys
-    table = Array('pages', pages, 'i', 1, 2, held)
-    problem.kv_heads, problem.pages.count, problem.pages.page_keys = k.shape[:3]
-    problem.pages.table, problem.pages.batch_stride = table.address, table.shared(q.shape[:1])[0]
-    for array, tensor in ((k, problem.key), (v, problem.value)):
-        if array.shape[1] > 1 and array.strides[1] != array.shape[2] * array.strides[2]:
-            raise ValueError(f'pages of {array.name} do not lie one behind the other')
-        tensor.data, tensor.head_stride, tensor.token_stride = array.address, array.strides[0], array.strides[2]
-        tensor.batch_stride = 0
-    problem.keys = table.shape[1] * problem.pages.page_keys
-    return problem.keys
+def _require_part(part: Any, threads: int, out: Any, return_lse: bool, return_scores: Any) -> None:
+    if not isinstance(part, tuple) or len(part) != 2:
+        raise TypeError(f'part is {part!r}; expected (index, count)')
+    whole('index of part', part[0])
+    whole('count of part', part[1], 1)
+    if out is None or threads != 1 or return_lse or return_scores is not None:
+        raise ValueError('a part writes its share of `out`: give out, and leave out threads, return_lse and return_scores')
 
 
 def backends() -> List[str]:

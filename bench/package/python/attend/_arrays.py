@@ -1,14 +1,16 @@
 """Other people's arrays by Python's buffer protocol: addresses and strides, no copies, no numpy."""
 import ctypes
 import math
+import struct
 import sys
 import threading
 from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _c
 
-FORMATS = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16, 'b': _c.ATTEND_INT8}
-NAMES = {'f': 'float32', 'e': 'float16', 'b': 'int8', '?': 'bool', 'B': 'uint8', 'i': 'int32'}
+FORMATS = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16, 'b': _c.ATTEND_INT8, 'h': _c.ATTEND_INT16}
+NAMES = {'f': 'float32', 'e': 'float16', 'b': 'int8', 'h': 'int16', '?': 'bool', 'B': 'uint8', 'H': 'uint16', 'i': 'int32', 'd': 'float64',
+         'l': 'int64', 'q': 'int64', 'g': 'longdouble'}
 STRIDES_AND_FORMAT = 0x1c
 _work = threading.local()  # memory that a thread's next call takes again
 
@@ -35,13 +37,13 @@ class Array:
             raise ValueError(f'{name} is read-only')
         code = (buffer.format or b'B').decode().lstrip('@=<' if sys.byteorder == 'little' else '@=>')
         if code not in tuple(codes):
-            raise TypeError(f'{name} has numbers of format {code!r}; expected {" or ".join(NAMES[known] for known in codes)}')
+            raise TypeError(_wrong_numbers(name, code, codes))
         if not least <= buffer.axes <= axes:
             raise ValueError(f'{name} has {buffer.axes} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
         size = buffer.item_bytes
         strides = tuple(buffer.strides[:buffer.axes]) if buffer.strides else _dense(buffer.shape[:buffer.axes], size)
         if buffer.shape[buffer.axes - 1] > 1 and strides[-1] != size:
-            raise ValueError(f'the last axis of {name} is not contiguous')
+            raise ValueError(f'the last axis of {name} is not contiguous: pass numpy.ascontiguousarray({name})')
         if any(stride % size for stride in strides):
             raise ValueError(f'strides of {name} are no whole numbers of elements')
         self.name, self.code, self.given_axes, self.address = name, code, buffer.axes, buffer.address
@@ -60,9 +62,32 @@ class Array:
         return tuple(0 if has == 1 else stride for has, stride in zip(self.shape, self.strides))[:len(shape)]
 
     def place(self, tensor: Any) -> None:
-        """Of [batch, heads, tokens, width]."""
+        """Of [batch, heads, tokens, width], or without the width."""
         tensor.data = self.address
         tensor.batch_stride, tensor.head_stride, tensor.token_stride = self.strides[:3]
+
+    def require_columns(self, needed: int) -> None:
+        if self.shape[-1] != needed:
+            raise ValueError(f'{self.name} has {self.shape[-1]} numbers for {needed}')
+
+    def require_dense(self) -> None:
+        """Numbers that lie side by side, as vectors of layers do."""
+        if 0 not in self.shape and any(extent > 1 and stride != dense for extent, stride, dense in
+                                       zip(self.shape, self.strides, _dense(self.shape, 1))):
+            raise ValueError(f'{self.name} is not contiguous: pass numpy.ascontiguousarray({self.name})')
+
+
+def _wrong_numbers(name: str, code: str, codes: str) -> str:
+    other = code[1:] if code[:1] in '<>' else ''
+    found = NAMES.get(code) or (f'{NAMES[other]} in the other byte order' if other in NAMES else f'format {code!r}')
+    if code == 'b' and name in ('query', 'key', 'value'):
+        remedy = 'pass quantisation=attend.Quantisation(…), which says what the integers mean' if name == 'query' else \
+            f'dequantise it: {name}.astype(numpy.float32) * scale'
+    elif 'b' in codes and 'f' not in codes:
+        remedy = f'quantise it: (numpy.rint({name} / scale) + zero_point).clip(-128, 127).astype(numpy.int8)'
+    else:
+        remedy = f'pass {name}.astype(numpy.{"bool_" if codes[0] == "?" else NAMES[codes[0]]})'
+    return f'{name} has numbers of {found}; expected {" or ".join(NAMES[known] for known in codes)}: {remedy}'
 
 
 def _dense(shape: Sequence[int], size: int) -> Tuple[int, ...]:
@@ -83,9 +108,9 @@ def empty(like: Any, code: str, shape: Sequence[int]) -> Any:
     if hasattr(like, '__array_interface__'):
         import numpy
         return numpy.empty(shape, code)
-    if code != 'f' or 0 in shape:
+    if code == 'e' or 0 in shape:
         raise TypeError('results in float16 or without elements are arrays of numpy: pass arrays of numpy, or your own as `out`')
-    return memoryview(bytearray(4 * math.prod(shape))).cast(code, shape)
+    return memoryview(bytearray(struct.calcsize(code) * math.prod(shape))).cast(code, shape)
 
 
 class Memory:
@@ -98,9 +123,12 @@ class Memory:
         self.address = -(-ctypes.addressof(self._held) // _c.ATTEND_ALIGNMENT) * _c.ATTEND_ALIGNMENT
 
 
-def workspace(size: int) -> Memory:
-    """At least so many bytes. A thread keeps the most that a call of it has taken."""
-    memory: Optional[Memory] = getattr(_work, 'memory', None)
-    if memory is None or memory.size < size:
-        memory = _work.memory = Memory(size)
-    return memory
+def workspaces(count: int, size: int) -> List[Memory]:
+    """At least so many bytes each. A thread keeps those that its calls have taken."""
+    kept: Optional[List[Memory]] = getattr(_work, 'memory', None)
+    if kept is None:
+        kept = _work.memory = []
+    if len(kept) < count or min(memory.size for memory in kept[:count]) < size:
+        kept = _work.memory = [memory if memory.size >= size else Memory(size) for memory in kept[:count]]
+        kept += [Memory(size) for _ in range(count - len(kept))]
+    return kept

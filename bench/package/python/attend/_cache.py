@@ -1,10 +1,10 @@
 """Keys and values that stay between calls."""
 import ctypes
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from . import _c
 from ._arrays import Array, Memory, release
-from ._shared import require, shared, whole
+from ._shared import new, require, shared, truth, whole
 
 FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8}
 
@@ -24,25 +24,28 @@ class Cache:
 
     Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
     float32, float16, bfloat16, or int8 with a scale for each token and head. window_keys makes it a ring, which keeps the last
-    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens. Several threads may read a
-    cache at a time, as long as none appends or truncates.
+    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens. integers=True: it takes and keeps
+    int8 arrays, of attention with a quantisation. Several threads may read a cache at a time, as long as none appends or truncates.
     """
 
     def __init__(self, kv_heads: int, head_dim: int, max_tokens: int, *, value_dim: Optional[int] = None,
-                 key_format: str = 'float32', value_format: str = 'float32', window_keys: int = 0, sink_tokens: int = 0):
-        shape = _c.attend_cache_shape()
-        require(shared.attend_cache_shape_init(ctypes.byref(shape), ctypes.sizeof(shape)))
+                 key_format: str = 'float32', value_format: str = 'float32', window_keys: int = 0, sink_tokens: int = 0,
+                 integers: bool = False):
+        shape = new(_c.attend_cache_shape, shared.attend_cache_shape_init)
         shape.kv_heads, shape.head_dim = whole('kv_heads', kv_heads), whole('head_dim', head_dim)
         shape.value_dim = shape.head_dim if value_dim is None else whole('value_dim', value_dim)
         shape.max_tokens = whole('max_tokens', max_tokens)
         shape.key_format, shape.value_format = _format(key_format), _format(value_format)
         shape.window_keys, shape.sink_tokens = whole('window_keys', window_keys), whole('sink_tokens', sink_tokens)
+        self.integers = truth('integers', integers)
+        shape.integers = int(self.integers)
         require(shared.attend_cache_check(ctypes.byref(shape)))
         self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens
         self._memory = Memory(shared.attend_cache_size(ctypes.byref(shape)))
         made = ctypes.c_void_p()
         require(shared.attend_cache_init(ctypes.byref(shape), self._memory.address, self._memory.size, ctypes.byref(made)))
         self.address = made.value
+        self.prepared: Dict[Any, Any] = {}  # of _memo.py
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError('a cache cannot be copied or pickled: make another, and append to it')
@@ -60,12 +63,12 @@ class Cache:
         return shared.attend_cache_tokens(self.address)
 
     def append(self, key: Any, value: Any) -> None:
-        """Adds one or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32; one token has
-        the axis of tokens too. Any strides of the first two axes will do but those of 0, which broadcasting makes. Where they do
-        not fit, AttendError, and nothing has changed."""
+        """Adds one or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32, or
+        int8 where it is of integers; one token has the axis of tokens too. Any strides of the first two axes will do but those of 0,
+        which broadcasting makes. Where they do not fit, AttendError, and nothing has changed."""
         held: List[Any] = []
         try:
-            k, v = (Array(name, source, 'f', 3, 3, held) for name, source in (('key', key), ('value', value)))
+            k, v = (Array(name, source, 'b' if self.integers else 'f', 3, 3, held) for name, source in (('key', key), ('value', value)))
             if k.shape[:2] != v.shape[:2] or (k.shape[0], k.shape[2], v.shape[2]) != (self.kv_heads, self.head_dim, self.value_dim):
                 raise ValueError(f'a cache of {self.kv_heads} heads, head_dim {self.head_dim} and value_dim {self.value_dim} cannot take '
                                  f'key {k.shape} and value {v.shape}')
@@ -76,7 +79,8 @@ class Cache:
             for array in (k, v):
                 tensor = _c.attend_input(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
                 tensors.append(ctypes.byref(tensor))
-            require(shared.attend_cache_append(self.address, k.shape[1], *tensors))
+            append = shared.attend_integer_cache_append if self.integers else shared.attend_cache_append
+            require(append(self.address, k.shape[1], *tensors))
         finally:
             release(held)
 

@@ -1,10 +1,11 @@
 """What attention may be told beside its arrays, written into the problem."""
 import ctypes
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _c
 from ._arrays import Array
-from ._shared import whole
+from ._integers import Quantisation
+from ._shared import real, truth, whole
 
 STAGES = {'raw': _c.ATTEND_SCORES_RAW, 'capped': _c.ATTEND_SCORES_CAPPED, 'biased': _c.ATTEND_SCORES_BIASED,
           'weights': _c.ATTEND_SCORES_WEIGHTS}
@@ -12,58 +13,61 @@ STAGES = {'raw': _c.ATTEND_SCORES_RAW, 'capped': _c.ATTEND_SCORES_CAPPED, 'biase
 
 class Options(NamedTuple):
     """The arguments of attend.attention of these names."""
-    causal: bool
-    offset: Optional[int]
-    queries_last: bool
-    window: Optional[Tuple[Optional[int], Optional[int]]]
-    sink_tokens: int
-    scale: Optional[float]
-    soft_cap: float
-    mask: Any
-    bias: Any
-    alibi_slopes: Any
-    relative_bias: Optional[Tuple[Any, int]]
-    sink_logits: Any
-    key_lengths: Optional[Sequence[int]]
-    origin: int
-    key_scales: Any
-    value_scales: Any
+    causal: bool = False
+    offset: Optional[int] = None
+    queries_last: bool = False
+    window: Optional[Tuple[Optional[int], Optional[int]]] = None
+    sink_tokens: int = 0
+    scale: Optional[float] = None
+    soft_cap: float = 0.0
+    mask: Any = None
+    bias: Any = None
+    alibi_slopes: Any = None
+    relative_bias: Optional[Tuple[Any, int]] = None
+    sink_logits: Any = None
+    key_lengths: Optional[Sequence[int]] = None
+    quantisation: Union[Quantisation, Sequence[Quantisation], None] = None
 
 
-def set_options(problem: Any, options: Options, held: List[Any]) -> Any:
-    """Returns what must live until the call is over."""
-    problem.options = (_c.ATTEND_CAUSAL if options.causal else 0) | (_c.ATTEND_QUERIES_LAST if options.queries_last else 0)
+def options_of(name: str, given: Any, without: Sequence[str] = ()) -> Options:
+    """Of the keywords of a call that is not attend.attention."""
+    known = [field for field in Options._fields if field not in without]
+    for unknown in given:
+        if unknown not in known:
+            raise TypeError(f'{name} has no option {unknown}; expected some of {", ".join(known)}')
+    return Options(**given)
+
+
+def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: List[Any]) -> Any:
+    """rows: [batch, query heads, queries]. Returns what must live until the call is over."""
+    problem.options = ((_c.ATTEND_CAUSAL if truth('causal', options.causal) else 0) |
+                       (_c.ATTEND_QUERIES_LAST if truth('queries_last', options.queries_last) else 0))
     if options.offset is not None:
         problem.offset = whole('offset', options.offset, -_c.ATTEND_MAX_TOKENS)
     if options.window is not None:
-        problem.window_left, problem.window_right = (
-            _c.ATTEND_NO_LIMIT if side is None else whole('window', side) for side in options.window)
+        problem.window_left, problem.window_right = _window(options.window)
     problem.sink_tokens = whole('sink_tokens', options.sink_tokens)
     if options.scale is not None:
-        if abs(options.scale) > 3.4e38:  # C's default is the float that is farthest below 0
-            raise ValueError(f'scale is {options.scale}; expected a number that float32 holds')
-        problem.scale = options.scale
-    problem.soft_cap = options.soft_cap
-    if options.origin:
-        problem.origin = options.origin
-    _set_scores(problem, options, held)
-    for name, scales, to in (('key_scales', options.key_scales, problem.key_scales), ('value_scales', options.value_scales, problem.value_scales)):
-        if scales is not None:
-            array = Array(name, scales, 'f', 1, 3, held)
-            _require_columns(array, problem.keys - options.origin if not problem.pages.table else problem.pages.count * problem.pages.page_keys)
-            to.data = array.address
-            to.batch_stride, to.head_stride = array.shared((1 if problem.pages.table else problem.batch, problem.kv_heads))
+        problem.scale = real('scale', options.scale)
+    problem.soft_cap = real('soft_cap', options.soft_cap)
+    _set_scores(problem, options, rows, held)
     if options.key_lengths is None:
         return None
-    if len(options.key_lengths) != problem.batch:
-        raise ValueError(f'there are {len(options.key_lengths)} key_lengths for a batch of {problem.batch}')
-    lengths = (ctypes.c_ssize_t * problem.batch)(*(whole('key_lengths', length) for length in options.key_lengths))
+    if len(options.key_lengths) != rows[0]:
+        raise ValueError(f'there are {len(options.key_lengths)} key_lengths for a batch of {rows[0]}')
+    lengths = (ctypes.c_ssize_t * rows[0])(*(whole('key_lengths', length) for length in options.key_lengths))
     problem.key_lengths = ctypes.addressof(lengths)
     return lengths
 
 
-def _set_scores(problem: Any, options: Options, held: List[Any]) -> None:
-    rows = (problem.batch, problem.query_heads, problem.queries)
+def _window(window: Any) -> Tuple[int, ...]:
+    if not isinstance(window, (tuple, list)) or len(window) != 2:
+        raise TypeError(f'window is {window!r}; expected (left, right): window=(5, 0) is the last 5 tokens and the query\'s own, and None is '
+                        'no limit')
+    return tuple(_c.ATTEND_NO_LIMIT if side is None else whole('window', side) for side in window)
+
+
+def _set_scores(problem: Any, options: Options, rows: Tuple[int, ...], held: List[Any]) -> None:
     for name, source, codes, to in (('mask', options.mask, '?B', problem.mask), ('bias', options.bias, 'f', problem.bias)):
         if source is not None:
             array = Array(name, source, codes, 1, 4, held)
@@ -74,17 +78,14 @@ def _set_scores(problem: Any, options: Options, held: List[Any]) -> None:
     for name, source in (('alibi_slopes', options.alibi_slopes), ('sink_logits', options.sink_logits)):
         if source is not None:
             array = Array(name, source, 'f', 1, 1, held)
-            _require_columns(array, problem.query_heads)
+            array.require_columns(rows[1])
             setattr(problem, name, array.address)
     if options.relative_bias is not None:
+        if not isinstance(options.relative_bias, (tuple, list)) or len(options.relative_bias) != 2:
+            raise TypeError('relative_bias is no pair; expected (biases, left)')
         biases, left = options.relative_bias
         array = Array('relative_bias', biases, 'f', 1, 2, held)
         problem.relative_bias.data = array.address
         problem.relative_bias.left = whole('left of relative_bias', left)
         problem.relative_bias.right = array.shape[1] - 1 - left
-        problem.relative_bias.head_stride = array.shared((problem.query_heads,))[0]
-
-
-def _require_columns(array: Array, needed: int) -> None:
-    if array.shape[-1] != needed:
-        raise ValueError(f'{array.name} has {array.shape[-1]} numbers for {needed}')
+        problem.relative_bias.head_stride = array.shared(rows[1:2])[0]

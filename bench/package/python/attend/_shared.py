@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from . import _c
+from ._sentences import name_of, sentence
 
 shared = ctypes.CDLL(os.path.join(os.path.dirname(__file__), 'libattend.so'))
 _c.declare(shared)
@@ -16,14 +17,40 @@ class AttendError(ValueError):
 
 def require(status: int) -> None:
     if status != _c.ATTEND_OK:
-        argument = shared.attend_argument_name(status)
-        text = shared.attend_error_text(status).decode()
-        raise AttendError(f'{argument.decode()}: {text}' if argument else text)
+        argument = shared.attend_status_argument(status)
+        text = sentence(shared.attend_status_error(status), argument) or shared.attend_error_text(status).decode()
+        raise AttendError(f'{name_of(shared.attend_argument_name(status).decode())}: {text}')
 
 
 def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKENS) -> int:
     """A number that C would cut, or that means something else there, is refused here."""
-    value = operator.index(number)
+    try:
+        value = operator.index(number)
+    except TypeError:
+        raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a whole number, such as {name}={least}') from None
     if not least <= value <= most:
         raise ValueError(f'{name} is {value}; expected {least} to {most}')
     return value
+
+
+def real(name: str, number: Any, most: float = 3.4e38) -> float:
+    """Likewise, and texts are no numbers. (C's default is the float that is farthest below 0.)"""
+    if isinstance(number, (str, bytes)) or not hasattr(number, '__float__'):
+        raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a number, such as {name}=1.0')
+    if not abs(float(number)) <= most:
+        raise ValueError(f'{name} is {number}; expected a number that float32 holds')
+    return float(number)
+
+
+def truth(name: str, flag: Any) -> bool:
+    """What is true by not being empty is no answer: 'no' would be yes."""
+    if not isinstance(flag, bool) and type(flag).__name__ not in ('bool_', 'bool'):  # numpy's name is one of these
+        raise TypeError(f'{name} is {flag!r}, a {type(flag).__name__}; expected {name}=True or {name}=False')
+    return bool(flag)
+
+
+def new(kind: Any, initialise: Any) -> Any:
+    """A struct with its defaults."""
+    made = kind()
+    require(initialise(ctypes.byref(made), ctypes.sizeof(made)))
+    return made

@@ -1,0 +1,55 @@
+"""What integers of 8 bits mean."""
+import ctypes
+from typing import Any, Dict, Optional, Sequence, Union
+
+from . import _c
+from ._shared import new, real, require, shared, whole
+
+
+class Quantisation:
+    """The scales of attention in integers: the number n of a tensor means scale * (n - zero point).
+
+        meaning = attend.Quantisation(query_scale=0.02, key_scale=0.03, value_scale=0.01, output_scale=0.01)
+        output = attend.attention(query, key, value, quantisation=meaning)  # int8 arrays, and not one float is computed
+
+    Outputs are averages of values, so the scale and the zero point of the values suffice for them. scale is the factor of the
+    scores, 1 / sqrt(head_dim) unless it is given. Each query head may have its own: quantisation=[one for each]. They share one
+    query_zero_point then.
+    """
+
+    def __init__(self, query_scale: float, key_scale: float, value_scale: float, output_scale: float, *, query_zero_point: int = 0,
+                 key_zero_point: int = 0, value_zero_point: int = 0, output_zero_point: int = 0, scale: Optional[float] = None):
+        scales = self._scales = new(_c.attend_integer_scales, shared.attend_integer_scales_init)
+        for name, number in (('query_scale', query_scale), ('key_scale', key_scale), ('value_scale', value_scale),
+                             ('output_scale', output_scale)):
+            setattr(scales, name, real(name, number))
+        for name, zero in (('query_zero_point', query_zero_point), ('key_zero_point', key_zero_point),
+                           ('value_zero_point', value_zero_point), ('output_zero_point', output_zero_point)):
+            setattr(scales, name, whole(name, zero, -2**15, 2**15))
+        if scale is not None:
+            scales.scale = real('scale', scale)
+        self._constants: Dict[int, Any] = {}
+        self.constants(_c.ATTEND_INTEGER_MAX_HEAD_DIM)  # refuses what is wrong for every width
+
+    def constants(self, head_dim: int) -> Any:
+        """Made once for each width."""
+        if head_dim not in self._constants:
+            made = _c.attend_integer_constants()
+            require(shared.attend_integer_prepare(ctypes.byref(self._scales), head_dim, ctypes.byref(made)))
+            self._constants[head_dim] = made
+        return self._constants[head_dim]
+
+
+def set_quantisation(problem: Any, meaning: Union[Quantisation, Sequence[Quantisation]]) -> Any:
+    """Returns what must live as long as the problem."""
+    if isinstance(meaning, Quantisation):
+        constants = meaning.constants(problem.head_dim)
+        problem.constants = ctypes.addressof(constants)
+        return constants
+    if not isinstance(meaning, (list, tuple)) or not all(isinstance(each, Quantisation) for each in meaning):
+        raise TypeError(f'quantisation is a {type(meaning).__name__}; expected an attend.Quantisation, or a list of one for each query head')
+    if len(meaning) != problem.query_heads:
+        raise ValueError(f'there are {len(meaning)} quantisations for {problem.query_heads} query heads')
+    all_heads = (_c.attend_integer_constants * len(meaning))(*(each.constants(problem.head_dim) for each in meaning))
+    problem.head_constants = ctypes.addressof(all_heads)
+    return all_heads

@@ -1,0 +1,74 @@
+"""What is wrong with a call, in the words of this package: C's sentences name structs and functions that are not seen here."""
+from typing import Optional
+
+from . import _c
+
+_OF_ERRORS = {
+    _c.ATTEND_MISSING: 'give it: the call needs it',
+    _c.ATTEND_UNALIGNED: 'copy it first, as with numpy.array(…): its address is no multiple of the size of its numbers',
+    _c.ATTEND_OUT_OF_RANGE: 'give a number within its range, which help(attend) has beside it; not NaN or infinity',
+    _c.ATTEND_UNKNOWN: 'give one of the values that help(attend) lists for it',
+    _c.ATTEND_TOO_LARGE: 'make several calls with fewer elements each: it reaches beyond what can be addressed or counted',
+    _c.ATTEND_TOO_SMALL: 'give more memory',
+    _c.ATTEND_OVERLAP: 'give it memory of its own: what a call writes must not overlap what else it reads or writes, with gaps',
+    _c.ATTEND_CONFLICT: 'leave it out, or what excludes it: the two cannot be had together',
+    _c.ATTEND_MISMATCH: 'make it fit the other arguments: heads must divide, and a cache or a state be of the same extents',
+    _c.ATTEND_SHARED_ELEMENTS: 'pass an array whose elements lie apart, such as a new one: what is written is not broadcast',
+    _c.ATTEND_AMBIGUOUS: 'give it: without it there is more than one thing that it could be',
+    _c.ATTEND_NO_EFFECT: 'give what it needs too, or leave it out: by itself it would be ignored',
+    _c.ATTEND_CORRUPT: 'make it anew: its own records are not as the library leaves them',
+    _c.ATTEND_FULL: 'truncate the cache, or make it with more max_tokens: it has no room for so many tokens',
+    _c.ATTEND_LOST: 'give a shorter window or fewer sink_tokens, make the ring with more window_keys, or ask for no raw or capped scores: '
+                    'the ring no longer holds keys that are asked for',
+    _c.ATTEND_WRONG_SIZE: 'install the package anew: its modules and its shared object are of different versions',
+    _c.ATTEND_NEWER: 'install the package anew: its modules and its shared object are of different versions',
+    _c.ATTEND_UNAVAILABLE: 'choose another backend: this processor cannot run it',
+}
+_OF_OTHERS = 'leave it out: this kind of attention does not have it, and in integers the scale belongs to the quantisation'
+_SPECIAL = {
+    (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_KEYS): 'append to the cache first (Cache.append, or Layer.project_memory): it has no tokens',
+    (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_OFFSET): 'give it: offset=0 if the queries are the first tokens, queries_last=True if they are the '
+    'last, the keys of a cache being appended before the call',
+    (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_BATCH): 'give every array the axis of the batch',
+    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_OFFSET): 'leave it out, or give what looks at positions too: causal=True, a window, ALiBi or '
+    'relative biases',
+    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_SINK_TOKENS): 'leave them out, or give a window that passes them, such as window=(5, 0)',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_KEYS): 'give at most the tokens that the cache holds: len(cache)',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
+    (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache is of one sequence',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PART): 'give part=(index, count) with 0 <= index < count',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_FIRST_KEY): f'begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEYS): 'stop behind the next key of the state, and in integers at a multiple of '
+    f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_ORIGIN): 'let the arrays begin with the next key of the state, or before',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_LATER): 'merge a state that began at the next key of this one, with the same query',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with a '
+    'quantisation, and no other does',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KV_HEADS): 'give as many query heads as key/value heads, or a multiple',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_SOFT_CAP): 'give a larger cap or a smaller scale: scores reach the cap at once, and scale / soft_cap '
+    'leaves the range of floats',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_QUERY_SCALE): 'give smaller scales: scale * query_scale * key_scale must be below ln 2',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEY_SCALE): 'give smaller scales: scale * query_scale * key_scale must be below ln 2',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_OUTPUT_SCALE): 'give value_scale or a number near it: value_scale / output_scale must be within '
+    '2**-10 ... 2**18, and with outputs of floats the same for all heads',
+    (_c.ATTEND_TOO_LARGE, _c.ATTEND_ARG_KEYS): f'give a window or fewer keys: in integers a query sees at most {_c.ATTEND_INTEGER_MAX_KEYS}',
+    (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_OFFSET): 'leave it out: tokens of a layer are at the positions after those of its cache',
+    (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_KEY_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
+    (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_VALUE_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
+    **{(_c.ATTEND_CONFLICT, argument): _OF_OTHERS for argument in (
+        _c.ATTEND_ARG_SCALE, _c.ATTEND_ARG_SOFT_CAP, _c.ATTEND_ARG_BIAS, _c.ATTEND_ARG_ALIBI_SLOPES, _c.ATTEND_ARG_RELATIVE_BIAS,
+        _c.ATTEND_ARG_SINK_LOGITS, _c.ATTEND_ARG_LSE, _c.ATTEND_ARG_SCORES)},
+}
+_NAMES = {'window_left': 'window', 'window_right': 'window', 'output': 'out', 'scores': 'return_scores', 'lse': 'return_lse',
+          'parts': 'part', 'later': 'the later state', 'states': 'the state', 'constants': 'quantisation', 'head_constants': 'quantisation',
+          'options': 'queries_last'}
+
+
+def sentence(error: int, argument: int) -> Optional[str]:
+    return _SPECIAL.get((error, argument)) or _OF_ERRORS.get(error)
+
+
+def name_of(argument: str) -> str:
+    """C's name of an argument, as it is called here: 'query.data', say."""
+    field = argument.rsplit('.', 1)[0] if not argument.startswith('layer.') else argument[len('layer.'):]
+    return _NAMES.get(field, field)
