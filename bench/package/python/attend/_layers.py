@@ -92,7 +92,8 @@ def project(x: Any, *weights: Weights) -> Any:
         projections = (_c.attend_projection * len(weights))(*(
             _c.attend_projection(each.c, _vectors('y', result, held, 2, True).address) for each, result in zip(weights, results)))
         size = shared.attend_projection_workspace_size()
-        require(shared.attend_project(vectors.address, vectors.shape[0], projections, len(weights), workspaces(1, size)[0].address, size))
+        memory = workspaces(1, size)[0]
+        require(shared.attend_project(vectors.address, vectors.shape[0], projections, len(weights), memory.address, size))
         return results[0] if len(results) == 1 else tuple(results)
     finally:
         release(held)
@@ -151,7 +152,8 @@ def rotate(x: Any, rotary: Rotary, position: int = 0) -> None:
     array = Array('x', x, 'f', 3, 3, held.buffers, writable=True)
     tensor = _c.attend_output(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
     heads, tokens, head_dim = array.shape
-    require(shared.attend_rotate(ctypes.byref(rotary.c), ctypes.byref(tensor), tokens, heads, head_dim, whole('position', position, 0, 2**31)))
+    position = whole('position', position, 0, 2**31)
+    require(shared.attend_rotate(ctypes.byref(rotary.c), ctypes.byref(tensor), tokens, heads, head_dim, position))
 
 
 class _Team:
@@ -160,7 +162,7 @@ class _Team:
     def __init__(self, threads: int):
         self.barrier, self._errors = threading.Barrier(threads), []
         self._wait = type(_c.attend_team().barrier)(self._meet)
-        self.members = [_c.attend_team(index, threads, self._wait, None) for index in range(threads)]
+        self.members = [_c.attend_team(index, threads, self._wait, None) if threads > 1 else None for index in range(threads)]
 
     def _meet(self, context: Any) -> None:
         try:
@@ -226,14 +228,13 @@ class Layer:
             c.queries = vectors.shape[0]
             set_options(c, chosen, (1, self.heads, c.queries), held)
             call = lambda layer, memory, size: function(ctypes.byref(c), ctypes.byref(layer), vectors.address, y.address, memory, size)
-            size = shared.attend_layer_workspace_size(ctypes.byref(c), ctypes.byref(self._with(cache)))
-            memory = Memory(size)
-            if size == 0 or whole('threads', threads, 1, MOST_THREADS) == 1:
-                require(call(self._with(cache), memory.address, size))
-                return result
-            team = _Team(threads)
+            team = _Team(whole('threads', threads, 1, MOST_THREADS))
+            layers = [self._with(cache, member) for member in team.members]
+            size = shared.attend_layer_workspace_size(ctypes.byref(c), ctypes.byref(layers[0]))
+            memory = workspaces(1, size)[0]
             try:
-                on_threads(threads, 0, lambda index, own: call(self._with(cache, team.members[index]), memory.address, size))
+                on_threads(threads, 0, lambda index, own: function(ctypes.byref(c), ctypes.byref(layers[index]), vectors.address, y.address,
+                                                                   memory.address, size))
             except BaseException:
                 team.barrier.abort()
                 raise
@@ -255,6 +256,7 @@ class Layer:
             vectors = self._tokens(x, self.c.key, held)
             layer = ctypes.byref(self._with(cache))
             size = shared.attend_memory_workspace_size(layer, vectors.shape[0])
-            require(shared.attend_project_memory(layer, vectors.address, vectors.shape[0], workspaces(1, size)[0].address, size))
+            memory = workspaces(1, size)[0]
+            require(shared.attend_project_memory(layer, vectors.address, vectors.shape[0], memory.address, size))
         finally:
             release(held)

@@ -23,6 +23,8 @@ class Problem:
         self.c = c = new(_c.attend_problem, shared.attend_integer_problem_init if self.integers else shared.attend_problem_init)
         c.batch, c.query_heads, c.queries, c.head_dim = q.shape
         q.place(c.query)
+        if q.code == 'e':
+            c.query_format = c.output_format = q.format
         self.keep = [set_options(c, options, q.shape[:3], held)]
         if self.integers:
             self.keep.append(set_quantisation(c, options.quantisation))
@@ -43,7 +45,8 @@ class Problem:
         """Columns of masks."""
         c, q = self.c, self.query
         least = q.given_axes if pages is None else 4
-        k, v = (Array(name, source, 'b' if self.integers else 'feb', least, 4, self.held) for name, source in (('key', key), ('value', value)))
+        codes = 'b' if self.integers else 'feb'
+        k, v = (Array(name, source, codes, least, 4, self.held) for name, source in (('key', key), ('value', value)))
         if pages is None and not q.given_axes == k.given_axes == v.given_axes:
             raise ValueError('query, key and value have different numbers of axes')
         if k.shape[:3] != v.shape[:3] or q.shape[3] != k.shape[3] or (pages is None and q.shape[0] != k.shape[0]):
@@ -84,7 +87,7 @@ class Problem:
         c, q = self.c, self.query
         codes = 'bhf' if self.integers else 'fe'
         if output is not None and (out is not None or OUTPUTS.get(output) not in tuple(codes)):
-            raise ValueError(f'output is {output!r}; expected one of {", ".join(NAMES[code] for code in codes)}, and no `out`, which has its own')
+            raise ValueError(f'output is {output!r}; expected one of {", ".join(NAMES[code] for code in codes)}, and no `out`, which has a type')
         shape = (*q.shape[:3], c.value_dim)
         if out is None:
             out = empty(like, q.code if output is None else OUTPUTS[output], self.axes(shape))
@@ -113,7 +116,8 @@ def run(problem: Any, part: Optional[Tuple[int, int]] = None, threads: int = 1) 
         require(shared.attend_check(reference))
     if whole('threads', threads, 1, MOST_THREADS) == 1:
         index, count = (0, 1) if part is None else part
-        require(shared.attend_run_part(reference, index, count, workspaces(1, size)[0].address, size))
+        memory = workspaces(1, size)[0]
+        require(shared.attend_run_part(reference, index, count, memory.address, size))
     else:
         on_threads(threads, size, lambda index, memory: shared.attend_run_part(reference, index, threads, memory, size))
     return size
