@@ -140,6 +140,11 @@ def remembered():
     refused('out that became read-only', 'read-only', lambda: attend.attention(query, key, key, out=out))
     for _ in range(2):
         attend.attention(query, key, key)
+    for name in ('query', 'key', 'value', 'out'):  # the same shapes with other strides
+        arrays = dict(query=query, key=key, value=draw(2, 3, 8), out=np.zeros_like(query))
+        wanted = attend.attention(**arrays).copy()
+        arrays[name] = np.repeat(arrays[name], 2, 1)[:, ::2]
+        same(f'other strides of {name} than are remembered', attend.attention(**arrays).copy(), wanted)
     refused('out that overlaps', 'overlap', lambda: attend.attention(query, key, key, out=query))
     attend.attention(query, key, key, out=np.empty_like(query))
     refused('out that overlaps what is remembered', 'overlap', lambda: attend.attention(query, key, key, out=key))

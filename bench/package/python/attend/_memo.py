@@ -68,11 +68,11 @@ def run_again(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ..
 
 
 def remember(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...], problem: Problem, size: int) -> None:
-    """A call that was accepted. A scale of 0 equals one of -0.0, whose scores have another sign."""
+    """A call that was accepted."""
     global _numpy
     _numpy = _numpy or sys.modules.get('numpy')
     arrays = [array for array in (query, key, value, out) if array is not None and type(array) is not Cache]
-    if _numpy is None or any(type(array) is not _numpy.ndarray for array in arrays) or scalars[1] == 0:
+    if _numpy is None or any(type(array) is not _numpy.ndarray for array in arrays):
         return
     memo = key.prepared if type(key) is Cache else _memo
     try:

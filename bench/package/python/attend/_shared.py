@@ -34,8 +34,8 @@ def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKE
 
 
 def real(name: str, number: Any, most: float = 3.4e38) -> float:
-    """Likewise, and texts are no numbers. (C's default is the float that is farthest below 0.)"""
-    if isinstance(number, (str, bytes)) or not hasattr(number, '__float__'):
+    """Likewise. (C's default is the float that is farthest below 0.)"""
+    if not hasattr(number, '__float__'):
         raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a number, such as {name}=1.0')
     if not abs(float(number)) <= most:
         raise ValueError(f'{name} is {number}; expected a number that float32 holds')
