@@ -44,7 +44,8 @@ class Sums:
 
     def __init__(self, rows, columns):
         self.empty = np.ones(rows, bool)
-        self.exponent, self.denominator, self.values = np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.zeros((rows, columns), np.int64)
+        self.exponent, self.denominator = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+        self.values = np.zeros((rows, columns), np.int64)
 
     def add(self, other, bits):
         exponent = np.where(self.empty, other.exponent, np.maximum(self.exponent, other.exponent))

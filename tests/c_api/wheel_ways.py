@@ -27,7 +27,8 @@ def check(right, what):
 
 def same(what, found, wanted):
     found, wanted = (array if isinstance(array, tuple) else (array,) for array in (found, wanted))
-    check(all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(found, wanted)), f'{what}: the bits differ')
+    check(all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(found, wanted)),
+          f'{what}: the bits differ')
 
 
 def refused(what, text, call, error=ValueError):
@@ -93,6 +94,21 @@ def threads():
     refused('a part without out', 'out', lambda: call(part=(0, 2)))
     refused('a part that there is not', 'index < count', lambda: call(part=(2, 2), out=out))
     refused('a part that is a number', '(index, count)', lambda: call(part=2, out=out), TypeError)
+    start, threading.Thread.start = threading.Thread.start, lambda self: refuse_third(self)
+    started = []
+
+    def refuse_third(thread):
+        started.append(thread)
+        if len(started) % 2 == 0:
+            raise RuntimeError('no third thread')
+        start(thread)
+
+    weights = attend.Weights(np.eye(24, dtype=np.float32))
+    layer = attend.Layer(*[weights] * 4, heads=2)
+    refused('threads that do not start', 'no third', lambda: call(threads=3), RuntimeError)
+    refused('threads of a layer that do not start', 'no third', lambda: layer.self_attention(draw(5, 24), threads=3), RuntimeError)
+    threading.Thread.start = start
+    check(threading.active_count() == 1, 'threads that are left')
     refused('no threads', 'threads', lambda: call(threads=0))
     refused('threads of a refused call', 'offset', lambda: call(causal=True, threads=2))
 
@@ -234,6 +250,18 @@ def layers():
     check(np.abs(attend.layer_norm(x, weight, shift) - ((wide - mean) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * weight + shift)).max() < 1e-5,
           'layer_norm')
     check(np.abs(attend.activate('silu', x, by=x) - wide / (1 + np.exp(-wide)) * wide).max() < 1e-5, 'activate')
+    sum_of = draw(tokens, width)
+    wanted = (sum_of.astype(float) + x.astype(float) * 0.5).astype(np.float32)
+    attend.add(x, sum_of, 0.5)
+    same('add', sum_of, wanted)
+    query, key, value, direction = draw(5, 16), draw(9, 16), draw(9, 6), draw(16)
+    scores = np.tanh(query[:, None].astype(float) + key) @ direction
+    weights = np.exp(scores) * (np.arange(9) % 2 == 0)
+    weights /= weights.sum(1, keepdims=True)
+    found, shown = attend.additive_attention(query, key, value, direction, mask=np.arange(9) % 2 == 0, return_scores='weights')
+    check(np.abs(found - weights @ value).max() < 1e-5 and np.abs(shown - weights).max() < 1e-5, 'additive attention')
+    refused('a v of another width', 'numbers', lambda: attend.additive_attention(query, key, value, direction[:3]))
+    refused('additive attention in two heads', 'query_heads', lambda: attend.additive_attention(*[draw(2, 3, 4)] * 3, direction[:4]))
     rotary = attend.Rotary(dim, 'halves')
     turned = draw(2, 3, dim)
     angles = (5 + np.arange(3))[:, None] * 10000.0 ** (-2 * np.arange(dim // 2) / dim)
@@ -266,6 +294,8 @@ def layers():
     check(len(memory) == 11, 'project_memory')
     apart = by_hand(x)
     same('cross attention', layer.cross_attention(x, memory), together(attend.attention(apart[0], memory)))
+    refused('an array for weights', 'attend.Weights', lambda: attend.Layer(wq, k, v, o, heads=heads, kv_heads=kv_heads), TypeError)
+    refused('keys for a cache', 'attend.Cache', lambda: layer.self_attention(x, wk), TypeError)
     refused('x of another width', 'inputs', lambda: layer.self_attention(draw(3, 9)))
     refused('x with gaps', 'ascontiguousarray', lambda: layer.self_attention(draw(14, width)[::2]))
     refused('heads that do not divide', 'divide', lambda: attend.Layer(q, k, v, o, heads=5))

@@ -49,8 +49,15 @@ def truth(name: str, flag: Any) -> bool:
     return bool(flag)
 
 
+def made(name: str, thing: Any, kind: Any) -> Any:
+    """One of this package's own objects."""
+    if not isinstance(thing, kind):
+        raise TypeError(f'{name} is a {type(thing).__name__}; expected an attend.{kind.__name__}')
+    return thing
+
+
 def new(kind: Any, initialise: Any) -> Any:
     """A struct with its defaults."""
-    made = kind()
-    require(initialise(ctypes.byref(made), ctypes.sizeof(made)))
-    return made
+    struct = kind()
+    require(initialise(ctypes.byref(struct), ctypes.sizeof(struct)))
+    return struct

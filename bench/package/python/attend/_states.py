@@ -8,7 +8,7 @@ from ._arrays import Memory, release
 from ._cache import Cache
 from ._options import options_of
 from ._problem import Problem, run
-from ._shared import require, shared, whole
+from ._shared import made, require, shared, whole
 
 _HEAD = struct.Struct('<qq')  # of bytes(state): the width of values, the next key
 
@@ -83,7 +83,7 @@ class State:
 
     def merge(self, later: 'State') -> None:
         """Adds what a state has taken that began at this one's next key, with the same query and options."""
-        if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(self.options, later.options)):
+        if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(self.options, made('later', later, State).options)):
             raise ValueError('the later state has other options')
         held: List[Any] = []
         problem = self._problem(held)
