@@ -242,6 +242,10 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
   if [ -n "$numpy" ]; then
     succeeds "the wheel is ONNX's Attention, 500 problems against float64, nothing copied" "$python" tests/c_api/wheel_onnx.py 500
     succeeds "the wheel's other options, caches and refusals" "$python" tests/c_api/wheel.py "$version"
+    succeeds "the wheel's states, threads, layers, remembered calls and sentences" "$python" tests/c_api/wheel_ways.py
+    # A tenth of its 2,000 problems here, and all of them in rest.sh.
+    succeeds "the wheel in integers beside the exact model" \
+      env ATTEND_QUICK="${ATTEND_QUICK:-10}" "$python" tests/c_api/wheel_integers.py
     python3 tests/checks/pages.py python "$build/pages"
     for page in "$build"/pages/*.py; do succeeds "the wheel runs the page $(basename "$page" .py)" "$python" "$page"; done
   else

@@ -2,8 +2,8 @@
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
 # A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; typed
-# calls of every width; the digests on older processors; that benchmarks run; hot loops within their limits; every emulated target; flash,
-# stack and instructions on boards; the stated errors; a story.
+# calls of every width; all random problems of the wheel; the digests on older processors; that benchmarks run; hot loops within their
+# limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -16,7 +16,7 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles unit typed_widths stack accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles unit typed_widths wheel stack accuracy contracted benchmarks old_processors"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
 # variant NAME CXX TESTS FLAGS…: the unit tests, a twelfth of the random problems, with another library than that of TESTS, but for
@@ -55,6 +55,15 @@ typed_widths() {
   done
 }
 
+# Every random problem of the wheel in integers.
+wheel() {
+  make -j1 lib CXX="$cxx" BUILD="$build" && python3 bench/package/package.py --shared-object "$build/libattend.so" "$work/packages" || return 1
+  for python in python3 /usr/bin/python3; do
+    $python -c 'import numpy' 2>/dev/null && break
+  done
+  PYTHONPATH=$work/packages/python "$python" tests/c_api/wheel_integers.py
+}
+
 # counts COMMAND…: of what prints no count of its own.
 counts() {
   if "$@"; then echo '1 passed, 0 failed'; else echo '0 passed, 1 failed' && return 1; fi
@@ -75,6 +84,7 @@ work_on() { # part
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
     unit) "$build/unit" ;; # every random test, whole
+    wheel) counts wheel ;;
     typed_widths) typed_widths ;;
     stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     old_processors) counts old_processors ;;

@@ -5,7 +5,8 @@
     attention, Cache     one call over arrays, or over keys and values that stay from token to token
     State                keys in several calls, on several threads or machines
     Quantisation         what integers mean: attention without a float
-    Layer, Weights, project, rms_norm, layer_norm, activate, Rotary, rotate    the rest of a transformer block
+    Layer, Weights, project, rms_norm, layer_norm, activate, add, Rotary, rotate    the rest of a transformer block
+    additive_attention   with scores v . tanh(query + key)
 
 Arrays are anything with a buffer of float32 or float16 (or of int8, with a quantisation), numpy's among them: [heads, tokens, width],
 with a batch in front [batch, heads, tokens, width], or of one head [tokens, width]. These are not the axes of the C++ surface, whose
@@ -16,19 +17,21 @@ output is a memoryview. No other thread waits while a call computes. This is Att
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from . import _c
-from ._arrays import Array, empty, release
+from ._additive import additive_attention
+from ._arrays import release
 from ._cache import Cache
 from ._integers import Quantisation
-from ._layers import Layer, Rotary, Weights, activate, layer_norm, project, rms_norm, rotate
+from ._layers import Layer, Weights, project
 from ._memo import remember, run_again
-from ._options import STAGES, Options
+from ._options import Options
 from ._problem import Problem, run
+from ._rows import Rotary, activate, add, layer_norm, rms_norm, rotate
 from ._shared import AttendError, require, shared, truth, whole
 from ._states import State
 
 __version__ = '@VERSION@'
-__all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'Rotary',
-           'rotate', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
+__all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'project', 'rms_norm', 'layer_norm', 'activate', 'add',
+           'Rotary', 'rotate', 'additive_attention', 'backends', 'active_backend', 'use_backend', 'bits_version', 'AttendError']
 
 
 def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,
@@ -114,11 +117,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
         if return_lse:
             results.append(problem.new_lse(query))
         if return_scores is not None:
-            if return_scores not in STAGES:
-                raise ValueError(f'return_scores is {return_scores!r}; expected one of {", ".join(STAGES)}')
-            results.append(empty(query, 'f', problem.axes((*problem.query.shape[:3], columns))))
-            problem.c.scores.data = Array('scores', results[-1], 'f', 2, 4, held, writable=True).address
-            problem.c.scores.stage = STAGES[return_scores]
+            results.append(problem.new_scores(query, return_scores, columns))
         size = run(problem.c, part, threads)
         if plain:
             remember(query, key, value, out, scalars, problem, size)

@@ -122,6 +122,9 @@ class Memory:
         self.size = size
         self.address = -(-ctypes.addressof(self._held) // _c.ATTEND_ALIGNMENT) * _c.ATTEND_ALIGNMENT
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError('memory of the library cannot be copied or pickled')
+
 
 def workspaces(count: int, size: int) -> List[Memory]:
     """At least so many bytes each. A thread keeps those that its calls have taken."""

@@ -47,7 +47,8 @@ def set_quantisation(problem: Any, meaning: Union[Quantisation, Sequence[Quantis
         problem.constants = ctypes.addressof(constants)
         return constants
     if not isinstance(meaning, (list, tuple)) or not all(isinstance(each, Quantisation) for each in meaning):
-        raise TypeError(f'quantisation is a {type(meaning).__name__}; expected an attend.Quantisation, or a list of one for each query head')
+        raise TypeError(f'quantisation is a {type(meaning).__name__}; expected an attend.Quantisation, or a list of one for each query '
+                        'head')
     if len(meaning) != problem.query_heads:
         raise ValueError(f'there are {len(meaning)} quantisations for {problem.query_heads} query heads')
     all_heads = (_c.attend_integer_constants * len(meaning))(*(each.constants(problem.head_dim) for each in meaning))

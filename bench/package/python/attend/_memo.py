@@ -41,7 +41,8 @@ def _name(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...]) 
     """Types too, because 1 == True == 1.0, of which not all are taken everywhere."""
     window = scalars[0]
     return (query.shape, query.strides, query.dtype, type(query),
-            value if type(key) is Cache else (key.shape, key.strides, key.dtype, type(key), value.shape, value.strides, value.dtype, type(value)),
+            value if type(key) is Cache else
+            (key.shape, key.strides, key.dtype, type(key), value.shape, value.strides, value.dtype, type(value)),
             None if out is None else (out.shape, out.strides, out.dtype, type(out), out.flags.writeable),
             scalars, *map(type, scalars), *map(type, window or ()))
 
@@ -59,18 +60,19 @@ def run_again(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ..
     prepared.query.value, prepared.output.value = _address(query), _address(output)
     if memo is _memo:
         prepared.key.value, prepared.value.value = _address(key), _address(value)
-    if shared.attend_run(prepared.at, workspaces(1, prepared.size)[0].address, prepared.size) != _c.ATTEND_OK:
+    memory = workspaces(1, prepared.size)[0]
+    if shared.attend_run(prepared.at, memory.address, prepared.size) != _c.ATTEND_OK:
         return None
     waiting.append(prepared)
     return output
 
 
 def remember(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...], problem: Problem, size: int) -> None:
-    """A call that was accepted. A scale of 0 equals one of -0.0, whose scores have another sign."""
+    """A call that was accepted."""
     global _numpy
     _numpy = _numpy or sys.modules.get('numpy')
     arrays = [array for array in (query, key, value, out) if array is not None and type(array) is not Cache]
-    if _numpy is None or any(type(array) is not _numpy.ndarray for array in arrays) or scalars[1] == 0:
+    if _numpy is None or any(type(array) is not _numpy.ndarray for array in arrays):
         return
     memo = key.prepared if type(key) is Cache else _memo
     try:

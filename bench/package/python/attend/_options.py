@@ -62,8 +62,8 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
 
 def _window(window: Any) -> Tuple[int, ...]:
     if not isinstance(window, (tuple, list)) or len(window) != 2:
-        raise TypeError(f'window is {window!r}; expected (left, right): window=(5, 0) is the last 5 tokens and the query\'s own, and None is '
-                        'no limit')
+        raise TypeError(f'window is {window!r}; expected (left, right): window=(5, 0) is the last 5 tokens and the query itself, and None '
+                        'is no limit')
     return tuple(_c.ATTEND_NO_LIMIT if side is None else whole('window', side) for side in window)
 
 

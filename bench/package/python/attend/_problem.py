@@ -7,7 +7,7 @@ from . import _c
 from ._arrays import FORMATS, NAMES, Array, empty, workspaces
 from ._cache import Cache
 from ._integers import set_quantisation
-from ._options import Options, set_options
+from ._options import STAGES, Options, set_options
 from ._shared import new, require, shared, whole
 
 OUTPUTS = {name: code for code, name in NAMES.items() if code in FORMATS}
@@ -23,6 +23,8 @@ class Problem:
         self.c = c = new(_c.attend_problem, shared.attend_integer_problem_init if self.integers else shared.attend_problem_init)
         c.batch, c.query_heads, c.queries, c.head_dim = q.shape
         q.place(c.query)
+        if q.code == 'e':
+            c.query_format = c.output_format = q.format
         self.keep = [set_options(c, options, q.shape[:3], held)]
         if self.integers:
             self.keep.append(set_quantisation(c, options.quantisation))
@@ -43,7 +45,8 @@ class Problem:
         """Columns of masks."""
         c, q = self.c, self.query
         least = q.given_axes if pages is None else 4
-        k, v = (Array(name, source, 'b' if self.integers else 'feb', least, 4, self.held) for name, source in (('key', key), ('value', value)))
+        codes = 'b' if self.integers else 'feb'
+        k, v = (Array(name, source, codes, least, 4, self.held) for name, source in (('key', key), ('value', value)))
         if pages is None and not q.given_axes == k.given_axes == v.given_axes:
             raise ValueError('query, key and value have different numbers of axes')
         if k.shape[:3] != v.shape[:3] or q.shape[3] != k.shape[3] or (pages is None and q.shape[0] != k.shape[0]):
@@ -84,7 +87,8 @@ class Problem:
         c, q = self.c, self.query
         codes = 'bhf' if self.integers else 'fe'
         if output is not None and (out is not None or OUTPUTS.get(output) not in tuple(codes)):
-            raise ValueError(f'output is {output!r}; expected one of {", ".join(NAMES[code] for code in codes)}, and no `out`, which has its own')
+            known = ', '.join(NAMES[code] for code in codes)
+            raise ValueError(f'output is {output!r}; expected one of {known}, and no `out`, which has a type')
         shape = (*q.shape[:3], c.value_dim)
         if out is None:
             out = empty(like, q.code if output is None else OUTPUTS[output], self.axes(shape))
@@ -98,6 +102,14 @@ class Problem:
         elif 'e' in (q.code, o.code):
             c.query_format, c.output_format = q.format, o.format
         return out
+
+    def new_scores(self, like: Any, stage: str, columns: int) -> Any:
+        if stage not in STAGES:
+            raise ValueError(f'return_scores is {stage!r}; expected one of {", ".join(STAGES)}')
+        scores = empty(like, 'f', self.axes((*self.query.shape[:3], columns)))
+        self.c.scores.data = Array('scores', scores, 'f', 2, 4, self.held, writable=True).address
+        self.c.scores.stage = STAGES[stage]
+        return scores
 
     def new_lse(self, like: Any) -> Any:
         lse = empty(like, 'f', self.axes(self.query.shape[:3] + (0,))[:-1])
@@ -113,15 +125,16 @@ def run(problem: Any, part: Optional[Tuple[int, int]] = None, threads: int = 1) 
         require(shared.attend_check(reference))
     if whole('threads', threads, 1, MOST_THREADS) == 1:
         index, count = (0, 1) if part is None else part
-        require(shared.attend_run_part(reference, index, count, workspaces(1, size)[0].address, size))
+        memory = workspaces(1, size)[0]
+        require(shared.attend_run_part(reference, index, count, memory.address, size))
     else:
         on_threads(threads, size, lambda index, memory: shared.attend_run_part(reference, index, threads, memory, size))
     return size
 
 
-def on_threads(count: int, size: int, compute: Any) -> None:
+def on_threads(count: int, size: int, compute: Any, stop: Any = None) -> None:
     """compute(index, address of work memory) on threads of their own, but for the first. Returns when all have ended, whatever
-    interrupts it, because they read and write arrays of the caller."""
+    interrupts it, because they read and write arrays of the caller; stop() lets those go on that wait for one that is not there."""
     statuses = [0] * count
     memory = workspaces(count, size)
 
@@ -131,9 +144,14 @@ def on_threads(count: int, size: int, compute: Any) -> None:
     others, interrupt = [], None
     try:
         for index in range(1, count):
-            others.append(threading.Thread(target=compute_one, args=(index,)))
-            others[-1].start()
+            thread = threading.Thread(target=compute_one, args=(index,))
+            thread.start()
+            others.append(thread)
         compute_one(0)
+    except BaseException:
+        if stop is not None:
+            stop()
+        raise
     finally:
         for thread in others:
             while thread.is_alive():

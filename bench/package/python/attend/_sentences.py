@@ -42,16 +42,19 @@ _SPECIAL = {
     f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_ORIGIN): 'let the arrays begin with the next key of the state, or before',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_LATER): 'merge a state that began at the next key of this one, with the same query',
-    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with a '
-    'quantisation, and no other does',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with '
+    'a quantisation, and no other does',
+    **{(_c.ATTEND_MISMATCH, argument): 'give it the outputs and inputs that the heads, their widths and the other weights ask for'
+       for argument in (_c.ATTEND_ARG_LAYER_QUERY, _c.ATTEND_ARG_LAYER_KEY, _c.ATTEND_ARG_LAYER_VALUE, _c.ATTEND_ARG_LAYER_OUTPUT)},
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KV_HEADS): 'give as many query heads as key/value heads, or a multiple',
-    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_SOFT_CAP): 'give a larger cap or a smaller scale: scores reach the cap at once, and scale / soft_cap '
-    'leaves the range of floats',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_SOFT_CAP): 'give a larger cap or a smaller scale: scores reach the cap at once, and scale / '
+    'soft_cap leaves the range of floats',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_QUERY_SCALE): 'give smaller scales: scale * query_scale * key_scale must be below ln 2',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEY_SCALE): 'give smaller scales: scale * query_scale * key_scale must be below ln 2',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_OUTPUT_SCALE): 'give value_scale or a number near it: value_scale / output_scale must be within '
     '2**-10 ... 2**18, and with outputs of floats the same for all heads',
-    (_c.ATTEND_TOO_LARGE, _c.ATTEND_ARG_KEYS): f'give a window or fewer keys: in integers a query sees at most {_c.ATTEND_INTEGER_MAX_KEYS}',
+    (_c.ATTEND_TOO_LARGE, _c.ATTEND_ARG_KEYS): 'give a window or fewer keys: in integers a query sees at most '
+    f'{_c.ATTEND_INTEGER_MAX_KEYS}',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_OFFSET): 'leave it out: tokens of a layer are at the positions after those of its cache',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_KEY_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_VALUE_ZERO_POINT): 'quantise with the zero point 0 where single tokens have scales of their own',
@@ -70,5 +73,7 @@ def sentence(error: int, argument: int) -> Optional[str]:
 
 def name_of(argument: str) -> str:
     """C's name of an argument, as it is called here: 'query.data', say."""
-    field = argument.rsplit('.', 1)[0] if not argument.startswith('layer.') else argument[len('layer.'):]
+    if argument.startswith('layer.'):
+        return argument[len('layer.'):]
+    field = argument.split('.')[0]
     return _NAMES.get(field, field)

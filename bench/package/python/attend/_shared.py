@@ -34,8 +34,8 @@ def whole(name: str, number: Any, least: int = 0, most: int = _c.ATTEND_MAX_TOKE
 
 
 def real(name: str, number: Any, most: float = 3.4e38) -> float:
-    """Likewise, and texts are no numbers. (C's default is the float that is farthest below 0.)"""
-    if isinstance(number, (str, bytes)) or not hasattr(number, '__float__'):
+    """Likewise. (C's default is the float that is farthest below 0.)"""
+    if not hasattr(number, '__float__'):
         raise TypeError(f'{name} is {number!r}, a {type(number).__name__}; expected a number, such as {name}=1.0')
     if not abs(float(number)) <= most:
         raise ValueError(f'{name} is {number}; expected a number that float32 holds')
@@ -49,8 +49,15 @@ def truth(name: str, flag: Any) -> bool:
     return bool(flag)
 
 
+def made(name: str, thing: Any, kind: Any) -> Any:
+    """One of this package's own objects."""
+    if not isinstance(thing, kind):
+        raise TypeError(f'{name} is a {type(thing).__name__}; expected an attend.{kind.__name__}')
+    return thing
+
+
 def new(kind: Any, initialise: Any) -> Any:
     """A struct with its defaults."""
-    made = kind()
-    require(initialise(ctypes.byref(made), ctypes.sizeof(made)))
-    return made
+    struct = kind()
+    require(initialise(ctypes.byref(struct), ctypes.sizeof(struct)))
+    return struct

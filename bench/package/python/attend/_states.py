@@ -1,14 +1,14 @@
 """What queries have seen so far: keys in several calls."""
 import ctypes
 import struct
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional
 
 from . import _c
 from ._arrays import Memory, release
 from ._cache import Cache
 from ._options import options_of
 from ._problem import Problem, run
-from ._shared import require, shared, whole
+from ._shared import made, require, shared, whole
 
 _HEAD = struct.Struct('<qq')  # of bytes(state): the width of values, the next key
 
@@ -16,8 +16,8 @@ _HEAD = struct.Struct('<qq')  # of bytes(state): the width of values, the next k
 class State:
     """Queries that take keys in several calls, with the bits of one.
 
-        state = attend.State(query, offset=len(past) , causal=True)   # the options of attend.attention
-        state.accumulate(past_key, past_value)                        # the next keys
+        state = attend.State(query, offset=past, causal=True)  # the options of attend.attention
+        state.accumulate(past_key, past_value)               # the next keys
         state.accumulate(key, value)
         output = state.finish()
 
@@ -32,7 +32,9 @@ class State:
         self.next = self._first = whole('first_key', first_key)
         self._memory: Optional[Memory] = None
         self._value_dim = 0
-        self._problem([])  # refuses wrong options
+        held: List[Any] = []
+        self._problem(held)  # refuses wrong options
+        release(held)
 
     def _problem(self, held: List[Any]) -> Problem:
         try:
@@ -81,7 +83,7 @@ class State:
 
     def merge(self, later: 'State') -> None:
         """Adds what a state has taken that began at this one's next key, with the same query and options."""
-        if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(self.options, later.options)):
+        if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(self.options, made('later', later, State).options)):
             raise ValueError('the later state has other options')
         held: List[Any] = []
         problem = self._problem(held)
@@ -110,6 +112,9 @@ class State:
     def _require_begun(self) -> None:
         if self._memory is None:
             raise ValueError('this state has taken no keys: call accumulate first')
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError('a state cannot be copied or pickled: keep bytes(state), and go on with State.from_bytes')
 
     def __bytes__(self) -> bytes:
         self._require_begun()

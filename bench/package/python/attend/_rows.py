@@ -1,0 +1,107 @@
+"""Normalisation, activations, residual addition and rotary positions, over float32."""
+import ctypes
+import math
+from typing import Any, List, Optional
+
+from . import _c
+from ._arrays import Array, empty, release
+from ._shared import made, real, require, shared, whole
+
+_ACTIVATIONS = {name: getattr(_c, 'ATTEND_' + name.upper()) for name in
+                ('relu', 'silu', 'gelu', 'gelu_tanh', 'sigmoid', 'tanh', 'exp', 'erf')}
+_PAIRS = {'neighbours': _c.ATTEND_NEIGHBOURS, 'halves': _c.ATTEND_HALVES}
+
+
+def chosen(name: str, choice: Any, among: Any) -> Any:
+    if choice not in among:
+        raise ValueError(f'{name} is {choice!r}; expected one of {", ".join(among)}')
+    return among[choice]
+
+
+def vectors_of(name: str, source: Any, held: List[Any], axes: int = 2, writable: bool = False, least: int = 1) -> Array:
+    array = Array(name, source, 'f', least, axes, held, writable)
+    array.require_dense()
+    return array
+
+
+class Held:
+    """Arrays whose addresses a struct keeps: they cannot be resized for as long as it is there."""
+
+    def __init__(self) -> None:
+        self.buffers: List[Any] = []
+
+    def __del__(self) -> None:
+        release(self.buffers)
+
+    def address(self, name: str, source: Any, count: int) -> Optional[int]:
+        if source is None:
+            return None
+        array = vectors_of(name, source, self.buffers, 1)
+        array.require_columns(count)
+        return array.address
+
+
+def _norm(function: Any, x: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    held = Held()
+    vectors = vectors_of('x', x, held.buffers, 4)
+    width = vectors.shape[3]
+    norm = _c.attend_norm(held.address('weight', weight, width), held.address('bias', bias, width), width, real('epsilon', epsilon))
+    result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
+    y = vectors_of('y', result, held.buffers, 4, True)
+    require(function(ctypes.byref(norm), vectors.address, math.prod(vectors.shape[:3]), y.address))
+    return result
+
+
+def rms_norm(x: Any, weight: Any = None, epsilon: float = 1e-5) -> Any:
+    """x / sqrt(mean(x^2) + epsilon) * weight, along the last axis."""
+    return _norm(shared.attend_rms_norm, x, weight, None, epsilon)
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5) -> Any:
+    """(x - mean) / sqrt(variance + epsilon) * weight + bias, along the last axis."""
+    return _norm(shared.attend_layer_norm, x, weight, bias, epsilon)
+
+
+def activate(activation: str, x: Any, by: Any = None) -> Any:
+    """f(x), and times `by` where that is given: relu, silu, gelu, gelu_tanh, sigmoid, tanh, exp or erf."""
+    held = Held()
+    kind = chosen('activation', activation, _ACTIVATIONS)
+    vectors = vectors_of('x', x, held.buffers, 4)
+    factor = None if by is None else vectors_of('by', by, held.buffers, 4)
+    if factor and factor.shape != vectors.shape:
+        raise ValueError(f'by has the shape {factor.shape} where x has {vectors.shape}')
+    result = empty(x, 'f', vectors.shape[4 - vectors.given_axes:])
+    y = vectors_of('y', result, held.buffers, 4, True)
+    require(shared.attend_activate(kind, vectors.address, factor.address if factor else None, math.prod(vectors.shape), y.address))
+    return result
+
+
+def add(x: Any, y: Any, scale: float = 1.0) -> None:
+    """y += x * scale in place, rounded once: a residual connection."""
+    held = Held()
+    vectors, to = vectors_of('x', x, held.buffers, 4), vectors_of('y', y, held.buffers, 4, True)
+    if vectors.shape != to.shape:
+        raise ValueError(f'x has the shape {vectors.shape} where y has {to.shape}')
+    require(shared.attend_add(vectors.address, real('scale', scale), math.prod(vectors.shape), to.address))
+
+
+class Rotary:
+    """Rotary positions: the first rotary_dim numbers of a head turn. pairs: 'neighbours', which are 2 i and 2 i + 1 (GPT-J, LLaMA as
+    published), or 'halves', i and i + rotary_dim / 2 (GPT-NeoX, LLaMA in Hugging Face's Transformers)."""
+
+    def __init__(self, rotary_dim: int, pairs: str, base: float = 10000.0, scaling_factor: float = 1.0):
+        rotary_dim = whole('rotary_dim', rotary_dim, 2, _c.ATTEND_MAX_WIDTH)
+        self.c = _c.attend_rotary()
+        self._turns = (ctypes.c_uint64 * (rotary_dim // 2))()
+        require(shared.attend_rotary_init(ctypes.byref(self.c), ctypes.addressof(self._turns), rotary_dim, chosen('pairs', pairs, _PAIRS),
+                                          real('base', base), real('scaling_factor', scaling_factor)))
+
+
+def rotate(x: Any, rotary: Rotary, position: int = 0) -> None:
+    """Turns x, [heads, tokens, head_dim] float32, in place: at positions position, position + 1 and so on."""
+    held = Held()
+    array = Array('x', x, 'f', 3, 3, held.buffers, writable=True)
+    tensor = _c.attend_output(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
+    heads, tokens, head_dim = array.shape
+    position = whole('position', position, 0, 2**31)
+    require(shared.attend_rotate(ctypes.byref(made('rotary', rotary, Rotary).c), ctypes.byref(tensor), tokens, heads, head_dim, position))

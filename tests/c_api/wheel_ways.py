@@ -1,0 +1,314 @@
+"""The Python package's states, threads, layers, remembered calls and refusals: tests/c_api/wheel_ways.py. Needs numpy."""
+import inspect
+import pickle
+import sys
+import threading
+
+import attend
+import attend._memo as memo
+import attend._sentences as sentences
+import numpy as np
+
+passed = failed = 0
+random = np.random.default_rng(3)
+
+
+def draw(*shape):
+    return random.standard_normal(shape, dtype=np.float32)
+
+
+def check(right, what):
+    global passed, failed
+    passed += bool(right)
+    failed += not right
+    if not right:
+        print('FAIL', what)
+
+
+def same(what, found, wanted):
+    found, wanted = (array if isinstance(array, tuple) else (array,) for array in (found, wanted))
+    check(all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(found, wanted)),
+          f'{what}: the bits differ')
+
+
+def refused(what, text, call, error=ValueError):
+    try:
+        call()
+        check(False, f'{what}: taken')
+    except error as refusal:
+        check(text in str(refusal), f'{what}: {refusal}')
+
+
+def states():
+    query, key, value = draw(2, 4, 5, 16), draw(2, 2, 700, 16), draw(2, 2, 700, 9)
+    options = dict(causal=True, offset=695, window=(600, None), soft_cap=5.0, mask=random.random(700) < 0.8)
+    whole = attend.attention(query, key, value, return_lse=True, **options)
+    state = attend.State(query, **options)
+    for stop in (1, 100, 512, 700):
+        now = slice(state.next, stop)
+        state.accumulate(key[:, :, now], value[:, :, now], threads=1 + stop % 3)
+    same('a state', state.finish(return_lse=True), whole)
+    first, later = attend.State(query, **options), attend.State(query, first_key=512, **options)
+    first.accumulate(key, value, origin=0, up_to=512)
+    later.accumulate(key[:, :, 512:], value[:, :, 512:])
+    later = attend.State.from_bytes(bytes(later), query, first_key=512, **options)
+    first.merge(later)
+    check(first.next == 700, 'next after a merge')
+    same('merged states', first.finish(return_lse=True), whole)
+    half = attend.State(query.astype(np.float16), **options)
+    half.accumulate(key, value)
+    out = np.empty((2, 4, 5, 9), np.float32)
+    check(half.finish(out=out) is out, 'out of a state')
+    same('a state of halves', out, attend.attention(query.astype(np.float16), key, value, output='float32', **options))
+    sinks = draw(4)
+    state = attend.State(query, sink_logits=sinks)
+    state.accumulate(key, value)
+    same('sink logits of a state', state.finish(), attend.attention(query, key, value, sink_logits=sinks))
+
+    refused('a state without keys', 'accumulate', lambda: attend.State(query).finish())
+    refused('an option that a state does not have', 'queries_last', lambda: attend.State(query, queries_last=True), TypeError)
+    refused('keys that were taken', 'expected', lambda: state.accumulate(key, value, origin=0, up_to=701))
+    refused('keys between', 'next key', lambda: state.accumulate(key, value, origin=800))
+    refused('a merge with what begins elsewhere', 'later state', lambda: first.merge(later))
+    refused('a merge of other options', 'options', lambda: first.merge(state))
+    refused('bytes of something else', 'bytes', lambda: attend.State.from_bytes(b'12345678' * 9, query))
+    refused('bytes of another query', 'bytes', lambda: attend.State.from_bytes(bytes(state), query[:, :2]))
+    check(state.next == 700, 'refusals change nothing')
+
+
+def threads():
+    query, key, value = draw(2, 4, 33, 24), draw(2, 2, 90, 24), draw(2, 2, 90, 20)
+    whole = attend.attention(query, key, value, causal=True, offset=57)
+    for count in (2, 3, 16):
+        same(f'{count} threads', attend.attention(query, key, value, causal=True, offset=57, threads=count), whole)
+        out = np.zeros_like(whole)
+        for index in range(count):
+            attend.attention(query, key, value, causal=True, offset=57, out=out, part=(index, count))
+        same(f'{count} parts', out, whole)
+    results = attend.attention(query, key, value, return_lse=True, return_scores='weights')
+    same('lse and scores of threads', attend.attention(query, key, value, return_lse=True, return_scores='weights', threads=2), results)
+    out = np.zeros_like(whole)
+    attend.attention(query, key, value, causal=True, offset=57, out=out, part=(1, 3))
+    check(0 < np.count_nonzero(out) < out.size, 'a part writes its share')
+    call = lambda **options: attend.attention(query, key, value, **options)
+    refused('a part without out', 'out', lambda: call(part=(0, 2)))
+    refused('a part that there is not', 'index < count', lambda: call(part=(2, 2), out=out))
+    refused('a part that is a number', '(index, count)', lambda: call(part=2, out=out), TypeError)
+    start, threading.Thread.start = threading.Thread.start, lambda self: refuse_third(self)
+    started = []
+
+    def refuse_third(thread):
+        started.append(thread)
+        if len(started) % 2 == 0:
+            raise RuntimeError('no third thread')
+        start(thread)
+
+    weights = attend.Weights(np.eye(24, dtype=np.float32))
+    layer = attend.Layer(*[weights] * 4, heads=2)
+    refused('threads that do not start', 'no third', lambda: call(threads=3), RuntimeError)
+    refused('threads of a layer that do not start', 'no third', lambda: layer.self_attention(draw(5, 24), threads=3), RuntimeError)
+    threading.Thread.start = start
+    check(threading.active_count() == 1, 'threads that are left')
+    refused('no threads', 'threads', lambda: call(threads=0))
+    refused('threads of a refused call', 'offset', lambda: call(causal=True, threads=2))
+
+
+def remembered():
+    """The first call of a kind is the general one."""
+    for case in range(60):
+        dtype, heads, tokens = random.choice([np.float32, np.float16]), int(random.integers(1, 5)), int(random.integers(1, 9))
+        cache = attend.Cache(1, 8, 40) if case % 3 == 2 else None
+        options = dict(causal=bool(case % 2), window=[None, (case, 1)][case % 5 == 4], scale=[None, 0.5, 0.0, -0.0][case % 4])
+        if cache is None:
+            options['offset'] = 3 if options['causal'] or options['window'] else None
+        results = []
+        for again in range(3):
+            query, key, value = (draw(*shape).astype(dtype) for shape in ((heads, tokens, 8), (1, 20, 8), (1, 20, 8)))
+            if case % 7 == 6:
+                query = np.repeat(query, 2, 1)[:, ::2]
+            if cache is not None:
+                cache.append(key[:, :10].astype(np.float32), value[:, :10].astype(np.float32))
+                key, value = cache, None
+            out = np.empty_like(query) if case % 2 else None
+            found = attend.attention(query, key, value, out=out, **options)
+            memo.run_again, run_again = (lambda *others: None), memo.run_again
+            attend.run_again = memo.run_again
+            results.append((found, attend.attention(query, key, value, **options)))
+            attend.run_again = memo.run_again = run_again
+            check(out is None or found is out, 'out of a remembered call')
+        for again, (found, wanted) in enumerate(results):
+            same(f'case {case}, call {again}', found, wanted)
+    used = []
+    attend.run_again, run_again = (lambda *others: used.append(memo.run_again(*others)) or used[-1]), attend.run_again
+    query, key = draw(2, 3, 8), draw(2, 3, 8)
+    usual = dict(causal=True, window=(5, 0))
+    for _ in range(2):
+        attend.attention(query, key, key, **usual)
+    check(used[-1] is not None, 'the second call is not remembered')
+    # Each is refused or differs although an equal one was taken, because what is remembered goes by types too.
+    refused('1 for True', 'True', lambda: attend.attention(query, key, key, causal=1, window=(5, 0)), TypeError)
+    refused('5.0 for 5', 'whole', lambda: attend.attention(query, key, key, causal=True, window=(5.0, 0)), TypeError)
+    out = np.empty_like(query)
+    for _ in range(2):
+        attend.attention(query, key, key, out=out)
+    check(used[-1] is out, 'the second call with out is not remembered')
+    out.flags.writeable = False
+    refused('out that became read-only', 'read-only', lambda: attend.attention(query, key, key, out=out))
+    for _ in range(2):
+        attend.attention(query, key, key)
+    for name in ('query', 'key', 'value', 'out'):  # the same shapes with other strides
+        arrays = dict(query=query, key=key, value=draw(2, 3, 8), out=np.zeros_like(query))
+        wanted = attend.attention(**arrays).copy()
+        arrays[name] = np.repeat(arrays[name], 2, 1)[:, ::2]
+        same(f'other strides of {name} than are remembered', attend.attention(**arrays).copy(), wanted)
+    refused('out that overlaps', 'overlap', lambda: attend.attention(query, key, key, out=query))
+    attend.attention(query, key, key, out=np.empty_like(query))
+    refused('out that overlaps what is remembered', 'overlap', lambda: attend.attention(query, key, key, out=key))
+    attend.run_again = run_again
+    for tokens in range(1, 2 * memo.MOST):
+        attend.attention(query, np.empty((2, tokens, 8), np.float32), np.empty((2, tokens, 8), np.float32))
+    check(len(memo._memo) <= memo.MOST, 'what is remembered has a limit')
+    # One remembered problem, many threads.
+    wanted = [attend.attention(query * np.float32(n), key, key) for n in range(4)]
+    wrong = []
+
+    def many(n):
+        mine = query * np.float32(n)
+        wrong.extend(1 for _ in range(300) if attend.attention(mine, key, key).tobytes() != wanted[n].tobytes())
+
+    workers = [threading.Thread(target=many, args=(n,)) for n in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    check(not wrong, f'{len(wrong)} calls of several threads at a time differ')
+
+
+def traps():
+    a = draw(1, 3, 4)
+    call = lambda *arrays, **options: (lambda: attend.attention(*(arrays or (a, a, a)), **options))
+    refused('a window of one number', 'window=(5, 0)', call(window=5), TypeError)
+    refused('a scale in words', 'scale=1.0', call(scale='1'), TypeError)
+    refused('a soft cap in words', 'soft_cap=1.0', call(soft_cap='1'), TypeError)
+    refused('causal in words', 'causal=True', call(causal='yes'), TypeError)
+    refused('queries_last in words', 'queries_last=True', call(queries_last='no'), TypeError)
+    refused('return_lse in words', 'return_lse=True', call(return_lse='no'), TypeError)
+    same('causal of numpy', attend.attention(a, a, a, causal=np.bool_(True)), attend.attention(a, a, a, causal=True))
+    refused('sink tokens in words', 'whole number', call(sink_tokens='3'), TypeError)
+    refused('a relative bias alone', '(biases, left)', call(relative_bias=a[0, 0]), TypeError)
+    for place, name in enumerate(('query', 'key', 'value')):
+        arrays = [a.astype(float) if n == place else a for n in range(3)]
+        refused(f'{name} in float64', f'{name}.astype(numpy.float32)', call(*arrays), TypeError)
+    refused('a bias in float64', 'bias.astype(numpy.float32)', call(bias=np.zeros((3, 3))), TypeError)
+    refused('a mask of numbers', 'mask.astype(numpy.bool_)', call(mask=np.ones((3, 3))), TypeError)
+    integers = a.astype(np.int8)
+    meaning = attend.Quantisation(0.1, 0.1, 0.1, 0.1)
+    refused('integers without a meaning', 'attend.Quantisation', call(*[integers] * 3), TypeError)
+    refused('floats with a quantisation', 'numpy.int8', call(quantisation=meaning), TypeError)
+    refused('a scale beside a quantisation', 'quantisation', call(*[integers] * 3, quantisation=meaning, scale=0.5))
+    refused('a quantisation too few', '2 quantisations for 1', call(*[integers] * 3, quantisation=[meaning] * 2))
+    refused('a quantisation of something', 'attend.Quantisation', call(*[integers] * 3, quantisation=0.1), TypeError)
+    refused('scales that are too large', 'ln 2', lambda: attend.Quantisation(100, 100, 1, 1))
+    refused('a type of outputs', 'int16', call(*[integers] * 3, quantisation=meaning, output='float16'))
+    floats, ints = attend.Cache(1, 4, 8), attend.Cache(1, 4, 8, integers=True)
+    refused('an empty cache', 'Cache.append', call(a, floats))
+    refused('floats for a cache of integers', 'numpy.int8', lambda: ints.append(a, a), TypeError)
+    ints.append(integers, integers)
+    refused('a cache of integers for floats', 'quantisation', call(a, ints))
+    refused('a full cache', 'max_tokens', lambda: floats.append(draw(1, 9, 4), draw(1, 9, 4)))
+    refused('where queries are', 'queries_last=True', call(a, draw(1, 5, 4), draw(1, 5, 4), causal=True))
+    # No sentence of C's, whatever is wrong with whatever.
+    for error in range(1, attend._c.ATTEND_UNAVAILABLE + 1):
+        for argument in range(1, attend._c.ATTEND_ARG_BARRIER + 1):
+            text = sentences.sentence(error, argument) or ''
+            name = sentences.name_of(attend.shared.attend_argument_name(error | argument << 8).decode())
+            leaks = [word for word in ('ATTEND_', 'attend_', 'header', 'sizeof', 'window_left', '.data', 'head_constants') if word in name + text]
+            if leaks or not text:
+                check(False, f'error {error} of {name}: {leaks} in {text!r}')
+    check(inspect.getdoc(attend).startswith('Transformer attention over numpy'), 'what help(attend) begins with')
+    check(all(getattr(attend, name).__doc__ for name in attend.__all__), 'help of each name')
+
+
+def layers():
+    width, heads, kv_heads, dim, tokens = 24, 4, 2, 8, 7
+    rows = lambda outputs, inputs: (draw(outputs, inputs) / 4)
+    wq, wk, wv, wo = rows(heads * dim, width), rows(kv_heads * dim, width), rows(kv_heads * dim, width), rows(width, heads * dim)
+    bias, x, norm = draw(width), draw(tokens, width), draw(dim)
+    q, k, v, o = attend.Weights(wq), attend.Weights(wk), attend.Weights(wv), attend.Weights(wo, bias)
+    exact = lambda w, b, x: x.astype(float) @ w.astype(float).T + b
+    check(np.abs(attend.project(x, o_in := attend.Weights(wq, draw(32))) - exact(wq, 0, x)).max() > 1e-2 and o_in.outputs == 32, 'a bias')
+    y = attend.project(attend.project(x, q), o)
+    check(np.abs(y - exact(wo, bias, exact(wq, 0, x))).max() < 1e-4, 'projections')
+    same('packed weights', attend.project(attend.project(x, q.packed()), o.packed()), y)
+    same('several projections', attend.project(x, q, k), (attend.project(x, q), attend.project(x, k)))
+    same('one token', attend.project(x[2], q), attend.project(x, q)[2])
+    same('halves', attend.project(x, q.converted('float16')), attend.project(x, attend.Weights(wq.astype(np.float16))))
+    check(np.abs(attend.project(x, q.converted('int8').packed()) - attend.project(x, q)).max() < 0.1, 'int8 weights')
+    weight, shift = draw(width), draw(width)
+    mean, wide = x.astype(float).mean(1, keepdims=True), x.astype(float)
+    check(np.abs(attend.rms_norm(x, weight) - wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * weight).max() < 1e-5, 'rms_norm')
+    check(np.abs(attend.layer_norm(x, weight, shift) - ((wide - mean) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * weight + shift)).max() < 1e-5,
+          'layer_norm')
+    check(np.abs(attend.activate('silu', x, by=x) - wide / (1 + np.exp(-wide)) * wide).max() < 1e-5, 'activate')
+    sum_of = draw(tokens, width)
+    wanted = (sum_of.astype(float) + x.astype(float) * 0.5).astype(np.float32)
+    attend.add(x, sum_of, 0.5)
+    same('add', sum_of, wanted)
+    query, key, value, direction = draw(5, 16), draw(9, 16), draw(9, 6), draw(16)
+    scores = np.tanh(query[:, None].astype(float) + key) @ direction
+    weights = np.exp(scores) * (np.arange(9) % 2 == 0)
+    weights /= weights.sum(1, keepdims=True)
+    found, shown = attend.additive_attention(query, key, value, direction, mask=np.arange(9) % 2 == 0, return_scores='weights')
+    check(np.abs(found - weights @ value).max() < 1e-5 and np.abs(shown - weights).max() < 1e-5, 'additive attention')
+    refused('a v of another width', 'numbers', lambda: attend.additive_attention(query, key, value, direction[:3]))
+    refused('additive attention in two heads', 'query_heads', lambda: attend.additive_attention(*[draw(2, 3, 4)] * 3, direction[:4]))
+    rotary = attend.Rotary(dim, 'halves')
+    turned = draw(2, 3, dim)
+    angles = (5 + np.arange(3))[:, None] * 10000.0 ** (-2 * np.arange(dim // 2) / dim)
+    a, b = turned[..., :dim // 2].astype(float), turned[..., dim // 2:].astype(float)
+    wanted = np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], 2)
+    attend.rotate(turned, rotary, 5)
+    check(np.abs(turned - wanted).max() < 1e-5, 'rotate')
+
+    layer = attend.Layer(q, k, v, o, heads=heads, kv_heads=kv_heads, rotary=rotary, query_norm=norm, key_norm=norm)
+
+    def by_hand(x, position=0):
+        """[heads, tokens, dim] of queries, keys and values."""
+        apart = [np.ascontiguousarray(rows.reshape(len(x), -1, dim).transpose(1, 0, 2)) for rows in attend.project(x, q, k, v)]
+        apart[:2] = [attend.rms_norm(rows, norm) for rows in apart[:2]]
+        for rows in apart[:2]:
+            attend.rotate(rows, rotary, position)
+        return apart
+
+    together = lambda out: attend.project(np.ascontiguousarray(out.transpose(1, 0, 2)).reshape(len(x), -1), o)
+    wanted = together(attend.attention(*by_hand(x), causal=True, window=(3, 0)))
+    found = layer.self_attention(x, causal=True, window=(3, 0))
+    same('a layer', found, wanted)
+    cache, other = attend.Cache(kv_heads, dim, 40), attend.Cache(kv_heads, dim, 40)
+    steps = np.concatenate([layer.self_attention(x[now], cache, causal=True) for now in (slice(0, 4), slice(4, 5), slice(5, 7))])
+    same('a layer with a cache', steps, layer.self_attention(x, other, causal=True))
+    for count in (2, 3):
+        same(f'a layer on {count} threads', layer.self_attention(x, causal=True, window=(3, 0), threads=count), wanted)
+    memory = attend.Cache(kv_heads, dim, 40)
+    layer.project_memory(draw(11, width), memory)
+    check(len(memory) == 11, 'project_memory')
+    apart = by_hand(x)
+    same('cross attention', layer.cross_attention(x, memory), together(attend.attention(apart[0], memory)))
+    refused('an array for weights', 'attend.Weights', lambda: attend.Layer(wq, k, v, o, heads=heads, kv_heads=kv_heads), TypeError)
+    refused('keys for a cache', 'attend.Cache', lambda: layer.self_attention(x, wk), TypeError)
+    refused('x of another width', 'inputs', lambda: layer.self_attention(draw(3, 9)))
+    refused('x with gaps', 'ascontiguousarray', lambda: layer.self_attention(draw(14, width)[::2]))
+    refused('heads that do not divide', 'divide', lambda: attend.Layer(q, k, v, o, heads=5))
+    refused('an output that does not fit', 'output: give it the outputs', lambda: attend.Layer(q, k, v, attend.Weights(wk), heads=heads, kv_heads=kv_heads).self_attention(x))
+    refused('an option of attention alone', 'key_lengths', lambda: layer.self_attention(x, key_lengths=[3]), TypeError)
+    refused('another offset', 'cache', lambda: layer.self_attention(x, cache, causal=True, offset=0))
+    refused('pairs in other words', 'halves', lambda: attend.Rotary(8, 'both'))
+    refused('an activation that there is not', 'silu', lambda: attend.activate('swish', x))
+    for what, thing in (('weights', q), ('a layer', layer), ('a state', attend.State(x))):
+        refused(f'pickles of {what}', 'pickle', lambda: pickle.dumps(thing), (TypeError, ValueError, AttributeError))
+
+
+for part in (states, threads, remembered, traps, layers):
+    part()
+print(f'{passed} checks, {failed} failed')
+sys.exit(failed > 0)
