@@ -63,7 +63,8 @@ inline bool is_part(const Part& part) { return part.index >= 0 && part.index < p
 }  // namespace detail
 
 // ScoreOptions, the options of calls beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
-// attention, prefill, decode and accumulate take them in the place of Options, with an OptionWorkspace as work memory.
+// attention, prefill, decode and accumulate take them in the place of Options, in float32 with an OptionWorkspace as work
+// memory.
 //
 //   attend::ScoreOptions<Wake> options;
 //   options.causal = true;
@@ -103,7 +104,7 @@ struct VisibilityOptions : Options {
 // It sees the keys that all of causal, the window, key_length, mask and the two biases let through; a query without any gets
 // zeros.
 // Arrays are not copied: they must live until the call is over.
-template <class Shape = detail::NoShape>
+template <class Shape = detail::NoShape, class = typename detail::ArithmeticOf<Shape>::Type>
 struct ScoreOptions : detail::VisibilityOptions<Shape> {
   static_assert(!detail::Same<Shape, detail::NoShape>::value,
                 "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
@@ -116,6 +117,15 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
   Setting<ScoreStage> score_stage{};      // which scores these are: must be set with them, and is refused without
+
+  constexpr ScoreOptions() = default;
+  constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
+};
+
+// Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
+template <class Shape>
+struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
+  Setting<int> query_zero_point{};  // -128 … 127; 0
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}

@@ -27,7 +27,7 @@ constexpr const char* status_texts[] = {
     "truncate keeps at least 0 tokens, and no more than the cache holds",
     "a State begins at 0 or at a multiple of segment_keys (512)",
     "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
-    "append them first; an IntegerState takes multiples of 32 keys until the last",
+    "append them first; a State of an integer shape takes multiples of 32 keys until the last",
     "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
     "than there are; one to merge must begin where the other stops",
     "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "

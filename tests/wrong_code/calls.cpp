@@ -149,7 +149,7 @@ void wrong() { attend::attention(key, key, value, output, option_workspace, scor
 //! score_attention_key_of_other_shape: attend: attention takes an attend::Key of the query's shape second
 void wrong() { attend::attention(query, other_key, value, output, option_workspace, score_options); }
 
-//! score_attention_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! score_attention_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::attention(query, key, value, output, option_workspace, other_score_options); }
 
 //! score_attention_output_of_fewer_tokens: attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth
@@ -164,7 +164,7 @@ void wrong() { attend::attention(query, key, value, output, small_option_workspa
 //! score_decode_cache_is_key: attend: decode takes an attend::KvCache or RingCache second
 void wrong() { attend::decode(token_query, key, token_output, option_workspace, score_options); }
 
-//! score_decode_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! score_decode_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::decode(token_query, cache, token_output, option_workspace, other_score_options); }
 
 //! score_decode_output_of_many_tokens: attend: decode takes an attend::Output of one token and of the cache's shape third
@@ -173,13 +173,13 @@ void wrong() { attend::decode(token_query, cache, output, option_workspace, scor
 //! score_decode_query_of_many_tokens: attend: decode takes an attend::Query of one token and of the cache's shape first
 void wrong() { attend::decode(query, cache, token_output, option_workspace, score_options); }
 
-//! score_decode_workspace_float_array: attend: after its arrays a call takes work memory, if it needs any, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
+//! score_decode_workspace_float_array: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
 void wrong() { attend::decode(token_query, cache, token_output, floats, score_options); }
 
 //! score_prefill_cache_is_key: attend: prefill takes an attend::KvCache or RingCache second
 void wrong() { attend::prefill(query, key, output, option_workspace, score_options); }
 
-//! score_prefill_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! score_prefill_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::prefill(query, ring, output, option_workspace, other_score_options); }
 
 //! score_prefill_output_of_other_tokens: attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third
@@ -191,7 +191,7 @@ void wrong() { attend::prefill(other_query, cache, output, option_workspace, sco
 //! score_prefill_workspace_too_small: attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::prefill(query, cache, output, small_option_workspace, score_options); }
 
-//! part_before_options: attend: after its arrays a call takes work memory, if it needs any, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
+//! part_before_options: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
 void wrong() { attend::attention(query, key, value, output, workspace, half, all_options); }
 
 //! part_without_options: nothing

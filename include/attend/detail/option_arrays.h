@@ -73,7 +73,7 @@ struct Lse {
 
 // scores[token][head][key], filled by a call with the scores of a stage, in natural-log units.
 template <class Shape, int tokens, int keys>
-struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys> {
+struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys, float> {
   static_assert(keys >= 1, "attend: scores need at least 1 key");
 };
 
