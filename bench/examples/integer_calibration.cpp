@@ -83,7 +83,7 @@ Status attend_in_integers(const Recording& recording, const Scales& scales, atte
   static attend::Query<IntegerWake, tokens> query;
   static attend::Key<IntegerWake, tokens> key;
   static attend::Value<IntegerWake, tokens> value;
-  static attend::Workspace<Integers, tokens, tokens> work;
+  static attend::Workspace<IntegerWake, tokens, tokens> work;
   quantise(recording.query, scales.query, query);
   quantise(recording.key, scales.key, key);
   quantise(recording.value, scales.value, value);

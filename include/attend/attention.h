@@ -52,7 +52,8 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 
 // Attention of several tokens over a cache that already holds them: append the tokens, then prefill with their queries. Causal
 // by default; set `causal = false` for a cache of encoder keys. Queries without an offset are the last tokens of the
-// cache, which must hold at least as many.
+// cache, which must hold at least as many. Where the last append had a count below the tokens of its arrays, as of a padded
+// last chunk, more queries than that count need a query_length: their rows would get the positions of other tokens.
 // clang-format off
 //   query   Query<Shape, tokens>
 //   cache   KvCache or RingCache
@@ -87,9 +88,9 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
     static_assert(enough || !plain, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most tokens_at_once query tokens at once");
-    const int held = cache.length();
-    const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true, held);
-    return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), held, pick<Kind::part>(whole, more...), more...);
+    const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true,
+                            CacheAccess::newest(cache));
+    return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), cache.length(), pick<Kind::part>(whole, more...), more...);
   }
 }
 

@@ -167,7 +167,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
     auto& work = pick<Kind::work>(whole, more...);
     const KeyPart<SumOf<Shape>> key_part(partials, pick<Kind::part>(whole_part, more...));
     const auto& rows = CacheAccess::rows(cache);
-    const int held = cache.length(), newest = tokens > 1 ? held : any_number;
+    const int held = cache.length(), newest = tokens > 1 ? CacheAccess::newest(cache) : any_number;
     constexpr NumberOf<Shape>* no_output = nullptr;
     if constexpr (Rest::score_options || is_integer<Shape> || !CacheTraits<Cache>::plain) {
       using Memory = OptionPlan<Shape, tokens>;
@@ -220,7 +220,7 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
     using Memory = typename Choice<plain, KeyPartPlan<Shape, tokens>, OptionPlan<Shape, tokens>>::Type;
     const int held = cache.length();
     const CallArrays arrays(null_of<NumberOf<Shape>>(), output.data[0][0], sums_of<Shape>(StateAccess::data(partials)), tokens,
-                            tokens > 1, tokens > 1 ? held : any_number);
+                            tokens > 1, tokens > 1 ? CacheAccess::newest(cache) : any_number);
     return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), held, AllKeyParts<SumOf<Shape>>(partials), more...);
   }
 }

@@ -13,13 +13,22 @@ struct CacheAccess {
   static constexpr const auto& rows(const Cache& cache) {
     return cache.rows_;
   }
+  // As many tokens as queries without a query_length may be the last of; all of them, after appends that were no padded arrays.
+  template <class Cache>
+  static constexpr int newest(const Cache& cache) {
+    return cache.newest_;
+  }
+  template <class Cache>
+  static constexpr void count_all(Cache& cache) {
+    cache.newest_ = cache.length_;
+  }
 };
 
 // Base of all caches: tokens are appended and counted.
 template <class Shape, class Rows, int capacity, int tokens_at_once>
 class CacheTokens {
  public:
-  constexpr CacheTokens() : rows_(), length_(0) {}
+  constexpr CacheTokens() : rows_(), length_(0), newest_(0) {}
 
   // Adds the first count tokens of key and value after those already here. If count is wrong or they do not fit, nothing
   // changes, and the status is bad_count or cache_full. A RingCache is full when length() would pass 2^31 - 512.
@@ -42,6 +51,7 @@ class CacheTokens {
       rows_.store(length_, count, ArrayRows<Shape>(key.data[0][0], value.data[0][0]));
     }
     length_ += count;
+    newest_ = count < tokens ? count : length_;  // of padded arrays those that count
     return Status::ok;
   }
   template <class KeyArray>
@@ -56,12 +66,12 @@ class CacheTokens {
   // The number of tokens that still fit.
   constexpr int room() const { return capacity - length_; }
 
-  constexpr void clear() { length_ = 0; }
+  constexpr void clear() { length_ = newest_ = 0; }
 
  protected:
   friend CacheAccess;
   Rows rows_;
-  int length_;
+  int length_, newest_;
 };
 
 constexpr int any_number = 0x7fffffff;
@@ -87,7 +97,7 @@ class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_n
   // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
   constexpr Status truncate(int length) {
     if (length < 0 || length > this->length_) return Status::bad_length;
-    this->length_ = length;
+    this->length_ = this->newest_ = length;
     return Status::ok;
   }
 };

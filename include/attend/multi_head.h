@@ -119,6 +119,8 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
   constexpr bool is_cache = !detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value;
   static_assert(!is_cache || !detail::Same<Third, const Third>::value,
                 "attend: self_attention appends to the cache, which must not be const");
+  static_assert(is_cache || !detail::Same<Third, const Third>::value,
+                "attend: self_attention writes y, which must not be const");
   if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
     return Status::ok;
   } else if constexpr (is_cache) {
@@ -180,7 +182,7 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   const int count = options.query_length.or_else(tokens);
   if (count < 0 || count > tokens) return Status::bad_query_length;
   const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
-  if (!are_held(options, positioned, tokens, cache.length())) return Status::bad_query_length;
+  if (!are_held(options, positioned, tokens, cache.length(), cache.length())) return Status::bad_query_length;
   if (overlaps_partly(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;

@@ -149,7 +149,8 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    return accumulate_keys(query, CacheAccess::rows(cache), cache.length(), state, up_to, work, cache.length(), more...);
+    return accumulate_keys(query, CacheAccess::rows(cache), cache.length(), state, up_to, work, CacheAccess::newest(cache),
+                           more...);
   }
 }
 

@@ -187,6 +187,8 @@ TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in c
     CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work) == Status::ok);
     CHECK(same(*world.y, *world.expected));
     CHECK(cache->length() == position + tokens);
+    // All of them may be prefilled, in however many blocks the layer has appended them.
+    CHECK(attend::prefill(*world.query, *cache, *world.context, *world.work) == Status::ok);
   }
   CHECK(same(*world.y, *world.expected));
 }

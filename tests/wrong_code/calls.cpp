@@ -63,28 +63,28 @@ void wrong() { attend::attention(query, key, value, output, small); }
 //! correct: nothing
 bool correct() {
   const bool stored = cache.append(key, value) == attend::Status::ok;
-  attend::attention(query, key, value, output, workspace);
-  attend::prefill(query, cache, output, prefill_workspace);
-  attend::decode(token_query, cache, token_output);
-  attend::accumulate(token_query, cache, partials, all_options, half);
-  attend::accumulate(query, cache, query_partials, all_options, half);
-  attend::finish(cache, partials, token_output, all_options);
-  attend::finish(cache, query_partials, output, all_options);
-  attend::accumulate(query, half_cache, query_partials, option_workspace, half);
-  attend::finish(half_cache, query_partials, output);
-  attend::accumulate(query, ring, ring_partials, option_workspace, score_options, half);
-  attend::finish(ring, ring_partials, output, score_options);
-  attend::attention(query, key, value, output, option_workspace, score_options);
-  attend::prefill(query, cache, output, option_workspace, score_options, half);
-  attend::prefill(query, half_cache, output, option_workspace);
-  attend::prefill(query, ring, output, option_workspace, all_options, half);
-  attend::decode(token_query, cache, token_output, option_workspace, score_options);
-  attend::decode(token_query, half_cache, token_output, option_workspace, all_options);
-  attend::decode(token_query, ring, token_output, option_workspace);
-  attend::accumulate(query, ring, state, 9, option_workspace, score_options);
-  attend::accumulate(query, key, value, state, 9, option_workspace, all_options);
-  attend::finish(state, output, score_options);
-  attend::merge(state, state);
+  (void)attend::attention(query, key, value, output, workspace);
+  (void)attend::prefill(query, cache, output, prefill_workspace);
+  (void)attend::decode(token_query, cache, token_output);
+  (void)attend::accumulate(token_query, cache, partials, all_options, half);
+  (void)attend::accumulate(query, cache, query_partials, all_options, half);
+  (void)attend::finish(cache, partials, token_output, all_options);
+  (void)attend::finish(cache, query_partials, output, all_options);
+  (void)attend::accumulate(query, half_cache, query_partials, option_workspace, half);
+  (void)attend::finish(half_cache, query_partials, output);
+  (void)attend::accumulate(query, ring, ring_partials, option_workspace, score_options, half);
+  (void)attend::finish(ring, ring_partials, output, score_options);
+  (void)attend::attention(query, key, value, output, option_workspace, score_options);
+  (void)attend::prefill(query, cache, output, option_workspace, score_options, half);
+  (void)attend::prefill(query, half_cache, output, option_workspace);
+  (void)attend::prefill(query, ring, output, option_workspace, all_options, half);
+  (void)attend::decode(token_query, cache, token_output, option_workspace, score_options);
+  (void)attend::decode(token_query, half_cache, token_output, option_workspace, all_options);
+  (void)attend::decode(token_query, ring, token_output, option_workspace);
+  (void)attend::accumulate(query, ring, state, 9, option_workspace, score_options);
+  (void)attend::accumulate(query, key, value, state, 9, option_workspace, all_options);
+  (void)attend::finish(state, output, score_options);
+  (void)attend::merge(state, state);
   return stored;
 }
 
@@ -196,10 +196,10 @@ void wrong() { attend::attention(query, key, value, output, workspace, half, all
 
 //! part_without_options: nothing
 void right() {
-  attend::attention(query, key, value, output, workspace, half);
-  attend::prefill(query, cache, output, prefill_workspace, half);
-  attend::decode(token_query, ring, token_output, option_workspace, half);
-  attend::accumulate(token_query, cache, partials, half);
+  (void)attend::attention(query, key, value, output, workspace, half);
+  (void)attend::prefill(query, cache, output, prefill_workspace, half);
+  (void)attend::decode(token_query, ring, token_output, option_workspace, half);
+  (void)attend::accumulate(token_query, cache, partials, half);
 }
 
 //! attention_without_workspace: attend: attention takes a query, key, value, output and work memory, which are no temporaries; then options
@@ -213,6 +213,10 @@ void wrong() { attend::prefill(query, ring, output); }
 
 //! decode_without_output: attend: decode takes a query, a cache and an output, which are no temporaries; then options
 void wrong() { attend::decode(token_query, cache); }
+
+//! status_ignored: at attend::decode(token_query, cache, token_output);
+#pragma GCC diagnostic error "-Wunused-result"
+void wrong() { attend::decode(token_query, cache, token_output); }
 
 //! append_result_as_bool: nothing
 bool right() { return cache.append(key, value) == attend::Status::ok; }

@@ -9,6 +9,15 @@ void right() {
   if (attend::cross_attention(vectors, layer, cache, results, layer_workspace, attend::Options{}) != attend::Status::ok) return;
 }
 
+//! layer_y_const: attend: the call of a layer writes y, which must not be const
+static const float constant[4][12] = {};
+void wrong() { attend::self_attention(vectors, layer, cache, constant, layer_workspace); }
+
+//! layer_y_const_without_cache: attend: self_attention writes y, which must not be const
+static const float constant[4][12] = {};
+static attend::LayerWorkspace<Shape, 4, 4> workspace_of_arrays;
+void wrong() { attend::self_attention(vectors, layer, constant, workspace_of_arrays); }
+
 //! layer_query_outputs: attend: the query weights of a layer have query_heads * head_dim outputs
 static attend::Weights<31, 12> wq;
 void wrong() { (void)attend::multi_head<Shape>(wq, key_weights, value_weights, output_weights); }

@@ -118,8 +118,10 @@ bool are_positioned(const ScoreOptions<Shape, float>& options, bool causal) {
 
 // Queries over a cache that have no offset are its last tokens, which it must hold where positions matter. Inlined, so that
 // constant options cost nothing.
-[[gnu::always_inline]] inline bool are_held(const Options& options, bool positioned, int tokens, int held) {
-  return !positioned || options.offset.given || options.query_length.or_else(tokens) <= held;
+//   newest  as many as all queries of an array may be
+[[gnu::always_inline]] inline bool are_held(const Options& options, bool positioned, int tokens, int newest, int held) {
+  const bool all = !options.query_length.given;
+  return !positioned || options.offset.given || (all ? tokens <= newest : options.query_length.number <= held);
 }
 
 // An offset must be set where it does something, and only there. Queries over arrays that have none are the first tokens of the
@@ -179,7 +181,7 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
   if (queries < 0 || queries > call.queries) return Status::bad_query_length;
   if (keys < 0 || keys > call.keys) return Status::bad_key_length;
   if (lacks_tokens(options, call.key_panels, queries, call.keys)) return Status::empty_cache;
-  if (!is_finite(scale)) return Status::bad_scale;
+  if (!is_scale(scale)) return Status::bad_scale;
   const Status position = check_offset(options, options.causal.or_else(call.causal), call.key_panels, queries, call.keys);
   if (position != Status::ok) return position;
   if (!is_part(part)) return Status::bad_part;

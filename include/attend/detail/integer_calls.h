@@ -91,7 +91,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
                                 is_one_of_several(null_of<AnyPart>());
   const bool positioned = Ring::window > 0 || are_positioned(options, arrays.causal);
   if (quantisation.status() != Status::ok) return quantisation.status();
-  if (!are_held(arrays, Ring::window > 0, options)) return Status::bad_query_length;
+  if (!are_held(arrays, Ring::window > 0, options, held)) return Status::bad_query_length;
   if (!is_part(part)) return Status::bad_part;
   IntegerCallWith<with_options> call;
   core::IntegerProblem& problem = call.problem;
@@ -126,7 +126,7 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyPart, clas
   if constexpr (is_integer<Shape>) {
     return run_integers<Shape, Plan>(arrays, rows, held, pick<Kind::quantisation>(whole, more...), options, part);
   } else {
-    if (!are_held(arrays, Rows::RingType::window > 0, options)) return Status::bad_query_length;
+    if (!are_held(arrays, Rows::RingType::window > 0, options, held)) return Status::bad_query_length;
     if constexpr (is_plain<Rows, typename Bare<decltype(options)>::Name> && !is_into_state(null_of<AnyPart>())) {
       return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
                                               arrays.causal, static_cast<float*>(arrays.scratch), arrays.tokens, held},

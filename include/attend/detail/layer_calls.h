@@ -172,6 +172,7 @@ struct AppendedCache {
   void store(const float* keys, const float* values, int count) const {  // there is room, as was found before
     (void)cache.append(*reinterpret_cast<const Key<Shape, block>*>(keys), *reinterpret_cast<const Value<Shape, block>*>(values),
                        count);
+    CacheAccess::count_all(cache);
   }
   Cache& cache;
 };
@@ -193,6 +194,7 @@ constexpr bool are_layer_arguments() {
   using From = VectorsOf<X>;
   using To = VectorsOf<Y>;
   static_assert(From::tokens > 0 && To::tokens > 0, "attend: the call of a layer takes attend::Vectors as x and y");
+  static_assert(!Same<Y, const Y>::value, "attend: the call of a layer writes y, which must not be const");
   static_assert(From::tokens == To::tokens, "attend: x and y of a layer have the same number of tokens");
   static_assert(From::size == Layer::width,
                 "attend: x has as many numbers for each token as the layer's query weights have inputs");

@@ -7,11 +7,13 @@
 namespace attend {
 namespace detail {
 
-// A normal number above 0, or 0. By its bits, as is_finite.
+// A normal number above 0, or 0; and whether scale / cap is below 2^125. By their bits, as is_scale.
 inline bool is_cap(float cap) {
-  unsigned bits;
-  __builtin_memcpy(&bits, &cap, sizeof cap);
+  const uint32_t bits = bits_of(cap);
   return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
+}
+inline bool is_cap_of(float cap, float scale) {
+  return (bits_of(cap) & 0x7fffffffu) == 0 || int(bits_of(scale) & 0x7fffffffu) - int(bits_of(cap)) < 125 << 23;
 }
 
 // These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
@@ -64,7 +66,7 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   if (keys < 0 || keys > held) return Status::bad_key_length;
   if (lacks_tokens(options, problem.key_panels, queries, held)) return Status::empty_cache;
   problem.scale = options.scale.or_else(usual_scale);
-  if (!is_finite(problem.scale)) return Status::bad_scale;
+  if (!is_scale(problem.scale)) return Status::bad_scale;
   problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
   if (problem.offset > any_number - queries) return Status::bad_offset;
   const Status status = check_offset(options, ring || positioned, problem.key_panels, queries, held);
@@ -127,6 +129,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   Status status = prepare_window(more, options, more.paging.ring_panels != 0);
   if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+  if (status == Status::ok && !is_cap_of(options.soft_cap, call.problem.scale)) status = Status::bad_soft_cap;
   if (status == Status::ok) status = check_arrays(call, options, in_several_calls);
   if (status != Status::ok) return status;
   more.visible = options.mask.mask;
@@ -163,20 +166,21 @@ constexpr bool is_plain = Keys::plain && !is_score_options(null_of<AnyOptions>()
 // default.
 template <class Number, class OutputNumber>
 struct CallArrays {
-  constexpr CallArrays(const Number* of_query, OutputNumber* of_output, void* work, int count, bool by_default,
-                       int last = any_number)
-      : query(of_query), output(of_output), scratch(work), tokens(count), causal(by_default), newest(last) {}
+  constexpr CallArrays(const Number* query_, OutputNumber* output_, void* scratch_, int tokens_, bool causal_,
+                       int newest_ = any_number)
+      : query(query_), output(output_), scratch(scratch_), tokens(tokens_), causal(causal_), newest(newest_) {}
   const Number* query;
   OutputNumber* output;
   void* scratch;
   int tokens;
   bool causal;
-  int newest;  // as many of them as may be the last tokens of a cache; any_number: not of a cache, or checked already
+  int newest;  // of the tokens of a cache (kv_cache.h); any_number: not checked
 };
 
 template <class Arrays, class AnyOptions>
-[[gnu::always_inline]] inline bool are_held(const Arrays& arrays, bool ring, const AnyOptions& options) {
-  return arrays.newest == any_number || are_held(options, ring || are_positioned(options, true), arrays.tokens, arrays.newest);
+[[gnu::always_inline]] inline bool are_held(const Arrays& arrays, bool ring, const AnyOptions& options, int held) {
+  const bool positioned = ring || are_positioned(options, true);
+  return arrays.newest == any_number || are_held(options, positioned, arrays.tokens, arrays.newest, held);
 }
 
 // A call of floats that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what

@@ -17,12 +17,6 @@ struct CallSettings {
   uint32_t words[count];
 };
 
-inline uint32_t bits_of(float number) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &number, sizeof bits);
-  return bits;
-}
-
 // Each step loses nothing: another word makes another hash.
 inline uint32_t hash_with(uint32_t hash, uint32_t word) {
   hash = (hash ^ word) * 0x9e3779b1u;
