@@ -51,10 +51,11 @@ enum class [[nodiscard]] Status{
 
     // Calls in integers.
     bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer_arrays.h, integer_linear.h)
-    bad_zero_point,    // not within -128 … 127
+    bad_zero_point,    // not within -128 … 127; of the values not 0 beside value_scales
+    bad_token_scales,  // of fewer keys than key_length; over a RingCache
 };
 
-constexpr int status_count = int(Status::bad_zero_point) + 1;  // the last one
+constexpr int status_count = int(Status::bad_token_scales) + 1;  // the last one
 
 // One English sentence for a status; never null.
 const char* status_text(Status status);

@@ -117,6 +117,12 @@ struct Wrong : Shape {
   using arithmetic = int;
 };
 attend::Query<Wrong> wrong;
+//! integer_token_scales_of_floats: attend: TokenScales are of an integer shape; a cache of attend::int8 has its own
+attend::TokenScales<Shape, 4> wrong;
+//! integer_token_scales_temporary: attend: options.key_scales and options.value_scales take attend::TokenScales of the options' shape that outlive the call, no temporary
+void wrong(attend::ScoreOptions<Integers>& options) { options.key_scales = attend::TokenScales<Integers, 4>(); }
+//! integer_token_scales_of_other_shape: attend: options.key_scales and options.value_scales take attend::TokenScales of the options' shape that outlive the call, no temporary
+void wrong(attend::ScoreOptions<Integers>& options, attend::TokenScales<attend::Integer<OtherShape>, 4>& scales) { options.value_scales = scales; }
 //! integer_layer: attend: layers compute in float32: give them a shape without attend::integer
 auto wrong() { return attend::multi_head<Integers>(query_weights, key_weights, value_weights, output_weights); }
 //! integer_vectors_of_double: attend: Vectors are of float, int8_t or int16_t

@@ -60,6 +60,18 @@ struct RelativeBias {
   constexpr const float& at(int head, int distance) const { return data[head][left + distance]; }
 };
 
+// scales[head][key] of single keys or values of an integer shape, heads being the key/value heads: in 2^-15 of the scale that
+// the Quantisation has, 0 … 32768.
+template <class Shape, int keys>
+struct TokenScales {
+  static_assert(detail::is_integer<Shape>, "attend: TokenScales are of an integer shape; a cache of attend::int8 has its own");
+  static_assert(keys >= 1, "attend: TokenScales need at least 1 key");
+  uint16_t data[size_t(detail::Checked<Shape>::kv_heads)][size_t(keys)];
+
+  constexpr auto& operator[](int head) { return data[head]; }
+  constexpr const auto& operator[](int head) const { return data[head]; }
+};
+
 // lse[token][head], filled by a call: ln of the sum of exp(score) over the keys that the query sees, the sink included.
 // -infinity where it sees none.
 template <class Shape, int tokens = 1>
@@ -112,6 +124,8 @@ template <int heads, int left, int right>
 struct ExtentsOf<RelativeBias<heads, left, right>> : Extents<ArrayKind::relative, left, heads, right, left + 1 + right> {};
 template <class Shape, int tokens>
 struct ExtentsOf<Lse<Shape, tokens>> : Extents<ArrayKind::other, tokens, 1, 1> {};
+template <class Shape, int keys>
+struct ExtentsOf<TokenScales<Shape, keys>> : Extents<ArrayKind::other, 1, 1, keys> {};
 template <class Shape, int tokens, int keys>
 struct ExtentsOf<Scores<Shape, tokens, keys>> : Extents<ArrayKind::other, tokens, 1, keys> {};
 
@@ -210,6 +224,26 @@ struct HeadSetting {
                   "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has "
                   "query heads");
     if constexpr (is_row) data = array;
+  }
+};
+
+template <class Shape>
+struct TokenSetting {
+  const uint16_t* data = nullptr;
+  int keys = 0;
+
+  constexpr TokenSetting() = default;
+  template <class Array>
+  constexpr TokenSetting(Array&& array) {
+    using Is = ExtentsOf<Array>;
+    constexpr bool are_scales = is_named<Array> && Same<typename Bare<Array>::Name, TokenScales<Shape, Is::keys>>::value;
+    static_assert(are_scales,
+                  "attend: options.key_scales and options.value_scales take attend::TokenScales of the options' shape that "
+                  "outlive the call, no temporary");
+    if constexpr (are_scales) {
+      data = array.data[0];
+      keys = Is::keys;
+    }
   }
 };
 

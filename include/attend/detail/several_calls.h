@@ -13,7 +13,16 @@ namespace detail {
 // queries.
 struct CallSettings {
   enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
-  enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };
+  enum Flag : uint32_t {
+    causal = 1,
+    mask = 2,
+    bias = 4,
+    alibi_slopes = 8,
+    relative_bias = 16,
+    lse = 32,
+    key_scales = 64,
+    value_scales = 128
+  };
   uint32_t words[count];
 };
 
@@ -72,8 +81,10 @@ inline uint32_t hash_of_scales(const core::ScoreScale* scales, int stride, int h
 inline CallSettings settings_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
   using Set = CallSettings;
   const bool positioned = problem.causal || options.left >= 0 || options.right >= 0;
-  const uint32_t flags =
-      (problem.causal ? uint32_t(Set::causal) : 0u) | (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u);
+  const uint32_t flags = (problem.causal ? uint32_t(Set::causal) : 0u) |
+                         (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
+                         (options.key_scales != nullptr ? uint32_t(Set::key_scales) : 0u) |
+                         (options.value_scales != nullptr ? uint32_t(Set::value_scales) : 0u);
   return {{hash_of_scales(problem.score_scales, problem.score_scale_stride, problem.query_heads), uint32_t(options.query_zero),
            flags, positioned ? uint32_t(problem.offset) : 0u, uint32_t(options.left), uint32_t(options.right),
            uint32_t(options.sink_tokens), 0, 0}};
@@ -123,8 +134,10 @@ template <class Shape, int heads>
 bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, integer>& options,
                   const Quantisation<Shape, heads>& quantisation) {
   using Set = CallSettings;
-  const uint32_t zero = settings.words[Set::soft_cap];
-  return are_visibility(settings, options) && uint32_t(options.query_zero_point.or_else(int(zero))) == zero &&
+  const uint32_t zero = settings.words[Set::soft_cap], flags = settings.words[Set::flags];
+  const auto had = [&](const void* array, Set::Flag flag) { return array == nullptr || (flags & flag) != 0; };
+  return are_visibility(settings, options) && had(options.key_scales.data, Set::key_scales) &&
+         had(options.value_scales.data, Set::value_scales) && uint32_t(options.query_zero_point.or_else(int(zero))) == zero &&
          hash_of_scales(quantisation.scores(), quantisation.head_stride, Checked<Shape>::query_heads) ==
              settings.words[Set::scale];
 }
