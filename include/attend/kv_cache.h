@@ -117,21 +117,6 @@ class KvCache
 
 namespace detail {
 
-template <class Sizes, class = void>
-struct Window : Missing {};
-template <class Sizes>
-struct Window<Sizes, decltype(void(int(Sizes::window)))> : Named<Sizes::window> {};
-
-template <class Sizes, class = void>
-struct SinkTokens : Named<0> {};
-template <class Sizes>
-struct SinkTokens<Sizes, decltype(void(int(Sizes::sink_tokens)))> : Named<Sizes::sink_tokens> {};
-
-template <class Sizes, class = void>
-struct TokensAtOnce : Named<1> {};
-template <class Sizes>
-struct TokensAtOnce<Sizes, decltype(void(int(Sizes::tokens_at_once)))> : Named<Sizes::tokens_at_once> {};
-
 // The constants of a ring's sizes, checked once where they are first used; it is cut into groups of so many keys.
 template <class SizesOfRing, int group>
 struct RingSizes {

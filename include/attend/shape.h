@@ -80,30 +80,22 @@ struct Named {
   static constexpr int value = number;
 };
 
-template <class Type, class = void>
-struct QueryHeads : Missing {};
-template <class Type>
-struct QueryHeads<Type, decltype(void(int(Type::query_heads)))> : Named<Type::query_heads> {};
-
-template <class Type, class = void>
-struct KvHeads : Missing {};
-template <class Type>
-struct KvHeads<Type, decltype(void(int(Type::kv_heads)))> : Named<Type::kv_heads> {};
-
-template <class Type, class = void>
-struct HeadDim : Missing {};
-template <class Type>
-struct HeadDim<Type, decltype(void(int(Type::head_dim)))> : Named<Type::head_dim> {};
-
-template <class Type, class = void>
-struct MaxTokens : Missing {};
-template <class Type>
-struct MaxTokens<Type, decltype(void(int(Type::max_tokens)))> : Named<Type::max_tokens> {};
-
-template <class Shape, class = void>
-struct ValueDim : HeadDim<Shape> {};
-template <class Shape>
-struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> : Named<Shape::value_dim> {};
+// A trait: the constant of that name, or, where a type has none, the third.
+#define ATTEND_CONSTANT(Trait, constant, ...) \
+  template <class Type, class = void>         \
+  struct Trait : __VA_ARGS__ {};              \
+  template <class Type>                       \
+  struct Trait<Type, decltype(void(int(Type::constant)))> : Named<Type::constant> {};
+ATTEND_CONSTANT(QueryHeads, query_heads, Missing)
+ATTEND_CONSTANT(KvHeads, kv_heads, Missing)
+ATTEND_CONSTANT(HeadDim, head_dim, Missing)
+ATTEND_CONSTANT(MaxTokens, max_tokens, Missing)
+ATTEND_CONSTANT(ValueDim, value_dim, HeadDim<Type>)
+// Of the sizes of a RingCache.
+ATTEND_CONSTANT(Window, window, Missing)
+ATTEND_CONSTANT(SinkTokens, sink_tokens, Named<0>)
+ATTEND_CONSTANT(TokensAtOnce, tokens_at_once, Named<1>)
+#undef ATTEND_CONSTANT
 
 constexpr int at_least_one(int number) { return number < 1 ? 1 : number; }
 

@@ -308,7 +308,6 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.scale = -0x1p100f, options.soft_cap = 0x1p-25f, refused(Status::bad_soft_cap);
   options.scale = 0x1p100f, options.soft_cap = 0x1.000002p-25f;
   CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == Status::ok);
-  for (const float number : output.data[0][0]) CHECK(number == number);
   poison_array(output);
   options = {};
   static attend::Mask<queries - 1, 1, keys> few_queries;

@@ -57,9 +57,10 @@ Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Sh
   const int zero = options.query_zero_point.or_else(0);
   if (!is_zero_point(zero)) return Status::bad_zero_point;
   if (is_short(options.mask, problem)) return Status::bad_mask;
-  for (const auto* scales : {&options.key_scales, &options.value_scales}) {
-    if (scales->data != nullptr && (more.ring_chunks > 0 || scales->keys < problem.keys)) return Status::bad_token_scales;
-  }
+  const auto are_short = [&](const TokenSetting<Shape>& scales) {
+    return scales.data != nullptr && (more.ring_chunks > 0 || scales.keys < problem.keys);
+  };
+  if (are_short(options.key_scales) || are_short(options.value_scales)) return Status::bad_token_scales;
   for (int head = 0; options.value_scales.data != nullptr && head < problem.query_heads; ++head) {
     if (problem.output_scales[head * problem.output_scale_stride].value_zero != 0) return Status::bad_zero_point;
   }

@@ -19,25 +19,13 @@ struct LayerPlaces {
 // The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.
 //   plain  whether its calls have no ScoreOptions, and no other cache than a KvCache of floats
 template <bool plain, class Shape, int tokens, int keys>
-struct BlockPlan {
-  using Type = OptionPlan<Shape, tokens>;
-};
-template <class Shape, int tokens, int keys>
-struct BlockPlan<true, Shape, tokens, keys> {
-  using Type = Plan<Shape, tokens, keys, false>;
-};
-template <class Shape, int tokens>
-struct BlockPlan<true, Shape, tokens, over_cache> {
-  using Type = Plan<Shape, tokens, Capacity<Shape>::value, true>;
-};
-template <class Shape>
-struct BlockPlan<true, Shape, 1, over_cache> {
-  using Type = DecodePlan<Shape>;
-};
+using BlockPlan = typename Choice<
+    !plain, OptionPlan<Shape, tokens>,
+    typename Choice<tokens == 1 && keys == over_cache, DecodePlan<Shape>, WorkPlan<Shape, tokens, keys>>::Type>::Type;
 
 template <bool plain, class Shape, int tokens, int keys_of_arrays>
 struct LayerPlan {
-  using Block = typename BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>::Type;
+  using Block = BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>;
   using Places = LayerPlaces<Shape, tokens, Block, keys_of_arrays>;
   static constexpr int block = Places::memory.block;
   static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),

@@ -146,10 +146,9 @@ struct MaskSetting {
   template <class Array>
   constexpr MaskSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
-    constexpr bool is_mask = Is::kind == ArrayKind::mask || Is::kind == ArrayKind::bits;
-    static_assert(is_named<Array>,
+    constexpr bool is_mask = is_named<Array> && (Is::kind == ArrayKind::mask || Is::kind == ArrayKind::bits);
+    static_assert(is_mask,
                   "attend: options.mask takes an attend::Mask or an attend::BitMask that outlives the call, not a temporary");
-    static_assert(is_mask || !is_named<Array>, "attend: options.mask takes an attend::Mask or an attend::BitMask");
     static_assert(!is_mask || has_heads<Shape, Array>(),
                   "attend: options.mask takes a mask of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_mask) {
@@ -169,9 +168,8 @@ struct BiasSetting {
   template <class Array>
   constexpr BiasSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
-    constexpr bool is_bias = Is::kind == ArrayKind::bias;
-    static_assert(is_named<Array>, "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
-    static_assert(is_bias || !is_named<Array>, "attend: options.bias takes an attend::Bias");
+    constexpr bool is_bias = is_named<Array> && Is::kind == ArrayKind::bias;
+    static_assert(is_bias, "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
     static_assert(!is_bias || has_heads<Shape, Array>(),
                   "attend: options.bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_bias) {
@@ -192,10 +190,9 @@ struct RelativeSetting {
   template <class Array>
   constexpr RelativeSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
-    constexpr bool is_relative = Is::kind == ArrayKind::relative;
-    static_assert(is_named<Array>,
+    constexpr bool is_relative = is_named<Array> && Is::kind == ArrayKind::relative;
+    static_assert(is_relative,
                   "attend: options.relative_bias takes an attend::RelativeBias that outlives the call, not a temporary");
-    static_assert(is_relative || !is_named<Array>, "attend: options.relative_bias takes an attend::RelativeBias");
     static_assert(!is_relative || has_heads<Shape, Array>(),
                   "attend: options.relative_bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_relative) {
@@ -215,14 +212,11 @@ struct HeadSetting {
   template <class Array>
   constexpr HeadSetting(Array&& array) {
     constexpr size_t heads = size_t(Checked<Shape>::query_heads);
-    constexpr bool is_row = Same<const typename Bare<Array>::Name, const float[heads]>::value;
+    constexpr bool is_row = is_named<Array> && Same<const typename Bare<Array>::Name, const float[heads]>::value;
     static_assert(
-        is_named<Array>,
+        is_row,
         "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query "
         "heads, which outlives the call: no temporary, and no pointer, whose length is unknown");
-    static_assert(is_row || !is_named<Array>,
-                  "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has "
-                  "query heads");
     if constexpr (is_row) data = array;
   }
 };
@@ -257,9 +251,8 @@ struct LseSetting {
   constexpr LseSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool is_lse = Same<Array, Lse<Shape, Is::queries>&>::value;
-    static_assert(is_named<Array>,
+    static_assert(is_lse,
                   "attend: options.lse takes an attend::Lse of the options' shape that outlives the call, not a temporary");
-    static_assert(is_lse || !is_named<Array>, "attend: options.lse takes an attend::Lse of the options' shape");
     if constexpr (is_lse) {
       data = array.data[0];
       tokens = Is::queries;
@@ -278,9 +271,8 @@ struct ScoresSetting {
   constexpr ScoresSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool are_scores = Same<Array, Scores<Shape, Is::queries, Is::keys>&>::value;
-    static_assert(is_named<Array>,
+    static_assert(are_scores,
                   "attend: options.scores takes attend::Scores of the options' shape that outlives the call, not a temporary");
-    static_assert(are_scores || !is_named<Array>, "attend: options.scores takes attend::Scores of the options' shape");
     if constexpr (are_scores) {
       data = array.data[0][0];
       tokens = Is::queries;

@@ -64,7 +64,7 @@ struct Plan<Shape, queries, keys, key_panels, integer> {
 };
 
 // The same for decode: as many rows as the stack allows, and longer blocks of keys when it is one.
-template <class Shape, int queries = 1, int keys = KvCache<Shape>::max_tokens>
+template <class Shape, int queries = 1, int keys = MaxTokens<Shape>::value>
 struct DecodePlan {
   using Dims = Checked<Shape>;
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
