@@ -25,7 +25,7 @@ struct Options {
   Setting<int> offset{};
   Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Later outputs stay as they are
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
-  Setting<float> scale{};       // of the scores, of a magnitude below 2^127 (1.7e38), zero and negative too; 1 / sqrt(head_dim)
+  Setting<float> scale{};       // of the scores, -2^127 … 2^127 (1.7e38), zero and negative too; 1 / sqrt(head_dim)
 };
 
 // Options with just the causal mask. "Bottom-right" alignment is causal(keys - queries).
@@ -56,9 +56,9 @@ inline uint32_t bits_of(float number) {
   return bits;
 }
 
-// Of a magnitude below 2^127: times log2(e), as scores are computed, it is finite. By its bits: without a floating-point unit,
+// Of a magnitude up to 2^127: times log2(e), as scores are computed, it is finite. By its bits: without a floating-point unit,
 // comparisons are calls.
-inline bool is_scale(float scale) { return (bits_of(scale) & 0x7fffffffu) < 0x7f000000u; }
+inline bool is_scale(float scale) { return (bits_of(scale) & 0x7fffffffu) <= 0x7f000000u; }
 
 inline bool is_part(const Part& part) { return part.index >= 0 && part.index < part.count && part.count <= 65535; }
 
@@ -114,7 +114,7 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
   detail::HeadSetting<Shape> sink_logits{};        // float[query_heads]: a logit that joins the denominator and has no value
-  float soft_cap = 0.0f;                           // 1e-30 … 1e30, and scale / soft_cap below 2^125 (4e37); 0: none
+  float soft_cap = 0.0f;                           // 1e-30 … 1e30, and scale / soft_cap below 2^124 (2e37); 0: none
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>

@@ -11,7 +11,7 @@ enum class [[nodiscard]] Status{
                        // set although the last append left some tokens of its arrays out
     bad_key_length,    // not within 0 … key tokens of the array or the cache
     empty_cache,       // nothing was appended to the cache, and key_length is not 0
-    bad_scale,         // not below 2^127 in magnitude
+    bad_scale,         // not within -2^127 … 2^127
     bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens exceed the largest int; of a layer
                  // with steps: not the position that self_attention gives its tokens
     ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
@@ -36,7 +36,7 @@ enum class [[nodiscard]] Status{
     // Calls with ScoreOptions, RingCache or State.
     bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
     bad_sink_tokens,  // negative; over a RingCache: more than it keeps
-    bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30, or scale / soft_cap is not below 2^125
+    bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30, or scale / soft_cap is not below 2^124
     bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
     bad_bias,         // likewise
     bad_lse,          // of fewer tokens than query_length

@@ -11,7 +11,7 @@ constexpr const char* status_texts[] = {
     "of a cache, and must not be more than it holds: set query_length where the last append had a count below its arrays",
     "key_length must lie within 0 and the key tokens of the array or cache",
     "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0",
-    "scale must be a number of a magnitude below 2^127",
+    "scale must lie within -2^127 and 2^127",
     "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
     "layer with steps knows the positions of its tokens",
     "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
@@ -37,7 +37,7 @@ constexpr const char* status_texts[] = {
     "of the cache",
     "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps",
     "sink_tokens must not be negative, nor more than what a RingCache keeps",
-    "soft_cap must be 0, for none, or lie within 1e-30 and 1e30, and scale / soft_cap below 2^125",
+    "soft_cap must be 0, for none, or lie within 1e-30 and 1e30, and scale / soft_cap below 2^124",
     "a mask must have 1 query or at least query_length, and at least key_length keys",
     "a bias must have 1 query or at least query_length, and at least key_length keys",
     "lse must have at least query_length tokens",

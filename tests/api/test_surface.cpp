@@ -245,7 +245,8 @@ TEST_CASE("wrong options are refused with a status, and nothing is touched") {
   }
   options = {};
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  for (const float wrong : {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, 0x1p127f, -0x1p127f, 3e38f}) {
+  for (const float wrong :
+       {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, 0x1.000002p127f, -0x1.000002p127f, 3e38f}) {
     options.scale = wrong;
     refused(options, Status::bad_scale);
   }
@@ -262,7 +263,7 @@ TEST_CASE("the largest scale gives numbers, where one dimension is as small as i
   const attend::Query<One> query{{{{{1.0f}}}}};
   attend::Output<One> out;
   attend::Options options;
-  options.scale = 0x1.fffffep126f;
+  options.scale = 0x1p127f;
   REQUIRE(cache.append(key, value) == Status::ok);
   REQUIRE(attend::decode(query, cache, out, options) == Status::ok);
   CHECK(out[0][0][0] == 3.0f);

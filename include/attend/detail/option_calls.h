@@ -7,13 +7,14 @@
 namespace attend {
 namespace detail {
 
-// A normal number above 0, or 0; and whether scale / cap is below 2^125. By their bits, as is_scale.
+// A normal number above 0, or 0; and whether scale / cap is in range: below 2^124 it is, from 2^125 on not. By their bits, as
+// is_scale.
 inline bool is_cap(float cap) {
   const uint32_t bits = bits_of(cap);
   return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
 }
 inline bool is_cap_of(float cap, float scale) {
-  return (bits_of(cap) & 0x7fffffffu) == 0 || int(bits_of(scale) & 0x7fffffffu) - int(bits_of(cap)) < 125 << 23;
+  return (bits_of(cap) & 0x7fffffffu) == 0 || int(bits_of(scale) >> 23 & 0xff) - int(bits_of(cap) >> 23) < 125;
 }
 
 // These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
