@@ -282,6 +282,7 @@ TEST_CASE("integers: finish refuses other options than accumulate had") {
   };
   const auto nothing = [](auto&) {};
   refused(quantisation, [](auto& o) { o.window_left = 41; });
+  refused(quantisation, [](auto& o) { o.scale = 0.5f; });
   refused(quantisation, [](auto& o) { o.window_right = 0; });
   refused(quantisation, [](auto& o) { o.sink_tokens = 1; });
   refused(quantisation, [](auto& o) { o.query_zero_point = 4; });
