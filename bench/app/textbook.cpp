@@ -81,7 +81,7 @@ void attend_sentence(float (&out)[word_count][width], const Textbook& book, cons
   copy_in(query, book.query);
   copy_in(key, book.key);
   copy_in(value, values);
-  attend::attention(query, key, value, output, work, options);  // refuses only options that are out of range
+  (void)attend::attention(query, key, value, output, work, options);  // refuses only options that are out of range
   copy_out(out, output);
 }
 
@@ -102,8 +102,8 @@ void attend_word_by_word(Textbook& book) {
     std::copy_n(book.query[word], query_dim, query[0][0]);
     std::copy_n(book.key[word], query_dim, key[0][0]);
     std::copy_n(book.value[word], context_dim, value[0][0]);
-    cache.append(key, value);  // fits: max_tokens is the number of words
-    attend::decode(query, cache, output);
+    (void)cache.append(key, value);  // fits: max_tokens is the number of words
+    (void)attend::decode(query, cache, output);
     std::copy_n(output[0][0], context_dim, book.word_by_word[word]);
   }
 }

@@ -10,6 +10,7 @@ namespace {
 using attend::Status;
 
 struct Voice {
+  using arithmetic = attend::integer;
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 16;
 };
 struct LastWords {  // what a query sees: the last 96 tokens and the first 4
@@ -22,9 +23,9 @@ constexpr attend::Quantisation<Voice> quantisation(0.031, 0.027, {0.02, 4}, {0.0
 static_assert(quantisation.status() == Status::ok, "scales out of range");
 
 // All the memory that the stream takes, however long it is. The work memory has 576 bytes on a Cortex-M4, and more on hosts.
-attend::IntegerRingCache<Voice, LastWords> cache;
-attend::IntegerState<Voice> state;
-attend::IntegerWorkspace<Voice, 1> work;
+attend::RingCache<Voice, LastWords> cache;
+attend::State<Voice> state;
+attend::Workspace<Voice, 1> work;
 static_assert(sizeof cache + sizeof state <= 16 * 1024, "the stream must fit in fast memory");
 // [/memory]
 
@@ -33,7 +34,7 @@ void feed_watchdog() { ++fed; }  // a register of the board
 
 // [slices]
 // Attention of the newest token, in slices of at most 32 keys, so that no call takes long.
-Status attend_in_slices(const attend::IntegerQuery<Voice>& query, attend::IntegerOutput<Voice>& output) {
+Status attend_in_slices(const attend::Query<Voice>& query, attend::Output<Voice>& output) {
   constexpr int slice = 32;  // a state of integers stops at multiples of 32
   // Tokens before the window are no work. The first call passes them all, and takes the sink tokens on its way.
   const int oldest = cache.length() - LastWords::window;
@@ -49,9 +50,9 @@ Status attend_in_slices(const attend::IntegerQuery<Voice>& query, attend::Intege
 
 // What a microphone and the projections in front of attention would give.
 struct Token {
-  attend::IntegerQuery<Voice> query;
-  attend::IntegerKey<Voice> key;
-  attend::IntegerValue<Voice> value;
+  attend::Query<Voice> query;
+  attend::Key<Voice> key;
+  attend::Value<Voice> value;
 };
 
 void hear(Token& token) {
@@ -72,7 +73,7 @@ void hear(Token& token) {
 
 int main() {
   static Token token;
-  static attend::IntegerOutput<Voice> output, expected;
+  static attend::Output<Voice> output, expected;
   int most_slices = 0, differing = 0;
   // [loop]
   for (int i = 0; i < 1000; ++i) {

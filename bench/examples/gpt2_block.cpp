@@ -54,7 +54,7 @@ void set_attention(Block& block, const float (&c_attn)[width][3 * width], const 
 // Work memory for up to `prompt` tokens, which serves single ones too. One for each call that is under way.
 struct Work {
   attend::LayerWorkspace<Gpt2, prompt> attention;
-  attend::ProjectionWorkspace mlp;
+  attend::Workspace<attend::Projections> mlp;
 };
 
 // x += attention(norm(x)), then x += down(gelu(up(norm(x)))). The tokens of x are those after what the cache holds.

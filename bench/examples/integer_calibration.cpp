@@ -15,6 +15,7 @@ using attend::TensorScale;
 struct Wake {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 32;
 };
+using IntegerWake = attend::Integer<Wake>;
 constexpr int tokens = 48;
 
 struct Recording {  // what a model has computed for one sequence
@@ -56,7 +57,7 @@ struct Scales {
 };
 
 // A zero point of the keys shifts all scores of a query by the same amount, which changes no weight: the call need not know it.
-// One of the queries is an option of each call, IntegerOptions::query_zero_point; symmetric queries do without.
+// One of the queries is an option of each call, ScoreOptions::query_zero_point; symmetric queries do without.
 template <int count>
 Scales calibrate(const Recording (&recordings)[count]) {
   Range query, key, value, output;
@@ -78,15 +79,15 @@ void quantise(const Floats& from, TensorScale meaning, Integers& to) {
   });
 }
 
-Status attend_in_integers(const Recording& recording, const Scales& scales, attend::IntegerOutput<Wake, tokens>& output) {
-  static attend::IntegerQuery<Wake, tokens> query;
-  static attend::IntegerKey<Wake, tokens> key;
-  static attend::IntegerValue<Wake, tokens> value;
-  static attend::IntegerWorkspace<Wake, tokens, tokens> work;
+Status attend_in_integers(const Recording& recording, const Scales& scales, attend::Output<IntegerWake, tokens>& output) {
+  static attend::Query<IntegerWake, tokens> query;
+  static attend::Key<IntegerWake, tokens> key;
+  static attend::Value<IntegerWake, tokens> value;
+  static attend::Workspace<IntegerWake, tokens, tokens> work;
   quantise(recording.query, scales.query, query);
   quantise(recording.key, scales.key, key);
   quantise(recording.value, scales.value, value);
-  const attend::Quantisation<Wake> quantisation(scales.query.scale, scales.key.scale, scales.value, scales.output);
+  const attend::Quantisation<IntegerWake> quantisation(scales.query.scale, scales.key.scale, scales.value, scales.output);
   return attend::attention(query, key, value, output, work, quantisation, attend::causal());
 }
 // [/quantise]
@@ -112,7 +113,7 @@ Status record(Recording& recording) {
 
 int main() {
   static Recording recordings[8], unseen;
-  static attend::IntegerOutput<Wake, tokens> output;
+  static attend::Output<IntegerWake, tokens> output;
   Status status = record(unseen);
   for (Recording& recording : recordings) {
     if (status == Status::ok) status = record(recording);
@@ -123,8 +124,9 @@ int main() {
     std::fprintf(stderr, "integer_calibration: %s\n", attend::status_text(status));
     return 1;
   }
-  std::printf("constexpr attend::Quantisation<Wake> quantisation(%.7g, %.7g, {%.7g, %d}, {%.7g, %d});\n", scales.query.scale,
-              scales.key.scale, scales.value.scale, scales.value.zero_point, scales.output.scale, scales.output.zero_point);
+  std::printf("constexpr attend::Quantisation<attend::Integer<Wake>> quantisation(%.7g, %.7g, {%.7g, %d}, {%.7g, %d});\n",
+              scales.query.scale, scales.key.scale, scales.value.scale, scales.value.zero_point, scales.output.scale,
+              scales.output.zero_point);
 
   // [error]
   double worst = 0, squares = 0, largest = 0;

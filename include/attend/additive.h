@@ -19,17 +19,18 @@
 
 namespace attend {
 
-// The shape whose ScoreOptions additive_attention takes: one head, values of so many numbers.
-template <int width>
+// The shape of additive_attention, for its Workspace and ScoreOptions: one head, queries and keys of `hidden` numbers, values
+// of `width`.
+template <int hidden, int width>
 struct AdditiveShape {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 1, value_dim = width;
 };
 
 namespace detail {
 
-template <int tokens, int keys, int hidden, int width>
-struct AdditivePlan {
-  using Attention = OptionPlan<AdditiveShape<width>, tokens>;
+template <int hidden, int width, int tokens, int keys>
+struct WorkPlan<AdditiveShape<hidden, width>, tokens, keys> {
+  using Attention = OptionPlan<AdditiveShape<hidden, width>, tokens>;
   static constexpr size_t scores = Attention::floats;
   static constexpr size_t sums = scores + size_t(tokens) * size_t(keys);
   static constexpr size_t floats = sums + size_t(core::additive_keys) * size_t(hidden);
@@ -37,16 +38,12 @@ struct AdditivePlan {
 
 }  // namespace detail
 
-// Work memory of additive_attention. Contents do not matter before or after; one per concurrent call.
-template <int tokens, int keys, int hidden, int width>
-struct AdditiveWorkspace : detail::WorkFloats<detail::AdditivePlan<tokens, keys, hidden, width>::floats> {};
-
 // Every key is visible by default. Of ScoreOptions, scale, bias and soft_cap are refused with no_effect: the
 // call has its own scores, which lse, `biased` scores and weights show; raw and capped ones are refused likewise.
 //   queries  Vectors<tokens, hidden>, projected     keys    Vectors<keys, hidden>, projected, with the bias of the sum
 //   v        float[hidden]                          values  Vectors<keys, width>
-//   context  Vectors<tokens, width>                 work    AdditiveWorkspace<tokens, keys, hidden, width>
-//   options  Options or ScoreOptions<AdditiveShape<width>>, or none
+//   context  Vectors<tokens, width>                 work    Workspace<AdditiveShape<hidden, width>, tokens, keys>
+//   options  Options or ScoreOptions<AdditiveShape<hidden, width>>, or none
 template <class Queries, class Keys, size_t hidden, class Values, class Context, class Work, class... More>
 Status additive_attention(const Queries& queries, const Keys& keys, const float (&v)[hidden], const Values& values,
                           Context& context, Work& work, const More&... more) {
@@ -60,10 +57,10 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   static_assert(VectorsOf<Values>::tokens == key_count, "attend: additive_attention takes as many values as keys");
   static_assert(VectorsOf<Context>::tokens == tokens && VectorsOf<Context>::size == width,
                 "attend: the context of additive_attention has the tokens of the queries and the width of the values");
-  using Shape = AdditiveShape<width>;
-  using Memory = AdditivePlan<tokens, key_count, int(hidden), width>;
+  using Shape = AdditiveShape<int(hidden), width>;
+  using Memory = WorkPlan<Shape, tokens, key_count>;
   static_assert(is_enough<Work, Memory>(),
-                "attend: additive_attention needs an attend::AdditiveWorkspace<tokens, keys, hidden, width>");
+                "attend: additive_attention needs an attend::Workspace<attend::AdditiveShape<hidden, width>, tokens, keys>");
   static_assert(CallArguments<Shape, More...>::only_options,
                 "attend: after its work memory additive_attention takes options, or nothing");
   constexpr float zero = 0.0f;

@@ -11,7 +11,6 @@
 #include "states.h"
 #include "key_parts.h"
 #include "integer.h"
-#include "integer_states.h"
 #include "integer_linear.h"
 #include "linear.h"
 #include "row_functions.h"

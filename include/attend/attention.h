@@ -1,11 +1,11 @@
 // Attention over arrays and over a cache: attention, prefill, decode.
 //
-// After its arrays a call takes work memory, then Options or ScoreOptions<Shape>, then a Part; options and part may be left
-// out. A call that finds an argument out of range returns a status and changes nothing. Output, work memory and whatever else a
-// call fills must not overlap anything else.
+// After its arrays a call takes work memory, of an integer shape a Quantisation<Shape> (integer.h), then Options or
+// ScoreOptions<Shape>, then a Part; options and part may be left out. A call that finds an argument out of range returns a
+// status and changes nothing. Output, work memory and whatever else a call fills must not overlap anything else.
 #pragma once
 
-#include "detail/option_calls.h"
+#include "detail/integer_calls.h"
 
 namespace attend {
 
@@ -16,8 +16,8 @@ namespace attend {
 //   key     Key<Shape, keys>
 //   value   Value<Shape, keys>
 //   output  Output<Shape, queries>
-//   work    Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>
-//   then    Options or ScoreOptions<Shape>, a Part
+//   work    Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>, but not of an integer shape
+//   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, class Work, class... More>
 Status attention(const QueryArray& query, const KeyArray& key, const ValueArray& value, OutputArray& output, Work& work,
@@ -28,37 +28,39 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   constexpr bool is_query = Same<QueryArray, Query<Shape, queries>>::value;
   constexpr bool is_key = is_query && Same<KeyArray, Key<Shape, keys>>::value;
   constexpr bool is_value = is_key && Same<ValueArray, Value<Shape, keys>>::value;
-  constexpr bool is_output = is_value && Same<OutputArray, Output<Shape, queries>>::value;
+  constexpr bool is_output = is_value && is_output_of<OutputArray, Shape, queries>;
   static_assert(is_query, "attend: attention takes an attend::Query first");
   static_assert(is_key || !is_query, "attend: attention takes an attend::Key of the query's shape second");
   static_assert(is_value || !is_key,
                 "attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third");
   static_assert(is_output || !is_value,
                 "attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth");
-  if constexpr (!is_output) {
+  using Rest = CallArguments<Shape, More...>;
+  if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    static_assert(CallArguments<Shape, More...>::checked);
-    constexpr bool plain = !CallArguments<Shape, More...>::score_options;
+    constexpr bool plain = !Rest::score_options;
     using Memory = typename Choice<plain, Plan<Shape, queries, keys, false>, OptionPlan<Shape, queries>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
     static_assert(enough || plain, "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
     static_assert(enough || !plain, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
-    return run_call<Shape, Memory>({query.data[0][0], output.data[0][0], memory_of<enough>(work), queries, false},
-                                   ArrayRows<Shape>(key.data[0][0], value.data[0][0]), keys,
-                                   pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
+    const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), queries, false);
+    return run_call<Shape, Memory>(arrays, ArrayRows<Shape>(key.data[0][0], value.data[0][0]), keys,
+                                   pick<Kind::part>(whole, more...), more...);
   }
 }
 
 // Attention of several tokens over a cache that already holds them: append the tokens, then prefill with their queries. Causal
 // by default; set `causal = false` for a cache of encoder keys. Queries without an offset are the last tokens of the
-// cache, which must hold at least as many.
+// cache, which must hold at least as many. Where the last append had a count below the tokens of its arrays, as of a padded
+// last chunk, more queries than that count need a query_length: their rows would get the positions of other tokens.
 // clang-format off
 //   query   Query<Shape, tokens>
 //   cache   KvCache or RingCache
 //   output  Output<Shape, tokens>
-//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape, tokens>
-//   then    Options or ScoreOptions<Shape>, a Part
+//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape, tokens>,
+//           but not of an integer shape
+//   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class Cache, class OutputArray, class Work, class... More>
 Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output, Work& work, const More&... more) {
@@ -67,16 +69,16 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_cache = !Same<Shape, void>::value;
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
-  constexpr bool is_output = is_query && Same<OutputArray, Output<Shape, tokens>>::value;
+  constexpr bool is_output = is_query && is_output_of<OutputArray, Shape, tokens>;
   static_assert(is_cache, "attend: prefill takes an attend::KvCache or RingCache second");
   static_assert(is_query || !is_cache, "attend: prefill takes an attend::Query of the cache's shape first");
   static_assert(is_output || !is_query,
                 "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
-  if constexpr (!is_output) {
+  using Rest = CallArguments<Shape, More...>;
+  if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    static_assert(CallArguments<Shape, More...>::checked);
-    constexpr bool plain = CacheTraits<Cache>::plain && !CallArguments<Shape, More...>::score_options;
+    constexpr bool plain = CacheTraits<Cache>::plain && !Rest::score_options;
     using CacheMemory = Plan<Shape, tokens, MaxTokens<Cache>::value, true>;
     using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, tokens>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
@@ -86,10 +88,9 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
     static_assert(enough || !plain, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most tokens_at_once query tokens at once");
-    const auto& options = pick<Kind::options>(no_options, more...);
-    if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
-    return run_call<Shape, Memory>({query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true},
-                                   CacheAccess::rows(cache), cache.length(), options, pick<Kind::part>(whole, more...));
+    const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true,
+                            CacheAccess::newest(cache));
+    return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), cache.length(), pick<Kind::part>(whole, more...), more...);
   }
 }
 
@@ -100,8 +101,9 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 //   query   Query<Shape>
 //   cache   KvCache or RingCache
 //   output  Output<Shape>
-//   work    none, or as above; with ScoreOptions, or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>
-//   then    Options or ScoreOptions<Shape>, a Part
+//   work    none, or as above; with ScoreOptions, or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>; of an
+//           integer shape Workspace<Shape>
+//   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class Cache, class OutputArray, class... More>
 Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, More&&... more) {
@@ -109,23 +111,22 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   using Shape = typename CacheTraits<Cache>::ShapeType;
   constexpr bool is_cache = !Same<Shape, void>::value;
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape>>::value;
-  constexpr bool is_output = is_query && Same<OutputArray, Output<Shape>>::value;
+  constexpr bool is_output = is_query && is_output_of<OutputArray, Shape, 1>;
   static_assert(is_cache, "attend: decode takes an attend::KvCache or RingCache second");
   static_assert(is_query || !is_cache, "attend: decode takes an attend::Query of one token and of the cache's shape first");
   static_assert(is_output || !is_query, "attend: decode takes an attend::Output of one token and of the cache's shape third");
-  if constexpr (!is_output) {
+  using Rest = CallArguments<Shape, More...>;
+  if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    using Rest = CallArguments<Shape, More...>;
-    const auto& options = pick<Kind::options>(no_options, more...);
     const auto& part = pick<Kind::part>(whole, more...);
     auto& work = pick<Kind::work>(whole, more...);
     const auto& rows = CacheAccess::rows(cache);
     constexpr bool plain = CacheTraits<Cache>::plain && !Rest::score_options;
-    if constexpr (plain && !Rest::work) {
+    if constexpr (plain && !is_integer<Shape> && !Rest::work) {
       alignas(config::alignment) float scratch[DecodePlan<Shape>::floats];
-      return run_call<Shape, DecodePlan<Shape>>({query.data[0][0], output.data[0][0], scratch, 1, false}, rows, cache.length(),
-                                                options, part);
+      const CallArrays arrays(query.data[0][0], output.data[0][0], scratch, 1, false);
+      return run_call<Shape, DecodePlan<Shape>>(arrays, rows, cache.length(), part, more...);
     } else {
       using CacheMemory = Plan<Shape, 1, MaxTokens<Cache>::value, true>;
       using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, 1>>::Type;
@@ -133,9 +134,10 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
       static_assert(enough || plain,
                     "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
                     "attend::OptionWorkspace<Shape> after its arrays");
-      static_assert(enough || !plain, "attend: decode takes an attend::Workspace<Shape, 1>, or no work memory");
-      return run_call<Shape, Memory>({query.data[0][0], output.data[0][0], memory_of<enough>(work), 1, false}, rows,
-                                     cache.length(), options, part);
+      static_assert(enough || !plain,
+                    "attend: decode takes an attend::Workspace<Shape, 1>; of floats over a KvCache it may be left out");
+      const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), 1, false);
+      return run_call<Shape, Memory>(arrays, rows, cache.length(), part, more...);
     }
   }
 }

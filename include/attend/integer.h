@@ -1,115 +1,86 @@
-// Attention in integers of 8 bits: attention, prefill and decode without one float instruction, for processors without floats
-// and for models that are quantised already. On hosts it is faster than floats.
+// Attention in integers of 8 bits: the calls of a shape whose arithmetic is attend::integer, without one float instruction, for
+// processors without floats and for models that are quantised already. On hosts it is faster than floats.
 //
-//   constexpr attend::Quantisation<Wake> quantisation(0.031, 0.027, 0.02, 0.008);  // scales of query, key, value and output
-//   static attend::IntegerKvCache<Wake> cache;
-//   static attend::IntegerWorkspace<Wake, 1> work;
-//   cache.append(key, value);
+//   using Talk = attend::Integer<Wake>;
+//   constexpr attend::Quantisation<Talk> quantisation(0.031, 0.027, 0.02, 0.008);  // scales of query, key, value and output
+//   static attend::KvCache<Talk> cache;
+//   static attend::Workspace<Talk, 1> work;
+//   cache.append(key, value);  // Key<Talk>, Value<Talk>: numbers of 8 bits
 //   attend::decode(query, cache, output, work, quantisation);
+//
+// All calls of attention.h, states.h and key_parts.h are those of floats, with work memory of the shape and then a
+// Quantisation; ScoreOptions need no OptionWorkspace. Over a cache queries see at most 65535 tokens.
 //
 // The results are the same bits on every target, in any cutting into parts, blocks and calls. The number of instructions of a
 // call depends on its shape and its masks alone, not on its numbers. Errors: include/guide/integers.md.
 #pragma once
 
-#include "detail/integer_calls.h"
+#include "core/integer.h"
+#include "shape.h"
+#include "status.h"
 
 namespace attend {
 
-// As attention() of attention.h.
-// clang-format off
-//   query         IntegerQuery<Shape, queries>
-//   key           IntegerKey<Shape, keys>
-//   value         IntegerValue<Shape, keys>
-//   output        IntegerOutput<Shape, queries> or Int16Output
-//   work          IntegerWorkspace<Shape, queries, keys>
-//   quantisation  Quantisation<Shape>
-//   then          Options or IntegerOptions<Shape>, a Part
-// clang-format on
-template <class Shape, int queries, class KeyArray, class ValueArray, class OutputArray, class Work, class AnyQuantisation,
-          class... More>
-Status attention(const IntegerQuery<Shape, queries>& query, const KeyArray& key, const ValueArray& value, OutputArray& output,
-                 Work& work, const AnyQuantisation& quantisation, const More&... more) {
-  using namespace detail;
-  constexpr int keys = Traits<KeyArray>::tokens;
-  constexpr bool is_key = Same<KeyArray, IntegerKey<Shape, keys>>::value;
-  constexpr bool is_value = is_key && Same<ValueArray, IntegerValue<Shape, keys>>::value;
-  using Out = IntegerOutputOf<OutputArray, Shape, queries>;
-  constexpr bool is_output = is_value && Out::value;
-  constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
-  static_assert(is_key, "attend: attention of an attend::IntegerQuery takes an attend::IntegerKey of its shape second");
-  static_assert(is_value || !is_key, "attend: attention takes an attend::IntegerValue, with as many tokens as the key, third");
-  static_assert(is_output || !is_value,
-                "attend: attention takes an attend::IntegerOutput or Int16Output, with as many tokens as the query, fourth");
-  static_assert(is_quantisation || !is_output, "attend: attention takes an attend::Quantisation of the query's shape sixth");
-  if constexpr (!is_quantisation) {
-    return Status::ok;  // the compiler has reported what is wrong
-  } else {
-    using Plan = IntegerPlan<Shape, queries, keys>;
-    static_assert(keys <= integer_keys, "attend: integer attention takes at most 65535 keys");
-    static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
-                  "attend: attention needs an attend::IntegerWorkspace<Shape, query tokens, key tokens> fifth");
-    static_assert(IntegerCallArguments<Shape, More...>::in_order);
-    return run_integers<Plan, NoIntegerRing, Out::format>(
-        {query.data[0][0], output.data, work.data}, ArrayRows<Shape, int8_t>(key.data[0][0], value.data[0][0]), keys,
-        quantisation, pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
-  }
-}
-
 namespace detail {
-
-template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
-Status run_over_integer_cache(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
-                              const AnyQuantisation& quantisation, const More&... more) {
-  using Out = IntegerOutputOf<OutputArray, Shape, tokens>;
-  constexpr bool is_cache = Same<typename CacheTraits<Cache>::IntegerShape, Shape>::value, is_output = is_cache && Out::value;
-  constexpr bool is_quantisation = is_output && Same<typename QuantisationOf<AnyQuantisation>::ShapeType, Shape>::value;
-  static_assert(is_cache,
-                "attend: an attend::IntegerQuery goes with an attend::IntegerKvCache or IntegerRingCache of its shape");
-  static_assert(
-      is_output || !is_cache,
-      "attend: third comes an attend::IntegerOutput or Int16Output of the cache's shape, with as many tokens as the query");
-  static_assert(is_quantisation || !is_output, "attend: fifth comes an attend::Quantisation of the cache's shape");
-  if constexpr (!is_quantisation) {
-    return Status::ok;  // the compiler has reported what is wrong
-  } else {
-    using Plan = IntegerPlan<Shape, tokens, in_steps>;
-    static_assert(tokens <= CacheTraits<Cache>::most_queries,
-                  "attend: an IntegerRingCache serves at most tokens_at_once query tokens at once");
-    static_assert(work_bytes(null_of<Work>()) >= Plan::bytes,
-                  "attend: a call over an integer cache needs an attend::IntegerWorkspace<Shape, query tokens> fourth");
-    static_assert(IntegerCallArguments<Shape, More...>::in_order);
-    return run_integers<Plan, typename CacheTraits<Cache>::Ring, Out::format>(
-        {query.data[0][0], output.data, work.data}, CacheAccess::rows(cache), cache.length(), quantisation,
-        pick<Kind::options>(no_options, more...), pick<Kind::part>(whole, more...));
-  }
-}
-
+constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
 }  // namespace detail
 
-// As prefill() of attention.h: the query tokens are the last tokens of the cache, and causal by default.
-// clang-format off
-//   query         IntegerQuery<Shape, tokens>
-//   cache         IntegerKvCache or IntegerRingCache
-//   output        IntegerOutput<Shape, tokens> or Int16Output
-//   work          IntegerWorkspace<Shape, tokens>
-//   quantisation  Quantisation<Shape>
-//   then          Options or IntegerOptions<Shape>, a Part
-// clang-format on
-template <class Shape, int tokens, class Cache, class OutputArray, class Work, class AnyQuantisation, class... More>
-Status prefill(const IntegerQuery<Shape, tokens>& query, const Cache& cache, OutputArray& output, Work& work,
-               const AnyQuantisation& quantisation, const More&... more) {
-  return detail::run_over_integer_cache(query, cache, output, work, quantisation, more...);
-}
+// The scale of a tensor: a number stands for scale * (number - zero_point).
+struct TensorScale {
+  double scale;
+  int zero_point;
 
-// As decode() of attention.h: one token over everything in the cache. The same arguments, with one token.
-template <class Shape, class Cache, class OutputArray, class Work, class... More>
-Status decode(const IntegerQuery<Shape>& query, const Cache& cache, OutputArray& output, Work& work, More&&... more) {
-  static_assert(sizeof...(More) > 0, "attend: decode of an attend::IntegerQuery takes an attend::Quantisation fifth");
-  if constexpr (sizeof...(More) == 0) {
-    return Status::ok;  // the compiler has reported what is wrong
-  } else {
-    return detail::run_over_integer_cache(query, cache, output, work, more...);
+  constexpr TensorScale(double of_one_step, int zero = 0) : scale(of_one_step), zero_point(zero) {}
+};
+
+// The scales of a call. Made once, best as a constant: the call itself computes with integers only.
+//
+//   constexpr attend::Quantisation<Talk> quantisation(0.031, 0.027, 0.02, {0.008, -3});
+//
+// The scales of queries, keys, values and outputs are finite and above 0; `scale`, that of the scores, is 0 or above. log2(e) *
+// scale * query scale * key scale must be below 1 (scale * query scale * key scale below ln 2), and value scale / output scale
+// within 2^-10 … 2^18; calls refuse others with bad_quantisation. The zero point of the keys makes no difference to a softmax
+// and has no place here; that of the queries is an option. `heads` is 1, or query_heads: then set_head sets each head's.
+template <class Shape, int heads = 1>
+class Quantisation {
+  using Dims = detail::Checked<Shape>;
+  static_assert(detail::is_integer<Shape>,
+                "attend: a Quantisation is of an integer shape: write attend::Quantisation<attend::Integer<Shape>>");
+  static_assert(heads == 1 || heads == Dims::query_heads,
+                "attend: a Quantisation is of 1 head, for all of them, or of the shape's query heads");
+
+ public:
+  constexpr Quantisation(double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
+                         double scale = double(default_scale(Dims::head_dim)))
+      : scores_{}, outputs_{}, status_(Status::ok) {
+    for (int head = 0; head < heads; ++head) set_head(head, query_scale, key_scale, of_values, of_outputs, scale);
   }
-}
+
+  constexpr void set_head(int head, double query_scale, double key_scale, TensorScale of_values, TensorScale of_outputs,
+                          double scale = double(default_scale(Dims::head_dim))) {
+    const double step = 1.4426950408889634 * scale * query_scale * key_scale, steps = of_values.scale / of_outputs.scale;
+    const bool ordinary = query_scale > 0 && key_scale > 0 && of_values.scale > 0 && of_outputs.scale > 0;
+    if (!ordinary || !core::is_score_step(step) || !core::is_output_step(steps)) {
+      status_ = Status::bad_quantisation;
+    } else if (!detail::is_zero_point(of_values.zero_point) || !detail::is_zero_point(of_outputs.zero_point)) {
+      status_ = Status::bad_zero_point;
+    } else {
+      scores_[head] = core::score_scale(step);
+      outputs_[head] = core::output_scale(steps, of_values.zero_point, of_outputs.zero_point);
+    }
+  }
+
+  // ok, bad_quantisation or bad_zero_point: for a static_assert.
+  constexpr Status status() const { return status_; }
+
+  constexpr const core::ScoreScale* scores() const { return scores_; }
+  constexpr const core::OutputScale* outputs() const { return outputs_; }
+  static constexpr int head_stride = heads == 1 ? 0 : 1;
+
+ private:
+  core::ScoreScale scores_[size_t(heads)];
+  core::OutputScale outputs_[size_t(heads)];
+  Status status_;
+};
 
 }  // namespace attend

@@ -1,33 +1,32 @@
-// Linear projections in integers, y = W x + b: before and after integer attention, without one float instruction.
+// Linear projections in integers, y = W x + b: before and after attention of an integer shape, without one float instruction.
 //
-//   static constexpr attend::IntegerWeights<64, 48> weights = {{…}, {…}};               // in flash: numbers, then the bias
+//   static constexpr attend::Weights<64, 48, attend::integer> weights = {{…}, {…}};     // in flash: numbers, then the bias
 //   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
-//   attend::project(x, weights, scales, y);              // x: IntegerVectors<tokens, 48>, y: IntegerVectors<tokens, 64>
+//   attend::project(x, weights, scales, y);              // x: Vectors<tokens, 48, int8_t>, y: Vectors<tokens, 64, int8_t>
 //
-// Heads lie side by side, so that a projection to heads * head_dim outputs writes an IntegerQuery as it is, and one of an
-// IntegerOutput reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their
+// Heads lie side by side, so that a projection to heads * head_dim outputs writes a Query of an integer shape as it is, and one
+// of an Output reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their
 // code.
 #pragma once
 
-#include "core/linear.h"
 #include "detail/float_arrays.h"
-#include "detail/integer_arrays.h"
-#include "detail/workspaces.h"
+#include "detail/weights.h"
+#include "integer.h"
 
 namespace attend {
 
-template <int tokens, int size>
-using Int16Vectors = IntegerVectors<tokens, size, int16_t>;
-
-// The weights of a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its sum,
-// in steps of input scale * weight scale, within -2^23 … 2^23 - 1. These are weights and bias of TFLite's fully connected
+// The weights of such a projection: data[output][input], whose zero point is 0, and for each output a bias that is added to its
+// sum, in steps of input scale * weight scale, within -2^23 … 2^23 - 1. These are weights and bias of TFLite's fully connected
 // layer.
 template <int outputs, int inputs>
-struct IntegerWeights {
+struct Weights<outputs, inputs, integer> {
   static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
-                "attend: IntegerWeights have at least 1 output, and 1 to 65536 inputs");
+                "attend: Weights of attend::integer have at least 1 output, and 1 to 65536 inputs");
   int8_t data[size_t(outputs)][size_t(inputs)];
   int32_t bias[size_t(outputs)];
+
+  constexpr auto& operator[](int output) { return data[output]; }
+  constexpr const auto& operator[](int output) const { return data[output]; }
 };
 
 // The scales of a projection: of the input, of the output, and of the weights, which may have another scale for each output.
@@ -57,9 +56,8 @@ class ProjectionScales {
       : multipliers_{},
         input_zero_(input.zero_point),
         output_zero_(output.zero_point),
-        status_(is_zero_point(input.zero_point) && is_zero_point(output.zero_point) ? Status::ok : Status::bad_zero_point) {}
-
-  static constexpr bool is_zero_point(int zero) { return zero >= -128 && zero <= 127; }
+        status_(detail::is_zero_point(input.zero_point) && detail::is_zero_point(output.zero_point) ? Status::ok
+                                                                                                    : Status::bad_zero_point) {}
 
   constexpr void set(int output, double of_input, double of_weights, double of_output) {
     const bool ordinary = of_input > 0 && of_weights > 0 && of_output > 0;
@@ -78,15 +76,14 @@ class ProjectionScales {
 
 namespace detail {
 
+template <class Type>
+struct IntegerWeightsOf {
+  static constexpr int outputs = 0, inputs = 0;
+};
 template <int output_count, int input_count>
-struct IntegerWeightExtents {
+struct IntegerWeightsOf<Weights<output_count, input_count, integer>> {
   static constexpr int outputs = output_count, inputs = input_count;
 };
-template <int outputs, int inputs>
-constexpr IntegerWeightExtents<outputs, inputs> integer_weight_extents(const IntegerWeights<outputs, inputs>*) {
-  return {};
-}
-constexpr IntegerWeightExtents<0, 0> integer_weight_extents(const void*) { return {}; }
 
 template <int outputs>
 constexpr int scale_count(const ProjectionScales<outputs>*) {
@@ -98,16 +95,16 @@ template <class WeightArray, class Scales, class Input, class OutputArray>
 Status project_integers(const Input& x, const WeightArray& weights, const Scales& scales, OutputArray& y) {
   using From = IntegersOf<Input>;
   using To = IntegersOf<OutputArray>;
-  using Is = decltype(integer_weight_extents(null_of<WeightArray>()));
+  using Is = IntegerWeightsOf<WeightArray>;
   constexpr int count = scale_count(null_of<Scales>());
   constexpr bool written = Same<typename To::Number, int8_t>::value || Same<typename To::Number, int16_t>::value;
-  static_assert(Is::outputs > 0, "attend: project of integers takes attend::IntegerWeights second");
+  static_assert(Is::outputs > 0, "attend: project of integers takes attend::Weights<outputs, inputs, attend::integer> second");
   static_assert(
       Is::outputs == 0 || count == 1 || count == Is::outputs,
       "attend: project of integers takes attend::ProjectionScales third, of 1 or of as many outputs as the weights have");
   static_assert(
       written && !Same<OutputArray, const OutputArray>::value,
-      "attend: project of integers writes attend::IntegerVectors or Int16Vectors, an IntegerQuery, IntegerKey or IntegerValue");
+      "attend: project of integers writes attend::Vectors of int8_t or int16_t, a Query, Key or Value of an integer shape");
   static_assert(Is::outputs == 0 || From::size == Is::inputs,
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
   static_assert(
@@ -119,8 +116,7 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
     for (const int32_t bias : weights.bias) {
       if (bias < -(1 << 23) || bias >= 1 << 23) return Status::bad_quantisation;
     }
-    const uintptr_t from = reinterpret_cast<uintptr_t>(&x), to = reinterpret_cast<uintptr_t>(&y);
-    if (from < to + sizeof y && to < from + sizeof x) return Status::bad_output;
+    if (overlap(x, y)) return Status::bad_output;
     core::run_integer_linear<typename To::Number>(
         {first_number(x), first_number(y), weights.data[0], weights.bias, scales.multipliers(), count == 1 ? 0 : 1, Is::inputs,
          Is::outputs, Is::inputs, Is::inputs, Is::outputs, From::tokens, scales.input_zero(), scales.output_zero()});
@@ -132,26 +128,10 @@ template <class Input, class... More>
 Status project_integers(const Input&, const More&...) {
   static_assert(
       sizeof...(More) == 3,
-      "attend: project of integers takes attend::IntegerWeights, attend::ProjectionScales and an output after its input");
+      "attend: project of integers takes attend::Weights<outputs, inputs, attend::integer>, attend::ProjectionScales and an "
+      "output after its input");
   return Status::ok;
 }
 
 }  // namespace detail
-
-// Projects each token of x, IntegerVectors<tokens, inputs> or an IntegerOutput.
-// clang-format off
-//   weights  IntegerWeights<outputs, inputs>
-//   scales   ProjectionScales<>, or ProjectionScales<outputs>
-//   y        IntegerVectors or Int16Vectors<tokens, outputs>, an IntegerQuery, IntegerKey or IntegerValue
-// clang-format on
-// Refused, before anything is written: scales or a bias out of range, and a y that shares memory with x.
-template <int tokens, int inputs, class WeightArray, class... More>
-Status project(const IntegerVectors<tokens, inputs>& x, WeightArray&& weights, More&&... scales_and_output) {
-  return detail::project_integers(x, weights, scales_and_output...);
-}
-template <class Shape, int tokens, class WeightArray, class... More>
-Status project(const IntegerOutput<Shape, tokens>& x, WeightArray&& weights, More&&... scales_and_output) {
-  return detail::project_integers(x, weights, scales_and_output...);
-}
-
 }  // namespace attend

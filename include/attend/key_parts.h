@@ -18,15 +18,14 @@ namespace attend {
 namespace detail {
 
 // The number of segments that the tokens of a call can see: all of a KvCache; of a RingCache those that its tokens may lie in.
-//   Ring  what the sizes of a ring make of it
-template <class Shape, class Sizes, template <class> class Ring>
+template <class Shape, class Sizes>
 struct SegmentCount {
-  static constexpr int sink_tokens = Ring<Sizes>::sink_tokens;
-  static constexpr int count =
-      (Ring<Sizes>::places + segment_keys - 2) / segment_keys + 1 + (sink_tokens > 0 ? core::segment_count(sink_tokens) : 0);
+  using Ring = RingOf<Shape, Sizes>;
+  static constexpr int count = (Ring::places + segment_keys - 2) / segment_keys + 1 +
+                               (Ring::sink_tokens > 0 ? core::segment_count(Ring::sink_tokens) : 0);
 };
-template <class Shape, template <class> class Ring>
-struct SegmentCount<Shape, NoRing, Ring> {
+template <class Shape>
+struct SegmentCount<Shape, NoRing> {
   static_assert(
       MaxTokens<Shape>::named,
       "attend: Partials of a KvCache need `static constexpr int max_tokens = ...;` in the shape; those of a RingCache "
@@ -37,34 +36,31 @@ struct SegmentCount<Shape, NoRing, Ring> {
 }  // namespace detail
 
 // The results of parts, for finish: the sums of each segment of 512 keys, for each token and query head, and a mark by which
-// finish knows that they are of its call. sizeof is all the memory, value_dim + 2 floats for each. Contents do not matter
-// before. For a RingCache, the sizes of the ring come third: Partials<Voice, 1, LastWords>.
+// finish knows that they are of its call. sizeof is all the memory, value_dim + 2 numbers of 32 bits for each. Contents do not
+// matter before. For a RingCache, the sizes of the ring come third: Partials<Voice, 1, LastWords>.
 template <class Shape, int tokens = 1, class Sizes = detail::NoRing>
 class Partials {
   static_assert(tokens >= 1, "attend: partials need at least 1 query token");
   friend detail::StateAccess;
   using Dims = detail::Checked<Shape>;
-  static constexpr int segments = detail::SegmentCount<Shape, Sizes, detail::RingSizes>::count;
-  alignas(config::alignment) float data_[size_t(Dims::query_heads) * size_t(tokens) * size_t(segments) *
-                                         (size_t(Dims::value_dim) + 2)];
-  uint32_t marks_[size_t(Dims::kv_heads) * size_t(segments)];
+  static constexpr size_t segments = size_t(detail::SegmentCount<Shape, Sizes>::count);
+  alignas(config::alignment)
+      detail::SumOf<Shape> data_[size_t(Dims::query_heads) * size_t(tokens) * segments * (size_t(Dims::value_dim) + 2) +
+                                 detail::finishing_sums<Shape>];
+  uint32_t marks_[size_t(Dims::kv_heads) * segments];
 };
 
 namespace detail {
 
 // The mark of a problem, alone or with its options, in partials. The number of units determines their segments.
-template <class... CoreOptions>
-uint32_t mark_of(const core::Problem& problem, const CoreOptions&... options) {
+template <class Problem, class... CoreOptions>
+uint32_t mark_of(const Problem& problem, const CoreOptions&... options) {
   uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
   hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
   CallSettings settings = settings_of(problem, options...);
   settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse);  // only finish() looks at it
   for (const uint32_t word : settings.words) hash = hash_with(hash, word);
   return hash | 1u;  // not that of memory that is zero
-}
-inline uint32_t mark_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
-  const uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
-  return hash_with(hash, settings_of(problem, options)) | 1u;
 }
 
 inline void write_marks(uint32_t* marks, const core::KeyUnits& units, uint32_t mark) {
@@ -147,8 +143,8 @@ constexpr bool is_cache_of_partials() {
 //   cache     KvCache or RingCache
 //   partials  Partials<Shape, tokens>; over a RingCache Partials<Shape, tokens, Sizes>
 //   work      over a KvCache of floats, with Options: none, because it is on the stack, as for decode;
-//             otherwise OptionWorkspace<Shape, tokens>, one for each thread
-//   then      Options or ScoreOptions<Shape>, the Part
+//             otherwise OptionWorkspace<Shape, tokens>, of an integer shape Workspace<Shape, tokens>, one for each thread
+//   then      of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, the Part
 // clang-format on
 // Options mean what they do in prefill, and must be the same for all parts: several tokens are causal by default. options.lse
 // and sink_logits take effect in finish(). Scores are written, but over a RingCache and as weights they are refused.
@@ -164,33 +160,34 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
                 "attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first");
   static_assert(tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most tokens_at_once query tokens at once");
-  if constexpr (!is_query) {
+  using Rest = CallArguments<Shape, More...>;
+  if constexpr (!is_query || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    using Rest = CallArguments<Shape, More...>;
-    const auto& options = pick<Kind::options>(no_options, more...);
     auto& work = pick<Kind::work>(whole, more...);
-    const Part& part = pick<Kind::part>(whole_part, more...);
-    const KeyPart<float> key_part(partials, part);
+    const KeyPart<SumOf<Shape>> key_part(partials, pick<Kind::part>(whole_part, more...));
     const auto& rows = CacheAccess::rows(cache);
-    if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
-      return Status::bad_query_length;
-    if constexpr (Rest::score_options || !CacheTraits<Cache>::plain) {
+    const int held = cache.length(), newest = tokens > 1 ? CacheAccess::newest(cache) : any_number;
+    constexpr NumberOf<Shape>* no_output = nullptr;
+    if constexpr (Rest::score_options || is_integer<Shape> || !CacheTraits<Cache>::plain) {
       using Memory = OptionPlan<Shape, tokens>;
       constexpr bool enough = is_enough<decltype(work), Memory>();
-      static_assert(enough,
+      static_assert(enough || is_integer<Shape>,
                     "attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an "
                     "attend::OptionWorkspace<Shape, query tokens> after the partials");
-      return run_call<Shape, Memory>({query.data[0][0], nullptr, memory_of<enough>(work), tokens, tokens > 1}, rows,
-                                     cache.length(), options, key_part);
+      static_assert(
+          enough || !is_integer<Shape>,
+          "attend: accumulate of an integer shape needs an attend::Workspace<Shape, query tokens> after the partials");
+      const CallArrays arrays(query.data[0][0], no_output, memory_of<enough>(work), tokens, tokens > 1, newest);
+      return run_call<Shape, Memory>(arrays, rows, held, key_part, more...);
     } else {
       static_assert(!Rest::work,
                     "attend: accumulate over an attend::KvCache of floats takes no work memory, unless with "
                     "attend::ScoreOptions");
       using Memory = KeyPartPlan<Shape, tokens>;
       alignas(config::alignment) float scratch[Memory::floats];
-      return run_call<Shape, Memory>({query.data[0][0], nullptr, scratch, tokens, tokens > 1}, rows, cache.length(), options,
-                                     key_part);
+      const CallArrays arrays(query.data[0][0], no_output, scratch, tokens, tokens > 1, newest);
+      return run_call<Shape, Memory>(arrays, rows, held, key_part, more...);
     }
   }
 }
@@ -202,29 +199,29 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
 //   cache     KvCache or RingCache
 //   partials  Partials<Shape, tokens>; over a RingCache Partials<Shape, tokens, Sizes>
 //   output    Output<Shape, tokens>
-//   then      options, as for accumulate
+//   then      of an integer shape a Quantisation<Shape>; options, as for accumulate
 // clang-format on
 template <class Cache, class Shape, int tokens, class Sizes, class OutputArray, class... More>
 Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, OutputArray& output, const More&... more) {
   using namespace detail;
   constexpr bool is_cache = is_cache_of_partials<Cache, Shape, Sizes>();
-  constexpr bool is_output = is_cache && Same<OutputArray, Output<Shape, tokens>>::value;
+  constexpr bool is_output = is_cache && is_output_of<OutputArray, Shape, tokens>;
+  using Rest = CallArguments<Shape, More...>;
   static_assert(is_cache,
                 "attend: finish takes an attend::KvCache of the partials' shape first, or for "
                 "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
   static_assert(is_output || !is_cache,
                 "attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third");
-  if constexpr (!is_output) {
+  if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
-    const auto& options = pick<Kind::options>(no_options, more...);
-    if (tokens > 1 && !are_held(options, is_positioned<Cache>(options, true), tokens, cache.length()))
-      return Status::bad_query_length;
-    constexpr bool plain = CacheTraits<Cache>::plain && !CallArguments<Shape, More...>::score_options;
+    static_assert(Rest::only_options, "attend: after the output finish takes options only");
+    constexpr bool plain = CacheTraits<Cache>::plain && !is_integer<Shape> && !Rest::score_options;
     using Memory = typename Choice<plain, KeyPartPlan<Shape, tokens>, OptionPlan<Shape, tokens>>::Type;
-    return run_call<Shape, Memory>({nullptr, output.data[0][0], nullptr, tokens, tokens > 1}, CacheAccess::rows(cache),
-                                   cache.length(), options, AllKeyParts<float>(partials));
+    const int held = cache.length();
+    const CallArrays arrays(null_of<NumberOf<Shape>>(), output.data[0][0], sums_of<Shape>(StateAccess::data(partials)), tokens,
+                            tokens > 1, tokens > 1 ? CacheAccess::newest(cache) : any_number);
+    return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), held, AllKeyParts<SumOf<Shape>>(partials), more...);
   }
 }
 

@@ -2,15 +2,9 @@
 // memory.
 #pragma once
 
-#include "detail/cache_rows.h"
+#include "detail/integer_rows.h"
 
 namespace attend {
-
-template <class Shape, int tokens>
-struct IntegerKey;  // of integer.h, as the caches of integers
-template <class Shape, int tokens>
-struct IntegerValue;
-
 namespace detail {
 
 // The access of calls to a cache.
@@ -19,13 +13,22 @@ struct CacheAccess {
   static constexpr const auto& rows(const Cache& cache) {
     return cache.rows_;
   }
+  // As many tokens as queries without a query_length may be the last of; all of them, after appends that were no padded arrays.
+  template <class Cache>
+  static constexpr int newest(const Cache& cache) {
+    return cache.newest_;
+  }
+  template <class Cache>
+  static constexpr void count_all(Cache& cache) {
+    cache.newest_ = cache.length_;
+  }
 };
 
 // Base of all caches: tokens are appended and counted.
 template <class Shape, class Rows, int capacity, int tokens_at_once>
 class CacheTokens {
  public:
-  constexpr CacheTokens() : rows_(), length_(0) {}
+  constexpr CacheTokens() : rows_(), length_(0), newest_(0) {}
 
   // Adds the first count tokens of key and value after those already here. If count is wrong or they do not fit, nothing
   // changes, and the status is bad_count or cache_full. A RingCache is full when length() would pass 2^31 - 512.
@@ -36,26 +39,19 @@ class CacheTokens {
   template <class KeyArray, class ValueArray>
   Status append(const KeyArray& key, const ValueArray& value, int count = Traits<KeyArray>::tokens) {
     constexpr int tokens = Traits<KeyArray>::tokens;
-    constexpr bool of_floats = Same<typename Rows::Number, float>::value;
-    constexpr bool is_key =
-        Same<KeyArray, typename Choice<of_floats, Key<Shape, tokens>, IntegerKey<Shape, tokens>>::Type>::value;
-    constexpr bool is_value =
-        Same<ValueArray, typename Choice<of_floats, Value<Shape, tokens>, IntegerValue<Shape, tokens>>::Type>::value;
-    static_assert(
-        is_key,
-        "attend: append takes an attend::Key of the cache's own shape first; of an IntegerKvCache or IntegerRingCache an "
-        "attend::IntegerKey");
-    static_assert(
-        is_value || !is_key,
-        "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second; of an "
-        "IntegerKvCache or IntegerRingCache an attend::IntegerValue");
+    constexpr bool is_key = Same<KeyArray, Key<Shape, tokens>>::value;
+    constexpr bool is_value = Same<ValueArray, Value<Shape, tokens>>::value;
+    static_assert(is_key, "attend: append takes an attend::Key of the cache's own shape first");
+    static_assert(is_value || !is_key,
+                  "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
     static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
     if (count < 0 || count > tokens) return Status::bad_count;
     if (count > capacity - length_) return Status::cache_full;
     if constexpr (is_key && is_value) {
-      rows_.store(length_, count, ArrayRows<Shape, typename Rows::Number>(key.data[0][0], value.data[0][0]));
+      rows_.store(length_, count, ArrayRows<Shape>(key.data[0][0], value.data[0][0]));
     }
     length_ += count;
+    newest_ = count < tokens ? count : length_;  // of padded arrays those that count
     return Status::ok;
   }
   template <class KeyArray>
@@ -70,12 +66,12 @@ class CacheTokens {
   // The number of tokens that still fit.
   constexpr int room() const { return capacity - length_; }
 
-  constexpr void clear() { length_ = 0; }
+  constexpr void clear() { length_ = newest_ = 0; }
 
  protected:
   friend CacheAccess;
   Rows rows_;
-  int length_;
+  int length_, newest_;
 };
 
 constexpr int any_number = 0x7fffffff;
@@ -87,6 +83,8 @@ template <class Shape>
 struct Capacity {
   static_assert(MaxTokens<Shape>::named, "attend: a KvCache needs `static constexpr int max_tokens = ...;` in the shape");
   static_assert(MaxTokens<Shape>::value >= 1, "attend: max_tokens must be at least 1");
+  static_assert(!is_integer<Shape> || MaxTokens<Shape>::value <= integer_keys,
+                "attend: a KvCache of an integer shape has at most 65535 tokens; a RingCache has no end");
   static constexpr int value = at_least_one(MaxTokens<Shape>::value);
 };
 
@@ -99,7 +97,7 @@ class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_n
   // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
   constexpr Status truncate(int length) {
     if (length < 0 || length > this->length_) return Status::bad_length;
-    this->length_ = length;
+    this->length_ = this->newest_ = length;
     return Status::ok;
   }
 };
@@ -107,34 +105,20 @@ class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_n
 }  // namespace detail
 
 // A cache of Shape::max_tokens tokens, whose keys and values are kept as KeyFormat and ValueFormat: float, attend::float16,
-// attend::bfloat16 or attend::int8. Keys are kept as panels, so that decode and prefill both read them as they lie. A static
-// cache is zero-initialised memory without any code (in a static struct, only if the struct's other members are initialised
-// too: `attend::Output<Shape> out{};`). Threads that share one need the caller's lock only while somebody changes it.
-template <class Shape, class KeyFormat = float, class ValueFormat = KeyFormat>
+// attend::bfloat16 or attend::int8; one of an integer shape keeps 8-bit numbers as they are. Keys are kept as panels, so that
+// decode and prefill both read them as they lie. A static cache is zero-initialised memory without any code (in a static
+// struct, only if the struct's other members are initialised too: `attend::Output<Shape> out{};`). Threads that share one need
+// the caller's lock only while somebody changes it.
+template <class Shape, class KeyFormat = detail::NumberOf<Shape>, class ValueFormat = KeyFormat>
 class KvCache
-    : public detail::FixedCache<Shape,
-                                typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value>::Type> {
+    : public detail::FixedCache<
+          Shape, typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value, detail::NoRing>::Type> {
 };
 
 namespace detail {
 
-template <class Sizes, class = void>
-struct Window : Missing {};
-template <class Sizes>
-struct Window<Sizes, decltype(void(int(Sizes::window)))> : Named<Sizes::window> {};
-
-template <class Sizes, class = void>
-struct SinkTokens : Named<0> {};
-template <class Sizes>
-struct SinkTokens<Sizes, decltype(void(int(Sizes::sink_tokens)))> : Named<Sizes::sink_tokens> {};
-
-template <class Sizes, class = void>
-struct TokensAtOnce : Named<1> {};
-template <class Sizes>
-struct TokensAtOnce<Sizes, decltype(void(int(Sizes::tokens_at_once)))> : Named<Sizes::tokens_at_once> {};
-
-// The constants of a ring's sizes, checked once where they are first used.
-template <class SizesOfRing>
+// The constants of a ring's sizes, checked once where they are first used; it is cut into groups of so many keys.
+template <class SizesOfRing, int group>
 struct RingSizes {
   using Sizes = SizesOfRing;
   static_assert(Window<Sizes>::named, "attend: add `static constexpr int window = ...;` to the sizes of the RingCache");
@@ -144,11 +128,16 @@ struct RingSizes {
   static constexpr int window = at_least_one(Window<Sizes>::value);
   static constexpr int sink_tokens = SinkTokens<Sizes>::value < 0 ? 0 : SinkTokens<Sizes>::value;
   static constexpr int tokens_at_once = at_least_one(TokensAtOnce<Sizes>::value);
-  // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its panel.
-  static constexpr core::Paging paging = {nullptr, 0, core::panel_count(window + tokens_at_once - 2) + 1,
-                                          core::panel_count(sink_tokens)};
-  static constexpr int places = (paging.ring_panels + paging.sink_panels) * panel_keys;
+  static_assert(group == panel_keys || window + sink_tokens <= integer_keys,
+                "attend: a query over a RingCache of an integer shape sees at most 65535 tokens: make its window or its "
+                "sink_tokens smaller");
+  // Of window + tokens_at_once - 1 positions one after another, the first may be the last of its group.
+  static constexpr int ring_groups = (window + tokens_at_once - 2 + group - 1) / group + 1;
+  static constexpr int sink_groups = (sink_tokens + group - 1) / group;
+  static constexpr int places = (ring_groups + sink_groups) * group;
 };
+template <class Shape, class Sizes>
+using RingOf = RingSizes<Sizes, group_keys<Shape>>;
 
 }  // namespace detail
 
@@ -163,20 +152,19 @@ struct RingSizes {
 //     static constexpr int tokens_at_once = 8;  // the most that are appended, and prefilled, in one call; 1 when left out
 //   };
 //   static attend::RingCache<Voice, LastWords, attend::int8> ring;
-template <class Shape, class Sizes, class KeyFormat = float, class ValueFormat = KeyFormat>
+template <class Shape, class Sizes, class KeyFormat = detail::NumberOf<Shape>, class ValueFormat = KeyFormat>
 class RingCache
-    : public detail::CacheTokens<
-          Shape,
-          detail::FormatCacheRows<Shape, KeyFormat, ValueFormat, detail::RingSizes<Sizes>::places, detail::RingSizes<Sizes>>,
-          detail::most_tokens, detail::RingSizes<Sizes>::tokens_at_once> {};
+    : public detail::CacheTokens<Shape,
+                                 typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::RingOf<Shape, Sizes>::places,
+                                                         detail::RingOf<Shape, Sizes>>::Type,
+                                 detail::most_tokens, detail::RingOf<Shape, Sizes>::tokens_at_once> {};
 
 namespace detail {
 
-// The traits of a cache's type; of other types the shape is void. IntegerShape: of a cache of integers, which has no other.
-template <class ShapeOf, class IntegerShapeOf, class RowsOf, int most>
+// The traits of a cache's type; of other types the shape is void.
+template <class ShapeOf, class RowsOf, int most>
 struct TraitsOfCache {
   using ShapeType = ShapeOf;
-  using IntegerShape = IntegerShapeOf;
   using Ring = typename RowsOf::RingType;
   static constexpr int most_queries = most;
   static constexpr bool plain = RowsOf::plain, is_ring = Ring::window > 0;
@@ -185,12 +173,10 @@ struct NoRows {
   using RingType = NoRing;
   static constexpr bool plain = false;
 };
-constexpr TraitsOfCache<void, void, NoRows, any_number> cache_traits(const void*) { return {}; }
+constexpr TraitsOfCache<void, NoRows, any_number> cache_traits(const void*) { return {}; }
 template <class Shape, class Rows, int capacity, int most>
-constexpr auto cache_traits(const CacheTokens<Shape, Rows, capacity, most>*) {
-  constexpr bool of_floats = Same<typename Rows::Number, float>::value;
-  return TraitsOfCache<typename Choice<of_floats, Shape, void>::Type, typename Choice<of_floats, void, Shape>::Type, Rows,
-                       most>{};
+constexpr TraitsOfCache<Shape, Rows, most> cache_traits(const CacheTokens<Shape, Rows, capacity, most>*) {
+  return {};
 }
 template <class Cache>
 using CacheTraits = decltype(cache_traits(null_of<Cache>()));

@@ -13,14 +13,20 @@
 #include "detail/calls.h"
 #include "detail/float_arrays.h"
 #include "detail/weights.h"
+#include "integer_linear.h"
 
 namespace attend {
 
-// Work memory of a projection, whatever its sizes: for several tokens. Without it the call takes longer and has the same bits.
-// Contents do not matter before or after; one per concurrent call. It has 272 KB on hosts and 1 KB on embedded processors.
-struct ProjectionWorkspace : detail::WorkFloats<core::linear_work_floats> {};
+// Workspace<Projections> is the work memory of a projection, whatever its sizes: for several tokens. Without it the call takes
+// longer and has the same bits. It has 272 KB on hosts and 1 KB on embedded processors.
+struct Projections;
 
 namespace detail {
+
+template <>
+struct WorkPlan<Projections, 1, over_cache> {
+  static constexpr size_t floats = core::linear_work_floats;
+};
 
 // The extents, format and layout of weights; outputs is 0 for every other type.
 template <int output_count, int input_count, class Format, bool packed>
@@ -35,6 +41,10 @@ constexpr WeightExtents<outputs, inputs, Format, false> weight_extents(const Wei
 }
 template <int outputs, int inputs, class Format>
 constexpr WeightExtents<outputs, inputs, Format, true> weight_extents(const PackedWeights<outputs, inputs, Format>*) {
+  return {};
+}
+template <int outputs, int inputs>
+constexpr WeightExtents<0, 0, float, false> weight_extents(const Weights<outputs, inputs, integer>*) {
   return {};
 }
 constexpr WeightExtents<0, 0, float, false> weight_extents(const void*) { return {}; }
@@ -87,13 +97,6 @@ constexpr auto into(const WeightArray& weights, const float (&bias)[count], Outp
 
 namespace detail {
 
-// Whether two arrays share memory.
-template <class Array, class Other>
-bool overlap(const Array& a, const Other& b) {
-  const uintptr_t first = reinterpret_cast<uintptr_t>(&a), second = reinterpret_cast<uintptr_t>(&b);
-  return first < second + sizeof b && second < first + sizeof a;
-}
-
 template <class Is, int tokens>
 void run_linear_part_of(const core::Linear& linear, const Whole&) {
   core::run_known_linear<Is::format, Is::panels, tokens == 1>(linear);
@@ -106,7 +109,7 @@ void run_linear_part_of(const core::Linear& linear, const Part& part) {
 constexpr float* work_of(const Whole&) { return nullptr; }
 template <size_t count>
 constexpr float* work_of(WorkFloats<count>& work) {
-  static_assert(count >= core::linear_work_floats, "attend: project takes an attend::ProjectionWorkspace");
+  static_assert(count >= core::linear_work_floats, "attend: project takes an attend::Workspace<attend::Projections>");
   return work.data;
 }
 
@@ -169,10 +172,10 @@ bool outputs_overlap(const First& first, const Second& second, const Others&... 
 template <class Input, class... More>
 Status project_all(const Input& input, More&&... more) {
   static_assert(VectorsOf<Input>::tokens > 0, "attend: project takes attend::Vectors, a Query, Key, Value or Output first");
-  static_assert(
-      are_in_order<More...>(),
-      "attend: after its input project takes weights, a bias if there is one, and an output, or several of "
-      "attend::into(weights, bias, output); then an attend::ProjectionWorkspace and an attend::Part, which may be left out");
+  static_assert(are_in_order<More...>(),
+                "attend: after its input project takes weights, a bias if there is one, and an output, or several of "
+                "attend::into(weights, bias, output); then an attend::Workspace<attend::Projections> and an attend::Part, "
+                "which may be left out");
   const auto& part = pick<Kind::part>(whole, more...);
   float* const work = work_of(pick<Kind::work>(whole, more...));
   if (!is_part(part)) return Status::bad_part;
@@ -227,13 +230,23 @@ Status project_one(const Input& input, const WeightArray& weights, Second& secon
 //   bias     float[outputs], or none
 //   y        Vectors<tokens, outputs>, or a Query, Key, Value or Output
 //            or, in place of weights, bias and y, any number of into(weights, bias, y)
-//   work     a ProjectionWorkspace, or none
+//   work     a Workspace<Projections>, or none
 //   part     a Part, or none
+// clang-format on
+// In integers it takes x, weights, scales and y (integer_linear.h). Refused, before anything is written: scales or a bias out
+// of range, and a y that shares memory with x:
+// clang-format off
+//   x        Vectors<tokens, inputs, int8_t>, or an Output of an integer shape
+//   weights  Weights<outputs, inputs, attend::integer>
+//   scales   ProjectionScales<>, or ProjectionScales<outputs>
+//   y        Vectors<tokens, outputs, int8_t or int16_t>, a Query, Key or Value of an integer shape
 // clang-format on
 template <class Input, class First, class... More>
 Status project(const Input& x, First&& first, More&&... more) {
   using namespace detail;
-  if constexpr (WeightsOf<First>::outputs > 0) {
+  if constexpr (Same<typename IntegersOf<Input>::Number, int8_t>::value && IntegersOf<Input>::tokens > 0) {
+    return project_integers(x, first, more...);
+  } else if constexpr (WeightsOf<First>::outputs > 0) {
     static_assert(sizeof...(More) > 0, "attend: project takes an output after the weights");
     return project_one(x, first, more...);
   } else {

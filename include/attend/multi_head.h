@@ -93,7 +93,7 @@ Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const 
   static_assert(
       is_enough<Work, Memory>(),
       "attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>, with ScoreOptions "
-      "an attend::LayerOptionWorkspace<Shape, tokens, tokens>");
+      "an attend::LayerWorkspace<Shape, tokens, tokens, attend::with_options>");
   const auto& options = pick<Kind::options>(no_options, more...);
   const Status status = check_tokens(x, layer, y, 0, tokens, options);
   if (status != Status::ok) return status;
@@ -119,6 +119,8 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
   constexpr bool is_cache = !detail::Same<typename detail::CacheTraits<Third>::ShapeType, void>::value;
   static_assert(!is_cache || !detail::Same<Third, const Third>::value,
                 "attend: self_attention appends to the cache, which must not be const");
+  static_assert(is_cache || !detail::Same<Third, const Third>::value,
+                "attend: self_attention writes y, which must not be const");
   if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
     return Status::ok;
   } else if constexpr (is_cache) {
@@ -176,11 +178,11 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
                 "attend: cross_attention takes a KvCache of the layer's shape third");
   constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
-  const bool positioned = is_positioned<Cache>(options, false);
+  const bool positioned = CacheTraits<Cache>::is_ring || are_positioned(options, false);
   const int count = options.query_length.or_else(tokens);
   if (count < 0 || count > tokens) return Status::bad_query_length;
   const int position = options.offset.or_else(positioned ? cache.length() - count : 0);
-  if (!are_held(options, positioned, tokens, cache.length())) return Status::bad_query_length;
+  if (!are_held(options, positioned, tokens, cache.length(), cache.length())) return Status::bad_query_length;
   if (overlaps_partly(x, y)) return Status::bad_output;
   const Status status = layer.check(position, count);
   if (status != Status::ok) return status;

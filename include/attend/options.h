@@ -25,7 +25,7 @@ struct Options {
   Setting<int> offset{};
   Setting<int> query_length{};  // query tokens to compute, from the first; all in the array. Later outputs stay as they are
   Setting<int> key_length{};    // keys at or after it do not exist; all in the array or cache
-  Setting<float> scale{};       // of the scores, any finite number, zero and negative too; 1 / sqrt(head_dim)
+  Setting<float> scale{};       // of the scores, -2^127 … 2^127 (1.7e38), zero and negative too; 1 / sqrt(head_dim)
 };
 
 // Options with just the causal mask. "Bottom-right" alignment is causal(keys - queries).
@@ -50,20 +50,23 @@ struct Part {
 
 namespace detail {
 
-// By its bits: without a floating-point unit, comparisons are calls.
-inline bool is_finite(float a) {
-  unsigned bits;
-  static_assert(sizeof bits == sizeof a, "attend: unsigned must have 32 bits");
-  __builtin_memcpy(&bits, &a, sizeof a);
-  return (bits & 0x7fffffffu) < 0x7f800000u;
+inline uint32_t bits_of(float number) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &number, sizeof bits);
+  return bits;
 }
+
+// Of a magnitude up to 2^127: times log2(e), as scores are computed, it is finite. By its bits: without a floating-point unit,
+// comparisons are calls.
+inline bool is_scale(float scale) { return (bits_of(scale) & 0x7fffffffu) <= 0x7f000000u; }
 
 inline bool is_part(const Part& part) { return part.index >= 0 && part.index < part.count && part.count <= 65535; }
 
 }  // namespace detail
 
 // ScoreOptions, the options of calls beyond Options: windows, masks, biases, a soft cap, sink logits; and more results.
-// attention, prefill, decode and accumulate take them in the place of Options, with an OptionWorkspace as work memory.
+// attention, prefill, decode and accumulate take them in the place of Options, in float32 with an OptionWorkspace as work
+// memory.
 //
 //   attend::ScoreOptions<Wake> options;
 //   options.causal = true;
@@ -103,7 +106,7 @@ struct VisibilityOptions : Options {
 // It sees the keys that all of causal, the window, key_length, mask and the two biases let through; a query without any gets
 // zeros.
 // Arrays are not copied: they must live until the call is over.
-template <class Shape = detail::NoShape>
+template <class Shape = detail::NoShape, class = typename detail::ArithmeticOf<Shape>::Type>
 struct ScoreOptions : detail::VisibilityOptions<Shape> {
   static_assert(!detail::Same<Shape, detail::NoShape>::value,
                 "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
@@ -111,11 +114,22 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
   detail::HeadSetting<Shape> sink_logits{};        // float[query_heads]: a logit that joins the denominator and has no value
-  float soft_cap = 0.0f;                           // 1e-30 … 1e30, and scale / soft_cap below 1e38; 0: none
+  float soft_cap = 0.0f;                           // 1e-30 … 1e30, and scale / soft_cap below 2^124 (2e37); 0: none
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
   Setting<ScoreStage> score_stage{};      // which scores these are: must be set with them, and is refused without
+
+  constexpr ScoreOptions() = default;
+  constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
+};
+
+// Of a call in integers, which has no other options; Options::scale is refused, because it is part of the Quantisation.
+template <class Shape>
+struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
+  Setting<int> query_zero_point{};             // -128 … 127; 0
+  detail::TokenSetting<Shape> key_scales{};    // TokenScales<Shape, at least key_length>, of keys whose zero point is 0
+  detail::TokenSetting<Shape> value_scales{};  // likewise; the Quantisation of values has the zero point 0 beside them
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}

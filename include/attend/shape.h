@@ -9,7 +9,12 @@
 //     static constexpr int value_dim = 32;    // width of a value and of an output; head_dim when left out
 //     static constexpr int max_tokens = 64;   // capacity of a KvCache; required by it only
 //   };
+//
+// Its calls compute in float32. Those of Integer<Wake>, or of a shape with `using arithmetic = attend::integer;`, compute in
+// integers of 8 bits (integer.h), with the same names: Query<Integer<Wake>, tokens>, KvCache<Integer<Wake>> and so on.
 #pragma once
+
+#include <stdint.h>
 
 #include "core/config.h"
 
@@ -19,7 +24,50 @@
 #endif
 
 namespace attend {
+
+// The arithmetic of a shape whose calls compute in integers of 8 bits.
+struct integer {};
+
+// A shape of the same constants whose calls compute in integers.
+template <class Shape>
+struct Integer : Shape {
+  using arithmetic = integer;
+};
+
 namespace detail {
+
+template <class A, class B>
+struct Same {
+  static constexpr bool value = false;
+};
+template <class A>
+struct Same<A, A> {
+  static constexpr bool value = true;
+};
+
+// One of two types.
+template <bool first, class First, class Second>
+struct Choice {
+  using Type = First;
+};
+template <class First, class Second>
+struct Choice<false, First, Second> {
+  using Type = Second;
+};
+
+// The arithmetic of a shape, and the type of its numbers.
+template <class Shape, class = void>
+struct ArithmeticOf {
+  using Type = float;
+};
+template <class Shape>
+struct ArithmeticOf<Shape, decltype(void(static_cast<typename Shape::arithmetic*>(nullptr)))> {
+  using Type = typename Shape::arithmetic;
+};
+template <class Shape>
+constexpr bool is_integer = Same<typename ArithmeticOf<Shape>::Type, integer>::value;
+template <class Shape>
+using NumberOf = typename Choice<is_integer<Shape>, int8_t, float>::Type;
 
 // A constant of a shape, and whether the shape names it. A missing one is 1: then the compiler reports one error only.
 struct Missing {
@@ -32,30 +80,22 @@ struct Named {
   static constexpr int value = number;
 };
 
-template <class Type, class = void>
-struct QueryHeads : Missing {};
-template <class Type>
-struct QueryHeads<Type, decltype(void(int(Type::query_heads)))> : Named<Type::query_heads> {};
-
-template <class Type, class = void>
-struct KvHeads : Missing {};
-template <class Type>
-struct KvHeads<Type, decltype(void(int(Type::kv_heads)))> : Named<Type::kv_heads> {};
-
-template <class Type, class = void>
-struct HeadDim : Missing {};
-template <class Type>
-struct HeadDim<Type, decltype(void(int(Type::head_dim)))> : Named<Type::head_dim> {};
-
-template <class Type, class = void>
-struct MaxTokens : Missing {};
-template <class Type>
-struct MaxTokens<Type, decltype(void(int(Type::max_tokens)))> : Named<Type::max_tokens> {};
-
-template <class Shape, class = void>
-struct ValueDim : HeadDim<Shape> {};
-template <class Shape>
-struct ValueDim<Shape, decltype(void(int(Shape::value_dim)))> : Named<Shape::value_dim> {};
+// A trait: the constant of that name, or, where a type has none, the third.
+#define ATTEND_CONSTANT(Trait, constant, ...) \
+  template <class Type, class = void>         \
+  struct Trait : __VA_ARGS__ {};              \
+  template <class Type>                       \
+  struct Trait<Type, decltype(void(int(Type::constant)))> : Named<Type::constant> {};
+ATTEND_CONSTANT(QueryHeads, query_heads, Missing)
+ATTEND_CONSTANT(KvHeads, kv_heads, Missing)
+ATTEND_CONSTANT(HeadDim, head_dim, Missing)
+ATTEND_CONSTANT(MaxTokens, max_tokens, Missing)
+ATTEND_CONSTANT(ValueDim, value_dim, HeadDim<Type>)
+// Of the sizes of a RingCache.
+ATTEND_CONSTANT(Window, window, Missing)
+ATTEND_CONSTANT(SinkTokens, sink_tokens, Named<0>)
+ATTEND_CONSTANT(TokensAtOnce, tokens_at_once, Named<1>)
+#undef ATTEND_CONSTANT
 
 constexpr int at_least_one(int number) { return number < 1 ? 1 : number; }
 
@@ -70,6 +110,10 @@ struct Checked {
   static_assert(HeadDim<Shape>::value >= 1, "attend: head_dim must be at least 1");
   static_assert(ValueDim<Shape>::value >= 1 || ValueDim<Shape>::value == HeadDim<Shape>::value,
                 "attend: value_dim must be at least 1");
+  static_assert(is_integer<Shape> || Same<typename ArithmeticOf<Shape>::Type, float>::value,
+                "attend: the arithmetic of a shape is attend::integer, or left out for float32");
+  static_assert(!is_integer<Shape> || HeadDim<Shape>::value <= 4096,
+                "attend: the head_dim of an integer shape must be at most 4096");
   static constexpr int query_heads = at_least_one(QueryHeads<Shape>::value);
   static constexpr int head_dim = at_least_one(HeadDim<Shape>::value);
   static constexpr int value_dim = at_least_one(ValueDim<Shape>::value);
@@ -80,7 +124,7 @@ struct Checked {
 };
 
 // Plain storage, [token][head][width], tokens outermost as a projection writes them.
-template <int tokens, int heads, int width, class Number = float>
+template <int tokens, int heads, int width, class Number>
 struct Rows {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
   Number data[size_t(at_least_one(tokens))][size_t(heads)][size_t(width)];
@@ -93,19 +137,28 @@ struct Rows {
 
 // query[token][head][d]: heads are the query heads, d < head_dim.
 template <class Shape, int tokens = 1>
-struct Query : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::head_dim> {};
+struct Query
+    : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::head_dim, detail::NumberOf<Shape>> {};
 
 // key[token][head][d]: heads are the key/value heads, d < head_dim.
 template <class Shape, int tokens = 1>
-struct Key : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::head_dim> {};
+struct Key : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::head_dim, detail::NumberOf<Shape>> {
+};
 
 // value[token][head][c]: heads are the key/value heads, c < value_dim.
 template <class Shape, int tokens = 1>
-struct Value : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim> {};
+struct Value
+    : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
 
-// output[token][head][c]: heads are the query heads, c < value_dim.
-template <class Shape, int tokens = 1>
-struct Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim> {};
+// output[token][head][c]: heads are the query heads, c < value_dim. Of an integer shape Number may be int16_t, for what follows
+// to round.
+template <class Shape, int tokens = 1, class Number = detail::NumberOf<Shape>>
+struct Output : detail::Rows<tokens, detail::Checked<Shape>::query_heads, detail::Checked<Shape>::value_dim, Number> {
+  static_assert(detail::Same<Number, detail::NumberOf<Shape>>::value ||
+                    (detail::is_integer<Shape> && detail::Same<Number, int16_t>::value),
+                "attend: an Output has the numbers of its shape: leave the third parameter out, or make it int16_t for an "
+                "integer shape");
+};
 
 // 1 / sqrt(head_dim), the customary scale, by Newton's iteration in double: meant for constants, and the same on every target.
 constexpr float default_scale(int head_dim) {
@@ -128,24 +181,10 @@ struct Traits<Array<Shape, count>> {
   static constexpr int tokens = count;
 };
 
-template <class A, class B>
-struct Same {
-  static constexpr bool value = false;
-};
-template <class A>
-struct Same<A, A> {
-  static constexpr bool value = true;
-};
-
-// One of two types.
-template <bool first, class First, class Second>
-struct Choice {
-  using Type = First;
-};
-template <class First, class Second>
-struct Choice<false, First, Second> {
-  using Type = Second;
-};
+// Whether an array is an output of a shape and so many tokens.
+template <class Array, class Shape, int tokens>
+constexpr bool is_output_of = Same<Array, Output<Shape, tokens>>::value ||
+                              (is_integer<Shape> && Same<Array, Output<Shape, tokens, int16_t>>::value);
 
 // Without reference and const.
 template <class Type>

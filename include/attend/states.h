@@ -11,7 +11,8 @@
 
 namespace attend {
 
-// The partial attention of some queries, while keys are still to come: for each token and head 20 + 3 * value_dim floats.
+// The partial attention of some queries, while keys are still to come: for each token and head 20 + 3 * value_dim floats, in
+// integers 4 + 2 * value_dim numbers of 32 bits and value_dim once.
 // sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte order. The
 // bytes may differ from backend to backend, where one has raised a maximum before another: by powers of two, which cancel in
 // the output.
@@ -31,8 +32,8 @@ class State {
 
  private:
   friend detail::StateAccess;
-  float data_[size_t(tokens)][size_t(detail::Checked<Shape>::query_heads)]
-             [core::state_floats(detail::Checked<Shape>::value_dim)];
+  detail::SumOf<Shape> data_[size_t(tokens) * size_t(detail::Checked<Shape>::query_heads) * detail::state_row<Shape> +
+                             detail::finishing_sums<Shape>];
   detail::Progress progress_;
   detail::CallSettings settings_;  // what it was taken with
 };
@@ -41,31 +42,64 @@ namespace detail {
 
 // The rest of accumulate: query and state are of this shape. rows: those of a cache or of arrays, of which there are `held`.
 template <class Shape, int tokens, class Rows, class Work, class... More>
-[[gnu::always_inline]] inline Status accumulate_keys(const IntoState<1, State<Shape, tokens>>& into,
-                                                     const Query<Shape, tokens>& query, const Rows& rows, int held, Work& work,
+[[gnu::always_inline]] inline Status accumulate_keys(const Query<Shape, tokens>& query, const Rows& rows, int held,
+                                                     State<Shape, tokens>& state, int up_to, Work& work, int newest,
                                                      const More&... more) {
   using Memory = OptionPlan<Shape, tokens>;
-  static_assert(CallArguments<Shape, More...>::only_options, "attend: after the work memory accumulate takes options only");
+  using Rest = CallArguments<Shape, More...>;
+  static_assert(Rest::only_options, "attend: after the work memory accumulate takes options only");
   constexpr bool enough = is_enough<Work, Memory>();
-  static_assert(enough, "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>");
-  const CallArrays arrays = {query.data[0][0], nullptr, memory_of<enough>(work), tokens, Rows::cached};
-  return run_with_options<Shape, Memory>(arrays, rows, held, pick<Kind::options>(no_options, more...), into);
+  static_assert(enough,
+                "attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>, for an integer shape a "
+                "Workspace<Shape, query tokens>");
+  if constexpr (!Rest::right) {
+    return Status::ok;  // the compiler has reported what is wrong
+  } else {
+    const CallArrays arrays(query.data[0][0], null_of<NumberOf<Shape>>(), memory_of<enough>(work), tokens, Rows::cached,
+                            newest);
+    return run_call<Shape, Memory>(arrays, rows, held, IntoState<Shape, State<Shape, tokens>>(state, up_to), more...);
+  }
 }
 
-template <class Shape, int tokens>
-Status finish_state(State<Shape, tokens>& state, Output<Shape, tokens>& output, const ScoreOptions<Shape>& options) {
+// How a call of the core finishes the numbers of a state: in floats, and in integers.
+template <class Shape>
+void set_results(OptionCall& call, const ScoreOptions<Shape>& options, const Whole&, float* output, float* /*sums*/) {
+  set_output<Shape>(call.problem, output);
+  call.options.sink_logits = options.sink_logits.data;
+  call.options.lse = {options.lse.data, Checked<Shape>::query_heads, 1};
+}
+template <class Shape, int heads, class Number>
+void set_results(IntegerCall& call, const ScoreOptions<Shape>&, const Quantisation<Shape, heads>& quantisation, Number* output,
+                 int32_t* sums) {
+  set_integer_output<Shape>(call.problem, output);
+  set_quantisation(call.problem, quantisation);
+  call.problem.scratch = sums;
+  call.options.output_format = format_of<Number>;
+}
+template <class Shape>
+bool has_short_lse(const ScoreOptions<Shape, float>& options, int queries) {
+  return options.lse.data != nullptr && options.lse.tokens < queries;
+}
+template <class Shape>
+constexpr bool has_short_lse(const ScoreOptions<Shape, integer>&, int) {
+  return false;
+}
+
+template <class Shape, int tokens, class Number, class AnyQuantisation>
+Status finish_state(State<Shape, tokens>& state, Number* output, const ScoreOptions<Shape>& options,
+                    const AnyQuantisation& quantisation) {
+  if (quantisation.status() != Status::ok) return quantisation.status();
   Progress& progress = StateAccess::progress(state);
   const int queries = progress.queries(), end = progress.next();
   if (!progress.can_finish() || options.query_length.or_else(queries) != queries) return Status::bad_state;
-  if (!are_settings(StateAccess::settings(state), options) || options.key_length.or_else(end) != end)
+  if (!are_settings(StateAccess::settings(state), options, quantisation) || options.key_length.or_else(end) != end)
     return Status::other_options;
-  if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
-  OptionCall call;
+  if (has_short_lse(options, queries)) return Status::bad_lse;
+  auto& data = StateAccess::data(state);
+  typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;
   set_shape<Shape>(call.problem, queries);
-  set_output<Shape>(call.problem, output.data[0][0]);
-  call.options.states = states_of(StateAccess::data(state));
-  call.options.sink_logits = options.sink_logits.data;
-  call.options.lse = {options.lse.data, Checked<Shape>::query_heads, 1};
+  set_results(call, options, quantisation, output, sums_of<Shape>(data));
+  call.options.states = states_of<Shape>(data);
   core::finish(call.problem, call.options);
   progress.finish();
   return Status::ok;
@@ -88,9 +122,10 @@ Status finish_state(State<Shape, tokens>& state, Output<Shape, tokens>& output, 
 //   query  Query<Shape, tokens>
 //   cache  KvCache or RingCache
 //   state  State<Shape, tokens>
-//   up_to  >= state.next(); equal to it where there are no more keys
-//   work   OptionWorkspace<Shape, tokens>
-//   then   Options or ScoreOptions<Shape>; causal by default, as prefill is
+//   up_to  >= state.next(); equal to it where there are no more keys. Of an integer shape a multiple of 32, or as many keys as
+//          there are, after which the state takes no more
+//   work   OptionWorkspace<Shape, tokens>; of an integer shape Workspace<Shape, tokens>
+//   then   of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>; causal by default, as prefill is
 // clang-format on
 // finish() requires the same options; there options.lse and sink_logits take effect. Scores are written for the keys that the
 // call takes; weights are refused. Another query than that of the state's first call is refused: begin() was forgotten.
@@ -114,9 +149,8 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    const auto& options = pick<Kind::options>(no_options, more...);
-    if (!are_held(options, is_positioned<Cache>(options, true), tokens, cache.length())) return Status::bad_query_length;
-    return accumulate_keys<Shape, tokens>({state, up_to}, query, CacheAccess::rows(cache), cache.length(), work, more...);
+    return accumulate_keys(query, CacheAccess::rows(cache), cache.length(), state, up_to, work, CacheAccess::newest(cache),
+                           more...);
   }
 }
 
@@ -142,7 +176,7 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
     return Status::ok;  // the compiler has reported what is wrong
   } else {
     const ArrayRows<Shape> rows(key.data[0][0], value.data[0][0]);
-    return accumulate_keys<Shape, tokens>({state, up_to}, query, rows, keys, work, more...);
+    return accumulate_keys(query, rows, keys, state, up_to, work, any_number, more...);
   }
 }
 
@@ -151,19 +185,21 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
 // clang-format off
 //   state   State<Shape, tokens>
 //   output  Output<Shape, tokens>
-//   then    options, as for accumulate
+//   then    of an integer shape a Quantisation<Shape>; options, as for accumulate
 // clang-format on
 template <class Shape, int tokens, class OutputArray, class... More>
 Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... more) {
   using namespace detail;
-  constexpr bool is_output = Same<OutputArray, Output<Shape, tokens>>::value;
+  using Rest = CallArguments<Shape, More...>;
+  constexpr bool is_output = is_output_of<OutputArray, Shape, tokens>;
   static_assert(is_output,
                 "attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second");
-  static_assert(CallArguments<Shape, More...>::only_options, "attend: after the output finish takes options only");
-  if constexpr (!is_output) {
+  static_assert(Rest::only_options, "attend: after the output finish takes options only");
+  if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    return finish_state<Shape, tokens>(state, output, pick<Kind::options>(no_options, more...));
+    return finish_state<Shape, tokens>(state, output.data[0][0], pick<Kind::options>(no_options, more...),
+                                       pick<Kind::quantisation>(whole, more...));
   }
 }
 
@@ -191,8 +227,14 @@ Status finish(const Any&...) {
 // clang-format on
 template <class Shape, int tokens>
 Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
-  using Dims = detail::Checked<Shape>;
-  return detail::merge_states(state, later, Dims::query_heads, Dims::value_dim);
+  using namespace detail;
+  Progress& progress = StateAccess::progress(state);
+  if (!progress.can_merge(StateAccess::progress(later))) return Status::bad_state;
+  if (!same_settings(StateAccess::settings(state), StateAccess::settings(later))) return Status::other_options;
+  core::merge(StateAccess::data(state), StateAccess::data(later), progress.queries() * Checked<Shape>::query_heads,
+              Checked<Shape>::value_dim);
+  progress.merge(StateAccess::progress(later));
+  return Status::ok;
 }
 template <class... Any>
 Status merge(const Any&...) {

@@ -5,54 +5,57 @@
 
 namespace attend {
 
-enum class Status {
-  ok,
-  bad_query_length,  // not within 0 … query tokens of the array; as the last tokens of a cache, more than it holds
-  bad_key_length,    // not within 0 … key tokens of the array or the cache
-  empty_cache,       // nothing was appended to the cache, and key_length is not 0
-  bad_scale,         // NaN or infinite
-  bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens exceed the largest int; of a layer with
-               // steps: not the position that self_attention gives its tokens
-  ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
-  no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
-  bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
+enum class [[nodiscard]] Status{
+    ok,
+    bad_query_length,  // not within 0 … query tokens of the array; as the last tokens of a cache, more than it holds, or not
+                       // set although the last append left some tokens of its arrays out
+    bad_key_length,    // not within 0 … key tokens of the array or the cache
+    empty_cache,       // nothing was appended to the cache, and key_length is not 0
+    bad_scale,         // not within -2^127 … 2^127
+    bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens exceed the largest int; of a layer
+                 // with steps: not the position that self_attention gives its tokens
+    ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
+    no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
+    bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
 
-  bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from it
+    bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from
+                 // it
 
-  // Caches and states.
-  bad_count,      // append: negative, or more tokens than the arrays have
-  cache_full,     // append: the tokens do not fit
-  bad_length,     // truncate: negative, or more tokens than the cache holds
-  bad_begin,      // State::begin: not a multiple of segment_keys, or negative
-  bad_up_to,      // accumulate: before the key that the state takes next, or after it where there are no more keys
-  bad_state,      // it has taken nothing since begin or since the last finish; it is of another number of queries; it has taken
-                  // more keys than there are; merge: it does not begin where the first stops
-  other_options,  // of a State: not the options, the positions or the queries of the calls before; finish: not the same
-                  // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
-  bad_partials,   // finish: a part has not run, or with other options or another length of the cache
+    // Caches and states.
+    bad_count,   // append: negative, or more tokens than the arrays have
+    cache_full,  // append: the tokens do not fit
+    bad_length,  // truncate: negative, or more tokens than the cache holds
+    bad_begin,   // State::begin: not a multiple of segment_keys, or negative
+    bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys
+    bad_state,   // it has taken nothing since begin or since the last finish; it is of another number of queries; it has taken
+                 // more keys than there are; merge: it does not begin where the first stops
+    other_options,  // of a State: not the options, the positions or the queries of the calls before; finish: not the same
+                    // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
+    bad_partials,   // finish: a part has not run, or with other options or another length of the cache
 
-  // Calls with ScoreOptions, RingCache or State.
-  bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
-  bad_sink_tokens,  // negative; over a RingCache: more than it keeps
-  bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30
-  bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
-  bad_bias,         // likewise
-  bad_lse,          // of fewer tokens than query_length
-  bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache; weights into a State
-  no_score_stage,   // scores without score_stage
-  not_in_ring,      // a query sees tokens that a RingCache no longer has
+    // Calls with ScoreOptions, RingCache or State.
+    bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
+    bad_sink_tokens,  // negative; over a RingCache: more than it keeps
+    bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30, or scale / soft_cap is not below 2^124
+    bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
+    bad_bias,         // likewise
+    bad_lse,          // of fewer tokens than query_length
+    bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache; weights into a State
+    no_score_stage,   // scores without score_stage
+    not_in_ring,      // a query sees tokens that a RingCache no longer has
 
-  // Layers: projections, normalisation, rotary positions.
-  bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
-  bad_rotary,    // before init; init: base not within 2 … 1e12, or scaling_factor not within 1 … 65536
-  bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
+    // Layers: projections, normalisation, rotary positions.
+    bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
+    bad_rotary,    // before init; init: base not within 2 … 1e12, or scaling_factor not within 1 … 65536
+    bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 
-  // Calls in integers.
-  bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer_arrays.h, integer_linear.h)
-  bad_zero_point,    // not within -128 … 127
+    // Calls in integers.
+    bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer_arrays.h, integer_linear.h)
+    bad_zero_point,    // not within -128 … 127; of the values not 0 beside value_scales
+    bad_token_scales,  // of fewer keys than key_length; over a RingCache
 };
 
-constexpr int status_count = int(Status::bad_zero_point) + 1;  // the last one
+constexpr int status_count = int(Status::bad_token_scales) + 1;  // the last one
 
 // One English sentence for a status; never null.
 const char* status_text(Status status);

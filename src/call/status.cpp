@@ -8,10 +8,10 @@ namespace {
 constexpr const char* status_texts[] = {
     "ok",
     "query_length must lie within 0 and the query tokens of the array; without an offset, queries are the last tokens "
-    "of a cache, and must not be more than it holds",
+    "of a cache, and must not be more than it holds: set query_length where the last append had a count below its arrays",
     "key_length must lie within 0 and the key tokens of the array or cache",
     "the cache has no tokens: append some first (or call project_memory); where there are none, set key_length = 0",
-    "scale must be a finite number",
+    "scale must lie within -2^127 and 2^127",
     "offset must leave room for the query tokens: their positions must not pass the largest int; self_attention of a "
     "layer with steps knows the positions of its tokens",
     "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
@@ -27,7 +27,7 @@ constexpr const char* status_texts[] = {
     "truncate keeps at least 0 tokens, and no more than the cache holds",
     "a State begins at 0 or at a multiple of segment_keys (512)",
     "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
-    "append them first; an IntegerState takes multiples of 32 keys until the last",
+    "append them first; a State of an integer shape takes multiples of 32 keys until the last",
     "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
     "than there are; one to merge must begin where the other stops",
     "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
@@ -37,7 +37,7 @@ constexpr const char* status_texts[] = {
     "of the cache",
     "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps",
     "sink_tokens must not be negative, nor more than what a RingCache keeps",
-    "soft_cap must be 0, for none, or lie within 1e-30 and 1e30",
+    "soft_cap must be 0, for none, or lie within 1e-30 and 1e30, and scale / soft_cap below 2^124",
     "a mask must have 1 query or at least query_length, and at least key_length keys",
     "a bias must have 1 query or at least query_length, and at least key_length keys",
     "lse must have at least query_length tokens",
@@ -51,7 +51,8 @@ constexpr const char* status_texts[] = {
     "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
     "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
     "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23",
-    "zero points of 8-bit numbers lie within -128 and 127",
+    "zero points of 8-bit numbers lie within -128 and 127; that of values is 0 beside value_scales",
+    "key_scales and value_scales must have at least key_length keys; over a RingCache there are none",
 };
 static_assert(sizeof status_texts / sizeof *status_texts == size_t(status_count), "a status has no text");
 

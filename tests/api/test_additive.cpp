@@ -12,7 +12,7 @@ using namespace attend;
 namespace {
 
 constexpr int tokens = 3, keys = 37, hidden = 11, width = 7;
-using Shape = AdditiveShape<width>;
+using Shape = AdditiveShape<hidden, width>;
 
 struct World {
   World() {
@@ -31,7 +31,7 @@ struct World {
   Vectors<keys, hidden> key;
   Vectors<keys, width> values;
   Vectors<tokens, width> context;
-  AdditiveWorkspace<tokens, keys, hidden, width> work;
+  Workspace<Shape, tokens, keys> work;
   float v[hidden];
 };
 
@@ -79,7 +79,7 @@ TEST_CASE("additive attention: one token alone has the bits that it has among ot
   for (int t = 0; t < tokens; ++t) {
     World one;
     Vectors<1, width> context;
-    AdditiveWorkspace<1, keys, hidden, width> work;
+    Workspace<Shape, 1, keys> work;
     REQUIRE(additive_attention(one.queries[t], one.key, one.v, one.values, context, work) == Status::ok);
     CHECK(std::memcmp(context[0], all.context[t], sizeof context) == 0);
   }

@@ -165,16 +165,16 @@ TEST_CASE("attention, append, prefill and decode allocate nothing, on every back
     if (!attend::backend_available(i)) continue;
     CAPTURE(name);
     CHECK(heap_calls_of([&] { attend::use_backend(name); }) == 0);
-    CHECK(heap_calls_of([] { attend::attention(query, key, value, output, workspace); }) == 0);
-    CHECK(heap_calls_of([] { attend::attention(query, key, value, output, workspace, attend::causal()); }) == 0);
+    CHECK(heap_calls_of([] { (void)attend::attention(query, key, value, output, workspace); }) == 0);
+    CHECK(heap_calls_of([] { (void)attend::attention(query, key, value, output, workspace, attend::causal()); }) == 0);
     cache.clear();
-    CHECK(heap_calls_of([] { cache.append(key, value, tokens - 1); }) == 0);
-    CHECK(heap_calls_of([] { cache.append(token_key, token_value); }) == 0);
-    CHECK(heap_calls_of([] { cache.append(token_key, token_value); }) == 0);  // full
+    CHECK(heap_calls_of([] { (void)cache.append(key, value, tokens - 1); }) == 0);
+    CHECK(heap_calls_of([] { (void)cache.append(token_key, token_value); }) == 0);
+    CHECK(heap_calls_of([] { (void)cache.append(token_key, token_value); }) == 0);  // full
     CHECK(cache.length() == tokens);
-    CHECK(heap_calls_of([] { attend::prefill(query, cache, output, prefill_workspace); }) == 0);
-    CHECK(heap_calls_of([] { attend::decode(token_query, cache, token_output); }) == 0);
-    CHECK(heap_calls_of([] { cache.truncate(1); }) == 0);
+    CHECK(heap_calls_of([] { (void)attend::prefill(query, cache, output, prefill_workspace); }) == 0);
+    CHECK(heap_calls_of([] { (void)attend::decode(token_query, cache, token_output); }) == 0);
+    CHECK(heap_calls_of([] { (void)cache.truncate(1); }) == 0);
     attend::Status refused{};
     CHECK(heap_calls_of([&] { refused = attend::prefill(query, cache, output, prefill_workspace); }) == 0);
     CHECK(refused != attend::Status::ok);

@@ -14,6 +14,7 @@ namespace {
 using attend::Status;
 
 struct Talk {
+  using arithmetic = attend::integer;
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 24, max_tokens = 1100;
 };
 constexpr int short_tokens = 70;
@@ -41,17 +42,17 @@ bool same(const Array& a, const Array& b) {
 
 // A cache and a ring of the same tokens, and everything that calls take.
 struct World {
-  attend::IntegerKvCache<Talk> cache;
-  attend::IntegerRingCache<Talk, LastWords> ring;
-  attend::IntegerWorkspace<Talk, 1> work;
-  attend::IntegerWorkspace<Talk, 3> work_of_three;
-  attend::IntegerQuery<Talk> query;
-  attend::IntegerOutput<Talk> output, expected;
+  attend::KvCache<Talk> cache;
+  attend::RingCache<Talk, LastWords> ring;
+  attend::Workspace<Talk, 1> work;
+  attend::Workspace<Talk, 3> work_of_three;
+  attend::Query<Talk> query;
+  attend::Output<Talk> output, expected;
 
   void append(int tokens, std::uint64_t seed) {
     for (int i = 0; i < tokens; ++i) {
-      attend::IntegerKey<Talk> key;
-      attend::IntegerValue<Talk> value;
+      attend::Key<Talk> key;
+      attend::Value<Talk> value;
       fill(key, seed + std::uint64_t(2 * i));
       fill(value, seed + std::uint64_t(2 * i + 1));
       REQUIRE(cache.append(key, value) == Status::ok);
@@ -71,7 +72,7 @@ std::unique_ptr<World> world(int tokens) {
 
 TEST_CASE("integers: a ring is a cache with a window") {
   auto w = world(0);
-  attend::IntegerOptions<Talk> window;
+  attend::ScoreOptions<Talk> window;
   window.window_left = LastWords::window - 1;
   window.sink_tokens = LastWords::sink_tokens;
   for (int token = 0; token < 300; ++token) {
@@ -80,9 +81,9 @@ TEST_CASE("integers: a ring is a cache with a window") {
     REQUIRE(attend::decode(w->query, w->ring, w->output, w->work, quantisation) == Status::ok);
     REQUIRE(same(w->output, w->expected));
   }
-  attend::IntegerQuery<Talk, 3> queries;
+  attend::Query<Talk, 3> queries;
   fill(queries, 7);
-  attend::IntegerOutput<Talk, 3> expected, output;
+  attend::Output<Talk, 3> expected, output;
   REQUIRE(attend::prefill(queries, w->cache, expected, w->work_of_three, quantisation, window) == Status::ok);
   REQUIRE(attend::prefill(queries, w->ring, output, w->work_of_three, quantisation) == Status::ok);
   CHECK(same(output, expected));
@@ -90,14 +91,14 @@ TEST_CASE("integers: a ring is a cache with a window") {
 
 TEST_CASE("integers: arrays, caches and single tokens give the same bits") {
   constexpr attend::Quantisation<Short> scales(0.03, 0.03, 0.02, 0.01);
-  auto queries = std::make_unique<attend::IntegerQuery<Short, short_tokens>>();
-  auto keys = std::make_unique<attend::IntegerKey<Short, short_tokens>>();
-  auto values = std::make_unique<attend::IntegerValue<Short, short_tokens>>();
-  auto output = std::make_unique<attend::IntegerOutput<Short, short_tokens>>(),
-       again = std::make_unique<attend::IntegerOutput<Short, short_tokens>>();
-  auto work = std::make_unique<attend::IntegerWorkspace<Short, short_tokens, short_tokens>>();
-  auto cache = std::make_unique<attend::IntegerKvCache<Short>>();
-  auto over_cache = std::make_unique<attend::IntegerWorkspace<Short, short_tokens>>();
+  auto queries = std::make_unique<attend::Query<Short, short_tokens>>();
+  auto keys = std::make_unique<attend::Key<Short, short_tokens>>();
+  auto values = std::make_unique<attend::Value<Short, short_tokens>>();
+  auto output = std::make_unique<attend::Output<Short, short_tokens>>(),
+       again = std::make_unique<attend::Output<Short, short_tokens>>();
+  auto work = std::make_unique<attend::Workspace<Short, short_tokens, short_tokens>>();
+  auto cache = std::make_unique<attend::KvCache<Short>>();
+  auto over_cache = std::make_unique<attend::Workspace<Short, short_tokens>>();
   fill(*queries, 1);
   fill(*keys, 2);
   fill(*values, 3);
@@ -111,8 +112,8 @@ TEST_CASE("integers: arrays, caches and single tokens give the same bits") {
   }
   CHECK(same(*again, *output));
   for (int token = short_tokens - 1; token >= 0; --token) {
-    attend::IntegerQuery<Short> query;
-    attend::IntegerOutput<Short> row;
+    attend::Query<Short> query;
+    attend::Output<Short> row;
     std::memcpy(&query, (*queries)[token], sizeof query);
     REQUIRE(attend::decode(query, *cache, row, *over_cache, scales) == Status::ok);
     REQUIRE(std::memcmp(&row, (*output)[token], sizeof row) == 0);
@@ -132,7 +133,7 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
   CHECK(std::memcmp(w->output[0][2], w->expected[0][2], sizeof w->output[0][2]) != 0);
 
   // A mask of what a key length says.
-  attend::IntegerOptions<Talk> masked;
+  attend::ScoreOptions<Talk> masked;
   attend::BitMask<1, 1, 100> mask{};
   for (int key = 0; key < 61; ++key) mask.set(0, 0, key, true);
   masked.mask = mask;
@@ -143,7 +144,7 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
   CHECK(same(w->output, w->expected));
 
   // A step of 16 bits that is as long as one of 8 gives the same numbers.
-  attend::Int16Output<Talk> wide;
+  attend::Output<Talk, 1, std::int16_t> wide;
   REQUIRE(attend::decode(w->query, w->cache, wide, w->work, quantisation, shorter) == Status::ok);
   for (int head = 0; head < Talk::query_heads; ++head) {
     for (int c = 0; c < Talk::value_dim; ++c) {
@@ -153,15 +154,15 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
   }
 
   // Queries with a zero point: the same as queries that are less by it.
-  attend::IntegerQuery<Talk> moved = w->query;
+  attend::Query<Talk> moved = w->query;
   for (auto& head : moved[0]) {
     for (auto& number : head) number = static_cast<std::int8_t>(number / 2 + 20);
   }
-  attend::IntegerQuery<Talk> lessened = moved;
+  attend::Query<Talk> lessened = moved;
   for (auto& head : lessened[0]) {
     for (auto& number : head) number = static_cast<std::int8_t>(number - 20);
   }
-  attend::IntegerOptions<Talk> zero;
+  attend::ScoreOptions<Talk> zero;
   zero.query_zero_point = 20;
   REQUIRE(attend::decode(moved, w->cache, w->output, w->work, quantisation, zero) == Status::ok);
   REQUIRE(attend::decode(lessened, w->cache, w->expected, w->work, quantisation) == Status::ok);
@@ -171,7 +172,7 @@ TEST_CASE("integers: scales of heads, masks, and outputs of 16 bits") {
 TEST_CASE("integers: in steps, merged, and with keys in parts") {
   auto w = world(1100);
   REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation) == Status::ok);
-  auto state = std::make_unique<attend::IntegerState<Talk>>(), later = std::make_unique<attend::IntegerState<Talk>>();
+  auto state = std::make_unique<attend::State<Talk>>(), later = std::make_unique<attend::State<Talk>>();
   for (const int step : {32, 96, 512, 2000}) {
     CAPTURE(step);
     REQUIRE(state->begin() == Status::ok);
@@ -192,7 +193,7 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
   REQUIRE(attend::finish(*state, w->output, quantisation) == Status::ok);
   CHECK(same(w->output, w->expected));
 
-  auto partials = std::make_unique<attend::IntegerPartials<Talk>>();
+  auto partials = std::make_unique<attend::Partials<Talk>>();
   for (const int parts : {1, 2, 6, 7}) {
     for (int part = parts - 1; part >= 0; --part) {
       REQUIRE(attend::accumulate(w->query, w->cache, *partials, w->work, quantisation, attend::Part{part, parts}) ==
@@ -203,7 +204,7 @@ TEST_CASE("integers: in steps, merged, and with keys in parts") {
     CHECK(same(w->output, w->expected));
     CHECK(attend::finish(w->cache, *partials, w->output, quantisation) == Status::bad_partials);
   }
-  auto of_ring = std::make_unique<attend::IntegerPartials<Talk, 1, LastWords>>();
+  auto of_ring = std::make_unique<attend::Partials<Talk, 1, LastWords>>();
   REQUIRE(attend::decode(w->query, w->ring, w->expected, w->work, quantisation) == Status::ok);
   for (int part = 0; part < 2; ++part) {
     REQUIRE(attend::accumulate(w->query, w->ring, *of_ring, w->work, quantisation, attend::Part{part, 2}) == Status::ok);
@@ -234,7 +235,7 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   refused(Status::bad_zero_point, Scales(0.03, 0.03, {0.02, 128}, 0.01), none);
   refused(Status::bad_zero_point, Scales(0.03, 0.03, 0.02, {0.01, -129}), none);
   const auto with = [](auto set) {
-    attend::IntegerOptions<Talk> options;
+    attend::ScoreOptions<Talk> options;
     set(options);
     return options;
   };
@@ -250,10 +251,10 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   CHECK(attend::decode(w->query, w->cache, w->output, w->work, quantisation, attend::Part{2, 2}) == Status::bad_part);
   CHECK(attend::decode(w->query, w->ring, w->output, w->work, quantisation, with([](auto& o) { o.window_left = 70; })) ==
         Status::bad_window);
-  CHECK(attend::decode(w->query, attend::IntegerKvCache<Talk>(), w->output, w->work, quantisation) == Status::empty_cache);
+  CHECK(attend::decode(w->query, attend::KvCache<Talk>(), w->output, w->work, quantisation) == Status::empty_cache);
 
-  attend::IntegerState<Talk> state;
-  attend::IntegerOutput<Talk, 1> output;
+  attend::State<Talk> state;
+  attend::Output<Talk, 1> output;
   CHECK(attend::finish(state, output, quantisation) == Status::bad_state);
   CHECK(state.begin(32) == Status::bad_begin);
   CHECK(attend::accumulate(w->query, w->cache, state, 33, w->work, quantisation) == Status::bad_up_to);
@@ -261,4 +262,151 @@ TEST_CASE("integers: what is out of range is refused, and changes nothing") {
   w->query.data[0][0][0] ^= 1;
   CHECK(attend::accumulate(w->query, w->cache, state, 64, w->work, quantisation) == Status::other_options);
   CHECK(same(w->output, w->expected));
+}
+
+TEST_CASE("integers: finish refuses other options than accumulate had") {
+  auto w = world(100);
+  attend::ScoreOptions<Talk> options;
+  attend::BitMask<1, 1, 100> mask{};
+  mask.set(0, 0, 50, true);
+  options.window_left = 40;
+  options.query_zero_point = 3;
+  attend::State<Talk> state;
+  REQUIRE(attend::accumulate(w->query, w->cache, state, 100, w->work, quantisation, options) == Status::ok);
+  const auto refused = [&](const auto& meaning, auto set) {
+    auto other = options;
+    set(other);
+    w->expected = w->output;
+    CHECK(attend::finish(state, w->output, meaning, other) == Status::other_options);
+    CHECK(same(w->output, w->expected));
+  };
+  const auto nothing = [](auto&) {};
+  refused(quantisation, [](auto& o) { o.window_left = 41; });
+  refused(quantisation, [](auto& o) { o.scale = 0.5f; });
+  refused(quantisation, [](auto& o) { o.window_right = 0; });
+  refused(quantisation, [](auto& o) { o.sink_tokens = 1; });
+  refused(quantisation, [](auto& o) { o.query_zero_point = 4; });
+  refused(quantisation, [](auto& o) { o.offset = 98; });
+  refused(quantisation, [](auto& o) { o.causal = false; });
+  refused(quantisation, [](auto& o) { o.key_length = 99; });
+  refused(quantisation, [&](auto& o) { o.mask = mask; });
+  refused(attend::Quantisation<Talk>(0.03, 0.02, 0.02, {0.01, -3}), nothing);
+  CHECK(attend::finish(state, w->output, attend::Quantisation<Talk>(3, 3, 0.02, 0.01), options) == Status::bad_quantisation);
+  REQUIRE(attend::decode(w->query, w->cache, w->expected, w->work, quantisation, options) == Status::ok);
+  CHECK(attend::finish(state, w->output, quantisation, options) == Status::ok);
+  CHECK(same(w->output, w->expected));
+
+  attend::Partials<Talk> partials;
+  REQUIRE(attend::accumulate(w->query, w->cache, partials, w->work, quantisation, options) == Status::ok);
+  CHECK(attend::finish(w->cache, partials, w->output, quantisation) == Status::bad_partials);
+  CHECK(attend::finish(w->cache, partials, w->output, quantisation, options) == Status::ok);
+}
+
+TEST_CASE("integers: a state over arrays") {
+  constexpr attend::Quantisation<Short> scales(0.03, 0.03, 0.02, 0.01);
+  attend::Query<Short, 3> query;
+  attend::Key<Short, short_tokens> key;
+  attend::Value<Short, short_tokens> value;
+  attend::Output<Short, 3, std::int16_t> output, expected;
+  attend::Workspace<Short, 3, short_tokens> work;
+  attend::Workspace<Short, 3> work_of_state;
+  attend::State<Short, 3> state;
+  fill(query, 1);
+  fill(key, 2);
+  fill(value, 3);
+  REQUIRE(attend::attention(query, key, value, expected, work, scales, attend::causal(60)) == Status::ok);
+  for (const int end : {32, 64, 70}) {
+    REQUIRE(attend::accumulate(query, key, value, state, end, work_of_state, scales, attend::causal(60)) == Status::ok);
+  }
+  REQUIRE(attend::finish(state, output, scales) == Status::ok);
+  CHECK(same(output, expected));
+}
+
+TEST_CASE("integers: scales of single tokens are those of the core, over arrays and a cache, in one call and in several") {
+  constexpr attend::Quantisation<Short> scales(0.03, 0.03, 0.02, 0.01);
+  static attend::Query<Short, 3> query;
+  static attend::Key<Short, short_tokens> key;
+  static attend::Value<Short, short_tokens> value;
+  static attend::Output<Short, 3> output, expected;
+  static attend::Workspace<Short, 3, short_tokens> work;
+  static attend::Workspace<Short, 3> over_cache;
+  static attend::TokenScales<Short, short_tokens> key_scales, value_scales;
+  fill(query, 1);
+  fill(key, 2);
+  fill(value, 3);
+  attend_test::Random random(4);
+  for (auto* of_tokens : {&key_scales, &value_scales}) {
+    for (auto& head : of_tokens->data) {
+      for (auto& number : head) number = static_cast<std::uint16_t>(random.bits() >> 17);
+    }
+  }
+  attend::ScoreOptions<Short> options(attend::causal(short_tokens - 3));
+  for (const bool of_keys : {true, false}) {
+    options.key_scales = {};
+    options.value_scales = {};
+    if (of_keys) {
+      options.key_scales = key_scales;
+    } else {
+      options.value_scales = value_scales;
+    }
+    attend::core::IntegerOptions o;
+    o.key_scales = options.key_scales.data;
+    o.value_scales = options.value_scales.data;
+    o.key_scale_stride = o.value_scale_stride = short_tokens;
+    const attend::core::IntegerProblem problem = {{query[0][0], 128, 32},
+                                                  {expected[0][0], 96, 24},
+                                                  {key[0][0], 64, 32},
+                                                  {value[0][0], 48, 24},
+                                                  4,
+                                                  2,
+                                                  32,
+                                                  24,
+                                                  3,
+                                                  short_tokens,
+                                                  short_tokens - 3,
+                                                  true,
+                                                  false,
+                                                  scales.scores(),
+                                                  0,
+                                                  scales.outputs(),
+                                                  0,
+                                                  1,
+                                                  attend::integer_chunk,
+                                                  &work};
+    attend::core::run(problem, o);
+    REQUIRE(attend::attention(query, key, value, output, work, scales, attend::causal(short_tokens - 3)) == Status::ok);
+    CHECK(!same(output, expected));
+    REQUIRE(attend::attention(query, key, value, output, work, scales, options) == Status::ok);
+    CHECK(same(output, expected));
+
+    attend::KvCache<Short> cache;
+    REQUIRE(cache.append(key, value) == Status::ok);
+    fill(output, 5);
+    REQUIRE(attend::prefill(query, cache, output, over_cache, scales, options) == Status::ok);
+    CHECK(same(output, expected));
+    attend::State<Short, 3> state;
+    for (const int end : {32, short_tokens}) {
+      REQUIRE(attend::accumulate(query, cache, state, end, over_cache, scales, options) == Status::ok);
+    }
+    auto others = options;
+    (of_keys ? others.value_scales : others.key_scales) = value_scales;
+    CHECK(attend::finish(state, output, scales, others) == Status::other_options);
+    fill(output, 6);
+    REQUIRE(attend::finish(state, output, scales, options) == Status::ok);
+    CHECK(same(output, expected));
+  }
+
+  static attend::TokenScales<Short, short_tokens - 1> few;
+  options = {};
+  options.key_scales = few;
+  CHECK(attend::attention(query, key, value, output, work, scales, options) == Status::bad_token_scales);
+  options = {};
+  options.value_scales = value_scales;
+  constexpr attend::Quantisation<Short> moved(0.03, 0.03, {0.02, 1}, 0.01);
+  CHECK(attend::attention(query, key, value, output, work, moved, options) == Status::bad_zero_point);
+  auto w = world(100);
+  static attend::TokenScales<Talk, 300> of_ring;
+  attend::ScoreOptions<Talk> ring_options;
+  ring_options.key_scales = of_ring;
+  CHECK(attend::decode(w->query, w->ring, w->output, w->work, quantisation, ring_options) == Status::bad_token_scales);
 }

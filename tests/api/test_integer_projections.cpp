@@ -20,8 +20,8 @@ void fill(Array& array, Random& random) {
 }
 
 template <int outputs, int inputs>
-attend::IntegerWeights<outputs, inputs> random_weights(Random& random, int largest_bias = (1 << 23) - 1) {
-  attend::IntegerWeights<outputs, inputs> weights;
+attend::Weights<outputs, inputs, attend::integer> random_weights(Random& random, int largest_bias = (1 << 23) - 1) {
+  attend::Weights<outputs, inputs, attend::integer> weights;
   fill(weights.data, random);
   for (std::int32_t& bias : weights.bias) bias = random.between(-largest_bias, largest_bias);
   return weights;
@@ -29,7 +29,7 @@ attend::IntegerWeights<outputs, inputs> random_weights(Random& random, int large
 
 // round(sum * factor), ties up, by long doubles that hold both exactly.
 template <int outputs, int inputs>
-int exact(const std::int8_t* x, const attend::IntegerWeights<outputs, inputs>& weights, int o, int input_zero,
+int exact(const std::int8_t* x, const attend::Weights<outputs, inputs, attend::integer>& weights, int o, int input_zero,
           const attend::core::IntegerMultiplier& by, int output_zero, int most) {
   std::int64_t sum = weights.bias[o];
   for (int i = 0; i < inputs; ++i) sum += std::int64_t(weights.data[o][i]) * (x[i] - input_zero);
@@ -40,6 +40,7 @@ int exact(const std::int8_t* x, const attend::IntegerWeights<outputs, inputs>& w
 }
 
 struct Shape {
+  using arithmetic = attend::integer;
   static constexpr int query_heads = 3, kv_heads = 1, head_dim = 8, value_dim = 5;
 };
 
@@ -47,9 +48,9 @@ struct Shape {
 
 TEST_CASE("integer projections of the C++ surface: their definition") {
   Random random(3);
-  attend::IntegerVectors<4, 37> x;
-  attend::IntegerVectors<4, 19> y;
-  attend::Int16Vectors<4, 19> wide;
+  attend::Vectors<4, 37, std::int8_t> x;
+  attend::Vectors<4, 19, std::int8_t> y;
+  attend::Vectors<4, 19, std::int16_t> wide;
   fill(x, random);
   const auto weights = random_weights<19, 37>(random);
   double steps[19];
@@ -71,12 +72,12 @@ TEST_CASE("integer projections of the C++ surface: their definition") {
 
 TEST_CASE("integer projections of the C++ surface: token vectors become queries, keys and values, and outputs vectors") {
   Random random(4);
-  static attend::IntegerVectors<6, 32> x, y;
-  static attend::IntegerQuery<Shape, 6> query;
-  static attend::IntegerKey<Shape, 6> key;
-  static attend::IntegerValue<Shape, 6> value;
-  static attend::IntegerOutput<Shape, 6> output;
-  static attend::IntegerWorkspace<Shape, 6, 6> work;
+  static attend::Vectors<6, 32, std::int8_t> x, y;
+  static attend::Query<Shape, 6> query;
+  static attend::Key<Shape, 6> key;
+  static attend::Value<Shape, 6> value;
+  static attend::Output<Shape, 6> output;
+  static attend::Workspace<Shape, 6, 6> work;
   fill(x, random);
   constexpr attend::ProjectionScales<> scales(0.02, 0.01, 0.08);
   auto to_query = random_weights<24, 32>(random, 20000);
@@ -97,9 +98,9 @@ TEST_CASE("integer projections of the C++ surface: token vectors become queries,
 
 TEST_CASE("integer projections of the C++ surface: as many inputs as there may be, at both ends of the sums") {
   constexpr int inputs = attend::core::integer_linear_inputs;
-  static attend::IntegerVectors<1, inputs> x;
-  static attend::IntegerWeights<2, inputs> weights;
-  attend::Int16Vectors<1, 2> y;
+  static attend::Vectors<1, inputs, std::int8_t> x;
+  static attend::Weights<2, inputs, attend::integer> weights;
+  attend::Vectors<1, 2, std::int16_t> y;
   std::memset(&x, 0x80, sizeof x);
   std::memset(weights.data[0], 0x80, sizeof weights.data[0]);  // -128
   std::memset(weights.data[1], 0x7f, sizeof weights.data[1]);
@@ -113,7 +114,7 @@ TEST_CASE("integer projections of the C++ surface: as many inputs as there may b
 
 TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {
   Random random(5);
-  attend::IntegerVectors<2, 8> x, y, before;
+  attend::Vectors<2, 8, std::int8_t> x, y, before;
   fill(x, random);
   fill(y, random);
   before = y;

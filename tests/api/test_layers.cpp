@@ -94,8 +94,8 @@ struct World {
   std::unique_ptr<attend::Value<Small, tokens>> value = std::make_unique<attend::Value<Small, tokens>>();
   std::unique_ptr<attend::Output<Small, tokens>> context = std::make_unique<attend::Output<Small, tokens>>();
   std::unique_ptr<attend::OptionWorkspace<Small, tokens>> work = std::make_unique<attend::OptionWorkspace<Small, tokens>>();
-  std::unique_ptr<attend::LayerOptionWorkspace<Small, tokens, tokens>> layer_work =
-      std::make_unique<attend::LayerOptionWorkspace<Small, tokens, tokens>>();
+  std::unique_ptr<attend::LayerWorkspace<Small, tokens, tokens, attend::with_options>> layer_work =
+      std::make_unique<attend::LayerWorkspace<Small, tokens, tokens, attend::with_options>>();
 };
 
 attend::ScoreOptions<Small> many_options(const attend::Mask<tokens, 4, tokens>& mask, attend::Lse<Small, tokens>& lse) {
@@ -166,7 +166,7 @@ TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in c
   const auto layer = attend::multi_head<Small>(attend::biased(*world.wq, world.bq), *world.wk, world.packed,
                                                attend::biased(*world.wo, world.bo), Shifted());
   auto cache = std::make_unique<Cache>();
-  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, tokens>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_cache, attend::with_options>>();
   for (int round = 0; round < 2; ++round) {  // the second after tokens that are there
     const int position = round * tokens;
     auto by_pieces = std::make_unique<Cache>(*cache);
@@ -180,13 +180,15 @@ TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in c
       Vectors<1, width> x;
       std::memcpy(&x, (*world.x)[t], sizeof x);
       Vectors<1, out_width> y;
-      auto work_of_one = std::make_unique<attend::LayerOptionWorkspace<Small, 1>>();
+      auto work_of_one = std::make_unique<attend::LayerWorkspace<Small, 1, attend::over_cache, attend::with_options>>();
       REQUIRE(attend::self_attention(x, layer, *by_token, y, *work_of_one) == Status::ok);
       REQUIRE(std::memcmp(&y, (*world.expected)[t], sizeof y) == 0);
     }
     CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work) == Status::ok);
     CHECK(same(*world.y, *world.expected));
     CHECK(cache->length() == position + tokens);
+    // All of them may be prefilled, in however many blocks the layer has appended them.
+    CHECK(attend::prefill(*world.query, *cache, *world.context, *world.work) == Status::ok);
   }
   CHECK(same(*world.y, *world.expected));
 }
@@ -236,7 +238,7 @@ TEST_CASE("y may be x") {
 TEST_CASE("a layer that refuses touches nothing") {
   World world;
   auto cache = std::make_unique<attend::KvCache<Small>>();
-  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, tokens>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_cache, attend::with_options>>();
   const auto layer = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo, Shifted{2 * tokens - 1});
   const auto refuses = [&](Status status, const attend::Options& options) {
     const auto y = std::make_unique<Vectors<tokens, out_width>>(*world.y);

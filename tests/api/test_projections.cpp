@@ -111,7 +111,7 @@ TEST_CASE("projections: several in one call, with and without work memory, in pa
     attend::Vectors<tokens, 24> one_query;
     attend::Vectors<tokens, 12> one_key;
     attend::Vectors<tokens, 10> one_value;
-    const auto work = std::make_unique<attend::ProjectionWorkspace>();
+    const auto work = std::make_unique<attend::Workspace<attend::Projections>>();
     REQUIRE(attend::project(x, to_query, one_query, *work) == Status::ok);
     REQUIRE(attend::project(x, packed_key, one_key) == Status::ok);
     for (int part = 0; part < 3; ++part) {

@@ -304,6 +304,12 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.window_right = -7, refused(Status::bad_window);
   options.sink_tokens = -1, refused(Status::bad_sink_tokens);
   for (const float cap : {-1.0f, no_number, infinity, 1e-40f, -infinity}) options.soft_cap = cap, refused(Status::bad_soft_cap);
+  options.scale = 1e10f, options.soft_cap = 1e-30f, refused(Status::bad_soft_cap);
+  options.scale = -0x1p100f, options.soft_cap = 0x1p-25f, refused(Status::bad_soft_cap);
+  options.scale = 0x1p100f, options.soft_cap = 0x1.000002p-24f;
+  CHECK(attend::attention(w.query, w.key, w.value, output, w.work, options) == Status::ok);
+  poison_array(output);
+  options = {};
   static attend::Mask<queries - 1, 1, keys> few_queries;
   static attend::Mask<1, 1, keys - 1> few_keys;
   static attend::Bias<2, 1, keys> few_bias_queries;

@@ -107,7 +107,7 @@ TEST_CASE("states: one that was never begun, or begun anew, takes all keys from 
     CHECK(attend::finish(fresh, w.found, options) == Status::ok);
     CHECK(same_array(w.found, w.expected));
     // Where a state began decides what it can be merged into: behind a state that stopped at 1300 nothing begins.
-    w.later.begin();
+    (void)w.later.begin();
     CHECK(attend::accumulate(w.query, w.plain, w.later, 0, w.work, options) == Status::ok);
     CHECK(attend::merge(w.later, fresh) == Status::ok);  // keys 0 to 1299 behind none
     CHECK(w.later.next() == keys);
@@ -125,7 +125,7 @@ TEST_CASE("states: one that was never begun, or begun anew, takes all keys from 
 TEST_CASE("states: over arrays, with Options, and one that is looked at on the way") {
   World& w = world();
   const attend::Options options = attend::causal(keys - queries);
-  w.state.begin();
+  (void)w.state.begin();
   attend::Options half = options;
   half.key_length = 640;
   CHECK(attend::accumulate(w.query, w.key, w.value, w.state, 640, w.work, options) == Status::ok);
@@ -146,7 +146,7 @@ TEST_CASE("states: segments by themselves, merged in order, give the bits of one
     for (const bool all : {false, true}) {
       attend::ScoreOptions<Wake> options = all ? w.all_options() : attend::ScoreOptions<Wake>(attend::causal());
       CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
-      w.state.begin();
+      (void)w.state.begin();
       CHECK(attend::accumulate(w.query, w.plain, w.state, 512, w.work, options) == Status::ok);
       for (int first = 512; first < keys; first += 512) {
         CHECK(w.later.begin(first) == Status::ok);
@@ -167,7 +167,7 @@ TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
   attend::ScoreOptions<Wake> options;
   options.lse = w.lse;
   options.sink_logits = w.sink_logits;
-  w.state.begin();
+  (void)w.state.begin();
   CHECK(attend::accumulate(w.query, empty, w.state, 100, w.work, options) ==
         Status::bad_query_length);  // the last of no tokens
   options.causal = false;
@@ -183,7 +183,7 @@ TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
   options.query_length = 2;
   CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
   poison_array(w.found);
-  w.state.begin();
+  (void)w.state.begin();
   CHECK(attend::accumulate(w.query, w.plain, w.state, keys, w.work, options) == Status::ok);
   CHECK(attend::finish(w.state, w.found, attend::Options{}) == Status::ok);
   CHECK(std::memcmp(&w.found, &w.expected, sizeof(attend::Output<Wake, 2>)) == 0);
@@ -227,7 +227,7 @@ TEST_CASE("states: what is out of range is refused with a status, and nothing is
   static attend::Lse<Wake, queries - 1> few;
   options.lse = few;
   refused(attend::finish(state, w.found, options), Status::bad_lse);
-  w.later.begin(512);
+  (void)w.later.begin(512);
   CHECK(attend::accumulate(w.query, w.plain, w.later, 600, w.work, attend::causal()) == Status::ok);
   refused(attend::merge(state, w.later), Status::bad_state);  // it stopped at 400
 }
@@ -241,7 +241,7 @@ TEST_CASE("states: a step that was forgotten is refused: keys, begin for other q
   attend::ScoreOptions<Wake> options;
   options.causal = false;
   cache.clear();
-  state.begin();
+  (void)state.begin();
   CHECK(attend::accumulate(w.query, cache, state, 100, w.work, options) == Status::empty_cache);
   REQUIRE(cache.append(key, value) == Status::ok);
   CHECK(attend::accumulate(w.query, cache, state, 100, w.work, options) == Status::ok);
@@ -261,7 +261,7 @@ TEST_CASE("states: a step that was forgotten is refused: keys, begin for other q
   CHECK(attend::accumulate(other, cache, state, 151, w.work, options) == Status::other_options);
   CHECK(attend::accumulate(w.query, cache, state, 151, w.work, options) == Status::ok);
   CHECK(attend::finish(state, w.found, options) == Status::ok);
-  state.begin();
+  (void)state.begin();
   options.lse = w.lse;
   CHECK(attend::accumulate(w.query, cache, state, 150, w.work, options) == Status::ok);
   options.lse = {};

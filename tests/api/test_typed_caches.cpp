@@ -197,7 +197,7 @@ TEST_CASE("format caches: floats are those of KvCache") {
   fill_array(query, 1, 3.0f);
   attend::Output<Wake> a, b;
   static attend::OptionWorkspace<Wake> work;
-  attend::decode(query, plain, a);
+  (void)attend::decode(query, plain, a);
   CHECK(attend::decode(query, typed, b, work) == Status::ok);
   CHECK(same_array(a, b));
 }

@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("c layers: prefill and decode over a cache", Cache, attend::K
   CacheOf<Cache>::make(*layers);
   layers->problem.options = ATTEND_CAUSAL;
   auto cache = std::make_unique<Cache>();
-  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, tokens>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_cache, attend::with_options>>();
   const auto x = random_vectors<tokens, width>(5);
   Vectors<tokens, out_width> y, expected;
   for (int round = 0; round < 2; ++round) {
@@ -113,7 +113,7 @@ TEST_CASE("c layers: more tokens than are under way at a time, without a cache, 
 TEST_CASE("c layers: options of the problem") {
   auto layers = std::make_unique<TwoLayers<Small, width, out_width>>();
   const auto typed = layers->typed();
-  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, tokens, tokens>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, tokens, attend::with_options>>();
   const auto x = random_vectors<tokens, width>(7);
   attend::Mask<tokens, 4, tokens> mask;
   Random random(9);
@@ -162,7 +162,7 @@ TEST_CASE("c layers: cross-attention to a memory that is projected once") {
   const auto plain = layers->typed();
   const auto turned = layers->typed(attend::head_norm(layers->query_norm, layers->key_norm, epsilon),
                                     attend::rotated<attend::RotaryPairs::halves>(rotary));
-  auto work = std::make_unique<attend::LayerOptionWorkspace<Small, memory_tokens>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, memory_tokens, attend::over_cache, attend::with_options>>();
   const auto memory = random_vectors<memory_tokens, memory_width>(12);
   const auto x = random_vectors<tokens, width>(13);
   Vectors<tokens, out_width> y, expected;
@@ -197,7 +197,7 @@ TEST_CASE("c layers: cross-attention to a memory that is projected once") {
 
 TEST_CASE("c layers: additive attention") {
   constexpr int keys = 37, hidden = 11, value_width = 7, queries = 3, gap = 2;
-  using Shape = attend::AdditiveShape<value_width>;
+  using Shape = attend::AdditiveShape<hidden, value_width>;
   const auto query = random_vectors<queries, hidden>(1);
   const auto key = random_vectors<keys, hidden>(2);
   const auto value = random_vectors<keys, value_width>(3);
@@ -209,7 +209,7 @@ TEST_CASE("c layers: additive attention") {
   }
   attend::BitMask<1, 1, keys> mask{};
   for (auto& byte : mask.data[0][0]) byte = 0xb7;
-  attend::AdditiveWorkspace<queries, keys, hidden, value_width> work;
+  attend::Workspace<Shape, queries, keys> work;
   Vectors<queries, value_width> y, expected;
   attend::Scores<Shape, queries, keys> weights, expected_weights;
   attend_problem p;

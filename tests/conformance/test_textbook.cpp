@@ -152,7 +152,7 @@ void transformer_block(const char* name, std::uint64_t seed, Attend attend) {
   add(*y, *x);
   REQUIRE(layer_norm(*x, gain<width>(seed + 23)->data, uniform<Floats<width>>(seed + 24, 0.1f)->data, *normal) == Status::ok);
   auto hidden = std::make_unique<Vectors<tokens, 4 * width>>();
-  const auto work = std::make_unique<ProjectionWorkspace>();
+  const auto work = std::make_unique<attend::Workspace<attend::Projections>>();
   REQUIRE(project(*normal, *uniform<Weights<4 * width, width>>(seed + 25, inputs.spread),
                   uniform<Floats<4 * width>>(seed + 26, 0.1f)->data, *hidden, *work) == Status::ok);
   activate<activation>(*hidden);
@@ -236,7 +236,7 @@ TEST_CASE("additive attention") {
   Vectors<3, 14> context;
   REQUIRE(project(*state, *uniform<Weights<9, 10>>(402, 0.5f), query) == Status::ok);
   REQUIRE(project(*encoded, *uniform<Weights<9, 14>>(403, 0.5f), uniform<Floats<9>>(405, 0.2f)->data, key) == Status::ok);
-  AdditiveWorkspace<3, 12, 9, 14> work;
+  attend::Workspace<attend::AdditiveShape<9, 14>, 3, 12> work;
   REQUIRE(additive_attention(query, key, v->data, *encoded, context, work) == Status::ok);
   check("additive attention", context[0], 42);
 }

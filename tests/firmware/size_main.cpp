@@ -22,10 +22,10 @@ using namespace size_program;
 extern "C" {
 
 // Each call in a function of its own, so that its frame holds what is inlined from the headers, and nothing of the caller's.
-__attribute__((noinline)) void append_prompt() { cache.append(prompt.key, prompt.value); }
-__attribute__((noinline)) void call_prefill() { attend::prefill(prompt.query, cache, prompt.output, work); }
-__attribute__((noinline)) void append_token() { cache.append(token.key, token.value); }
-__attribute__((noinline)) void call_decode() { attend::decode(token.query, cache, token.output); }
+__attribute__((noinline)) void append_prompt() { (void)cache.append(prompt.key, prompt.value); }
+__attribute__((noinline)) void call_prefill() { (void)attend::prefill(prompt.query, cache, prompt.output, work); }
+__attribute__((noinline)) void append_token() { (void)cache.append(token.key, token.value); }
+__attribute__((noinline)) void call_decode() { (void)attend::decode(token.query, cache, token.output); }
 
 // Decode with a window, and over caches of other kinds; prefill likewise.
 struct LastTokens {
@@ -43,18 +43,18 @@ attend::OptionWorkspace<Shape> decode_work;
 attend::OptionWorkspace<Shape, prompt_tokens> prefill_work;
 attend::ScoreOptions<Shape> window_options;
 __attribute__((noinline)) void call_decode_window() {
-  attend::decode(token.query, cache, token.output, decode_work, window_options);
+  (void)attend::decode(token.query, cache, token.output, decode_work, window_options);
 }
-__attribute__((noinline)) void call_decode_ring() { attend::decode(token.query, ring, token.output, decode_work); }
-__attribute__((noinline)) void call_decode_float16() { attend::decode(token.query, halves, token.output, decode_work); }
-__attribute__((noinline)) void call_decode_int8() { attend::decode(token.query, bytes, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_ring() { (void)attend::decode(token.query, ring, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_float16() { (void)attend::decode(token.query, halves, token.output, decode_work); }
+__attribute__((noinline)) void call_decode_int8() { (void)attend::decode(token.query, bytes, token.output, decode_work); }
 __attribute__((noinline)) void call_decode_ring_int8() {
-  attend::decode(token.query, ring_of_bytes, token.output, decode_work);
+  (void)attend::decode(token.query, ring_of_bytes, token.output, decode_work);
 }
 __attribute__((noinline)) void call_prefill_window() {
-  attend::prefill(prompt.query, cache, prompt.output, prefill_work, window_options);
+  (void)attend::prefill(prompt.query, cache, prompt.output, prefill_work, window_options);
 }
-__attribute__((noinline)) void call_prefill_int8() { attend::prefill(prompt.query, bytes, prompt.output, prefill_work); }
+__attribute__((noinline)) void call_prefill_int8() { (void)attend::prefill(prompt.query, bytes, prompt.output, prefill_work); }
 
 // A projection of one token, 128 x 128: packed floats, floats in rows, packed bytes, bytes in rows.
 constexpr int width = 128;
@@ -63,10 +63,10 @@ attend::Weights<width, width> row_weights;
 attend::Weights<width, width, attend::int8> row_bytes;
 attend::PackedWeights<width, width> packed_weights;
 attend::PackedWeights<width, width, attend::int8> packed_bytes;
-__attribute__((noinline)) void call_project() { attend::project(to_project, packed_weights, projected); }
-__attribute__((noinline)) void call_project_rows() { attend::project(to_project, row_weights, projected); }
-__attribute__((noinline)) void call_project_int8() { attend::project(to_project, packed_bytes, projected); }
-__attribute__((noinline)) void call_project_int8_rows() { attend::project(to_project, row_bytes, projected); }
+__attribute__((noinline)) void call_project() { (void)attend::project(to_project, packed_weights, projected); }
+__attribute__((noinline)) void call_project_rows() { (void)attend::project(to_project, row_weights, projected); }
+__attribute__((noinline)) void call_project_int8() { (void)attend::project(to_project, packed_bytes, projected); }
+__attribute__((noinline)) void call_project_int8_rows() { (void)attend::project(to_project, row_bytes, projected); }
 
 // A multi-head layer of 4 heads of 32 with weights of bytes, for a prompt: over a cache of floats, and over a ring of bytes.
 struct LayerShape {
@@ -80,43 +80,45 @@ attend::Vectors<LayerShape::max_tokens, width> vectors;
 attend::KvCache<LayerShape> layer_cache;
 attend::RingCache<LayerShape, LayerRing, attend::int8> layer_ring;
 attend::LayerWorkspace<LayerShape, LayerShape::max_tokens> layer_work;
-attend::LayerOptionWorkspace<LayerShape, LayerShape::max_tokens> layer_ring_work;
+attend::LayerWorkspace<LayerShape, LayerShape::max_tokens, attend::over_cache, attend::with_options> layer_ring_work;
 static_assert(!ATTEND_EMBEDDED || sizeof layer_work <= 6 * 1024, "include/guide/ says how much a layer's workspace takes");
 __attribute__((noinline)) void call_layer() {
-  attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_cache, vectors, layer_work);
+  (void)attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_cache, vectors, layer_work);
 }
 __attribute__((noinline)) void call_layer_ring() {
-  attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_ring, vectors, layer_ring_work);
+  (void)attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_ring, vectors, layer_ring_work);
 }
 
 // Attention in integers over arrays, one token over a cache, and over a ring.
-constexpr attend::Quantisation<Shape> quantisation(0.03, 0.03, 0.02, 0.02);
-attend::IntegerQuery<Shape, prompt_tokens> integer_query;
-attend::IntegerKey<Shape, prompt_tokens> integer_key;
-attend::IntegerValue<Shape, prompt_tokens> integer_value;
-attend::IntegerOutput<Shape, prompt_tokens> integer_output;
-attend::IntegerQuery<Shape> integer_token;
-attend::IntegerOutput<Shape> integer_token_output;
-attend::IntegerRingCache<Shape, LastTokens> integer_ring;
-attend::IntegerWorkspace<Shape, prompt_tokens, prompt_tokens> integer_work;
-attend::IntegerWorkspace<Shape> integer_ring_work;
+using Integers = attend::Integer<Shape>;
+constexpr attend::Quantisation<Integers> quantisation(0.03, 0.03, 0.02, 0.02);
+attend::Query<Integers, prompt_tokens> integer_query;
+attend::Key<Integers, prompt_tokens> integer_key;
+attend::Value<Integers, prompt_tokens> integer_value;
+attend::Output<Integers, prompt_tokens> integer_output;
+attend::Query<Integers> integer_token;
+attend::Output<Integers> integer_token_output;
+attend::RingCache<Integers, LastTokens> integer_ring;
+attend::Workspace<Integers, prompt_tokens, prompt_tokens> integer_work;
+attend::Workspace<Integers> integer_ring_work;
 struct Wide {
   static constexpr int query_heads = 1, kv_heads = 1, head_dim = 64;
 };
-static_assert(!ATTEND_EMBEDDED || sizeof(attend::IntegerWorkspace<Wide, 64, 64>) <= 1024, "include/guide/ says how much it takes");
+static_assert(!ATTEND_EMBEDDED || sizeof(attend::Workspace<attend::Integer<Wide>, 64, 64>) <= 1024,
+              "include/guide/ says how much it takes");
 __attribute__((noinline)) void call_integer() {
-  attend::attention(integer_query, integer_key, integer_value, integer_output, integer_work, quantisation);
+  (void)attend::attention(integer_query, integer_key, integer_value, integer_output, integer_work, quantisation);
 }
 __attribute__((noinline)) void call_integer_ring() {
-  attend::decode(integer_token, integer_ring, integer_token_output, integer_ring_work, quantisation);
+  (void)attend::decode(integer_token, integer_ring, integer_token_output, integer_ring_work, quantisation);
 }
 
 // A projection in integers of one token, 128 x 128.
 constexpr attend::ProjectionScales<> projection_scales({0.03, 5}, 0.01, {0.02, 0});
-attend::IntegerVectors<1, width> integer_projected, integer_to_project;
-attend::IntegerWeights<width, width> integer_weights;
+attend::Vectors<1, width, int8_t> integer_projected, integer_to_project;
+attend::Weights<width, width, attend::integer> integer_weights;
 __attribute__((noinline)) void call_project_integer() {
-  attend::project(integer_to_project, integer_weights, projection_scales, integer_projected);
+  (void)attend::project(integer_to_project, integer_weights, projection_scales, integer_projected);
 }
 
 // A problem over the prompt's arrays, with options that only the program running knows.
@@ -126,10 +128,10 @@ __attribute__((noinline)) void call_options() { attend::core::run(problem, optio
 attend::Partials<Shape> partials;
 constexpr attend::Part half = {0, 2};
 __attribute__((noinline)) void call_prefill_part() {
-  attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
+  (void)attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
 }
-__attribute__((noinline)) void call_decode_part() { attend::accumulate(token.query, cache, partials, attend::causal(), half); }
-__attribute__((noinline)) void call_decode_finish() { attend::finish(cache, partials, token.output, attend::causal()); }
+__attribute__((noinline)) void call_decode_part() { (void)attend::accumulate(token.query, cache, partials, attend::causal(), half); }
+__attribute__((noinline)) void call_decode_finish() { (void)attend::finish(cache, partials, token.output, attend::causal()); }
 
 // Where the linker begins.
 void begin_nothing() {}
@@ -151,19 +153,19 @@ void begin_decode_window() {
   call_decode_window();
 }
 void begin_decode_ring() {
-  ring.append(token.key, token.value);
+  (void)ring.append(token.key, token.value);
   call_decode_ring();
 }
 void begin_decode_float16() {
-  halves.append(token.key, token.value);
+  (void)halves.append(token.key, token.value);
   call_decode_float16();
 }
 void begin_decode_int8() {
-  bytes.append(token.key, token.value);
+  (void)bytes.append(token.key, token.value);
   call_decode_int8();
 }
 void begin_decode_ring_int8() {
-  ring_of_bytes.append(token.key, token.value);
+  (void)ring_of_bytes.append(token.key, token.value);
   call_decode_ring_int8();
 }
 void begin_prefill_window() {
@@ -171,15 +173,15 @@ void begin_prefill_window() {
   call_prefill_window();
 }
 void begin_prefill_int8() {
-  bytes.append(prompt.key, prompt.value);
+  (void)bytes.append(prompt.key, prompt.value);
   call_prefill_int8();
 }
 
 void begin_integer() { call_integer(); }
 void begin_integer_ring() {
-  attend::IntegerKey<Shape> key;
-  attend::IntegerValue<Shape> value;
-  integer_ring.append(key, value);
+  attend::Key<Integers> key;
+  attend::Value<Integers> value;
+  (void)integer_ring.append(key, value);
   call_integer_ring();
 }
 void begin_layer() { call_layer(); }

@@ -63,28 +63,28 @@ void wrong() { attend::attention(query, key, value, output, small); }
 //! correct: nothing
 bool correct() {
   const bool stored = cache.append(key, value) == attend::Status::ok;
-  attend::attention(query, key, value, output, workspace);
-  attend::prefill(query, cache, output, prefill_workspace);
-  attend::decode(token_query, cache, token_output);
-  attend::accumulate(token_query, cache, partials, all_options, half);
-  attend::accumulate(query, cache, query_partials, all_options, half);
-  attend::finish(cache, partials, token_output, all_options);
-  attend::finish(cache, query_partials, output, all_options);
-  attend::accumulate(query, half_cache, query_partials, option_workspace, half);
-  attend::finish(half_cache, query_partials, output);
-  attend::accumulate(query, ring, ring_partials, option_workspace, score_options, half);
-  attend::finish(ring, ring_partials, output, score_options);
-  attend::attention(query, key, value, output, option_workspace, score_options);
-  attend::prefill(query, cache, output, option_workspace, score_options, half);
-  attend::prefill(query, half_cache, output, option_workspace);
-  attend::prefill(query, ring, output, option_workspace, all_options, half);
-  attend::decode(token_query, cache, token_output, option_workspace, score_options);
-  attend::decode(token_query, half_cache, token_output, option_workspace, all_options);
-  attend::decode(token_query, ring, token_output, option_workspace);
-  attend::accumulate(query, ring, state, 9, option_workspace, score_options);
-  attend::accumulate(query, key, value, state, 9, option_workspace, all_options);
-  attend::finish(state, output, score_options);
-  attend::merge(state, state);
+  (void)attend::attention(query, key, value, output, workspace);
+  (void)attend::prefill(query, cache, output, prefill_workspace);
+  (void)attend::decode(token_query, cache, token_output);
+  (void)attend::accumulate(token_query, cache, partials, all_options, half);
+  (void)attend::accumulate(query, cache, query_partials, all_options, half);
+  (void)attend::finish(cache, partials, token_output, all_options);
+  (void)attend::finish(cache, query_partials, output, all_options);
+  (void)attend::accumulate(query, half_cache, query_partials, option_workspace, half);
+  (void)attend::finish(half_cache, query_partials, output);
+  (void)attend::accumulate(query, ring, ring_partials, option_workspace, score_options, half);
+  (void)attend::finish(ring, ring_partials, output, score_options);
+  (void)attend::attention(query, key, value, output, option_workspace, score_options);
+  (void)attend::prefill(query, cache, output, option_workspace, score_options, half);
+  (void)attend::prefill(query, half_cache, output, option_workspace);
+  (void)attend::prefill(query, ring, output, option_workspace, all_options, half);
+  (void)attend::decode(token_query, cache, token_output, option_workspace, score_options);
+  (void)attend::decode(token_query, half_cache, token_output, option_workspace, all_options);
+  (void)attend::decode(token_query, ring, token_output, option_workspace);
+  (void)attend::accumulate(query, ring, state, 9, option_workspace, score_options);
+  (void)attend::accumulate(query, key, value, state, 9, option_workspace, all_options);
+  (void)attend::finish(state, output, score_options);
+  (void)attend::merge(state, state);
   return stored;
 }
 
@@ -149,7 +149,7 @@ void wrong() { attend::attention(key, key, value, output, option_workspace, scor
 //! score_attention_key_of_other_shape: attend: attention takes an attend::Key of the query's shape second
 void wrong() { attend::attention(query, other_key, value, output, option_workspace, score_options); }
 
-//! score_attention_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! score_attention_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::attention(query, key, value, output, option_workspace, other_score_options); }
 
 //! score_attention_output_of_fewer_tokens: attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth
@@ -164,7 +164,7 @@ void wrong() { attend::attention(query, key, value, output, small_option_workspa
 //! score_decode_cache_is_key: attend: decode takes an attend::KvCache or RingCache second
 void wrong() { attend::decode(token_query, key, token_output, option_workspace, score_options); }
 
-//! score_decode_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! score_decode_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::decode(token_query, cache, token_output, option_workspace, other_score_options); }
 
 //! score_decode_output_of_many_tokens: attend: decode takes an attend::Output of one token and of the cache's shape third
@@ -173,13 +173,13 @@ void wrong() { attend::decode(token_query, cache, output, option_workspace, scor
 //! score_decode_query_of_many_tokens: attend: decode takes an attend::Query of one token and of the cache's shape first
 void wrong() { attend::decode(query, cache, token_output, option_workspace, score_options); }
 
-//! score_decode_workspace_float_array: attend: after its arrays a call takes work memory, if it needs any, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
+//! score_decode_workspace_float_array: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
 void wrong() { attend::decode(token_query, cache, token_output, floats, score_options); }
 
 //! score_prefill_cache_is_key: attend: prefill takes an attend::KvCache or RingCache second
 void wrong() { attend::prefill(query, key, output, option_workspace, score_options); }
 
-//! score_prefill_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! score_prefill_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::prefill(query, ring, output, option_workspace, other_score_options); }
 
 //! score_prefill_output_of_other_tokens: attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third
@@ -191,15 +191,15 @@ void wrong() { attend::prefill(other_query, cache, output, option_workspace, sco
 //! score_prefill_workspace_too_small: attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::prefill(query, cache, output, small_option_workspace, score_options); }
 
-//! part_before_options: attend: after its arrays a call takes work memory, if it needs any, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
+//! part_before_options: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
 void wrong() { attend::attention(query, key, value, output, workspace, half, all_options); }
 
 //! part_without_options: nothing
 void right() {
-  attend::attention(query, key, value, output, workspace, half);
-  attend::prefill(query, cache, output, prefill_workspace, half);
-  attend::decode(token_query, ring, token_output, option_workspace, half);
-  attend::accumulate(token_query, cache, partials, half);
+  (void)attend::attention(query, key, value, output, workspace, half);
+  (void)attend::prefill(query, cache, output, prefill_workspace, half);
+  (void)attend::decode(token_query, ring, token_output, option_workspace, half);
+  (void)attend::accumulate(token_query, cache, partials, half);
 }
 
 //! attention_without_workspace: attend: attention takes a query, key, value, output and work memory, which are no temporaries; then options
@@ -213,6 +213,10 @@ void wrong() { attend::prefill(query, ring, output); }
 
 //! decode_without_output: attend: decode takes a query, a cache and an output, which are no temporaries; then options
 void wrong() { attend::decode(token_query, cache); }
+
+//! status_ignored: at attend::decode(token_query, cache, token_output);
+#pragma GCC diagnostic error "-Wunused-result"
+void wrong() { attend::decode(token_query, cache, token_output); }
 
 //! append_result_as_bool: nothing
 bool right() { return cache.append(key, value) == attend::Status::ok; }

@@ -1,80 +1,143 @@
-//! integer_key: attend: attention of an attend::IntegerQuery takes an attend::IntegerKey of its shape second
-void call(attend::IntegerQuery<Shape, 4>& query, attend::Key<Shape, 4>& key, attend::IntegerValue<Shape, 4>& value,
-          attend::IntegerOutput<Shape, 4>& output, attend::IntegerWorkspace<Shape, 4, 4>& work) {
-  attend::attention(query, key, value, output, work, attend::Quantisation<Shape>(1, 1, 1, 1));
+//! integer_key: attend: attention takes an attend::Key of the query's shape second
+void call(attend::Query<Integers, 4>& query, attend::Key<Shape, 4>& key, attend::Value<Integers, 4>& value,
+          attend::Output<Integers, 4>& output, attend::Workspace<Integers, 4, 4>& work) {
+  attend::attention(query, key, value, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
 }
-//! integer_output: attend: attention takes an attend::IntegerOutput or Int16Output, with as many tokens as the query, fourth
-void call(attend::IntegerQuery<Shape, 4>& query, attend::IntegerKey<Shape, 4>& key, attend::IntegerValue<Shape, 4>& value,
-          attend::Output<Shape, 4>& output, attend::IntegerWorkspace<Shape, 4, 4>& work) {
-  attend::attention(query, key, value, output, work, attend::Quantisation<Shape>(1, 1, 1, 1));
+//! integer_output: attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth
+void call(attend::Query<Integers, 4>& query, attend::Key<Integers, 4>& key, attend::Value<Integers, 4>& value,
+          attend::Output<Shape, 4>& output, attend::Workspace<Integers, 4, 4>& work) {
+  attend::attention(query, key, value, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
 }
-//! integer_work: attend: attention needs an attend::IntegerWorkspace<Shape, query tokens, key tokens> fifth
-void call(attend::IntegerQuery<Shape, 4>& query, attend::IntegerKey<Shape, 4>& key, attend::IntegerValue<Shape, 4>& value,
-          attend::IntegerOutput<Shape, 4>& output, attend::IntegerWorkspace<Shape, 1, 4>& work) {
-  attend::attention(query, key, value, output, work, attend::Quantisation<Shape>(1, 1, 1, 1));
+//! integer_work: attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>
+void call(attend::Query<Integers, 4>& query, attend::Key<Integers, 4>& key, attend::Value<Integers, 4>& value,
+          attend::Output<Integers, 4>& output, attend::Workspace<Integers, 1, 4>& work) {
+  attend::attention(query, key, value, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
 }
 //! integer_quantisation_heads: attend: a Quantisation is of 1 head, for all of them, or of the shape's query heads
-attend::Quantisation<Shape, 3>* quantisation() {
-  static attend::Quantisation<Shape, 3> three(1, 1, 1, 1);
+attend::Quantisation<Integers, 3>* quantisation() {
+  static attend::Quantisation<Integers, 3> three(1, 1, 1, 1);
   return &three;
 }
-//! integer_cache: attend: an attend::IntegerQuery goes with an attend::IntegerKvCache or IntegerRingCache of its shape
-void call(attend::IntegerQuery<Shape>& query, attend::KvCache<Shape>& cache, attend::IntegerOutput<Shape>& output,
-          attend::IntegerWorkspace<Shape, 1>& work) {
-  attend::decode(query, cache, output, work, attend::Quantisation<Shape>(1, 1, 1, 1));
+//! integer_cache: attend: decode takes an attend::Query of one token and of the cache's shape first
+void call(attend::Query<Integers>& query, attend::KvCache<Shape>& cache, attend::Output<Integers>& output,
+          attend::Workspace<Integers, 1>& work) {
+  attend::decode(query, cache, output, work, attend::Quantisation<Integers>(1, 1, 1, 1));
 }
-//! integer_no_quantisation: attend: decode of an attend::IntegerQuery takes an attend::Quantisation fifth
-void call(attend::IntegerQuery<Shape>& query, attend::IntegerKvCache<Shape>& cache, attend::IntegerOutput<Shape>& output,
-          attend::IntegerWorkspace<Shape, 1>& work) {
+//! integer_no_quantisation: attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory
+void call(attend::Query<Integers>& query, attend::KvCache<Integers>& cache, attend::Output<Integers>& output,
+          attend::Workspace<Integers, 1>& work) {
   attend::decode(query, cache, output, work);
 }
-//! integer_score_options: attend: after its attend::Quantisation an integer call takes attend::Options or attend::IntegerOptions<Shape>
-void call(attend::IntegerQuery<Shape>& query, attend::IntegerKvCache<Shape>& cache, attend::IntegerOutput<Shape>& output,
-          attend::IntegerWorkspace<Shape, 1>& work) {
-  attend::decode(query, cache, output, work, attend::Quantisation<Shape>(1, 1, 1, 1), attend::ScoreOptions<Shape>());
+//! integer_score_options: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
+void call(attend::Query<Integers>& query, attend::KvCache<Integers>& cache, attend::Output<Integers>& output,
+          attend::Workspace<Integers, 1>& work) {
+  attend::decode(query, cache, output, work, attend::Quantisation<Integers>(1, 1, 1, 1), attend::ScoreOptions<Shape>());
 }
-//! integer_append: attend: append takes an attend::Key of the cache's own shape first; of an IntegerKvCache or IntegerRingCache an
-void call(attend::IntegerKvCache<Shape>& cache, attend::Key<Shape>& key, attend::Value<Shape>& value) { cache.append(key, value); }
-//! integer_projection_weights: attend: project of integers takes attend::IntegerWeights second
-void call(attend::IntegerVectors<2, 4>& x, attend::Weights<4, 4, attend::int8>& weights, attend::IntegerVectors<2, 4>& y) {
+//! integer_append: attend: append takes an attend::Key of the cache's own shape first
+void call(attend::KvCache<Integers>& cache, attend::Key<Shape>& key, attend::Value<Shape>& value) { cache.append(key, value); }
+//! integer_projection_weights: attend: project of integers takes attend::Weights<outputs, inputs, attend::integer> second
+void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::int8>& weights, attend::Vectors<2, 4, int8_t>& y) {
   attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
 }
 //! integer_projection_scales: attend: project of integers takes attend::ProjectionScales third, of 1 or of as many outputs as the weights have
-void call(attend::IntegerVectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::IntegerVectors<2, 4>& y) {
+void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
   const double steps[] = {1, 1, 1};
   attend::project(x, weights, attend::ProjectionScales<3>(1, steps, 1), y);
 }
-//! integer_projection_output: attend: project of integers writes attend::IntegerVectors or Int16Vectors, an IntegerQuery, IntegerKey or IntegerValue
-void call(attend::IntegerVectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::Vectors<2, 4>& y) {
+//! integer_projection_output: attend: project of integers writes attend::Vectors of int8_t or int16_t, a Query, Key or Value of an integer shape
+void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4>& y) {
   attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
 }
 //! integer_projection_inputs: attend: project takes an input with as many numbers for each token as the weights have inputs
-void call(attend::IntegerVectors<2, 5>& x, attend::IntegerWeights<4, 4>& weights, attend::IntegerVectors<2, 4>& y) {
+void call(attend::Vectors<2, 5, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
   attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
 }
 //! integer_projection_outputs: attend: the output of project has as many tokens as the input, and as many numbers for each as the weights have outputs
-void call(attend::IntegerVectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::IntegerQuery<Shape, 2>& y) {
+void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Query<Integers, 2>& y) {
   attend::project(x, weights, attend::ProjectionScales<>(1, 1, 1), y);
 }
-//! integer_projection_no_scales: attend: project of integers takes attend::IntegerWeights, attend::ProjectionScales and an output after its input
-void call(attend::IntegerVectors<2, 4>& x, attend::IntegerWeights<4, 4>& weights, attend::IntegerVectors<2, 4>& y) {
+//! integer_projection_no_scales: attend: project of integers takes attend::Weights<outputs, inputs, attend::integer>, attend::ProjectionScales and an output after its input
+void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
   attend::project(x, weights, y);
 }
-//! integer_partials_of_other_ring: attend: over an attend::IntegerRingCache partials are attend::IntegerPartials<Shape, tokens, Sizes> with its Sizes
+//! integer_partials_of_other_ring: attend: accumulate takes an attend::KvCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 struct Window {
   static constexpr int window = 40, tokens_at_once = 1;
 };
-void call(attend::IntegerQuery<Shape>& query, attend::IntegerRingCache<Shape, Window>& cache, attend::IntegerPartials<Shape>& partials,
-          attend::IntegerWorkspace<Shape, 1>& work) {
-  (void)attend::accumulate(query, cache, partials, work, attend::Quantisation<Shape>(1, 1, 1, 1), attend::Part{0, 1});
+void call(attend::Query<Integers>& query, attend::RingCache<Integers, Window>& cache, attend::Partials<Integers>& partials,
+          attend::Workspace<Integers, 1>& work) {
+  (void)attend::accumulate(query, cache, partials, work, attend::Quantisation<Integers>(1, 1, 1, 1), attend::Part{0, 1});
+}
+//! integer_options_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
+void wrong() { attend::attention(query, key, value, output, option_workspace, attend::ScoreOptions<Integers>()); }
+//! integer_quantisation_of_floats: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
+void wrong() { attend::attention(query, key, value, output, workspace, attend::Quantisation<Integers>(1, 1, 1, 1)); }
+//! integer_quantisation_of_a_float_shape: attend: a Quantisation is of an integer shape: write attend::Quantisation<attend::Integer<Shape>>
+attend::Quantisation<Shape> quantisation(1, 1, 1, 1);
+//! integer_quantisation_after_options: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then
+void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result,
+          attend::Workspace<Integers>& work) {
+  attend::decode(of_one, integers, result, work, attend::causal(), attend::Quantisation<Integers>(1, 1, 1, 1));
+}
+//! integer_decode_without_work: attend: decode takes an attend::Workspace<Shape, 1>; of floats over a KvCache it may be left out
+void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result) {
+  attend::decode(of_one, integers, result, attend::Quantisation<Integers>(1, 1, 1, 1));
+}
+//! integer_finish_without_quantisation: attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory
+void call(attend::State<Integers>& of_one, attend::Output<Integers>& result) { attend::finish(of_one, result); }
+//! integer_partials_without_work: attend: accumulate of an integer shape needs an attend::Workspace<Shape, query tokens> after the partials
+void call(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Partials<Integers>& sums) {
+  attend::accumulate(of_one, integers, sums, attend::Quantisation<Integers>(1, 1, 1, 1), half);
+}
+//! integer_cache_of_a_format: attend: a cache of an integer shape keeps its 8-bit numbers as they are: leave the formats out
+attend::KvCache<Integers, attend::float16> wrong;
+//! integer_output_of_32_bits: attend: an Output has the numbers of its shape: leave the third parameter out, or make it int16_t for an integer shape
+attend::Output<Integers, 1, int> wrong;
+//! integer_output_of_floats: attend: an Output has the numbers of its shape: leave the third parameter out, or make it int16_t for an integer shape
+attend::Output<Shape, 1, int16_t> wrong;
+//! integer_cache_too_long: attend: a KvCache of an integer shape has at most 65535 tokens; a RingCache has no end
+struct Long : Integers {
+  static constexpr int max_tokens = 65536;
+};
+attend::KvCache<Long> wrong;
+//! integer_ring_too_long: attend: a query over a RingCache of an integer shape sees at most 65535 tokens: make its window or its sink_tokens smaller
+struct Long {
+  static constexpr int window = 65535, sink_tokens = 1;
+};
+attend::RingCache<Integers, Long> wrong;
+//! integer_attention_too_long: attend: attention of an integer shape takes at most 65535 keys
+attend::Workspace<Integers, 1, 65536> wrong;
+//! integer_shape_too_wide: attend: the head_dim of an integer shape must be at most 4096
+struct Wide : Integers {
+  static constexpr int head_dim = 4097;
+};
+attend::Query<Wide> wrong;
+//! integer_arithmetic_of_int: attend: the arithmetic of a shape is attend::integer, or left out for float32
+struct Wrong : Shape {
+  using arithmetic = int;
+};
+attend::Query<Wrong> wrong;
+//! integer_token_scales_of_floats: attend: TokenScales are of an integer shape; a cache of attend::int8 has its own
+attend::TokenScales<Shape, 4> wrong;
+//! integer_token_scales_temporary: attend: options.key_scales and options.value_scales take attend::TokenScales of the options' shape that outlive the call, no temporary
+void wrong(attend::ScoreOptions<Integers>& options) { options.key_scales = attend::TokenScales<Integers, 4>(); }
+//! integer_token_scales_of_other_shape: attend: options.key_scales and options.value_scales take attend::TokenScales of the options' shape that outlive the call, no temporary
+void wrong(attend::ScoreOptions<Integers>& options, attend::TokenScales<attend::Integer<OtherShape>, 4>& scales) { options.value_scales = scales; }
+//! integer_layer: attend: layers compute in float32: give them a shape without attend::integer
+auto wrong() { return attend::multi_head<Integers>(query_weights, key_weights, value_weights, output_weights); }
+//! integer_vectors_of_double: attend: Vectors are of float, int8_t or int16_t
+attend::Vectors<2, 4, double> wrong;
+//! integer_weights_of_floats: attend: a projection takes attend::Weights or attend::PackedWeights
+void call(attend::Vectors<2, 4>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4>& y) {
+  attend::project(x, attend::into(weights, y));
 }
 //! integer_projection_one_scale: attend: ProjectionScales of several outputs take a double[outputs] second
 attend::ProjectionScales<3> scales() { return attend::ProjectionScales<3>(1, 1, 1); }
 //! integer_right: nothing
-attend::Status right(attend::IntegerQuery<Shape>& of_one, attend::IntegerKvCache<Shape>& integers, attend::IntegerOutput<Shape>& result,
-                     attend::IntegerWorkspace<Shape, 1>& memory);
-attend::Status right(attend::IntegerQuery<Shape>& of_one, attend::IntegerKvCache<Shape>& integers, attend::IntegerOutput<Shape>& result,
-                     attend::IntegerWorkspace<Shape, 1>& memory) {
-  return attend::decode(of_one, integers, result, memory, attend::Quantisation<Shape>(1, 1, 1, 1),
-                        attend::IntegerOptions<Shape>());
+attend::Status right(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result,
+                     attend::Workspace<Integers, 1>& memory);
+attend::Status right(attend::Query<Integers>& of_one, attend::KvCache<Integers>& integers, attend::Output<Integers>& result,
+                     attend::Workspace<Integers, 1>& memory) {
+  return attend::decode(of_one, integers, result, memory, attend::Quantisation<Integers>(1, 1, 1, 1),
+                        attend::ScoreOptions<Integers>());
 }

@@ -77,16 +77,16 @@ static attend::Rotary<8> rotary;
 static attend::RotaryTable<6, 16> table;
 void right();
 void right() {
-  attend::rms_norm(hidden, weight, hidden);
-  attend::rms_norm(row, head_weight, row, 1e-6f);
-  attend::rms_norm(query, head_weight, query);
-  attend::layer_norm(hidden, weight, weight, query);
-  attend::layer_norm(hidden, attend::none, attend::none, hidden);
+  (void)attend::rms_norm(hidden, weight, hidden);
+  (void)attend::rms_norm(row, head_weight, row, 1e-6f);
+  (void)attend::rms_norm(query, head_weight, query);
+  (void)attend::layer_norm(hidden, weight, weight, query);
+  (void)attend::layer_norm(hidden, attend::none, attend::none, hidden);
   attend::activate<attend::Activation::gelu_tanh>(hidden);
   attend::activate<attend::Activation::silu>(hidden, hidden, hidden);
   attend::add(hidden, output, 0.5f);
-  rotary.init();
-  table.init(500000.0f, 4.0f);
-  rotary.rotate<attend::RotaryPairs::halves>(query, 7);
-  table.rotate<attend::RotaryPairs::neighbours>(table_row, 0, 1);
+  (void)rotary.init();
+  (void)table.init(500000.0f, 4.0f);
+  (void)rotary.rotate<attend::RotaryPairs::halves>(query, 7);
+  (void)table.rotate<attend::RotaryPairs::neighbours>(table_row, 0, 1);
 }

@@ -9,6 +9,15 @@ void right() {
   if (attend::cross_attention(vectors, layer, cache, results, layer_workspace, attend::Options{}) != attend::Status::ok) return;
 }
 
+//! layer_y_const: attend: the call of a layer writes y, which must not be const
+static const float constant[4][12] = {};
+void wrong() { attend::self_attention(vectors, layer, cache, constant, layer_workspace); }
+
+//! layer_y_const_without_cache: attend: self_attention writes y, which must not be const
+static const float constant[4][12] = {};
+static attend::LayerWorkspace<Shape, 4, 4> workspace_of_arrays;
+void wrong() { attend::self_attention(vectors, layer, constant, workspace_of_arrays); }
+
 //! layer_query_outputs: attend: the query weights of a layer have query_heads * head_dim outputs
 static attend::Weights<31, 12> wq;
 void wrong() { (void)attend::multi_head<Shape>(wq, key_weights, value_weights, output_weights); }
@@ -66,7 +75,7 @@ void wrong() { attend::self_attention(x, layer, cache, y, layer_workspace); }
 static attend::Workspace<Shape, 4> work;
 void wrong() { attend::self_attention(vectors, layer, cache, results, work); }
 
-//! layer_option_workspace: attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an attend::LayerOptionWorkspace<Shape, tokens>
+//! layer_option_workspace: attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>
 static float x[12], y[12];
 static attend::LayerWorkspace<Shape, 1> work;
 void wrong() { attend::self_attention(x, layer, ring, y, work); }
@@ -77,8 +86,8 @@ void wrong() { attend::self_attention(vectors, layer, results, layer_workspace);
 //! layer_part: attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing
 void wrong() { attend::self_attention(vectors, layer, cache, results, layer_workspace, half); }
 
-//! layer_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
-static attend::LayerOptionWorkspace<Shape, 4> work;
+//! layer_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
+static attend::LayerWorkspace<Shape, 4, attend::over_cache, attend::with_options> work;
 void wrong() { attend::cross_attention(vectors, layer, cache, results, work, other_score_options); }
 
 //! layer_constant_cache: attend: self_attention appends to the cache, which must not be const
@@ -100,10 +109,10 @@ void wrong() { attend::self_attention(vectors, attend::multi_head<Shape>(query_w
 
 //! additive_hidden: attend: queries and keys of additive_attention have as many numbers for each token as v has
 static float hidden_query[10], keys_beyond[6][10], v[9], values[6][4], context[4];
-static attend::AdditiveWorkspace<1, 6, 10, 4> work;
+static attend::Workspace<attend::AdditiveShape<10, 4>, 1, 6> work;
 void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, context, work); }
 
-//! additive_workspace: attend: additive_attention needs an attend::AdditiveWorkspace<tokens, keys, hidden, width>
+//! additive_workspace: attend: additive_attention needs an attend::Workspace<attend::AdditiveShape<hidden, width>, tokens, keys>
 static float hidden_query[10], keys_beyond[6][10], v[10], values[6][4], context[4];
-static attend::AdditiveWorkspace<1, 5, 10, 4> work;
+static attend::Workspace<attend::AdditiveShape<10, 4>, 1, 5> work;
 void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, context, work); }

@@ -12,6 +12,9 @@ struct OtherShape {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8, value_dim = 8, max_tokens = 32;
 };
 
+// The same shape, whose calls compute in integers.
+using Integers = attend::Integer<Shape>;
+
 constexpr int queries = 3, keys = 5;
 
 static attend::Query<Shape, queries> query;

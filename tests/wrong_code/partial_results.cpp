@@ -1,7 +1,7 @@
 //! accumulate_arrays_key_of_other_shape: attend: accumulate takes an attend::Query of the key's shape first
 void wrong() { attend::accumulate(query, other_key, value, state, 9, option_workspace, score_options); }
 
-//! accumulate_arrays_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! accumulate_arrays_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::accumulate(query, key, value, state, 9, option_workspace, other_score_options); }
 
 //! accumulate_arrays_query_is_key: attend: accumulate takes an attend::Query of the key's shape first
@@ -19,7 +19,7 @@ void wrong() { attend::accumulate(query, key, value, state, 9, floats, all_optio
 //! accumulate_cache_is_key: attend: accumulate takes an attend::KvCache or RingCache second, or an attend::Key and an attend::Value second and third
 void wrong() { attend::accumulate(query, key, state, 9, option_workspace, score_options); }
 
-//! accumulate_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! accumulate_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::accumulate(query, ring, state, 9, option_workspace, other_score_options); }
 
 //! accumulate_query_of_other_shape: attend: accumulate takes an attend::Query of the cache's shape first
@@ -71,7 +71,7 @@ void wrong() { attend::accumulate(other_token_query, cache, partials, all_option
 //! accumulate_part_query_plain_array: attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first
 void wrong() { attend::accumulate(floats, cache, partials, all_options, half); }
 
-//! finish_options_of_other_shape: attend: attend::ScoreOptions must be of the shape of the call's arrays
+//! finish_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 void wrong() { attend::finish(state, output, other_score_options); }
 
 //! finish_output_of_other_shape: attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second

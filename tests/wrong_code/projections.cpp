@@ -7,7 +7,7 @@ static const attend::Weights<32, 12, attend::int8> to_query{};
 static const attend::Weights<16, 12, attend::float16> to_key{};
 static const float bias[20] = {};
 static attend::Key<Shape, queries> new_key;
-static attend::ProjectionWorkspace work;
+static attend::Workspace<attend::Projections> work;
 attend::Status right() {
   if (attend::project(x, weights, y) != attend::Status::ok) return attend::Status::bad_part;
   if (attend::project(x, packed, bias, y, work) != attend::Status::ok) return attend::Status::bad_part;
@@ -90,7 +90,7 @@ void wrong() {
 static attend::Vectors<2, 12> x;
 static attend::Vectors<2, 20> y;
 static const attend::Weights<20, 12> weights{};
-static attend::ProjectionWorkspace work;
+static attend::Workspace<attend::Projections> work;
 void wrong() { attend::project(x, weights, y, half, work); }
 
 //! projection_vectors_of_no_numbers: attend: Vectors have at least 1 token and 1 number
@@ -112,7 +112,7 @@ static attend::Vectors<2, 12> x;
 static const attend::Weights<20, 12> weights{};
 void wrong() { attend::project(x, weights); }
 
-//! projection_work_of_attention: attend: project takes an attend::ProjectionWorkspace
+//! projection_work_of_attention: attend: project takes an attend::Workspace<attend::Projections>
 static attend::Vectors<2, 12> x;
 static attend::Vectors<2, 20> y;
 static const attend::Weights<20, 12> weights{};

@@ -1,6 +1,7 @@
 // Number formats of caches, and the memory in which a cache keeps its keys and values.
 #pragma once
 
+#include "../core/integer.h"
 #include "../core/options.h"
 #include "../options.h"
 #include "../shape.h"
@@ -44,17 +45,32 @@ struct FormatOf<int8> : FormatIs<core::Format::int8, int8_t> {};
 
 // A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays set the number of keys
 // and how they lie, and what a ring keeps.
-struct OptionCall {
-  core::Problem problem{};
-  core::Options options{};
+template <class Problem, class Options>
+struct CoreCall {
+  Problem problem{};
+  Options options{};
+};
+using OptionCall = CoreCall<core::Problem, core::Options>;
+using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
+
+// What a ring keeps, as a parameter of its memory.
+struct NoRing {
+  using Sizes = NoRing;
+  static constexpr int window = 0, sink_tokens = 0, ring_groups = 0, sink_groups = 0;
 };
 
+// The tokens of a group, of which rings are made.
+template <class Shape>
+constexpr int group_keys = is_integer<Shape> ? integer_chunk : panel_keys;
+
 // Arrays of keys and values by their first elements, [token][kv_head][width], as calls read them and caches take them.
-template <class Shape, class Number = float>
+template <class Shape>
 class ArrayRows {
   using Dims = Checked<Shape>;
+  using Number = NumberOf<Shape>;
 
  public:
+  using RingType = NoRing;
   static constexpr bool plain = true, cached = false;
 
   constexpr ArrayRows(const Number* first_key, const Number* first_value) : key_(first_key), value_(first_value) {}
@@ -67,20 +83,12 @@ class ArrayRows {
   const Number* value_;
 };
 
-// What a ring keeps, as a parameter of its memory.
-struct NoRing {
-  using Sizes = NoRing;
-  static constexpr int window = 0, sink_tokens = 0;
-  static constexpr core::Paging paging{};
-};
-
 // Floats, in the layout of core::Cache.
 template <class Shape, int capacity>
 class PlainRows {
   using Dims = Checked<Shape>;
 
  public:
-  using Number = float;  // of what is appended
   using RingType = NoRing;
   static constexpr bool plain = true, cached = true;
 
@@ -127,11 +135,11 @@ class FormatCacheRows {
   static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;
+  static constexpr core::Paging paging = {nullptr, 0, Ring::ring_groups, Ring::sink_groups};
   static constexpr core::Format key_format = FormatOf<KeyFormat>::format;
   static constexpr bool one_format = Same<KeyFormat, ValueFormat>::value;
 
  public:
-  using Number = float;
   using RingType = Ring;
   static constexpr bool plain = false, cached = true;
 
@@ -139,8 +147,8 @@ class FormatCacheRows {
 
   void store(int position, int count, const ArrayRows<Shape>& tokens) {
     const core::FormatCache cache = {
-        keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format,  FormatOf<ValueFormat>::format,
-        Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         Ring::paging};
+        keys_.numbers,  values_.numbers, keys_.scales(),  values_.scales(), key_format, FormatOf<ValueFormat>::format,
+        Dims::kv_heads, Dims::head_dim,  Dims::value_dim, capacity,         paging};
     if constexpr (one_format) {
       core::store_cache<key_format>(cache, position, count, tokens.keys(), tokens.values());
     } else {
@@ -157,7 +165,7 @@ class FormatCacheRows {
     call.options.value_scales = values_.scales();
     call.options.key_scale_stride = call.options.value_scale_stride = head_rows;
     if constexpr (is_ring) {
-      call.options.paging = Ring::paging;
+      call.options.paging = paging;
       call.options.left = Ring::window - 1;
       call.options.sink_tokens = Ring::sink_tokens;
     }
@@ -181,13 +189,13 @@ class FormatCacheRows {
   FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
 };
 
-// The memory of a KvCache.
-template <class Shape, class KeyFormat, class ValueFormat, int capacity>
+// The memory of a cache.
+template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring, class = typename ArithmeticOf<Shape>::Type>
 struct RowsOf {
-  using Type = FormatCacheRows<Shape, KeyFormat, ValueFormat, capacity>;
+  using Type = FormatCacheRows<Shape, KeyFormat, ValueFormat, capacity, Ring>;
 };
 template <class Shape, int capacity>
-struct RowsOf<Shape, float, float, capacity> {
+struct RowsOf<Shape, float, float, capacity, NoRing, float> {
   using Type = PlainRows<Shape, capacity>;
 };
 

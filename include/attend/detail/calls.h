@@ -2,7 +2,7 @@
 // checks, and how a problem of the core is filled in.
 #pragma once
 
-#include "../core/integer.h"
+#include "../integer.h"
 #include "../options.h"
 #include "workspaces.h"
 
@@ -10,26 +10,35 @@ namespace attend {
 namespace detail {
 
 // The kinds of arguments after the arrays of a call, each at most once and in this order.
-enum class Kind { other, work, options, part };
+enum class Kind { other, work, quantisation, options, part };
 
 template <size_t count>
 constexpr Kind kind_of(const WorkFloats<count>*) {
   return Kind::work;
+}
+template <class Shape, int heads>
+constexpr Kind kind_of(const Quantisation<Shape, heads>*) {
+  return Kind::quantisation;
 }
 constexpr Kind kind_of(const Options*) { return Kind::options; }
 constexpr Kind kind_of(const Part*) { return Kind::part; }
 constexpr Kind kind_of(const void*) { return Kind::other; }
 
 // The defaults of a call without options or without a part: objects, so that none is made on the caller's stack.
-struct Whole {};
+struct Whole {
+  static constexpr Status status() { return Status::ok; }  // as of a quantisation, in floats
+};
 struct NoOptions : Options {};  // a type of its own, so that checks of what nobody has set cost nothing
 inline constexpr NoOptions no_options{};
 inline constexpr Whole whole{};
 
-// In the place of a part: one of several calls into a State or Partials.
+// In the place of a part: one of several calls into a State or Partials; and into a State.
 struct OneOfSeveral {};
 constexpr bool is_one_of_several(const void*) { return false; }
 constexpr bool is_one_of_several(const OneOfSeveral*) { return true; }
+struct OneIntoState : OneOfSeveral {};
+constexpr bool is_into_state(const void*) { return false; }
+constexpr bool is_into_state(const OneIntoState*) { return true; }
 
 // The argument of a kind, or its default.
 template <Kind kind, class Fallback>
@@ -53,6 +62,10 @@ template <class Shape, class Other>
 constexpr bool is_of_shape(const VisibilityOptions<Other>*) {
   return Same<Other, Shape>::value;
 }
+template <class Shape, class Other, int heads>
+constexpr bool is_of_shape(const Quantisation<Other, heads>*) {
+  return Same<Other, Shape>::value;
+}
 constexpr bool is_score_options(const void*) { return false; }
 template <class Shape>
 constexpr bool is_score_options(const ScoreOptions<Shape>*) {
@@ -69,15 +82,21 @@ struct CallArguments {
     }
     return true;
   }
+  static constexpr bool has([[maybe_unused]] Kind kind) { return ((kind_of(null_of<More>()) == kind) || ...); }
+  static constexpr bool quantised = has(Kind::quantisation), of_shape = (is_of_shape<Shape>(null_of<More>()) && ...);
   static_assert(in_order(),
-                "attend: after its arrays a call takes work memory, if it needs any, then attend::Options or "
-                "attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out");
-  static_assert((is_of_shape<Shape>(null_of<More>()) && ...),
-                "attend: attend::ScoreOptions must be of the shape of the call's arrays");
-  static constexpr bool checked = true;  // to name it makes the compiler check what is above
-  static constexpr bool score_options = (is_score_options(null_of<More>()) || ...);
-  static constexpr bool work = ((kind_of(null_of<More>()) == Kind::work) || ...);
-  static constexpr bool only_options = ((kind_of(null_of<More>()) == Kind::options) && ...);
+                "attend: after its arrays a call takes work memory, if it needs any, for an integer shape an "
+                "attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the "
+                "last two may be left out");
+  static_assert(of_shape || !in_order(),
+                "attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays");
+  static_assert(quantised || !is_integer<Shape> || !of_shape || !in_order(),
+                "attend: a call of an integer shape takes an attend::Quantisation<Shape> after its work memory");
+  // Whether all of that is so; what is not, the compiler has reported.
+  static constexpr bool right = in_order() && of_shape && quantised == is_integer<Shape>;
+  static constexpr bool score_options = !is_integer<Shape> && (is_score_options(null_of<More>()) || ...);
+  static constexpr bool work = has(Kind::work);
+  static constexpr bool only_options = !work && !has(Kind::part);
 };
 
 inline bool is_part(const Whole&) { return true; }
@@ -92,21 +111,17 @@ bool are_positioned(const VisibilityOptions<Shape>& options, bool causal) {
   return options.causal.or_else(causal) || options.window_left.given || options.window_right.given;
 }
 template <class Shape>
-bool are_positioned(const ScoreOptions<Shape>& options, bool causal) {
+bool are_positioned(const ScoreOptions<Shape, float>& options, bool causal) {
   const VisibilityOptions<Shape>& visibility = options;
   return are_positioned(visibility, causal) || options.alibi_slopes.data != nullptr || options.relative_bias.data != nullptr;
 }
 
-// The same over a cache: a ring always has a window.
-template <class Cache, class AnyOptions>
-[[gnu::always_inline]] inline bool is_positioned(const AnyOptions& options, bool causal) {
-  return CacheTraits<Cache>::is_ring || are_positioned(options, causal);
-}
-
 // Queries over a cache that have no offset are its last tokens, which it must hold where positions matter. Inlined, so that
 // constant options cost nothing.
-[[gnu::always_inline]] inline bool are_held(const Options& options, bool positioned, int tokens, int held) {
-  return !positioned || options.offset.given || options.query_length.or_else(tokens) <= held;
+//   newest  as many as all queries of an array may be
+[[gnu::always_inline]] inline bool are_held(const Options& options, bool positioned, int tokens, int newest, int held) {
+  const bool all = !options.query_length.given;
+  return !positioned || options.offset.given || (all ? tokens <= newest : options.query_length.number <= held);
 }
 
 // An offset must be set where it does something, and only there. Queries over arrays that have none are the first tokens of the
@@ -166,7 +181,7 @@ Status run_plain(const Call& call, const Options& options, const AnyPart& part) 
   if (queries < 0 || queries > call.queries) return Status::bad_query_length;
   if (keys < 0 || keys > call.keys) return Status::bad_key_length;
   if (lacks_tokens(options, call.key_panels, queries, call.keys)) return Status::empty_cache;
-  if (!is_finite(scale)) return Status::bad_scale;
+  if (!is_scale(scale)) return Status::bad_scale;
   const Status position = check_offset(options, options.causal.or_else(call.causal), call.key_panels, queries, call.keys);
   if (position != Status::ok) return position;
   if (!is_part(part)) return Status::bad_part;

@@ -1,5 +1,4 @@
-// The arrays that functions take: C arrays of floats of any number of extents, Vectors, and Query, Key, Value and Output; and
-// those of integers.
+// The arrays that functions take: C arrays of floats of any number of extents, Vectors, and Query, Key, Value and Output.
 #pragma once
 
 #include <stddef.h>
@@ -8,20 +7,13 @@
 
 namespace attend {
 
-// vector[token][i]: numbers of tokens side by side.
-template <int tokens, int size>
+// vector[token][i]: numbers of tokens side by side; for projections in integers of int8_t or int16_t.
+template <int tokens, int size, class Number = float>
 struct Vectors {
   static_assert(tokens >= 1 && size >= 1, "attend: Vectors have at least 1 token and 1 number");
-  float data[size_t(tokens)][size_t(size)];
-
-  constexpr auto& operator[](int token) { return data[token]; }
-  constexpr const auto& operator[](int token) const { return data[token]; }
-};
-
-// The same of integers.
-template <int tokens, int size, class Number = int8_t>
-struct IntegerVectors {
-  static_assert(tokens >= 1 && size >= 1, "attend: vectors of integers have at least 1 token and 1 number");
+  static_assert(detail::Same<Number, float>::value || detail::Same<Number, int8_t>::value ||
+                    detail::Same<Number, int16_t>::value,
+                "attend: Vectors are of float, int8_t or int16_t");
   Number data[size_t(tokens)][size_t(size)];
 
   constexpr auto& operator[](int token) { return data[token]; }
@@ -60,10 +52,8 @@ template <class Type>
 Holds<Type> array_of(const Type*, const void*);
 template <class Type, int tokens, int heads, int width, class Number>
 Holds<Number[size_t(tokens)][size_t(heads)][size_t(width)]> array_of(const Type*, const Rows<tokens, heads, width, Number>*);
-template <class Type, int tokens, int size>
-Holds<float[size_t(tokens)][size_t(size)]> array_of(const Type*, const Vectors<tokens, size>*);
 template <class Type, int tokens, int size, class Number>
-Holds<Number[size_t(tokens)][size_t(size)]> array_of(const Type*, const IntegerVectors<tokens, size, Number>*);
+Holds<Number[size_t(tokens)][size_t(size)]> array_of(const Type*, const Vectors<tokens, size, Number>*);
 
 template <class Type>
 struct ArrayOf : ArrayExtents<typename decltype(array_of(static_cast<Type*>(nullptr), static_cast<Type*>(nullptr)))::Array> {
@@ -93,9 +83,9 @@ struct VectorsOf {
   static constexpr int size = tokens == 0 ? 0 : int(Array::count / (Array::dimensions == 1 ? 1 : Array::first));
 };
 
-// The same of IntegerVectors, and of the arrays of integer attention.
+// The same of Vectors of integers, and of the arrays of an integer shape.
 template <class Type>
-using IntegersOf = VectorsOf<Type, __is_class(Type) && ArrayOf<Type>::dimensions != 0>;
+using IntegersOf = VectorsOf<Type, __is_class(Type) && !ArrayOf<Type>::is_floats && ArrayOf<Type>::dimensions != 0>;
 
 // The same of any argument; null where it is no array of floats.
 template <class Array>
@@ -118,6 +108,13 @@ constexpr bool are_floats = (ArrayOf<Arrays>::is_floats && ...);
 // Whether all have as many floats; of what is no array of floats that is not asked.
 template <class First, class... Others>
 constexpr bool are_as_many = !are_floats<First, Others...> || ((ArrayOf<First>::count == ArrayOf<Others>::count) && ...);
+
+// Whether two arrays share memory.
+template <class Array, class Other>
+bool overlap(const Array& a, const Other& b) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(&a), second = reinterpret_cast<uintptr_t>(&b);
+  return first < second + sizeof b && second < first + sizeof a;
+}
 
 // The argument in place of an array that is left out.
 struct None {};

@@ -19,25 +19,13 @@ struct LayerPlaces {
 // The blocks of attention itself: over arrays of so many keys, or over a cache, where a token alone takes those of decode.
 //   plain  whether its calls have no ScoreOptions, and no other cache than a KvCache of floats
 template <bool plain, class Shape, int tokens, int keys>
-struct BlockPlan {
-  using Type = OptionPlan<Shape, tokens>;
-};
-template <class Shape, int tokens, int keys>
-struct BlockPlan<true, Shape, tokens, keys> {
-  using Type = Plan<Shape, tokens, keys, false>;
-};
-template <class Shape, int tokens>
-struct BlockPlan<true, Shape, tokens, over_cache> {
-  using Type = Plan<Shape, tokens, Capacity<Shape>::value, true>;
-};
-template <class Shape>
-struct BlockPlan<true, Shape, 1, over_cache> {
-  using Type = DecodePlan<Shape>;
-};
+using BlockPlan = typename Choice<
+    !plain, OptionPlan<Shape, tokens>,
+    typename Choice<tokens == 1 && keys == over_cache, DecodePlan<Shape>, WorkPlan<Shape, tokens, keys>>::Type>::Type;
 
 template <bool plain, class Shape, int tokens, int keys_of_arrays>
 struct LayerPlan {
-  using Block = typename BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>::Type;
+  using Block = BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>;
   using Places = LayerPlaces<Shape, tokens, Block, keys_of_arrays>;
   static constexpr int block = Places::memory.block;
   static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),
@@ -84,6 +72,7 @@ struct MultiHead : Steps... {
   using Dims = Checked<Shape>;
   static constexpr bool has_steps = sizeof...(Steps) > 0;
   static constexpr int width = Q::Weights::inputs, memory_width = K::Weights::inputs, output_width = O::Weights::outputs;
+  static_assert(!is_integer<Shape>, "attend: layers compute in float32: give them a shape without attend::integer");
   static_assert(Q::Weights::outputs == 0 || Q::Weights::outputs == Dims::query_heads * Dims::head_dim,
                 "attend: the query weights of a layer have query_heads * head_dim outputs");
   static_assert(K::Weights::outputs == 0 || K::Weights::outputs == Dims::kv_heads * Dims::head_dim,
@@ -171,6 +160,7 @@ struct AppendedCache {
   void store(const float* keys, const float* values, int count) const {  // there is room, as was found before
     (void)cache.append(*reinterpret_cast<const Key<Shape, block>*>(keys), *reinterpret_cast<const Value<Shape, block>*>(values),
                        count);
+    CacheAccess::count_all(cache);
   }
   Cache& cache;
 };
@@ -192,6 +182,7 @@ constexpr bool are_layer_arguments() {
   using From = VectorsOf<X>;
   using To = VectorsOf<Y>;
   static_assert(From::tokens > 0 && To::tokens > 0, "attend: the call of a layer takes attend::Vectors as x and y");
+  static_assert(!Same<Y, const Y>::value, "attend: the call of a layer writes y, which must not be const");
   static_assert(From::tokens == To::tokens, "attend: x and y of a layer have the same number of tokens");
   static_assert(From::size == Layer::width,
                 "attend: x has as many numbers for each token as the layer's query weights have inputs");
@@ -209,7 +200,7 @@ struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shap
   static constexpr bool plain = is_plain<CacheTraits<Cache>, AnyOptions>, enough = is_enough<Work, CacheLayerPlan>();
   static_assert(enough || plain,
                 "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
-                "attend::LayerOptionWorkspace<Shape, tokens>");
+                "attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>");
   static_assert(plain || tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most tokens_at_once query tokens at once");
   static_assert(enough || !plain, "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
@@ -221,20 +212,19 @@ Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int hel
                  const AnyOptions& options) {
   const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
   float* const at = of_call.work;
-  return run_call<typename LayerOf<Layer>::ShapeType, typename Memory::Block>(
-      {at + Memory::first, at + Memory::second, at, tokens, Kept::causal}, rows, held, options, call);
+  const CallArrays arrays(at + Memory::first, at + Memory::second, at, tokens, Kept::causal);
+  return run_call<typename LayerOf<Layer>::ShapeType, typename Memory::Block>(arrays, rows, held, call, options);
 }
 
 }  // namespace detail
 
-// Work memory of a layer, for calls of so many tokens over a KvCache of floats; or, with keys = tokens, for self_attention
-// without a cache, whose keys and values it holds. Contents do not matter before or after; one per concurrent call. A larger
-// one does as well.
-template <class Shape, int tokens, int keys = over_cache>
-struct LayerWorkspace : detail::WorkFloats<detail::LayerPlan<true, Shape, tokens, keys>::floats> {};
+inline constexpr bool with_options = true;
 
-// The same for calls with ScoreOptions, or over a RingCache or a cache of another format.
-template <class Shape, int tokens, int keys = over_cache>
-struct LayerOptionWorkspace : detail::WorkFloats<detail::LayerPlan<false, Shape, tokens, keys>::floats> {};
+// Work memory of a layer, for calls of so many tokens over a KvCache of floats; or, with keys = tokens, for self_attention
+// without a cache, whose keys and values it holds. For calls with ScoreOptions, or over a RingCache or a cache of another
+// format, the fourth parameter is with_options. Contents do not matter before or after; one per concurrent call. A larger one
+// does as well.
+template <class Shape, int tokens, int keys = over_cache, bool options = false>
+struct LayerWorkspace : detail::WorkFloats<detail::LayerPlan<!options, Shape, tokens, keys>::floats> {};
 
 }  // namespace attend

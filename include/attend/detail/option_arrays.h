@@ -60,6 +60,18 @@ struct RelativeBias {
   constexpr const float& at(int head, int distance) const { return data[head][left + distance]; }
 };
 
+// scales[head][key] of single keys or values of an integer shape, heads being the key/value heads: in 2^-15 of the scale that
+// the Quantisation has, 0 … 32768.
+template <class Shape, int keys>
+struct TokenScales {
+  static_assert(detail::is_integer<Shape>, "attend: TokenScales are of an integer shape; a cache of attend::int8 has its own");
+  static_assert(keys >= 1, "attend: TokenScales need at least 1 key");
+  uint16_t data[size_t(detail::Checked<Shape>::kv_heads)][size_t(keys)];
+
+  constexpr auto& operator[](int head) { return data[head]; }
+  constexpr const auto& operator[](int head) const { return data[head]; }
+};
+
 // lse[token][head], filled by a call: ln of the sum of exp(score) over the keys that the query sees, the sink included.
 // -infinity where it sees none.
 template <class Shape, int tokens = 1>
@@ -73,7 +85,7 @@ struct Lse {
 
 // scores[token][head][key], filled by a call with the scores of a stage, in natural-log units.
 template <class Shape, int tokens, int keys>
-struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys> {
+struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys, float> {
   static_assert(keys >= 1, "attend: scores need at least 1 key");
 };
 
@@ -112,6 +124,8 @@ template <int heads, int left, int right>
 struct ExtentsOf<RelativeBias<heads, left, right>> : Extents<ArrayKind::relative, left, heads, right, left + 1 + right> {};
 template <class Shape, int tokens>
 struct ExtentsOf<Lse<Shape, tokens>> : Extents<ArrayKind::other, tokens, 1, 1> {};
+template <class Shape, int keys>
+struct ExtentsOf<TokenScales<Shape, keys>> : Extents<ArrayKind::other, 1, 1, keys> {};
 template <class Shape, int tokens, int keys>
 struct ExtentsOf<Scores<Shape, tokens, keys>> : Extents<ArrayKind::other, tokens, 1, keys> {};
 
@@ -132,10 +146,9 @@ struct MaskSetting {
   template <class Array>
   constexpr MaskSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
-    constexpr bool is_mask = Is::kind == ArrayKind::mask || Is::kind == ArrayKind::bits;
-    static_assert(is_named<Array>,
+    constexpr bool is_mask = is_named<Array> && (Is::kind == ArrayKind::mask || Is::kind == ArrayKind::bits);
+    static_assert(is_mask,
                   "attend: options.mask takes an attend::Mask or an attend::BitMask that outlives the call, not a temporary");
-    static_assert(is_mask || !is_named<Array>, "attend: options.mask takes an attend::Mask or an attend::BitMask");
     static_assert(!is_mask || has_heads<Shape, Array>(),
                   "attend: options.mask takes a mask of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_mask) {
@@ -155,9 +168,8 @@ struct BiasSetting {
   template <class Array>
   constexpr BiasSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
-    constexpr bool is_bias = Is::kind == ArrayKind::bias;
-    static_assert(is_named<Array>, "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
-    static_assert(is_bias || !is_named<Array>, "attend: options.bias takes an attend::Bias");
+    constexpr bool is_bias = is_named<Array> && Is::kind == ArrayKind::bias;
+    static_assert(is_bias, "attend: options.bias takes an attend::Bias that outlives the call, not a temporary");
     static_assert(!is_bias || has_heads<Shape, Array>(),
                   "attend: options.bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_bias) {
@@ -178,10 +190,9 @@ struct RelativeSetting {
   template <class Array>
   constexpr RelativeSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
-    constexpr bool is_relative = Is::kind == ArrayKind::relative;
-    static_assert(is_named<Array>,
+    constexpr bool is_relative = is_named<Array> && Is::kind == ArrayKind::relative;
+    static_assert(is_relative,
                   "attend: options.relative_bias takes an attend::RelativeBias that outlives the call, not a temporary");
-    static_assert(is_relative || !is_named<Array>, "attend: options.relative_bias takes an attend::RelativeBias");
     static_assert(!is_relative || has_heads<Shape, Array>(),
                   "attend: options.relative_bias takes a bias of 1 head, for all of them, or of the shape's query heads");
     if constexpr (is_relative) {
@@ -201,15 +212,32 @@ struct HeadSetting {
   template <class Array>
   constexpr HeadSetting(Array&& array) {
     constexpr size_t heads = size_t(Checked<Shape>::query_heads);
-    constexpr bool is_row = Same<const typename Bare<Array>::Name, const float[heads]>::value;
+    constexpr bool is_row = is_named<Array> && Same<const typename Bare<Array>::Name, const float[heads]>::value;
     static_assert(
-        is_named<Array>,
+        is_row,
         "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has query "
         "heads, which outlives the call: no temporary, and no pointer, whose length is unknown");
-    static_assert(is_row || !is_named<Array>,
-                  "attend: options.alibi_slopes and options.sink_logits take a float[] with as many numbers as the shape has "
-                  "query heads");
     if constexpr (is_row) data = array;
+  }
+};
+
+template <class Shape>
+struct TokenSetting {
+  const uint16_t* data = nullptr;
+  int keys = 0;
+
+  constexpr TokenSetting() = default;
+  template <class Array>
+  constexpr TokenSetting(Array&& array) {
+    using Is = ExtentsOf<Array>;
+    constexpr bool are_scales = is_named<Array> && Same<typename Bare<Array>::Name, TokenScales<Shape, Is::keys>>::value;
+    static_assert(are_scales,
+                  "attend: options.key_scales and options.value_scales take attend::TokenScales of the options' shape that "
+                  "outlive the call, no temporary");
+    if constexpr (are_scales) {
+      data = array.data[0];
+      keys = Is::keys;
+    }
   }
 };
 
@@ -223,9 +251,8 @@ struct LseSetting {
   constexpr LseSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool is_lse = Same<Array, Lse<Shape, Is::queries>&>::value;
-    static_assert(is_named<Array>,
+    static_assert(is_lse,
                   "attend: options.lse takes an attend::Lse of the options' shape that outlives the call, not a temporary");
-    static_assert(is_lse || !is_named<Array>, "attend: options.lse takes an attend::Lse of the options' shape");
     if constexpr (is_lse) {
       data = array.data[0];
       tokens = Is::queries;
@@ -244,9 +271,8 @@ struct ScoresSetting {
   constexpr ScoresSetting(Array&& array) {
     using Is = ExtentsOf<Array>;
     constexpr bool are_scores = Same<Array, Scores<Shape, Is::queries, Is::keys>&>::value;
-    static_assert(is_named<Array>,
+    static_assert(are_scores,
                   "attend: options.scores takes attend::Scores of the options' shape that outlives the call, not a temporary");
-    static_assert(are_scores || !is_named<Array>, "attend: options.scores takes attend::Scores of the options' shape");
     if constexpr (are_scores) {
       data = array.data[0][0];
       tokens = Is::queries;

@@ -7,11 +7,14 @@
 namespace attend {
 namespace detail {
 
-// A normal number above 0, or 0. By its bits, as is_finite.
+// A normal number above 0, or 0; and whether scale / cap is in range: below 2^124 it is, from 2^125 on not. By their bits, as
+// is_scale.
 inline bool is_cap(float cap) {
-  unsigned bits;
-  __builtin_memcpy(&bits, &cap, sizeof cap);
+  const uint32_t bits = bits_of(cap);
   return (bits & 0x7fffffffu) == 0 || (bits >= 0x0da24260u && bits <= 0x7149f2cau);
+}
+inline bool is_cap_of(float cap, float scale) {
+  return (bits_of(cap) & 0x7fffffffu) == 0 || int(bits_of(scale) >> 23 & 0xff) - int(bits_of(cap) >> 23) < 125;
 }
 
 // These fill in a problem, of floats or of integers: its extents, and its arrays by their first numbers.
@@ -39,13 +42,15 @@ void set_output(Problem& problem, Number* output) {
   problem.output = {output, ptrdiff_t(Dims::query_heads) * Dims::value_dim, Dims::value_dim};
 }
 
-// Whether a ring still holds every key that the first query sees of the first `held` tokens; later queries see no older ones.
-inline bool is_in_ring(const OptionCall& call, int held) {
-  const core::Paging& paging = call.options.paging;
-  const int oldest = core::first_ring_panel(paging, held);
+// Whether a ring of so many keys in a group still holds every key that the first query sees of the first `held` tokens; later
+// queries see no older ones.
+template <int group, class Problem, class CoreOptions>
+bool is_in_ring(const Problem& problem, const CoreOptions& options, int held) {
+  const core::Paging& paging = options.paging;
+  const int oldest = core::first_ring_panel(paging, held, group);
   if (paging.ring_panels == 0 || oldest <= paging.sink_panels) return true;
-  const int64_t first = int64_t(call.problem.offset) - call.options.left;
-  return first >= call.problem.keys || first >= int64_t(oldest) * panel_keys;
+  const int64_t first = int64_t(problem.offset) - options.left;
+  return first >= problem.keys || first >= int64_t(oldest) * group;
 }
 
 // The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
@@ -62,7 +67,7 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   if (keys < 0 || keys > held) return Status::bad_key_length;
   if (lacks_tokens(options, problem.key_panels, queries, held)) return Status::empty_cache;
   problem.scale = options.scale.or_else(usual_scale);
-  if (!is_finite(problem.scale)) return Status::bad_scale;
+  if (!is_scale(problem.scale)) return Status::bad_scale;
   problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
   if (problem.offset > any_number - queries) return Status::bad_offset;
   const Status status = check_offset(options, ring || positioned, problem.key_panels, queries, held);
@@ -70,7 +75,7 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   problem.queries = queries;
   problem.keys = keys;
   problem.causal = options.causal.or_else(causal);
-  if (!is_in_ring(call, held)) return Status::not_in_ring;
+  if (!is_in_ring<panel_keys>(problem, more, held)) return Status::not_in_ring;
   if (ring) more.paging.ring_tokens = held;
   return Status::ok;
 }
@@ -90,19 +95,22 @@ Status prepare_window(CoreOptions& more, const AnyOptions& options, bool ring) {
   return Status::ok;
 }
 
+// Whether a mask or bias lacks queries or keys.
+template <class Setting, class Problem>
+bool is_short(const Setting& setting, const Problem& problem) {
+  const bool has_few = (setting.queries != 1 && setting.queries < problem.queries) || setting.mask.keys < problem.keys;
+  return setting.mask.data != nullptr && has_few;
+}
+
 template <class Shape>
 Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, bool in_several_calls) {
   const int queries = call.problem.queries, keys = call.problem.keys;
-  const auto is_short = [&](int rows, int columns) { return rows < queries || columns < keys; };
-  const auto rows_of = [&](int of_array) { return of_array == 1 ? queries : of_array; };
-  if (options.mask.mask.data != nullptr && is_short(rows_of(options.mask.queries), options.mask.mask.keys))
-    return Status::bad_mask;
-  if (options.bias.mask.data != nullptr && is_short(rows_of(options.bias.queries), options.bias.mask.keys))
-    return Status::bad_bias;
+  if (is_short(options.mask, call.problem)) return Status::bad_mask;
+  if (is_short(options.bias, call.problem)) return Status::bad_bias;
   if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
   const bool staged = options.score_stage.given;
   if (options.scores.data == nullptr) return staged ? Status::no_effect : Status::ok;
-  if (is_short(options.scores.tokens, options.scores.keys)) return Status::bad_scores;
+  if (options.scores.tokens < queries || options.scores.keys < keys) return Status::bad_scores;
   if (!staged) return Status::no_score_stage;
   const ScoreStage stage = options.score_stage.number;
   const bool of_masked = stage == ScoreStage::raw || stage == ScoreStage::capped;
@@ -122,6 +130,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   if (!is_cap(options.soft_cap)) return Status::bad_soft_cap;
   Status status = prepare_window(more, options, more.paging.ring_panels != 0);
   if (status == Status::ok) status = prepare_common<Shape>(call, options, causal, are_positioned(options, causal));
+  if (status == Status::ok && !is_cap_of(options.soft_cap, call.problem.scale)) status = Status::bad_soft_cap;
   if (status == Status::ok) status = check_arrays(call, options, in_several_calls);
   if (status != Status::ok) return status;
   more.visible = options.mask.mask;
@@ -156,24 +165,35 @@ constexpr bool is_plain = Keys::plain && !is_score_options(null_of<AnyOptions>()
 
 // First elements of the arrays of a call, which may lack some, and its work memory; their tokens, and whether it is causal by
 // default.
+template <class Number, class OutputNumber>
 struct CallArrays {
-  const float* query;
-  float* output;
-  float* scratch;
+  constexpr CallArrays(const Number* query_, OutputNumber* output_, void* scratch_, int tokens_, bool causal_,
+                       int newest_ = any_number)
+      : query(query_), output(output_), scratch(scratch_), tokens(tokens_), causal(causal_), newest(newest_) {}
+  const Number* query;
+  OutputNumber* output;
+  void* scratch;
   int tokens;
   bool causal;
+  int newest;  // of the tokens of a cache (kv_cache.h); any_number: not checked
 };
 
-// A call that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what `part` is of
-// it.
+template <class Arrays, class AnyOptions>
+[[gnu::always_inline]] inline bool are_held(const Arrays& arrays, bool ring, const AnyOptions& options, int held) {
+  const bool positioned = ring || are_positioned(options, true);
+  return arrays.newest == any_number || are_held(options, positioned, arrays.tokens, arrays.newest, held);
+}
+
+// A call of floats that has its arrays: refuses what is out of range, fills in what the options set, and runs it, or what
+// `part` is of it.
 //   rows  those of a cache or of arrays, of which there are `held`
-template <class Shape, class Plan, class Rows, class AnyOptions, class AnyPart>
-[[gnu::always_inline]] inline Status run_with_options(const CallArrays& arrays, const Rows& rows, int held,
+template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, class AnyPart>
+[[gnu::always_inline]] inline Status run_with_options(const Arrays& arrays, const Rows& rows, int held,
                                                       const AnyOptions& options, const AnyPart& part) {
   constexpr bool any_options = Rows::plain || is_score_options(null_of<AnyOptions>());
   using Runner = typename Choice<any_options, CoreRunner, WindowRunner<Rows, Plan::row_block == 1>>::Type;
   OptionCall call;
-  set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, arrays.scratch);
+  set_query<Shape, Plan>(call.problem, arrays.query, arrays.tokens, static_cast<float*>(arrays.scratch));
   set_output<Shape>(call.problem, arrays.output);
   if constexpr (Rows::plain) {
     call.problem.key = rows.keys();
@@ -186,19 +206,6 @@ template <class Shape, class Plan, class Rows, class AnyOptions, class AnyPart>
   if (!is_part(part)) return Status::bad_part;
   const Status status = prepare<Shape>(call, options, arrays.causal, is_one_of_several(null_of<AnyPart>()));
   return status == Status::ok ? run_part_of<Runner>(part, call.problem, call.options) : status;
-}
-
-// The same of any call.
-template <class Shape, class Plan, class Rows, class AnyOptions, class AnyPart>
-[[gnu::always_inline]] inline Status run_call(const CallArrays& arrays, const Rows& rows, int held, const AnyOptions& options,
-                                              const AnyPart& part) {
-  if constexpr (is_plain<Rows, AnyOptions>) {
-    return run_plain<Plan, Checked<Shape>>({arrays.query, arrays.output, rows.keys(), rows.values(), Rows::cached,
-                                            arrays.causal, arrays.scratch, arrays.tokens, held},
-                                           options, part);
-  } else {
-    return run_with_options<Shape, Plan>(arrays, rows, held, options, part);
-  }
 }
 
 }  // namespace detail

@@ -2,25 +2,29 @@
 // result would be of none of them; and how a state or partials are filled.
 #pragma once
 
-#include "option_calls.h"
+#include "integer_calls.h"
 
 namespace attend {
 namespace detail {
 
 // The settings that decide the numbers of attention. Numbers by their bits; of arrays whether there are any, because a State
 // may be moved to where they lie elsewhere; of sink logits, which decide in the last call, and of queries a hash of all
-// numbers.
+// numbers. In integers `scale` is a hash of the scales of scores, and `soft_cap`, which there is not, the zero point of the
+// queries.
 struct CallSettings {
   enum Word { scale, soft_cap, flags, offset, left, right, sink_tokens, sink_logits, query, count };
-  enum Flag : uint32_t { causal = 1, mask = 2, bias = 4, alibi_slopes = 8, relative_bias = 16, lse = 32 };
+  enum Flag : uint32_t {
+    causal = 1,
+    mask = 2,
+    bias = 4,
+    alibi_slopes = 8,
+    relative_bias = 16,
+    lse = 32,
+    key_scales = 64,
+    value_scales = 128
+  };
   uint32_t words[count];
 };
-
-inline uint32_t bits_of(float number) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &number, sizeof bits);
-  return bits;
-}
 
 // Each step loses nothing: another word makes another hash.
 inline uint32_t hash_with(uint32_t hash, uint32_t word) {
@@ -35,12 +39,16 @@ inline uint32_t hash_of_heads(const float* numbers, int heads) {
   return hash;
 }
 
-inline uint32_t hash_of_queries(const core::Problem& problem) {
+inline uint32_t word_of(float number) { return bits_of(number); }
+inline uint32_t word_of(int8_t number) { return uint32_t(number); }
+
+template <class Problem>
+uint32_t hash_of_queries(const Problem& problem) {
   uint32_t hash = 0;
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
-      const float* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
-      for (int i = 0; i < problem.head_dim; ++i) hash = hash_with(hash, bits_of(numbers[i]));
+      const auto* const numbers = problem.query.data + token * problem.query.token_stride + head * problem.query.head_stride;
+      for (int i = 0; i < problem.head_dim; ++i) hash = hash_with(hash, word_of(numbers[i]));
     }
   }
   return hash;
@@ -62,7 +70,28 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
            hash_of_heads(options.sink_logits, problem.query_heads), 0}};
 }
 
-inline CallSettings settings_with_queries(const core::Problem& problem, const core::Options& options) {
+inline uint32_t hash_of_scales(const core::ScoreScale* scales, int stride, int heads) {
+  uint32_t hash = 0;
+  for (int head = 0; head < heads; ++head, scales += stride) {
+    hash = hash_with(hash_with(hash, scales->factor), uint32_t(scales->right));
+  }
+  return hash;
+}
+
+inline CallSettings settings_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  using Set = CallSettings;
+  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0;
+  const uint32_t flags = (problem.causal ? uint32_t(Set::causal) : 0u) |
+                         (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
+                         (options.key_scales != nullptr ? uint32_t(Set::key_scales) : 0u) |
+                         (options.value_scales != nullptr ? uint32_t(Set::value_scales) : 0u);
+  return {{hash_of_scales(problem.score_scales, problem.score_scale_stride, problem.query_heads), uint32_t(options.query_zero),
+           flags, positioned ? uint32_t(problem.offset) : 0u, uint32_t(options.left), uint32_t(options.right),
+           uint32_t(options.sink_tokens), 0, 0}};
+}
+
+template <class Problem, class Options>
+CallSettings settings_with_queries(const Problem& problem, const Options& options) {
   CallSettings settings = settings_of(problem, options);
   settings.words[CallSettings::query] = hash_of_queries(problem);
   return settings;
@@ -78,48 +107,40 @@ inline bool same_settings(const CallSettings& a, const CallSettings& b) {
 // Whether options are those that a call was made with, or not set. Sink logits and a log-sum-exp must be set again, because
 // they take effect only now.
 template <class Shape>
-bool are_settings(const CallSettings& settings, const ScoreOptions<Shape>& options) {
+bool are_visibility(const CallSettings& settings, const VisibilityOptions<Shape>& options) {
   using Set = CallSettings;
   const auto same = [&](const auto& setting, Set::Word word) {
     return !setting.given || settings.words[word] == uint32_t(setting.number);
   };
+  const bool causal = (settings.words[Set::flags] & Set::causal) != 0;
+  return options.causal.or_else(causal) == causal && same(options.offset, Set::offset) &&
+         same(options.window_left, Set::left) && same(options.window_right, Set::right) &&
+         same(options.sink_tokens, Set::sink_tokens) &&
+         (options.mask.mask.data == nullptr || (settings.words[Set::flags] & Set::mask) != 0);
+}
+template <class Shape>
+bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, float>& options, const Whole&) {
+  using Set = CallSettings;
   const uint32_t flags = settings.words[Set::flags];
   const auto had = [&](const void* array, Set::Flag flag) { return array == nullptr || (flags & flag) != 0; };
-  return (!options.scale.given || settings.words[Set::scale] == bits_of(options.scale.number)) &&
+  return are_visibility(settings, options) &&
+         (!options.scale.given || settings.words[Set::scale] == bits_of(options.scale.number)) &&
          (bits_of(options.soft_cap) << 1 == 0 || settings.words[Set::soft_cap] == bits_of(options.soft_cap)) &&
-         options.causal.or_else((flags & Set::causal) != 0) == ((flags & Set::causal) != 0) &&
-         same(options.offset, Set::offset) && same(options.window_left, Set::left) && same(options.window_right, Set::right) &&
-         same(options.sink_tokens, Set::sink_tokens) && had(options.mask.mask.data, Set::mask) &&
          had(options.bias.mask.data, Set::bias) && had(options.alibi_slopes.data, Set::alibi_slopes) &&
          had(options.relative_bias.data, Set::relative_bias) && (options.lse.data != nullptr || (flags & Set::lse) == 0) &&
          hash_of_heads(options.sink_logits.data, Checked<Shape>::query_heads) == settings.words[Set::sink_logits];
 }
-
-// Of an integer call a hash, of all but the queries too.
-inline uint32_t settings_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
-  const bool positioned = problem.causal || options.left >= 0 || options.right >= 0;
-  uint32_t hash = hash_with(positioned ? uint32_t(problem.offset) : 0u, problem.causal ? 1u : 0u);
-  const int32_t words[] = {options.left, options.right, options.sink_tokens, options.query_zero,
-                           options.visible.data != nullptr ? 1 : 0};
-  for (const int32_t word : words) hash = hash_with(hash, uint32_t(word));
-  for (int head = 0; head < problem.query_heads; ++head) {
-    const core::ScoreScale& scale = problem.score_scales[head * problem.score_scale_stride];
-    hash = hash_with(hash_with(hash, scale.factor), uint32_t(scale.right));
-  }
-  return hash;
+template <class Shape, int heads>
+bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, integer>& options,
+                  const Quantisation<Shape, heads>& quantisation) {
+  using Set = CallSettings;
+  const uint32_t zero = settings.words[Set::soft_cap], flags = settings.words[Set::flags];
+  const auto had = [&](const void* array, Set::Flag flag) { return array == nullptr || (flags & flag) != 0; };
+  return are_visibility(settings, options) && !options.scale.given && had(options.key_scales.data, Set::key_scales) &&
+         had(options.value_scales.data, Set::value_scales) && uint32_t(options.query_zero_point.or_else(int(zero))) == zero &&
+         hash_of_scales(quantisation.scores(), quantisation.head_stride, Checked<Shape>::query_heads) ==
+             settings.words[Set::scale];
 }
-
-inline uint32_t settings_with_queries(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
-  uint32_t hash = settings_of(problem, options);
-  for (int token = 0; token < problem.queries; ++token) {
-    for (int i = 0; i < problem.query_heads * problem.head_dim; ++i) {
-      hash = hash_with(hash, uint32_t(problem.query.data[token * problem.query.token_stride + i]));
-    }
-  }
-  return hash;
-}
-
-inline bool same_settings(uint32_t a, uint32_t b) { return a == b; }
 
 // A log-sum-exp is written by finish() only.
 inline void without_lse(core::Options& options) { options.lse = {}; }
@@ -193,55 +214,55 @@ struct StateAccess {
   static auto& marks(AnyPartials& partials) {
     return partials.marks_;
   }
-  template <class Any>
-  static int32_t* sums(Any& any) {
-    return any.sums_;
-  }
 };
 
+// The numbers of states and partials: those of a row, and in integers as many more as its sums when it is finished.
+template <class Shape>
+using SumOf = typename Choice<is_integer<Shape>, int32_t, float>::Type;
+template <class Shape>
+constexpr size_t state_row = is_integer<Shape> ? core::integer_state_numbers(Checked<Shape>::value_dim)
+                                               : core::state_floats(Checked<Shape>::value_dim);
+template <class Shape>
+constexpr size_t finishing_sums = is_integer<Shape> ? size_t(Checked<Shape>::value_dim) : 0;
+template <class Shape, class Number, size_t count>
+constexpr Number* sums_of(Number (&data)[count]) {
+  return data + count - finishing_sums<Shape>;
+}
+
 // The states of a call, and how they lie.
-template <class Number, size_t tokens, size_t heads, size_t row>
-core::Tensor<Number> states_of(Number (&data)[tokens][heads][row]) {
-  return {data[0][0], ptrdiff_t(row) * ptrdiff_t(heads), ptrdiff_t(row)};
+template <class Shape>
+core::Tensor<SumOf<Shape>> states_of(SumOf<Shape>* data) {
+  return {data, ptrdiff_t(state_row<Shape>) * Checked<Shape>::query_heads, ptrdiff_t(state_row<Shape>)};
 }
 
 // In the place of a part: a call into a state.
-//   up_to  the key to stop before: a multiple of step, unless there are no more keys
-template <int step, class AnyState>
-struct IntoState : OneOfSeveral {
+//   up_to  the key to stop before: a multiple of a chunk in integers, unless there are no more keys
+template <class Shape, class AnyState>
+struct IntoState : OneIntoState {
   IntoState(AnyState& state_, int end) : state(state_), up_to(end) {}
   AnyState& state;
   int up_to;
 };
-template <class Runner, int step, class AnyState, class Problem, class CoreOptions>
-[[gnu::always_inline]] inline Status run_part_of(const IntoState<step, AnyState>& into, Problem& problem,
+template <class Runner, class Shape, class AnyState, class Problem, class CoreOptions>
+[[gnu::always_inline]] inline Status run_part_of(const IntoState<Shape, AnyState>& into, Problem& problem,
                                                  CoreOptions& options) {
+  constexpr int step = is_integer<Shape> ? integer_chunk : 1;
   Progress& progress = StateAccess::progress(into.state);
   const Status status = progress.can_take(into.up_to, problem.keys, problem.queries);
   if (status != Status::ok) return status;
   const int end = smaller(into.up_to, problem.keys);
   if (progress.next() % step != 0 || (end % step != 0 && end != problem.keys)) return Status::bad_up_to;
-  const auto settings = settings_with_queries(problem, options);
-  auto& of_state = StateAccess::settings(into.state);
+  const CallSettings settings = settings_with_queries(problem, options);
+  CallSettings& of_state = StateAccess::settings(into.state);
   if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
   without_lse(options);
-  options.states = states_of(StateAccess::data(into.state));
+  options.states = states_of<Shape>(StateAccess::data(into.state));
   options.first_key = progress.next();
   options.begins = !progress.begun();
   problem.keys = end;
   core::run(problem, options);
   progress.take(end, problem.queries);
   of_state = settings;
-  return Status::ok;
-}
-
-template <class AnyState>
-Status merge_states(AnyState& state, const AnyState& later, int heads, int value_dim) {
-  Progress& progress = StateAccess::progress(state);
-  if (!progress.can_merge(StateAccess::progress(later))) return Status::bad_state;
-  if (!same_settings(StateAccess::settings(state), StateAccess::settings(later))) return Status::other_options;
-  core::merge(StateAccess::data(state)[0][0], StateAccess::data(later)[0][0], progress.queries() * heads, value_dim);
-  progress.merge(StateAccess::progress(later));
   return Status::ok;
 }
 

@@ -34,7 +34,7 @@ constexpr float* memory_of(Work& work) {
 }
 
 // The blocks that a shape of so many query and key tokens uses, and the work memory that they need.
-template <class Shape, int queries, int keys, bool key_panels>
+template <class Shape, int queries, int keys, bool key_panels, class = typename ArithmeticOf<Shape>::Type>
 struct Plan {
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
@@ -46,8 +46,25 @@ struct Plan {
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
 
+// The same in integers, over a cache for any number of keys.
+template <class Shape, int queries, int keys, bool key_panels>
+struct Plan<Shape, queries, keys, key_panels, integer> {
+  using Dims = Checked<Shape>;
+  static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
+  static_assert(keys >= 1 || key_panels, "attend: a workspace needs at least 1 key token");
+  static_assert(keys <= integer_keys || key_panels, "attend: attention of an integer shape takes at most 65535 keys");
+  static constexpr int tokens = queries;
+  static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
+  static constexpr int row_block = smaller(rows, config::integer_row_block);
+  static constexpr int key_block =
+      key_panels ? config::integer_key_block : smaller(core::whole_chunks(keys), config::integer_key_block);
+  static constexpr size_t floats =
+      core::integer_scratch_bytes(row_block, key_block, Dims::head_dim, Dims::value_dim, key_panels ? any_number : keys) /
+      sizeof(float);
+};
+
 // The same for decode: as many rows as the stack allows, and longer blocks of keys when it is one.
-template <class Shape, int queries = 1, int keys = KvCache<Shape>::max_tokens>
+template <class Shape, int queries = 1, int keys = MaxTokens<Shape>::value>
 struct DecodePlan {
   using Dims = Checked<Shape>;
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
@@ -58,7 +75,7 @@ struct DecodePlan {
 };
 
 // The same for calls with ScoreOptions, and over caches that are not plain.
-template <class Shape, int queries>
+template <class Shape, int queries, class = typename ArithmeticOf<Shape>::Type>
 struct OptionPlan {
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
@@ -67,11 +84,13 @@ struct OptionPlan {
   static constexpr int key_block = config::key_block;
   static constexpr size_t floats = core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim);
 };
+template <class Shape, int queries>
+struct OptionPlan<Shape, queries, integer> : Plan<Shape, queries, any_number, true> {};
 
 template <class Shape>
 struct WorkspaceCapacity {
   static_assert(
-      MaxTokens<Shape>::named,
+      MaxTokens<Shape>::named || is_integer<Shape>,
       "attend: a Workspace for a KvCache needs `static constexpr int max_tokens = ...;` in the shape; over a RingCache "
       "calls take an attend::OptionWorkspace<Shape, query tokens>");
   static constexpr int value = at_least_one(MaxTokens<Shape>::value);
@@ -82,14 +101,22 @@ struct WorkspaceCapacity {
 // In the place of a number of keys: those of a cache.
 inline constexpr int over_cache = -1;
 
-// Work memory for attention() over arrays of so many tokens and, with keys left out, for prefill() with a query array of so
-// many tokens over a KvCache of floats. Contents do not matter before or after; one per concurrent call. A larger one does as
-// well.
-template <class Shape, int queries, int keys = over_cache>
-struct Workspace : detail::WorkFloats<detail::Plan<Shape, queries, keys, false>::floats> {};
+namespace detail {
+
+// What a Workspace is for: arrays of so many tokens, or a cache. Additive attention and projections have plans of their own.
+template <class Shape, int queries, int keys>
+struct WorkPlan : Plan<Shape, queries, keys, false> {};
 template <class Shape, int queries>
-struct Workspace<Shape, queries, over_cache>
-    : detail::WorkFloats<detail::Plan<Shape, queries, detail::WorkspaceCapacity<Shape>::value, true>::floats> {};
+struct WorkPlan<Shape, queries, over_cache> : Plan<Shape, queries, WorkspaceCapacity<Shape>::value, true> {};
+
+}  // namespace detail
+
+// Work memory for attention() over arrays of so many tokens and, with keys left out, for prefill() with a query array of so
+// many tokens over a KvCache of floats, or for any call over a cache of an integer shape. Contents do not matter before or
+// after; one per concurrent call. A larger one does as well. That of additive attention is a Workspace<AdditiveShape<hidden,
+// width>, tokens, keys>, that of projections a Workspace<Projections>.
+template <class Shape, int queries = 1, int keys = over_cache>
+struct Workspace : detail::WorkFloats<detail::WorkPlan<Shape, queries, keys>::floats> {};
 
 // The same for calls with ScoreOptions, or over a RingCache or a cache of another format, decode too; however many keys there
 // are. It is a type of its own because it is larger: a processor with 64 KB of memory should not pay for options that it does

@@ -1,0 +1,66 @@
+// The memory in which a cache of an integer shape keeps its 8-bit numbers, in the order in which kernels read them.
+#pragma once
+
+#include "cache_rows.h"
+
+namespace attend {
+namespace detail {
+
+// Tokens of each head: one after another, or in panels.
+template <class Shape, int places, class Ring>
+class IntegerRows {
+  using Dims = Checked<Shape>;
+  static constexpr bool panels = config::integer_panels;
+  static constexpr int room = panels ? core::whole_chunks(places) : places;
+  static constexpr int key_dim = panels ? core::integer_panel_dim(Dims::head_dim) : Dims::head_dim;
+
+ public:
+  using RingType = Ring;
+  static constexpr bool plain = true, cached = true;
+
+  constexpr IntegerRows() : keys_{}, values_{} {}
+
+  void store(int position, int count, const ArrayRows<Shape>& tokens) {
+    for (int i = 0; i < count; ++i) {
+      const int chunk = (position + i) / integer_chunk, within = (position + i) % integer_chunk;
+      if constexpr (Ring::ring_groups > 0) {
+        if (chunk < Ring::sink_groups) store_token(chunk * integer_chunk + within, i, tokens);
+        store_token((Ring::sink_groups + chunk % Ring::ring_groups) * integer_chunk + within, i, tokens);
+      } else {
+        store_token(position + i, i, tokens);
+      }
+    }
+  }
+
+  core::Tensor<const int8_t> keys() const { return {keys_, key_dim, ptrdiff_t(room) * key_dim}; }
+  core::Tensor<const int8_t> values() const { return {values_, Dims::value_dim, ptrdiff_t(room) * Dims::value_dim}; }
+
+ private:
+  void store_token(int place, int token, const ArrayRows<Shape>& tokens) {
+    core::Tensor<const int8_t> key = tokens.keys(), value = tokens.values();
+    key.data += token * key.token_stride;
+    value.data += token * value.token_stride;
+    if constexpr (panels) {
+      core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, 1, key, value);
+    } else {
+      for (int head = 0; head < Dims::kv_heads; ++head) {
+        const ptrdiff_t row = ptrdiff_t(head) * room + place;
+        __builtin_memcpy(keys_ + row * key_dim, key.data + head * key.head_stride, size_t(key_dim));
+        __builtin_memcpy(values_ + row * Dims::value_dim, value.data + head * value.head_stride, size_t(Dims::value_dim));
+      }
+    }
+  }
+
+  alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(room) * size_t(key_dim)];
+  alignas(config::alignment) int8_t values_[size_t(Dims::kv_heads) * size_t(room) * size_t(Dims::value_dim)];
+};
+
+template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring>
+struct RowsOf<Shape, KeyFormat, ValueFormat, capacity, Ring, integer> {
+  static_assert(Same<KeyFormat, int8_t>::value && Same<ValueFormat, int8_t>::value,
+                "attend: a cache of an integer shape keeps its 8-bit numbers as they are: leave the formats out");
+  using Type = IntegerRows<Shape, capacity, Ring>;
+};
+
+}  // namespace detail
+}  // namespace attend
