@@ -114,15 +114,15 @@ def threads():
 
 
 def remembered():
-    """The first call of a kind is the general one."""
+    """The first two calls of a kind are general ones."""
     for case in range(60):
         dtype, heads, tokens = random.choice([np.float32, np.float16]), int(random.integers(1, 5)), int(random.integers(1, 9))
-        cache = attend.Cache(1, 8, 40) if case % 3 == 2 else None
+        cache = attend.Cache(1, 8, 50) if case % 3 == 2 else None
         options = dict(causal=bool(case % 2), window=[None, (case, 1)][case % 5 == 4], scale=[None, 0.5, 0.0, -0.0][case % 4])
         if cache is None:
             options['offset'] = 3 if options['causal'] or options['window'] else None
         results = []
-        for again in range(3):
+        for again in range(4):
             query, key, value = (draw(*shape).astype(dtype) for shape in ((heads, tokens, 8), (1, 20, 8), (1, 20, 8)))
             if case % 7 == 6:
                 query = np.repeat(query, 2, 1)[:, ::2]
@@ -131,10 +131,9 @@ def remembered():
                 key, value = cache, None
             out = np.empty_like(query) if case % 2 else None
             found = attend.attention(query, key, value, out=out, **options)
-            memo.run_again, run_again = (lambda *others: None), memo.run_again
-            attend.run_again = memo.run_again
+            attend.run_again, run_again = (lambda *others: None), attend.run_again
             results.append((found, attend.attention(query, key, value, **options)))
-            attend.run_again = memo.run_again = run_again
+            attend.run_again = run_again
             check(out is None or found is out, 'out of a remembered call')
         for again, (found, wanted) in enumerate(results):
             same(f'case {case}, call {again}', found, wanted)
@@ -142,19 +141,19 @@ def remembered():
     attend.run_again, run_again = (lambda *others: used.append(memo.run_again(*others)) or used[-1]), attend.run_again
     query, key = draw(2, 3, 8), draw(2, 3, 8)
     usual = dict(causal=True, window=(5, 0))
-    for _ in range(2):
+    for _ in range(3):
         attend.attention(query, key, key, **usual)
-    check(used[-1] is not None, 'the second call is not remembered')
+    check(used[-1] is not None, 'the third call is not remembered')
     # Each is refused or differs although an equal one was taken, because what is remembered goes by types too.
     refused('1 for True', 'True', lambda: attend.attention(query, key, key, causal=1, window=(5, 0)), TypeError)
     refused('5.0 for 5', 'whole', lambda: attend.attention(query, key, key, causal=True, window=(5.0, 0)), TypeError)
     out = np.empty_like(query)
-    for _ in range(2):
+    for _ in range(3):
         attend.attention(query, key, key, out=out)
-    check(used[-1] is out, 'the second call with out is not remembered')
+    check(used[-1] is out, 'the third call with out is not remembered')
     out.flags.writeable = False
     refused('out that became read-only', 'read-only', lambda: attend.attention(query, key, key, out=out))
-    for _ in range(2):
+    for _ in range(3):
         attend.attention(query, key, key)
     for name in ('query', 'key', 'value', 'out'):  # the same shapes with other strides
         arrays = dict(query=query, key=key, value=draw(2, 3, 8), out=np.zeros_like(query))
@@ -208,6 +207,9 @@ def traps():
     refused('a scale beside a quantisation', 'quantisation', call(*[integers] * 3, quantisation=meaning, scale=0.5))
     refused('a quantisation too few', '2 quantisations for 1', call(*[integers] * 3, quantisation=[meaning] * 2))
     refused('a quantisation of something', 'attend.Quantisation', call(*[integers] * 3, quantisation=0.1), TypeError)
+    wide = attend.Quantisation(1, 1, 1, 1)  # right for some widths
+    check(attend.attention(*[integers] * 3, quantisation=wide).dtype == np.int8, 'scales of some widths')
+    refused('scales of other widths', 'ln 2', call(*[integers[..., :1]] * 3, quantisation=wide))
     refused('scales that are too large', 'ln 2', lambda: attend.Quantisation(100, 100, 1, 1))
     refused('a type of outputs', 'int16', call(*[integers] * 3, quantisation=meaning, output='float16'))
     floats, ints = attend.Cache(1, 4, 8), attend.Cache(1, 4, 8, integers=True)

@@ -16,13 +16,12 @@ output is a memoryview. No other thread waits while a call computes. This is Att
 """
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
-from . import _c
 from ._additive import additive_attention
 from ._arrays import release
 from ._cache import Cache
 from ._integers import Quantisation
 from ._layers import Layer, Weights, project
-from ._memo import remember, run_again
+from ._memo import name_of_call, remember, run_again
 from ._options import Options
 from ._problem import Problem, run
 from ._rows import Rotary, activate, add, layer_norm, rms_norm, rotate
@@ -96,8 +95,9 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
                return_lse)
     plain = (mask is bias is alibi_slopes is relative_bias is sink_logits is key_lengths is key_scales is value_scales is pages is part is
              return_scores is None) and threads == 1 and not return_lse
-    if plain:
-        found = run_again(query, key, value, out, scalars)
+    name = name_of_call(query, key, value, out, scalars) if plain else None
+    if name is not None:
+        found = run_again(name, query, key, value, out)
         if found is not None:
             return found
     options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
@@ -119,8 +119,8 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
         if return_scores is not None:
             results.append(problem.new_scores(query, return_scores, columns))
         size = run(problem.c, part, threads)
-        if plain:
-            remember(query, key, value, out, scalars, problem, size)
+        if name is not None:
+            remember(name, query, key, value, out, problem, size)
         return results[0] if len(results) == 1 else tuple(results)
     finally:
         release(held)

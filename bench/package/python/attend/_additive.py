@@ -2,7 +2,6 @@
 import ctypes
 from typing import Any, List, Optional
 
-from . import _c
 from ._arrays import Array, release, workspaces
 from ._options import options_of
 from ._problem import Problem

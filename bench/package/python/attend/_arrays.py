@@ -12,6 +12,7 @@ FORMATS = {'f': _c.ATTEND_FLOAT32, 'e': _c.ATTEND_FLOAT16, 'b': _c.ATTEND_INT8, 
 NAMES = {'f': 'float32', 'e': 'float16', 'b': 'int8', 'h': 'int16', '?': 'bool', 'B': 'uint8', 'H': 'uint16', 'i': 'int32', 'd': 'float64',
          'l': 'int64', 'q': 'int64', 'g': 'longdouble'}
 STRIDES_AND_FORMAT = 0x1c
+_NATIVE = '@=<' if sys.byteorder == 'little' else '@=>'
 _work = threading.local()  # memory that a thread's next call takes again
 
 
@@ -23,32 +24,38 @@ class _Buffer(ctypes.Structure):
                 ('strides', ctypes.POINTER(ctypes.c_ssize_t)), ('suboffsets', ctypes.c_void_p), ('internal', ctypes.c_void_p)]
 
 
+_get_buffer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int)(
+    ('PyObject_GetBuffer', ctypes.pythonapi))
+_release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(('PyBuffer_Release', ctypes.pythonapi))
+
+
 class Array:
     """An array's address, shape and strides, the latter in elements, with axes of extent 1 in front up to `axes` of them."""
 
     def __init__(self, name: str, source: Any, codes: str, least: int, axes: int, held: List[_Buffer], writable: bool = False):
         buffer = _Buffer()
         try:
-            ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(source), ctypes.byref(buffer), STRIDES_AND_FORMAT)
+            _get_buffer(source, buffer, STRIDES_AND_FORMAT)
         except TypeError:
             raise TypeError(f'{name} is a {type(source).__name__}, which has no buffer; expected an array') from None
         held.append(buffer)  # to be released
         if writable and buffer.read_only:
             raise ValueError(f'{name} is read-only')
-        code = (buffer.format or b'B').decode().lstrip('@=<' if sys.byteorder == 'little' else '@=>')
-        if code not in tuple(codes):
+        code = (buffer.format or b'B').decode().lstrip(_NATIVE)
+        if len(code) != 1 or code not in codes:
             raise TypeError(_wrong_numbers(name, code, codes))
-        if not least <= buffer.axes <= axes:
-            raise ValueError(f'{name} has {buffer.axes} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
-        size = buffer.item_bytes
-        strides = tuple(buffer.strides[:buffer.axes]) if buffer.strides else _dense(buffer.shape[:buffer.axes], size)
-        if buffer.shape[buffer.axes - 1] > 1 and strides[-1] != size:
+        given, size = buffer.axes, buffer.item_bytes
+        if not least <= given <= axes:
+            raise ValueError(f'{name} has {given} axes; expected {least}' + (f' to {axes}' if axes > least else ''))
+        shape = buffer.shape[:given]
+        bytes_apart = buffer.strides[:given] if buffer.strides else _dense(shape, size)
+        if shape[-1] > 1 and bytes_apart[-1] != size:
             raise ValueError(f'the last axis of {name} is not contiguous: pass numpy.ascontiguousarray({name})')
-        if any(stride % size for stride in strides):
+        strides = [stride // size for stride in bytes_apart]
+        if [stride * size for stride in strides] != bytes_apart:
             raise ValueError(f'strides of {name} are no whole numbers of elements')
-        self.name, self.code, self.given_axes, self.address = name, code, buffer.axes, buffer.address
-        self.shape = (1,) * (axes - buffer.axes) + tuple(buffer.shape[:buffer.axes])
-        self.strides = (0,) * (axes - buffer.axes) + tuple(stride // size for stride in strides)
+        self.name, self.code, self.given_axes, self.address = name, code, given, buffer.address
+        self.shape, self.strides = (*(1,) * (axes - given), *shape), (*(0,) * (axes - given), *strides)
 
     @property
     def format(self) -> int:
@@ -90,17 +97,17 @@ def _wrong_numbers(name: str, code: str, codes: str) -> str:
     return f'{name} has numbers of {found}; expected {" or ".join(NAMES[known] for known in codes)}: {remedy}'
 
 
-def _dense(shape: Sequence[int], size: int) -> Tuple[int, ...]:
+def _dense(shape: Sequence[int], size: int) -> List[int]:
     """Strides, in bytes, of an array whose numbers lie side by side: its owner need not say them."""
     strides = [size]
     for extent in reversed(shape[1:]):
         strides.append(strides[-1] * extent)
-    return tuple(reversed(strides))
+    return strides[::-1]
 
 
 def release(held: List[_Buffer]) -> None:
     for buffer in held:
-        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+        _release_buffer(buffer)
 
 
 def empty(like: Any, code: str, shape: Sequence[int]) -> Any:

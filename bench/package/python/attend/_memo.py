@@ -1,10 +1,11 @@
 """Problems of earlier calls: one with arrays of the same shapes, strides and types, and the same options, needs new addresses only.
 
-What is remembered was accepted once. Whatever does not look exactly like it, or is refused this time, takes the general way.
+What is remembered was accepted twice: shapes that grow from call to call are not worth it. Whatever does not look exactly like it, or is
+refused this time, takes the general way.
 """
 import ctypes
 import sys
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import _c
 from ._arrays import workspaces
@@ -37,24 +38,29 @@ def _address(array: Any) -> int:
         return array.ctypes.data
 
 
-def _name(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """Types too, because 1 == True == 1.0, of which not all are taken everywhere."""
+def name_of_call(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...]) -> Optional[Tuple[Any, ...]]:
+    """What it is remembered by, if it can be. scalars: the window first; their types too, because 1 == True == 1.0, of which not all are
+    taken everywhere."""
     window = scalars[0]
-    return (query.shape, query.strides, query.dtype, type(query),
-            value if type(key) is Cache else
-            (key.shape, key.strides, key.dtype, type(key), value.shape, value.strides, value.dtype, type(value)),
-            None if out is None else (out.shape, out.strides, out.dtype, type(out), out.flags.writeable),
-            scalars, *map(type, scalars), *map(type, window or ()))
+    try:
+        name = (query.shape, query.strides, query.dtype, type(query),
+                value if type(key) is Cache else
+                (key.shape, key.strides, key.dtype, type(key), value.shape, value.strides, value.dtype, type(value)),
+                None if out is None else (out.shape, out.strides, out.dtype, type(out), out.flags.writeable),
+                scalars, *map(type, scalars), *map(type, window or ()))
+        hash(name)  # not of a list, say, which could be another the next time
+        return name
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
-def run_again(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...]) -> Any:
-    """The output, or None where there is nothing to go by. scalars: the window first."""
+def run_again(name: Tuple[Any, ...], query: Any, key: Any, value: Any, out: Any) -> Any:
+    """The output, or None where there is nothing to go by."""
     memo = key.prepared if type(key) is Cache else _memo
     try:
-        name = _name(query, key, value, out, scalars)
         waiting = memo[name]
         prepared = waiting.pop()
-    except (KeyError, IndexError, AttributeError, TypeError, ValueError):
+    except (KeyError, IndexError):
         return None
     output = _numpy.empty(prepared.shape, prepared.code) if out is None else out
     prepared.query.value, prepared.output.value = _address(query), _address(output)
@@ -67,7 +73,7 @@ def run_again(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ..
     return output
 
 
-def remember(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...], problem: Problem, size: int) -> None:
+def remember(name: Tuple[Any, ...], query: Any, key: Any, value: Any, out: Any, problem: Problem, size: int) -> None:
     """A call that was accepted."""
     global _numpy
     _numpy = _numpy or sys.modules.get('numpy')
@@ -75,10 +81,10 @@ def remember(query: Any, key: Any, value: Any, out: Any, scalars: Tuple[Any, ...
     if _numpy is None or any(type(array) is not _numpy.ndarray for array in arrays):
         return
     memo = key.prepared if type(key) is Cache else _memo
-    try:
-        name = _name(query, key, value, out, scalars)
-        if len(memo) >= MOST:
-            memo.clear()
-        memo.setdefault(name, []).append(_Prepared(problem, size))
-    except TypeError:  # a list, say, which could be another the next time
-        pass
+    waiting = memo.get(name)
+    if waiting is not None:
+        waiting.append(_Prepared(problem, size))
+        return
+    if len(memo) >= MOST:
+        memo.clear()
+    memo[name] = []
