@@ -175,11 +175,13 @@ def remembered():
         mine = query * np.float32(n)
         wrong.extend(1 for _ in range(300) if attend.attention(mine, key, key).tobytes() != wanted[n].tobytes())
 
+    sys.setswitchinterval(1e-6)
     workers = [threading.Thread(target=many, args=(n,)) for n in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
+    sys.setswitchinterval(0.005)
     check(not wrong, f'{len(wrong)} calls of several threads at a time differ')
 
 
