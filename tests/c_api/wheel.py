@@ -56,7 +56,7 @@ def without_numpy():
     plain = (ctypes.c_float * 4 * 3)(*((ctypes.c_float * 4)(i, 1, 2, 3) for i in range(3)))  # says no strides
     check(attend.attention(plain, plain, plain).tobytes() == attend.attention(*[memoryview(bytes(plain)).cast('f', (3, 4))] * 3).tobytes(),
           'arrays of ctypes')
-    refused('a list', 'value is a list', query, key, [1.0], error=TypeError)
+    refused('a list', 'pass numpy.asarray(value)', query, key, [1.0], error=TypeError)
     refused('no value', 'value is a NoneType', query, key, error=TypeError)
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 

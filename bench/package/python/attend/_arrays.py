@@ -37,7 +37,8 @@ class Array:
         try:
             _get_buffer(source, buffer, STRIDES_AND_FORMAT)
         except TypeError:
-            raise TypeError(f'{name} is a {type(source).__name__}, which has no buffer; expected an array') from None
+            remedy = '' if source is None else f': pass numpy.asarray({name})'
+            raise TypeError(f'{name} is a {type(source).__name__}, which has no buffer; expected an array{remedy}') from None
         held.append(buffer)  # to be released
         if writable and buffer.read_only:
             raise ValueError(f'{name} is read-only')
