@@ -58,6 +58,19 @@ def without_numpy():
           'arrays of ctypes')
     refused('a list', 'pass numpy.asarray(value)', query, key, [1.0], error=TypeError)
     refused('no value', 'value is a NoneType', query, key, error=TypeError)
+    state = attend.State(query)
+    tokens = lambda array, first, end: memoryview(b''.join(
+        array.tobytes()[4 * (h * 5 + first) * array.shape[2]:4 * (h * 5 + end) * array.shape[2]] for h in range(2))).cast(
+            'f', (2, end - first, array.shape[2]))
+    for first, end in ((0, 2), (2, 5)):
+        state.accumulate(tokens(key, first, end), tokens(value, first, end))
+    check(state.finish().tobytes() == output.tobytes(), 'a state of memoryviews')
+    number = memoryview(array.array('b', [5, -100, 127, 3])).cast('B').cast('b', (1, 4))
+    steps = attend.attention(number, number, number, quantisation=attend.Quantisation(0.1, 0.1, 0.5, 0.5))
+    check(steps.format == 'b' and steps.tobytes() == number.tobytes(), 'one key in integers')
+    unit = attend.Weights(memoryview(array.array('f', [1, 0, 0, 1])).cast('B').cast('f', (2, 2)))
+    vectors = buffer(3, 2)
+    check(attend.project(vectors, unit).tobytes() == vectors.tobytes(), 'a projection of memoryviews')
     check(isinstance(attend.attention(buffer(1, 1), buffer(1, 1), buffer(1, 1)), memoryview), 'one head')
 
 

@@ -61,11 +61,13 @@ class Case:
 
     def _meanings(self):
         zero = lambda: pick(0, 0, below(127, -128))
-        zeros = lambda: dict(key_zero_point=0 if self.scales[0] is not None else zero(), value_zero_point=0 if self.scales[1] is not None else zero(),
+        zeros = lambda: dict(key_zero_point=0 if self.scales[0] is not None else zero(),
+                             value_zero_point=0 if self.scales[1] is not None else zero(),
                              output_zero_point=0 if self.output == 'float32' else zero())
         shared = dict(query_zero_point=zero(), output_scale=2.0 ** random.uniform(-12, 4))
         one = lambda: dict(query_scale=2.0 ** random.uniform(-9, -4), key_scale=2.0 ** random.uniform(-9, -4),
-                           value_scale=shared['output_scale'] * 2.0 ** random.uniform(-4, 6), scale=pick(None, None, 0.3, 0.0), **zeros(), **shared)
+                           value_scale=shared['output_scale'] * 2.0 ** random.uniform(-4, 6), scale=pick(None, None, 0.3, 0.0),
+                           **zeros(), **shared)
         meanings = [one() for _ in range(self.heads)] if pick(True, False) else [one()] * self.heads
         made = [attend.Quantisation(**meaning) for meaning in meanings]
         self.quantisation = made[0] if meanings[0] is meanings[-1] else made

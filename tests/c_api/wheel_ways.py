@@ -1,6 +1,5 @@
-"""The Python package's states, threads, layers, remembered calls and refusals: tests/c_api/wheel_ways.py. Needs numpy."""
+"""The Python package's states, threads, remembered calls and refusals: tests/c_api/wheel_ways.py. Needs numpy."""
 import inspect
-import pickle
 import sys
 import threading
 
@@ -8,35 +7,7 @@ import attend
 import attend._memo as memo
 import attend._sentences as sentences
 import numpy as np
-
-passed = failed = 0
-random = np.random.default_rng(3)
-
-
-def draw(*shape):
-    return random.standard_normal(shape, dtype=np.float32)
-
-
-def check(right, what):
-    global passed, failed
-    passed += bool(right)
-    failed += not right
-    if not right:
-        print('FAIL', what)
-
-
-def same(what, found, wanted):
-    found, wanted = (array if isinstance(array, tuple) else (array,) for array in (found, wanted))
-    check(all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(found, wanted)),
-          f'{what}: the bits differ')
-
-
-def refused(what, text, call, error=ValueError):
-    try:
-        call()
-        check(False, f'{what}: taken')
-    except error as refusal:
-        check(text in str(refusal), f'{what}: {refusal}')
+from wheel_checks import check, draw, finish, random, refused, same
 
 
 def states():
@@ -207,6 +178,9 @@ def traps():
     refused('integers without a meaning', 'attend.Quantisation', call(*[integers] * 3), TypeError)
     refused('floats with a quantisation', 'numpy.int8', call(quantisation=meaning), TypeError)
     refused('a scale beside a quantisation', 'quantisation', call(*[integers] * 3, quantisation=meaning, scale=0.5))
+    in_integers = lambda **scales: call(*[integers] * 3, quantisation=meaning, **scales)
+    refused('scales of tokens in floats', 'numpy.rint(key_scales * 2**15)', in_integers(key_scales=np.full((1, 3), 0.5)), TypeError)
+    refused('scales of tokens above 1', '32768', in_integers(value_scales=np.full((1, 3), 32769, np.uint16)))
     refused('a quantisation too few', '2 quantisations for 1', call(*[integers] * 3, quantisation=[meaning] * 2))
     refused('a quantisation of something', 'attend.Quantisation', call(*[integers] * 3, quantisation=0.1), TypeError)
     wide = attend.Quantisation(1, 1, 1, 1)  # right for some widths
@@ -226,93 +200,14 @@ def traps():
         for argument in range(1, attend._c.ATTEND_ARG_BARRIER + 1):
             text = sentences.sentence(error, argument) or ''
             name = sentences.name_of(attend.shared.attend_argument_name(error | argument << 8).decode())
-            leaks = [word for word in ('ATTEND_', 'attend_', 'header', 'sizeof', 'window_left', '.data', 'head_constants') if word in name + text]
+            of_c = ('ATTEND_', 'attend_', 'header', 'sizeof', 'window_left', '.data', 'head_constants')
+            leaks = [word for word in of_c if word in name + text]
             if leaks or not text:
                 check(False, f'error {error} of {name}: {leaks} in {text!r}')
     check(inspect.getdoc(attend).startswith('Transformer attention over numpy'), 'what help(attend) begins with')
     check(all(getattr(attend, name).__doc__ for name in attend.__all__), 'help of each name')
 
 
-def layers():
-    width, heads, kv_heads, dim, tokens = 24, 4, 2, 8, 7
-    rows = lambda outputs, inputs: (draw(outputs, inputs) / 4)
-    wq, wk, wv, wo = rows(heads * dim, width), rows(kv_heads * dim, width), rows(kv_heads * dim, width), rows(width, heads * dim)
-    bias, x, norm = draw(width), draw(tokens, width), draw(dim)
-    q, k, v, o = attend.Weights(wq), attend.Weights(wk), attend.Weights(wv), attend.Weights(wo, bias)
-    exact = lambda w, b, x: x.astype(float) @ w.astype(float).T + b
-    check(np.abs(attend.project(x, o_in := attend.Weights(wq, draw(32))) - exact(wq, 0, x)).max() > 1e-2 and o_in.outputs == 32, 'a bias')
-    y = attend.project(attend.project(x, q), o)
-    check(np.abs(y - exact(wo, bias, exact(wq, 0, x))).max() < 1e-4, 'projections')
-    same('packed weights', attend.project(attend.project(x, q.packed()), o.packed()), y)
-    same('several projections', attend.project(x, q, k), (attend.project(x, q), attend.project(x, k)))
-    same('one token', attend.project(x[2], q), attend.project(x, q)[2])
-    same('halves', attend.project(x, q.converted('float16')), attend.project(x, attend.Weights(wq.astype(np.float16))))
-    check(np.abs(attend.project(x, q.converted('int8').packed()) - attend.project(x, q)).max() < 0.1, 'int8 weights')
-    weight, shift = draw(width), draw(width)
-    mean, wide = x.astype(float).mean(1, keepdims=True), x.astype(float)
-    check(np.abs(attend.rms_norm(x, weight) - wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * weight).max() < 1e-5, 'rms_norm')
-    check(np.abs(attend.layer_norm(x, weight, shift) - ((wide - mean) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * weight + shift)).max() < 1e-5,
-          'layer_norm')
-    check(np.abs(attend.activate('silu', x, by=x) - wide / (1 + np.exp(-wide)) * wide).max() < 1e-5, 'activate')
-    sum_of = draw(tokens, width)
-    wanted = (sum_of.astype(float) + x.astype(float) * 0.5).astype(np.float32)
-    attend.add(x, sum_of, 0.5)
-    same('add', sum_of, wanted)
-    query, key, value, direction = draw(5, 16), draw(9, 16), draw(9, 6), draw(16)
-    scores = np.tanh(query[:, None].astype(float) + key) @ direction
-    weights = np.exp(scores) * (np.arange(9) % 2 == 0)
-    weights /= weights.sum(1, keepdims=True)
-    found, shown = attend.additive_attention(query, key, value, direction, mask=np.arange(9) % 2 == 0, return_scores='weights')
-    check(np.abs(found - weights @ value).max() < 1e-5 and np.abs(shown - weights).max() < 1e-5, 'additive attention')
-    refused('a v of another width', 'numbers', lambda: attend.additive_attention(query, key, value, direction[:3]))
-    refused('additive attention in two heads', 'query_heads', lambda: attend.additive_attention(*[draw(2, 3, 4)] * 3, direction[:4]))
-    rotary = attend.Rotary(dim, 'halves')
-    turned = draw(2, 3, dim)
-    angles = (5 + np.arange(3))[:, None] * 10000.0 ** (-2 * np.arange(dim // 2) / dim)
-    a, b = turned[..., :dim // 2].astype(float), turned[..., dim // 2:].astype(float)
-    wanted = np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], 2)
-    attend.rotate(turned, rotary, 5)
-    check(np.abs(turned - wanted).max() < 1e-5, 'rotate')
-
-    layer = attend.Layer(q, k, v, o, heads=heads, kv_heads=kv_heads, rotary=rotary, query_norm=norm, key_norm=norm)
-
-    def by_hand(x, position=0):
-        """[heads, tokens, dim] of queries, keys and values."""
-        apart = [np.ascontiguousarray(rows.reshape(len(x), -1, dim).transpose(1, 0, 2)) for rows in attend.project(x, q, k, v)]
-        apart[:2] = [attend.rms_norm(rows, norm) for rows in apart[:2]]
-        for rows in apart[:2]:
-            attend.rotate(rows, rotary, position)
-        return apart
-
-    together = lambda out: attend.project(np.ascontiguousarray(out.transpose(1, 0, 2)).reshape(len(x), -1), o)
-    wanted = together(attend.attention(*by_hand(x), causal=True, window=(3, 0)))
-    found = layer.self_attention(x, causal=True, window=(3, 0))
-    same('a layer', found, wanted)
-    cache, other = attend.Cache(kv_heads, dim, 40), attend.Cache(kv_heads, dim, 40)
-    steps = np.concatenate([layer.self_attention(x[now], cache, causal=True) for now in (slice(0, 4), slice(4, 5), slice(5, 7))])
-    same('a layer with a cache', steps, layer.self_attention(x, other, causal=True))
-    for count in (2, 3):
-        same(f'a layer on {count} threads', layer.self_attention(x, causal=True, window=(3, 0), threads=count), wanted)
-    memory = attend.Cache(kv_heads, dim, 40)
-    layer.project_memory(draw(11, width), memory)
-    check(len(memory) == 11, 'project_memory')
-    apart = by_hand(x)
-    same('cross attention', layer.cross_attention(x, memory), together(attend.attention(apart[0], memory)))
-    refused('an array for weights', 'attend.Weights', lambda: attend.Layer(wq, k, v, o, heads=heads, kv_heads=kv_heads), TypeError)
-    refused('keys for a cache', 'attend.Cache', lambda: layer.self_attention(x, wk), TypeError)
-    refused('x of another width', 'inputs', lambda: layer.self_attention(draw(3, 9)))
-    refused('x with gaps', 'ascontiguousarray', lambda: layer.self_attention(draw(14, width)[::2]))
-    refused('heads that do not divide', 'divide', lambda: attend.Layer(q, k, v, o, heads=5))
-    refused('an output that does not fit', 'output: give it the outputs', lambda: attend.Layer(q, k, v, attend.Weights(wk), heads=heads, kv_heads=kv_heads).self_attention(x))
-    refused('an option of attention alone', 'key_lengths', lambda: layer.self_attention(x, key_lengths=[3]), TypeError)
-    refused('another offset', 'cache', lambda: layer.self_attention(x, cache, causal=True, offset=0))
-    refused('pairs in other words', 'halves', lambda: attend.Rotary(8, 'both'))
-    refused('an activation that there is not', 'silu', lambda: attend.activate('swish', x))
-    for what, thing in (('weights', q), ('a layer', layer), ('a state', attend.State(x))):
-        refused(f'pickles of {what}', 'pickle', lambda: pickle.dumps(thing), (TypeError, ValueError, AttributeError))
-
-
-for part in (states, threads, remembered, traps, layers):
+for part in (states, threads, remembered, traps):
     part()
-print(f'{passed} checks, {failed} failed')
-sys.exit(failed > 0)
+finish()

@@ -93,6 +93,8 @@ def _wrong_numbers(name: str, code: str, codes: str) -> str:
             f'dequantise it: {name}.astype(numpy.float32) * scale'
     elif 'b' in codes and 'f' not in codes:
         remedy = f'quantise it: (numpy.rint({name} / scale) + zero_point).clip(-128, 127).astype(numpy.int8)'
+    elif codes == 'H':
+        remedy = f'in 2**-15 of the quantisation\'s scale, pass numpy.rint({name} * 2**15).astype(numpy.uint16)'
     else:
         remedy = f'pass {name}.astype(numpy.{"bool_" if codes[0] == "?" else NAMES[codes[0]]})'
     return f'{name} has numbers of {found}; expected {" or ".join(NAMES[known] for known in codes)}: {remedy}'

@@ -67,6 +67,8 @@ class Problem:
             if scales is not None:
                 array = Array(name, scales, 'H' if self.integers else 'f', 1, 3, self.held)
                 array.require_columns(columns)
+                if self.integers and 0 not in array.shape and hasattr(scales, 'max') and scales.max() > 2**15:
+                    raise ValueError(f'{name} has numbers above 32768, which stands for 1: quantise with a larger scale of the tensor')
                 to.data = array.address
                 to.batch_stride, to.head_stride = array.shared((c.batch if pages is None else 1, c.kv_heads))
         return c.keys

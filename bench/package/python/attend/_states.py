@@ -23,8 +23,8 @@ class State:
 
     first_key is the position of the first key that it takes, a multiple of 512: several states can take different keys, on threads or
     machines of their own, and `merge` joins them. The bits are those of one call while each later state has taken at most 512 keys.
-    `next` is the position of the next key. bytes(state) can be kept and sent, and State.from_bytes goes on with them: the query and
-    the options are not among them.
+    `next` is the position of the next key. The query is not copied, and must not change before the state is finished. bytes(state) can
+    be kept and sent, and State.from_bytes goes on with them: the query and the options are not among them.
     """
 
     def __init__(self, query: Any, *, first_key: int = 0, **options: Any):
@@ -83,7 +83,8 @@ class State:
 
     def merge(self, later: 'State') -> None:
         """Adds what a state has taken that began at this one's next key, with the same query and options."""
-        if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs) for mine, theirs in zip(self.options, made('later', later, State).options)):
+        if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs)
+               for mine, theirs in zip(self.options, made('later', later, State).options)):
             raise ValueError('the later state has other options')
         held: List[Any] = []
         problem = self._problem(held)

@@ -1,0 +1,85 @@
+"""The Python package's layers and what they are made of: tests/c_api/wheel_layers.py. Needs numpy."""
+import pickle
+
+import attend
+import numpy as np
+from wheel_checks import check, draw, finish, refused, same
+
+width, heads, kv_heads, dim, tokens = 24, 4, 2, 8, 7
+rows = lambda outputs, inputs: (draw(outputs, inputs) / 4)
+wq, wk, wv, wo = rows(heads * dim, width), rows(kv_heads * dim, width), rows(kv_heads * dim, width), rows(width, heads * dim)
+bias, x, norm = draw(width), draw(tokens, width), draw(dim)
+q, k, v, o = attend.Weights(wq), attend.Weights(wk), attend.Weights(wv), attend.Weights(wo, bias)
+exact = lambda w, b, x: x.astype(float) @ w.astype(float).T + b
+check(np.abs(attend.project(x, o_in := attend.Weights(wq, draw(32))) - exact(wq, 0, x)).max() > 1e-2 and o_in.outputs == 32, 'a bias')
+y = attend.project(attend.project(x, q), o)
+check(np.abs(y - exact(wo, bias, exact(wq, 0, x))).max() < 1e-4, 'projections')
+same('packed weights', attend.project(attend.project(x, q.packed()), o.packed()), y)
+same('several projections', attend.project(x, q, k), (attend.project(x, q), attend.project(x, k)))
+same('one token', attend.project(x[2], q), attend.project(x, q)[2])
+same('halves', attend.project(x, q.converted('float16')), attend.project(x, attend.Weights(wq.astype(np.float16))))
+check(np.abs(attend.project(x, q.converted('int8').packed()) - attend.project(x, q)).max() < 0.1, 'int8 weights')
+weight, shift = draw(width), draw(width)
+mean, wide = x.astype(float).mean(1, keepdims=True), x.astype(float)
+check(np.abs(attend.rms_norm(x, weight) - wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * weight).max() < 1e-5, 'rms_norm')
+normal = (wide - mean) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * weight + shift
+check(np.abs(attend.layer_norm(x, weight, shift) - normal).max() < 1e-5, 'layer_norm')
+check(np.abs(attend.activate('silu', x, by=x) - wide / (1 + np.exp(-wide)) * wide).max() < 1e-5, 'activate')
+sum_of = draw(tokens, width)
+wanted = (sum_of.astype(float) + x.astype(float) * 0.5).astype(np.float32)
+attend.add(x, sum_of, 0.5)
+same('add', sum_of, wanted)
+query, key, value, direction = draw(5, 16), draw(9, 16), draw(9, 6), draw(16)
+scores = np.tanh(query[:, None].astype(float) + key) @ direction
+weights = np.exp(scores) * (np.arange(9) % 2 == 0)
+weights /= weights.sum(1, keepdims=True)
+found, shown = attend.additive_attention(query, key, value, direction, mask=np.arange(9) % 2 == 0, return_scores='weights')
+check(np.abs(found - weights @ value).max() < 1e-5 and np.abs(shown - weights).max() < 1e-5, 'additive attention')
+refused('a v of another width', 'numbers', lambda: attend.additive_attention(query, key, value, direction[:3]))
+refused('additive attention in two heads', 'query_heads', lambda: attend.additive_attention(*[draw(2, 3, 4)] * 3, direction[:4]))
+rotary = attend.Rotary(dim, 'halves')
+turned = draw(2, 3, dim)
+angles = (5 + np.arange(3))[:, None] * 10000.0 ** (-2 * np.arange(dim // 2) / dim)
+a, b = turned[..., :dim // 2].astype(float), turned[..., dim // 2:].astype(float)
+wanted = np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], 2)
+attend.rotate(turned, rotary, 5)
+check(np.abs(turned - wanted).max() < 1e-5, 'rotate')
+
+layer = attend.Layer(q, k, v, o, heads=heads, kv_heads=kv_heads, rotary=rotary, query_norm=norm, key_norm=norm)
+
+def by_hand(x, position=0):
+    """[heads, tokens, dim] of queries, keys and values."""
+    apart = [np.ascontiguousarray(rows.reshape(len(x), -1, dim).transpose(1, 0, 2)) for rows in attend.project(x, q, k, v)]
+    apart[:2] = [attend.rms_norm(rows, norm) for rows in apart[:2]]
+    for rows in apart[:2]:
+        attend.rotate(rows, rotary, position)
+    return apart
+
+together = lambda out: attend.project(np.ascontiguousarray(out.transpose(1, 0, 2)).reshape(len(x), -1), o)
+wanted = together(attend.attention(*by_hand(x), causal=True, window=(3, 0)))
+found = layer.self_attention(x, causal=True, window=(3, 0))
+same('a layer', found, wanted)
+cache, other = attend.Cache(kv_heads, dim, 40), attend.Cache(kv_heads, dim, 40)
+steps = np.concatenate([layer.self_attention(x[now], cache, causal=True) for now in (slice(0, 4), slice(4, 5), slice(5, 7))])
+same('a layer with a cache', steps, layer.self_attention(x, other, causal=True))
+for count in (2, 3):
+    same(f'a layer on {count} threads', layer.self_attention(x, causal=True, window=(3, 0), threads=count), wanted)
+memory = attend.Cache(kv_heads, dim, 40)
+layer.project_memory(draw(11, width), memory)
+check(len(memory) == 11, 'project_memory')
+apart = by_hand(x)
+same('cross attention', layer.cross_attention(x, memory), together(attend.attention(apart[0], memory)))
+refused('an array for weights', 'attend.Weights', lambda: attend.Layer(wq, k, v, o, heads=heads, kv_heads=kv_heads), TypeError)
+refused('keys for a cache', 'attend.Cache', lambda: layer.self_attention(x, wk), TypeError)
+refused('x of another width', 'inputs', lambda: layer.self_attention(draw(3, 9)))
+refused('x with gaps', 'ascontiguousarray', lambda: layer.self_attention(draw(14, width)[::2]))
+refused('heads that do not divide', 'divide', lambda: attend.Layer(q, k, v, o, heads=5))
+unfit = attend.Layer(q, k, v, attend.Weights(wk), heads=heads, kv_heads=kv_heads)
+refused('an output that does not fit', 'output: give it the outputs', lambda: unfit.self_attention(x))
+refused('an option of attention alone', 'key_lengths', lambda: layer.self_attention(x, key_lengths=[3]), TypeError)
+refused('another offset', 'cache', lambda: layer.self_attention(x, cache, causal=True, offset=0))
+refused('pairs in other words', 'halves', lambda: attend.Rotary(8, 'both'))
+refused('an activation that there is not', 'silu', lambda: attend.activate('swish', x))
+for what, thing in (('weights', q), ('a layer', layer), ('a state', attend.State(x))):
+    refused(f'pickles of {what}', 'pickle', lambda: pickle.dumps(thing), (TypeError, ValueError, AttributeError))
+finish()
