@@ -37,7 +37,12 @@ _SPECIAL = {
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache is of one sequence',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PART): 'give part=(index, count) with 0 <= index < count',
-    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_FIRST_KEY): f'begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_FIRST_KEY): f'begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}, and in integers stop at one of '
+    f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_ORIGIN): f'in integers, let arrays begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}, or of '
+    f'{_c.ATTEND_INTEGER_CHUNK} for a state',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES_PAGE_KEYS): 'make pages of a multiple of 16 tokens, in integers of 32',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_QUERY_ZERO_POINT): 'give the quantisations of all heads the same one',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEYS): 'stop behind the next key of the state, and in integers at a multiple of '
     f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_ORIGIN): 'let the arrays begin with the next key of the state, or before',
