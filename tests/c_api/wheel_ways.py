@@ -156,6 +156,27 @@ def remembered():
     check(not wrong, f'{len(wrong)} calls of several threads at a time differ')
 
 
+def decoding():
+    """Token by token over rings, most of it by what is remembered."""
+    tokens, window = 120, (20, 0)
+    arrays = [draw(heads, tokens, 16) for heads in (4, 2, 2)]
+    integers = [np.rint(array * 30).clip(-128, 127).astype(np.int8) for array in arrays]
+    meaning = attend.Quantisation(0.05, 0.05, 0.05, 0.04)
+    for (query, key, value), quantisation in ((arrays, None), (integers, meaning), (integers, [meaning] * 4)):
+        options = dict(window=window, sink_tokens=3, quantisation=quantisation)
+        wanted = attend.attention(query, key, value, offset=0, **options)
+        ring = attend.Cache(2, 16, tokens, window_keys=21, sink_tokens=3, integers=quantisation is not None)
+        for token in range(tokens):
+            now = slice(token, token + 1)
+            ring.append(key[:, now], value[:, now])
+            found = attend.attention(query[:, now], ring, **options)
+            if found.tobytes() != wanted[:, now].tobytes():
+                check(False, f'token {token} over a ring of {found.dtype}')
+        check(ring.nbytes < attend.Cache(2, 16, tokens, integers=ring.integers).nbytes, 'a ring is smaller')
+    lost = dict(window=(100, 0), quantisation=meaning)
+    refused('a window that the ring has lost', 'window_keys', lambda: attend.attention(query[:, now], ring, **lost))
+
+
 def traps():
     a = draw(1, 3, 4)
     call = lambda *arrays, **options: (lambda: attend.attention(*(arrays or (a, a, a)), **options))
@@ -218,6 +239,6 @@ def traps():
     check(all(getattr(attend, name).__doc__ for name in attend.__all__), 'help of each name')
 
 
-for part in (states, threads, remembered, traps):
+for part in (states, threads, remembered, decoding, traps):
     part()
 finish()
