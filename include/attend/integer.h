@@ -35,7 +35,7 @@ struct TensorScale {
 
 // The scales of a call. Made once, best as a constant: the call itself computes with integers only.
 //
-//   constexpr attend::Quantisation<Talk> quantisation(0.031, 0.027, 0.02, {0.008, -3});
+//   constexpr attend::Quantisation<attend::Integer<Wake>> quantisation(0.031, 0.027, 0.02, {0.008, -3});
 //
 // The scales of queries, keys, values and outputs are finite and above 0; `scale`, that of the scores, is 0 or above. log2(e) *
 // scale * query scale * key scale must be below 1 (scale * query scale * key scale below ln 2), and value scale / output scale

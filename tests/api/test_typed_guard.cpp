@@ -70,43 +70,43 @@ void call_floats(GuardedArrays& arrays) {
 
 template <class Shape, class Cache, class Scales>
 void call_integer_cache(GuardedArrays& arrays, Cache& cache, const Scales& scales) {
-  auto& key = arrays.byte_object<attend::IntegerKey<Shape, tokens>>();
-  auto& value = arrays.byte_object<attend::IntegerValue<Shape, tokens>>();
+  auto& key = arrays.byte_object<attend::Key<Shape, tokens>>();
+  auto& value = arrays.byte_object<attend::Value<Shape, tokens>>();
   for (int i = 0; i < 13; ++i) CHECK(cache.append(key, value) == Status::ok);
-  auto& work = arrays.object<attend::IntegerWorkspace<Shape, tokens>>();
-  auto& query = arrays.byte_object<attend::IntegerQuery<Shape, tokens>>();
-  auto& output = arrays.output_object<attend::IntegerOutput<Shape, tokens>>();
+  auto& work = arrays.object<attend::Workspace<Shape, tokens>>();
+  auto& query = arrays.byte_object<attend::Query<Shape, tokens>>();
+  auto& output = arrays.output_object<attend::Output<Shape, tokens>>();
   CHECK(attend::prefill(query, cache, output, work, scales) == Status::ok);
-  auto& one = arrays.byte_object<attend::IntegerQuery<Shape>>();
-  CHECK(attend::decode(one, cache, arrays.output_object<attend::IntegerOutput<Shape>>(), work, scales) == Status::ok);
+  auto& one = arrays.byte_object<attend::Query<Shape>>();
+  CHECK(attend::decode(one, cache, arrays.output_object<attend::Output<Shape>>(), work, scales) == Status::ok);
 }
 
 template <int width, int other>
 void call_integers(GuardedArrays& arrays) {
-  using Shape = ShapeOf<width, other>;
+  using Shape = attend::Integer<ShapeOf<width, other>>;
   const attend::Quantisation<Shape> scales(0.02, 0.02, 0.01, {0.01, -3});
-  auto& query = arrays.byte_object<attend::IntegerQuery<Shape, tokens>>();
-  auto& key = arrays.byte_object<attend::IntegerKey<Shape, keys>>();
-  auto& value = arrays.byte_object<attend::IntegerValue<Shape, keys>>();
-  auto& work = arrays.object<attend::IntegerWorkspace<Shape, tokens, keys>>();
-  auto& output = arrays.output_object<attend::IntegerOutput<Shape, tokens>>();
+  auto& query = arrays.byte_object<attend::Query<Shape, tokens>>();
+  auto& key = arrays.byte_object<attend::Key<Shape, keys>>();
+  auto& value = arrays.byte_object<attend::Value<Shape, keys>>();
+  auto& work = arrays.object<attend::Workspace<Shape, tokens, keys>>();
+  auto& output = arrays.output_object<attend::Output<Shape, tokens>>();
   CHECK(attend::attention(query, key, value, output, work, scales) == Status::ok);
-  auto& cache = arrays.object<attend::IntegerKvCache<Shape>>();
+  auto& cache = arrays.object<attend::KvCache<Shape>>();
   call_integer_cache<Shape>(arrays, cache, scales);
-  call_integer_cache<Shape>(arrays, arrays.object<attend::IntegerRingCache<Shape, Ring>>(), scales);
+  call_integer_cache<Shape>(arrays, arrays.object<attend::RingCache<Shape, Ring>>(), scales);
 
-  auto& one = arrays.byte_object<attend::IntegerQuery<Shape>>();
-  auto& cache_work = arrays.object<attend::IntegerWorkspace<Shape, 1>>();
-  auto& state = arrays.object<attend::IntegerState<Shape>>();
+  auto& one = arrays.byte_object<attend::Query<Shape>>();
+  auto& cache_work = arrays.object<attend::Workspace<Shape, 1>>();
+  auto& state = arrays.object<attend::State<Shape>>();
   CHECK(attend::accumulate(one, cache, state, 32, cache_work, scales) == Status::ok);
   CHECK(attend::accumulate(one, cache, state, cache.length(), cache_work, scales) == Status::ok);
-  CHECK(attend::finish(state, arrays.output_object<attend::IntegerOutput<Shape>>(), scales) == Status::ok);
+  CHECK(attend::finish(state, arrays.output_object<attend::Output<Shape>>(), scales) == Status::ok);
 
-  auto& x = arrays.byte_object<attend::IntegerVectors<tokens, width>>();
-  auto& weights = arrays.object<attend::IntegerWeights<other, width>>();
+  auto& x = arrays.byte_object<attend::Vectors<tokens, width, int8_t>>();
+  auto& weights = arrays.object<attend::Weights<other, width, attend::integer>>();
   std::memset(weights.data, 3, sizeof weights.data);
   const attend::ProjectionScales<> of({0.02, -3}, 0.005, {0.04, 10});
-  CHECK(attend::project(x, weights, of, arrays.output_object<attend::IntegerVectors<tokens, other>>()) == Status::ok);
+  CHECK(attend::project(x, weights, of, arrays.output_object<attend::Vectors<tokens, other, int8_t>>()) == Status::ok);
 }
 
 template <int width, int other>
@@ -116,7 +116,7 @@ void call_layers(GuardedArrays& arrays) {
   auto& packed = arrays.object<attend::PackedWeights<other, width>>();
   attend::pack(weights, packed);
   CHECK(attend::project(x, weights, arrays.output_object<attend::Vectors<tokens, other>>()) == Status::ok);
-  auto& work = arrays.object<attend::ProjectionWorkspace>();
+  auto& work = arrays.object<attend::Workspace<attend::Projections>>();
   CHECK(attend::project(x, packed, arrays.output_object<attend::Vectors<tokens, other>>(), work) == Status::ok);
   CHECK(attend::rms_norm(x, attend::none, arrays.output_object<attend::Vectors<tokens, width>>()) == Status::ok);
 
