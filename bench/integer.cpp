@@ -1,5 +1,5 @@
-// Integer attention beside the same call in float32, in turns, in one run, on one thread; and decode beside reading as many
-// bytes. A table on standard output.
+// Integer attention beside the same call in float32, in turns, in one run, on one thread; decode beside reading as many bytes;
+// and projections beside those in float32. A table on standard output.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "../tests/support/random.h"
 #include "attend/attend.h"
 #include "attend/core/integer.h"
+#include "attend/core/linear.h"
 #include "machine.h"
 #include "timing.h"
 
@@ -125,6 +126,56 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims, bo
       100 * rate / limit, 1e-9 * limit);
 }
 
+// Outputs of 8 bits, with a zero point, beside packed floats with work memory.
+void time_projection(const std::string& backend, int tokens, int inputs, int outputs) {
+  const std::size_t in = std::size_t(tokens) * std::size_t(inputs), out = std::size_t(tokens) * std::size_t(outputs);
+  const auto input = random_floats(in, 9), weights = random_floats(core::packed_weight_numbers(outputs, inputs), 10);
+  const Memory<float> output(out), work(core::linear_work_floats);
+  core::Linear f{};
+  f.input = input.get(), f.output = output.get(), f.weights = weights.get(), f.work = work.get();
+  f.input_stride = f.inputs = inputs;
+  f.output_stride = f.outputs = outputs;
+  f.tokens = tokens;
+  f.panels = true;
+
+  const auto input_8 = random_bytes(in, 11), rows = random_bytes(std::size_t(outputs) * std::size_t(inputs), 12);
+  const Memory<std::int8_t> packed(core::packed_integer_weight_bytes(outputs, inputs)), output_8(out);
+  std::vector<const std::int8_t*> row;
+  for (int o = 0; o < outputs; ++o) row.push_back(rows.get() + std::ptrdiff_t(o) * inputs);
+  core::pack_integer_weights(row, outputs, inputs, packed.get());
+  const std::vector<core::IntegerMultiplier> multipliers(std::size_t(outputs), core::integer_multiplier(1e-4));
+  core::IntegerLinear i{};
+  i.input = input_8.get(), i.output = output_8.get(), i.weights = rows.get(), i.multipliers = multipliers.data();
+  i.multiplier_stride = 1;
+  i.input_stride = i.weight_stride = i.inputs = inputs;
+  i.output_stride = i.outputs = outputs;
+  i.tokens = tokens;
+  i.input_zero = -7;
+  core::IntegerLinear p = i;
+  p.weights = packed.get();
+  // The clock takes longer than a small projection.
+  const int repeats = 1 + 2000000 / (tokens * inputs * outputs);
+  std::vector<Timed> calls;
+  const auto add = [&](const char* name, auto run) {
+    calls.push_back({name, [run, repeats] {
+                       for (int n = 0; n < repeats; ++n) run();
+                     }});
+  };
+  add("float32", [&] { core::run_linear<core::Format::float32>(f); });
+  add("integers", [&] { core::run_packed_integer_linear<std::int8_t>(p); });
+  add("rows", [&] { core::run_integer_linear<std::int8_t>(i); });
+#if ATTEND_X86
+  if (backend == "avx2") add("without VNNI", [&] { attend::avx2::Backend::run_integer_linear(p, 1, true); });
+#endif
+  time_in_turns(calls, 25, 0.002);
+  std::printf("projection, %-6s %3d tokens, %4d x %4d:", backend.c_str(), tokens, inputs, outputs);
+  for (const Timed& call : calls) {
+    std::printf("  %s %.2f us, %.2f times float32;", call.name.c_str(), 1e6 * call.least() / repeats,
+                calls[0].least() / call.least());
+  }
+  std::puts("");
+}
+
 }  // namespace
 
 int main() {
@@ -134,6 +185,9 @@ int main() {
     time_prefill(backend, 1024, 64);
     for (const bool panels : {false, true}) {
       for (const int tokens : {512, 8192, 65504}) time_decode(backend, tokens, 8, 64, panels);
+    }
+    for (const int tokens : {1, 16, 128}) {
+      for (const int size : {128, 512, 2048}) time_projection(backend, tokens, size, size);
     }
   }
 }

@@ -4,6 +4,8 @@
 //   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
 //   attend::project(x, weights, scales, y);              // x: Vectors<tokens, 48, int8_t>, y: Vectors<tokens, 64, int8_t>
 //
+// On hosts attend::PackedWeights<64, 48, attend::integer>, which attend::pack makes of them, are faster.
+//
 // Heads lie side by side, so that a projection to heads * head_dim outputs writes a Query of an integer shape as it is, and one
 // of an Output reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their
 // code.
@@ -28,6 +30,22 @@ struct Weights<outputs, inputs, integer> {
   constexpr auto& operator[](int output) { return data[output]; }
   constexpr const auto& operator[](int output) const { return data[output]; }
 };
+
+// The same as the fastest loops read them, made by pack(): on hosts panels of 32 outputs with the sums of their weights
+// (core/linear.h), on embedded processors, whose loops read rows, the same rows.
+template <int outputs, int inputs>
+struct alignas(config::alignment) PackedWeights<outputs, inputs, integer> {
+  static_assert(outputs >= 1 && inputs >= 1 && inputs <= core::integer_linear_inputs,
+                "attend: PackedWeights of attend::integer have at least 1 output, and 1 to 65536 inputs");
+  int8_t data[core::packed_integer_weight_bytes(outputs, inputs)];
+  int32_t bias[size_t(outputs)];
+};
+
+template <int outputs, int inputs>
+constexpr void pack(const Weights<outputs, inputs, integer>& weights, PackedWeights<outputs, inputs, integer>& packed) {
+  core::pack_integer_weights(weights.data, outputs, inputs, packed.data);
+  for (int o = 0; o < outputs; ++o) packed.bias[o] = weights.bias[o];
+}
 
 // The scales of a projection: of the input, of the output, and of the weights, which may have another scale for each output.
 // Made once, best as a constant. Scales are finite and above 0, and input scale * weight scale / output scale is within 2^-32 …
@@ -83,6 +101,12 @@ struct IntegerWeightsOf {
 template <int output_count, int input_count>
 struct IntegerWeightsOf<Weights<output_count, input_count, integer>> {
   static constexpr int outputs = output_count, inputs = input_count;
+  static constexpr bool packed = false;
+};
+template <int output_count, int input_count>
+struct IntegerWeightsOf<PackedWeights<output_count, input_count, integer>> {
+  static constexpr int outputs = output_count, inputs = input_count;
+  static constexpr bool packed = true;
 };
 
 template <int outputs>
@@ -117,9 +141,16 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
       if (bias < -(1 << 23) || bias >= 1 << 23) return Status::bad_quantisation;
     }
     if (overlap(x, y)) return Status::bad_output;
-    core::run_integer_linear<typename To::Number>(
-        {first_number(x), first_number(y), weights.data[0], weights.bias, scales.multipliers(), count == 1 ? 0 : 1, Is::inputs,
-         Is::outputs, Is::inputs, Is::inputs, Is::outputs, From::tokens, scales.input_zero(), scales.output_zero()});
+    const core::IntegerLinear linear = {first_number(x),     first_number(y),      first_number(weights.data),
+                                        weights.bias,        scales.multipliers(), count == 1 ? 0 : 1,
+                                        Is::inputs,          Is::outputs,          Is::inputs,
+                                        Is::inputs,          Is::outputs,          From::tokens,
+                                        scales.input_zero(), scales.output_zero()};
+    if constexpr (Is::packed) {
+      core::run_packed_integer_linear<typename To::Number>(linear);
+    } else {
+      core::run_integer_linear<typename To::Number>(linear);
+    }
   }
   return Status::ok;
 }

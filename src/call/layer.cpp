@@ -17,6 +17,13 @@ struct Projection {
   };
 };
 
+#if !ATTEND_EMBEDDED
+template <class Backend>
+struct RunIntegerLinear {
+  static constexpr auto function = &Backend::run_integer_linear;
+};
+#endif
+
 template <class Backend>
 struct RmsNorm {
   static constexpr auto function = &Backend::rms_norm;
@@ -96,6 +103,24 @@ template void run_linear_part<Format::float32>(const Linear&, int, int);
 template void run_linear_part<Format::float16>(const Linear&, int, int);
 template void run_linear_part<Format::bfloat16>(const Linear&, int, int);
 template void run_linear_part<Format::int8>(const Linear&, int, int);
+
+#if !ATTEND_EMBEDDED
+template <class Output>
+void run_integer_linear(const IntegerLinear& linear) {
+  ActiveIntegerBackend::call<RunIntegerLinear>(linear, int(sizeof(Output)), false);
+}
+template <class Output>
+void run_packed_integer_linear(const IntegerLinear& linear) {
+  ActiveIntegerBackend::call<RunIntegerLinear>(linear, int(sizeof(Output)), true);
+}
+
+template void run_integer_linear<int8_t>(const IntegerLinear&);
+template void run_integer_linear<int16_t>(const IntegerLinear&);
+template void run_integer_linear<int32_t>(const IntegerLinear&);
+template void run_packed_integer_linear<int8_t>(const IntegerLinear&);
+template void run_packed_integer_linear<int16_t>(const IntegerLinear&);
+template void run_packed_integer_linear<int32_t>(const IntegerLinear&);
+#endif
 
 template <Format format>
 void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels) {

@@ -19,6 +19,7 @@ using IntegerIsa = IntegerAvx2;
 #include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/host_backend.h"
+#include "../layer/integer_backend.h"
 
 #include "end.h"
 #endif

@@ -15,6 +15,7 @@ using IntegerIsa = IntegerAvx512Vnni;
 }  // namespace attend::avx512vnni
 
 #include "../attention/integer_backend.h"
+#include "../layer/integer_backend.h"
 
 #include "end.h"
 #endif

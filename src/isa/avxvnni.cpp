@@ -14,6 +14,7 @@ using IntegerIsa = IntegerAvxVnni;
 }  // namespace attend::avxvnni
 
 #include "../attention/integer_backend.h"
+#include "../layer/integer_backend.h"
 
 #include "end.h"
 #endif

@@ -1,6 +1,6 @@
 // Attention and projections in integers for embedded processors, with Helium, DSP instructions or in plain C++, which is the
-// reference for other instruction sets too. Hosts take its projections. Calls with options and projections have
-// copies of their own: what one of them adds does not change what the compiler makes inline in the others.
+// reference for other instruction sets too. Calls with options and projections have copies of their own: what one of them adds
+// does not change what the compiler makes inline in the others.
 #define ATTEND_ISA embedded_integers
 #include "begin.h"
 
@@ -14,6 +14,14 @@ ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
 }
 
 }  // namespace attend::embedded_integers
+
+#if !ATTEND_EMBEDDED
+namespace attend::embedded_integers {
+using IntegerIsa = EmbeddedInteger;
+}  // namespace attend::embedded_integers
+
+#include "../layer/integer_backend.h"
+#endif
 
 #include "end.h"
 
@@ -33,6 +41,7 @@ void Backend::run_integer_options(const core::IntegerProblem& problem, const cor
 
 #include "end.h"
 
+#if ATTEND_EMBEDDED
 #define ATTEND_ISA embedded_integer_linear
 #include "begin.h"
 
@@ -54,3 +63,4 @@ template void run_integer_linear<int32_t>(const IntegerLinear&);
 }  // namespace attend::core
 
 #include "end.h"
+#endif

@@ -3,6 +3,7 @@
 #ifndef ATTEND_ISA_INTEGER_TILE_H
 #define ATTEND_ISA_INTEGER_TILE_H
 
+#include "../../include/attend/core/linear.h"
 #include "../numerics/integer_softmax.h"
 
 namespace attend::ATTEND_ISA {
@@ -57,6 +58,24 @@ struct RowMerges {
     total[row] = merge.total;
     chunk[row] = merge.chunk;
     half[row] = merge.half;
+  }
+};
+
+// How a projection in integers ends, of a chunk's outputs: its sums with some tokens, and what makes outputs of them.
+struct ProjectionEnd {
+  const int32_t (*sums)[integer_chunk];
+  int tokens;
+  const int32_t* bias;      // or null
+  const void* weight_sums;  // of 32 bits, which what the input's zero point adds is a multiple of
+  int input_zero;
+  const core::IntegerMultiplier* by;
+  int stride;  // of multipliers, 0 or 1
+  int output_zero;
+
+  int32_t sum(int token, int k) const {
+    uint32_t weights;
+    __builtin_memcpy(&weights, static_cast<const char*>(weight_sums) + sizeof weights * unsigned(k), sizeof weights);
+    return int32_t(uint32_t(sums[token][k]) - weights * uint32_t(input_zero) + uint32_t(bias == nullptr ? 0 : bias[k]));
   }
 };
 

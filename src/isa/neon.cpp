@@ -18,6 +18,7 @@ using IntegerIsa = IntegerNeon;
 #include "../attention/integer_backend.h"
 #include "../layer/backend.h"
 #include "../layer/host_backend.h"
+#include "../layer/integer_backend.h"
 
 #include "end.h"
 #endif

@@ -8,6 +8,7 @@
 #define ATTEND_LAYER_INTEGER_LINEAR_H
 
 #include "../../include/attend/core/linear.h"
+#include "../attention/integer_keys.h"
 #include "../isa/integer_query.h"
 #include "../kernel/pack.h"
 
@@ -41,7 +42,14 @@ Output integer_output(int32_t sum, const core::IntegerLinear& linear, int output
   }
 }
 
-template <class Isa, class Output>
+// The panel of packed weights with an output, behind its sums.
+inline const int8_t* weight_panel(const core::IntegerLinear& linear, int output) {
+  const ptrdiff_t row = ptrdiff_t(sizeof(int32_t)) + core::integer_panel_dim(linear.inputs);
+  return linear.weights + (output & -integer_chunk) * row + sizeof(int32_t) * integer_chunk;
+}
+
+// panels: weights are packed; on hosts alone.
+template <class Isa, class Output, bool panels = false>
 class IntegerProjection {
   using Query = typename Isa::Query;
   using Tile = int32_t[integer_chunk];
@@ -82,7 +90,7 @@ class IntegerProjection {
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < most_outputs; ++k) sums[r][most_outputs + k] = 0;
     }
-    const int step = Isa::copies_queries || zeros_first ? most_inputs : linear_.inputs;
+    const int step = Isa::copies_queries || zeros_first || panels ? most_inputs : linear_.inputs;
     for (int i = 0; i < linear_.inputs; i += step) {
       add_products<rows>(from, i, at_most(linear_.inputs - i, step), sums);
       for (int r = first; r < rows; ++r) from[r] += step;
@@ -106,8 +114,14 @@ class IntegerProjection {
     for (int r = 0; r < rows; ++r) {
       queries[r] = Isa::prepare(from[r], dims, IntegerQueryMemory{memory + before, memory + before + r * room, r, rows});
     }
-    const int8_t* const weights = linear_.weights + output_ * linear_.weight_stride + i;
-    multiply_rows<rows>(queries, weights, dims, sums);
+    if constexpr (panels) {
+      int8_t weights[most_outputs * most_inputs];
+      rows_of_key_panel(weight_panel(linear_, output_) + 4 * (output_ % integer_chunk) + i * integer_chunk, count_, dims,
+                        weights);
+      Isa::template scores<rows>(queries, weights, dims, count_, dims, sums);
+    } else {
+      multiply_rows<rows>(queries, linear_.weights + output_ * linear_.weight_stride + i, dims, sums);
+    }
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < count_; ++k) sums[r][most_outputs + k] += sums[r][k];
     }

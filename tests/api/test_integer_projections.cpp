@@ -70,6 +70,34 @@ TEST_CASE("integer projections of the C++ surface: their definition") {
   for (int o = 0; o < 19; ++o) CHECK(y[3][o] == exact(x[3], weights, o, 3, one.multipliers()[0], 0, 127));
 }
 
+TEST_CASE("integer projections of the C++ surface: packed weights, by the compiler or the program, give the same numbers") {
+  static constexpr attend::Weights<2, 5, attend::integer> few = {{{1, -2, 3, -128, 127}, {5, 6, 7, 8, 9}}, {100, -7}};
+  static constexpr attend::PackedWeights<2, 5, attend::integer> constant = attend::pack(few);
+  static attend::PackedWeights<2, 5, attend::integer> packed;
+  attend::pack(few, packed);
+  CHECK(std::memcmp(&constant, &packed, sizeof packed) == 0);
+  constexpr attend::ProjectionScales<> one(1, 1, {1, 3});
+  const attend::Vectors<1, 5, std::int8_t> x = {{{1, 1, 1, 1, 0}}};
+  attend::Vectors<1, 2, std::int16_t> y;
+  REQUIRE(attend::project(x, constant, one, y) == Status::ok);
+  CHECK(y[0][0] == 1 - 2 + 3 - 128 + 100 + 3);
+  CHECK(y[0][1] == 5 + 6 + 7 + 8 - 7 + 3);
+
+  Random random(6);
+  static attend::Vectors<9, 130, std::int8_t> tokens;
+  static attend::Vectors<9, 67, std::int8_t> by_rows, by_panels;
+  fill(tokens, random);
+  const auto weights = random_weights<67, 130>(random);
+  static attend::PackedWeights<67, 130, attend::integer> many;
+  attend::pack(weights, many);
+  const attend::ProjectionScales<> scales({0.5, -128}, 1e-5, {0.25, 11});
+  REQUIRE(attend::project(tokens, weights, scales, by_rows) == Status::ok);
+  REQUIRE(attend::project(tokens, many, scales, by_panels) == Status::ok);
+  CHECK(std::memcmp(&by_rows, &by_panels, sizeof by_rows) == 0);
+  many.bias[66] = 1 << 23;
+  CHECK(attend::project(tokens, many, scales, by_panels) == Status::bad_quantisation);
+}
+
 TEST_CASE("integer projections of the C++ surface: token vectors become queries, keys and values, and outputs vectors") {
   Random random(4);
   static attend::Vectors<6, 32, std::int8_t> x, y;

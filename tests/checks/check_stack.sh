@@ -47,6 +47,13 @@ for format in 0 1 2 3; do
     _ZN6attend4core15run_linear_partILNS0_6FormatE${format}EEEvRKNS0_6LinearEii"
 done
 
+# Those in integers, by the bytes of their outputs.
+integer_linear_calls=''
+for output in a s i; do
+  integer_linear_calls="$integer_linear_calls _ZN6attend4core18run_integer_linearI${output}EEvRKNS0_13IntegerLinearE
+    _ZN6attend4core25run_packed_integer_linearI${output}EEvRKNS0_13IntegerLinearE"
+done
+
 # Of the C surface, those that have others to call.
 c_calls='attend_run attend_run_part attend_check attend_workspace_size attend_cache_append attend_cache_init attend_cache_tokens'
 c_option_calls='attend_run attend_run_part attend_check attend_workspace_size attend_begin attend_finish attend_merge'
@@ -90,7 +97,7 @@ for level in ${LEVELS:--Os -O2}; do
 
   # Each instruction set by itself: what they are called by is a pointer on x86, and so a call through it takes what the deepest of
   # its kind does. A kind is what an entry point's name begins with.
-  known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0
+  known=$outside most=0 option_most=0 linear_most=0 layer_most=0 integer_most=0 integer_linear_most=0
   for source in src/isa/*.cpp; do
     name=$(basename "$source" .cpp) graph=$objects/$(basename "$source" .cpp).ci
     namespaces=$(sed -n 's/^#define ATTEND_ISA //p' "src/isa/$name.cpp" | paste -sd'|')
@@ -106,13 +113,14 @@ for level in ${LEVELS:--Os -O2}; do
     option_most=$(deepest "$option_most" 'run_options|combine_options')
     integer_most=$(deepest "$integer_most" 'run_integers|run_integer_options')
     linear_most=$(deepest "$linear_most" 'project_[a-z0-9]*')
+    integer_linear_most=$(deepest "$integer_linear_most" 'run_integer_linear')
     layer_most=$(deepest "$layer_most" 'rms_norm|layer_norm|add|rotary_angles|rotate|relu|silu|gelu|gelu_tanh|sigmoid|tanh|exp|erf')
     printf '     %s %s: at most %d bytes of stack for any entry point\n' "$name" $level \
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
   # What stands around attention, without projections and what makes their weights.
   roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/layer.ci" |
-    grep -vE 'run_linear|_weights' | sort -u | tr '\n' ' ')
+    grep -vE '(run|integer)_linear|_weights' | sort -u | tr '\n' ' ')
   # shellcheck disable=SC2086
   succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
     -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue
@@ -123,17 +131,23 @@ for level in ${LEVELS:--Os -O2}; do
   else
     fail "$level: what stands around attention: the headers promise its stack" "it needs $needed bytes, include/attend/core/config.h says ${promised:-?}"
   fi
-  # shellcheck disable=SC2086
-  succeeds "$level: projections have a bound" awk -v known="$known" -v indirect="$linear_most" \
-    -v roots="$(echo $linear_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue
-  pieces="$pieces $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
-  needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise linear "$folder")
-  if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
-    ok "$level: projections: $needed bytes of stack, $promised promised"
-    echo "linear $needed $promised" >>"$build/option_promises"
-  else
-    fail "$level: projections: the headers promise their stack" "they need $needed bytes, include/attend/core/config.h says ${promised:-?}"
-  fi
+  for kind in linear integer_linear; do
+    case $kind in
+      linear) whose=projections most_of_kind=$linear_most roots=$linear_calls ;;
+      *) whose='projections in integers' most_of_kind=$integer_linear_most roots=$integer_linear_calls ;;
+    esac
+    # shellcheck disable=SC2086
+    succeeds "$level: $whose have a bound" awk -v known="$known" -v indirect="$most_of_kind" \
+      -v roots="$(echo $roots)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue 2
+    [ $kind = integer_linear ] || pieces="$pieces $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
+    needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise $kind "$folder")
+    if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
+      ok "$level: $whose: $needed bytes of stack, $promised promised"
+      echo "$kind $needed $promised" >>"$build/option_promises"
+    else
+      fail "$level: $whose: the headers promise their stack" "they need $needed bytes, include/attend/core/config.h says ${promised:-?}"
+    fi
+  done
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
     -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/attention.ci" || continue

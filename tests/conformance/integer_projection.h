@@ -44,12 +44,15 @@ int64_t projected(const attend::core::IntegerLinear& of, int token, int output) 
   return number < -end ? -end : number >= end ? end - 1 : number;
 }
 
-// Whether a call writes what the definition says, and nothing between its rows.
+// Whether a call writes what the definition says, and nothing between its rows; packed: the weights, packed, or null.
 template <class Output>
-bool is_projected(const attend::core::IntegerLinear& of) {
+bool is_projected(const attend::core::IntegerLinear& of, const int8_t* packed = nullptr) {
   Output* const found = static_cast<Output*>(of.output);
   for (int i = 0; i < of.tokens * int(of.output_stride); ++i) found[i] = Output(77);
-  attend::core::run_integer_linear<Output>(of);
+  attend::core::IntegerLinear linear = of;
+  if (packed != nullptr) linear.weights = packed, linear.weight_stride = of.inputs;
+  packed != nullptr ? attend::core::run_packed_integer_linear<Output>(linear)
+                    : attend::core::run_integer_linear<Output>(linear);
   bool right = true;
   for (int t = 0; t < of.tokens; ++t) {
     for (int o = 0; o < int(of.output_stride); ++o) {
@@ -59,9 +62,22 @@ bool is_projected(const attend::core::IntegerLinear& of) {
   return right;
 }
 
-// A projection of random numbers, which lie in `memory` one after the other: multipliers, bias, outputs, inputs, weights.
+// Rows of weights, to pack.
+struct WeightRows {
+  const int8_t* first;
+  ptrdiff_t stride;
+  const int8_t* operator[](int output) const { return first + output * stride; }
+};
+
+// Of packed weights. Embedded processors have none of their own.
+constexpr size_t packed_bytes(const ProjectionShape& of) {
+  return attend::config::embedded ? 0 : attend::core::packed_integer_weight_bytes(of.outputs, of.inputs);
+}
+
+// A projection of random numbers, which lie in `memory` one after the other: multipliers, bias, outputs, inputs, weights,
+// packed weights.
 constexpr size_t projection_bytes(const ProjectionShape& of) {
-  return size_t(of.outputs) * (sizeof(attend::core::IntegerMultiplier) + 4) +
+  return packed_bytes(of) + size_t(of.outputs) * (sizeof(attend::core::IntegerMultiplier) + 4) +
          size_t(of.tokens * (of.outputs + projection_gap)) * 4 +
          size_t(of.tokens + of.outputs) * size_t(of.inputs + projection_gap);
 }
@@ -93,7 +109,15 @@ inline attend::core::IntegerLinear random_projection(const ProjectionShape& of, 
 // Every kind of output of a shape.
 inline bool is_projected(const ProjectionShape& of, Random& random, void* memory) {
   const attend::core::IntegerLinear linear = random_projection(of, random, memory);
-  return is_projected<int8_t>(linear) && is_projected<int16_t>(linear) && is_projected<int32_t>(linear);
+  const auto all = [&linear](const int8_t* packed) {
+    return is_projected<int8_t>(linear, packed) && is_projected<int16_t>(linear, packed) &&
+           is_projected<int32_t>(linear, packed);
+  };
+  if (!all(nullptr)) return false;
+  if (attend::config::embedded) return true;
+  int8_t* const packed = static_cast<int8_t*>(memory) + (projection_bytes(of) - packed_bytes(of));
+  attend::core::pack_integer_weights(WeightRows{linear.weights, linear.weight_stride}, of.outputs, of.inputs, packed);
+  return all(packed);
 }
 
 }  // namespace attend_test

@@ -20,6 +20,7 @@
 #undef _mm512_slli_epi32
 #undef _mm512_srli_epi16
 #undef _mm512_srli_epi32
+#undef _mm512_srli_epi64
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -59,11 +60,14 @@ ATTEND_HALVES(__m512, _mm512_max_ps, _mm256_max_ps)
 ATTEND_HALVES(__m512, _mm512_min_ps, _mm256_min_ps)
 ATTEND_HALVES(__m512i, _mm512_add_epi16, _mm256_add_epi16)
 ATTEND_HALVES(__m512i, _mm512_add_epi32, _mm256_add_epi32)
+ATTEND_HALVES(__m512i, _mm512_add_epi64, _mm256_add_epi64)
 ATTEND_HALVES(__m512i, _mm512_avg_epu16, _mm256_avg_epu16)
 ATTEND_HALVES(__m512i, _mm512_madd_epi16, _mm256_madd_epi16)
 ATTEND_HALVES(__m512i, _mm512_max_epi32, _mm256_max_epi32)
+ATTEND_HALVES(__m512i, _mm512_mul_epi32, _mm256_mul_epi32)
 ATTEND_HALVES(__m512i, _mm512_mulhi_epu16, _mm256_mulhi_epu16)
 ATTEND_HALVES(__m512i, _mm512_packus_epi32, _mm256_packus_epi32)
+ATTEND_HALVES(__m512i, _mm512_sllv_epi64, _mm256_sllv_epi64)
 ATTEND_HALVES(__m512i, _mm512_srav_epi32, _mm256_srav_epi32)
 ATTEND_HALVES(__m512i, _mm512_srlv_epi32, _mm256_srlv_epi32)
 ATTEND_HALVES(__m512i, _mm512_sub_epi16, _mm256_sub_epi16)
@@ -84,6 +88,7 @@ inline __m512 _mm512_set1_ps(float a) { return {_mm256_set1_ps(a), _mm256_set1_p
 inline __m512i _mm512_set1_epi8(char a) { return {_mm256_set1_epi8(a), _mm256_set1_epi8(a)}; }
 inline __m512i _mm512_set1_epi16(short a) { return {_mm256_set1_epi16(a), _mm256_set1_epi16(a)}; }
 inline __m512i _mm512_set1_epi32(int a) { return {_mm256_set1_epi32(a), _mm256_set1_epi32(a)}; }
+inline __m512i _mm512_set1_epi64(long long a) { return {_mm256_set1_epi64x(a), _mm256_set1_epi64x(a)}; }
 inline __m512 _mm512_setzero_ps() { return _mm512_set1_ps(0.0f); }
 inline __m512i _mm512_setzero_si512() { return _mm512_set1_epi32(0); }
 template <class... Numbers>
@@ -123,6 +128,35 @@ inline __m512i _mm512_maskz_loadu_epi8(__mmask64 mask, const void* from) { retur
 inline __m512i _mm512_maskz_loadu_epi32(__mmask16 mask, const void* from) { return load_masked<__m512i, int>(mask, from); }
 inline void _mm512_mask_storeu_ps(void* to, __mmask16 mask, __m512 a) { store_masked<float>(to, mask, a); }
 inline void _mm512_mask_storeu_epi32(void* to, __mmask16 mask, __m512i a) { store_masked<int>(to, mask, a); }
+
+// Numbers of 64 bits: widened, shifted, and narrowed to the nearest that there is.
+inline __m512i _mm512_cvtepi32_epi64(__m256i a) {
+  return {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(a)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(a, 1))};
+}
+inline __m512i _mm512_srli_epi64(__m512i a, unsigned by) {
+  return {_mm256_srli_epi64(a.low, int(by)), _mm256_srli_epi64(a.high, int(by))};
+}
+inline __m512i _mm512_srav_epi64(__m512i a, __m512i by) {
+  LanesOf<std::int64_t> lanes = lanes_of<std::int64_t>(a);
+  const LanesOf<std::int64_t> shifts = lanes_of<std::int64_t>(by);
+  for (int i = 0; i < lanes.count; ++i) lanes.at[i] >>= std::uint64_t(shifts.at[i]) > 63 ? 63 : shifts.at[i];
+  return vector_of<__m512i>(lanes);
+}
+template <class Number>
+__m128i narrowed(__m512i a) {
+  const LanesOf<std::int64_t> lanes = lanes_of<std::int64_t>(a);
+  constexpr std::int64_t largest = (std::int64_t(1) << (8 * sizeof(Number) - 1)) - 1;
+  Number numbers[16 / sizeof(Number)] = {};
+  for (int i = 0; i < lanes.count; ++i) {
+    const std::int64_t number = lanes.at[i];
+    numbers[i] = Number(number > largest ? largest : number < -largest - 1 ? -largest - 1 : number);
+  }
+  __m128i to;
+  std::memcpy(&to, numbers, sizeof to);
+  return to;
+}
+inline __m128i _mm512_cvtsepi64_epi8(__m512i a) { return narrowed<std::int8_t>(a); }
+inline __m128i _mm512_cvtsepi64_epi16(__m512i a) { return narrowed<std::int16_t>(a); }
 
 // Bits stay as they are.
 inline __m512 _mm512_castsi512_ps(__m512i a) { return {_mm256_castsi256_ps(a.low), _mm256_castsi256_ps(a.high)}; }

@@ -23,6 +23,7 @@ using IntegerIsa = IntegerAvx512Vnni;
 }  // namespace attend::avx512vnni
 
 #include "../../src/attention/integer_backend.h"
+#include "../../src/layer/integer_backend.h"
 
 #include "../../src/isa/end.h"
 #endif

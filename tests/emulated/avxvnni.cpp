@@ -20,6 +20,7 @@ using IntegerIsa = IntegerAvxVnni;
 }  // namespace attend::avxvnni
 
 #include "../../src/attention/integer_backend.h"
+#include "../../src/layer/integer_backend.h"
 
 #include "../../src/isa/end.h"
 #endif

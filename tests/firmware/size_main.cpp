@@ -209,6 +209,10 @@ const char integer_stack[sizeof integer_stack] = {};
 const char integer_option_stack[sizeof integer_option_stack] = {};
 extern const char linear_stack[attend::config::linear_stack_bytes];
 const char linear_stack[sizeof linear_stack] = {};
+#if !ATTEND_EMBEDDED
+extern const char integer_linear_stack[attend::config::integer_linear_stack_bytes];
+const char integer_linear_stack[sizeof integer_linear_stack] = {};
+#endif
 extern const char multi_head_stack[attend::multi_head_stack_bytes];
 const char multi_head_stack[sizeof multi_head_stack] = {};
 extern const char multi_head_option_stack[attend::multi_head_option_stack_bytes];

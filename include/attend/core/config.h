@@ -181,6 +181,7 @@ inline constexpr size_t integer_option_stack_bytes = sizeof(void*) == 8 ? 1664 :
 #else
 inline constexpr size_t integer_stack_bytes = 3072;
 inline constexpr size_t integer_option_stack_bytes = 3072;
+inline constexpr size_t integer_linear_stack_bytes = 10752;
 #endif
 inline constexpr size_t part_stack_bytes = sizeof(void*) == 8 ? 336 : 224;
 inline constexpr size_t option_part_stack_bytes = sizeof(void*) == 8 ? 832 : 512;
@@ -191,8 +192,8 @@ inline constexpr size_t layer_stack_bytes = !ATTEND_EMBEDDED || sizeof(void*) ==
 // the functions of attention.h add is at most call_stack_bytes, and decode's work memory; what a Part adds is at most
 // part_stack_bytes. option_stack_bytes is the most that core::run with options, core::finish and core::merge take; run_part
 // takes at most option_part_stack_bytes more. linear_stack_bytes is the most that projections take, also in parts
-// (core/linear.h); on hosts they pack rows of weights on the stack where there is no work memory. layer_stack_bytes is the most
-// that the functions of core/layer.h take.
+// (core/linear.h); on hosts they pack rows of weights on the stack where there is no work memory. integer_linear_stack_bytes is
+// the most that those in integers take on hosts. layer_stack_bytes is the most that the functions of core/layer.h take.
 
 }  // namespace config
 

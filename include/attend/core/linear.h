@@ -128,5 +128,46 @@ struct IntegerLinear {
 template <class Output>
 void run_integer_linear(const IntegerLinear& linear);
 
+// Bytes of packed weights. On hosts they are panels of 32 outputs: the sum of each output's weights, of 32 bits, little-endian,
+// then [quads of inputs][32 outputs][4 inputs]; behind the last output and input there are zeros. Embedded processors, whose
+// kernels read rows, have rows without gaps.
+constexpr size_t packed_integer_weight_bytes(int outputs, int inputs) {
+  return config::embedded ? size_t(outputs) * size_t(inputs)
+                          : size_t(whole_chunks(outputs)) * (sizeof(int32_t) + size_t(integer_panel_dim(inputs)));
+}
+
+// Packs weights, rows[output][input]: an array, or a type with such an operator[].
+template <class Rows>
+ATTEND_CONSTEXPR_14 void pack_integer_weights(const Rows& rows, int outputs, int inputs, int8_t* packed) {
+  if (config::embedded) {
+    for (int o = 0; o < outputs; ++o) {
+      for (int i = 0; i < inputs; ++i) *packed++ = rows[o][i];
+    }
+    return;
+  }
+  const int dims = integer_panel_dim(inputs);
+  for (int o = 0; o < whole_chunks(outputs); ++o) {
+    int8_t* const to = packed + ptrdiff_t(o / integer_chunk) * integer_chunk * (4 + dims) + o % integer_chunk * 4;
+    uint32_t sum = 0;
+    for (int i = 0; i < dims; ++i) {
+      const int8_t weight = o < outputs && i < inputs ? rows[o][i] : int8_t(0);
+      to[(i / 4 + 1) * (4 * integer_chunk) + i % 4] = weight;
+      sum += uint32_t(weight);
+    }
+    for (int byte = 0; byte < 4; ++byte) to[byte] = int8_t(sum >> 8 * byte & 0xff);
+  }
+}
+
+// As run_integer_linear, of packed weights; weight_stride is `inputs`.
+#if ATTEND_EMBEDDED
+template <class Output>
+inline void run_packed_integer_linear(const IntegerLinear& linear) {
+  run_integer_linear<Output>(linear);
+}
+#else
+template <class Output>
+void run_packed_integer_linear(const IntegerLinear& linear);
+#endif
+
 }  // namespace core
 }  // namespace attend

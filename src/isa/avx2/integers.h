@@ -78,6 +78,29 @@ struct IntegerAvx2 : IntegerPairs<MultiplyAdd> {
     }
   }
 
+  // The same of a panel, eight keys at a time: four in a vector, with two sums each.
+  template <int rows>
+  ATTEND_NOINLINE static void panel_scores(const Query* const* query, const int8_t* panel, int head_dim,
+                                           int32_t (*scores)[integer_chunk]) {
+    for (int k = 0; k < integer_chunk; k += 8) {
+      const int8_t* keys = panel + 4 * k;
+      __m256i sums[rows][2];
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
+      for (int d = 0; d < head_dim; d += 4, keys += 4 * integer_chunk) {
+        const __m256i low = widened(keys), high = widened(keys + 16);
+        ATTEND_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const __m256i quad = quad_at(query[r] + d);
+          MultiplyAdd::add_pairs(sums[r][0], low, quad);
+          MultiplyAdd::add_pairs(sums[r][1], high, quad);
+        }
+      }
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) store(scores[r] + k, in_order(_mm256_hadd_epi32(sums[r][0], sums[r][1])));
+    }
+  }
+
   // As scores, of one row with 32 keys where they lie, eight at a time.
   ATTEND_NOINLINE static void scores_in_place(const Query* query, const int8_t* keys, ptrdiff_t stride, int head_dim,
                                               int32_t* scores) {

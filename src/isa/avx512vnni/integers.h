@@ -134,6 +134,24 @@ struct IntegerAvx512Vnni : IntegerQuads<Quads512> {
     }
   }
 
+  template <class Output>
+  static ATTEND_ALWAYS_INLINE void eight_outputs(const ProjectionEnd& of, int k, Output* to, ptrdiff_t to_stride) {
+    const __m512i multiplier = of.stride == 0 ? _mm512_set1_epi64(load_two(of.by)) : Quads512::load(of.by + k);
+    const __m512i shift = _mm512_srli_epi64(multiplier, 32), zero = _mm512_set1_epi64(of.output_zero);
+    const __m512i half = _mm512_srli_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), shift), 1);
+    const __m256i starts = starts_of(of, k);
+    for (int t = 0; t < of.tokens; ++t, to += to_stride) {
+      const __m512i sums = _mm512_cvtepi32_epi64(_mm256_add_epi32(load(of.sums[t] + k), starts));
+      const __m512i product = _mm512_add_epi64(_mm512_mul_epi32(sums, multiplier), half);
+      const __m512i output = _mm512_add_epi64(_mm512_srav_epi64(product, shift), zero);
+      if constexpr (sizeof(Output) == 1) {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm512_cvtsepi64_epi8(output));
+      } else {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtsepi64_epi16(output));
+      }
+    }
+  }
+
   // Not inlined: there GCC would keep sums in memory.
   template <int rows>
   ATTEND_NOINLINE static void values(int32_t (*weights)[integer_chunk], const int16_t* values, int width,

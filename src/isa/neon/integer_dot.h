@@ -127,20 +127,22 @@ struct IntegerNeonProducts {
     }
   }
 
-  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i / 4][column][i % 4], of 16 columns.
-  template <int rows>
+  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i / 4][column][i % 4], of 16 columns, or of those of a
+  // panel's 32.
+  template <int rows, bool in_panel = false>
   static ATTEND_ALWAYS_INLINE void add(const int8_t* const* a, const int8_t* b, int groups, int32x4_t (&sums)[rows][4]) {
+    constexpr int group = in_panel ? 128 : 64;
     int g = 0;
-    for (; g + 4 <= groups; g += 4, b += 256) {
+    for (; g + 4 <= groups; g += 4, b += 4 * group) {
       int8x16_t numbers[rows];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) numbers[r] = load<int8x16_t>(a[r] + 4 * g);
       add_group<rows, 0>(numbers, b, sums);
-      add_group<rows, 1>(numbers, b + 64, sums);
-      add_group<rows, 2>(numbers, b + 128, sums);
-      add_group<rows, 3>(numbers, b + 192, sums);
+      add_group<rows, 1>(numbers, b + group, sums);
+      add_group<rows, 2>(numbers, b + 2 * group, sums);
+      add_group<rows, 3>(numbers, b + 3 * group, sums);
     }
-    for (; g < groups; ++g, b += 64) {
+    for (; g < groups; ++g, b += group) {
       int8x16_t numbers[rows];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) numbers[r] = vreinterpretq_s8_s32(vdupq_n_s32(load<int32_t>(a[r] + 4 * g)));

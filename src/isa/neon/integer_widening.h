@@ -96,23 +96,31 @@ struct IntegerNeonProducts {
   }
 
  protected:
-  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i][column], of 16 columns; a has 16 bits.
-  template <int rows, class Pointer>
+  // sums[r][column] += sum over i < 4 * groups of a[r][i] * b[i][column], of 16 columns; a has 16 bits. Panels have four
+  // numbers of a column side by side, of 32 columns.
+  template <int rows, bool in_panel = false, class Pointer>
   static ATTEND_ALWAYS_INLINE void add(const Pointer* a, const int8_t* b, int groups, int32x4_t (&sums)[rows][4]) {
-    for (int i = 0; i < 4 * groups; i += 4, b += 64) {
+    for (int i = 0; i < 4 * groups; i += 4, b += in_panel ? 128 : 64) {
       int16x4_t numbers[rows];
       ATTEND_UNROLL
       for (int r = 0; r < rows; ++r) numbers[r] = load<int16x4_t>(reinterpret_cast<const char*>(a[r]) + 2 * i);
-      add_step<rows, 0>(numbers, b, sums);
-      add_step<rows, 1>(numbers, b + 16, sums);
-      add_step<rows, 2>(numbers, b + 32, sums);
-      add_step<rows, 3>(numbers, b + 48, sums);
+      if constexpr (in_panel) {
+        const int8x16x4_t columns = vld4q_s8(b);
+        add_step<rows, 0>(numbers, columns.val[0], sums);
+        add_step<rows, 1>(numbers, columns.val[1], sums);
+        add_step<rows, 2>(numbers, columns.val[2], sums);
+        add_step<rows, 3>(numbers, columns.val[3], sums);
+      } else {
+        add_step<rows, 0>(numbers, load<int8x16_t>(b), sums);
+        add_step<rows, 1>(numbers, load<int8x16_t>(b + 16), sums);
+        add_step<rows, 2>(numbers, load<int8x16_t>(b + 32), sums);
+        add_step<rows, 3>(numbers, load<int8x16_t>(b + 48), sums);
+      }
     }
   }
 
   template <int rows, int lane>
-  static ATTEND_ALWAYS_INLINE void add_step(const int16x4_t (&numbers)[rows], const int8_t* b, int32x4_t (&sums)[rows][4]) {
-    const int8x16_t columns = load<int8x16_t>(b);
+  static ATTEND_ALWAYS_INLINE void add_step(const int16x4_t (&numbers)[rows], int8x16_t columns, int32x4_t (&sums)[rows][4]) {
     const int16x8_t low = vmovl_s8(vget_low_s8(columns)), high = vmovl_s8(vget_high_s8(columns));
     ATTEND_UNROLL
     for (int r = 0; r < rows; ++r) add_products<lane>(sums[r], low, high, numbers[r]);

@@ -37,17 +37,12 @@ struct IntegerNeon : IntegerNeonProducts {
 
   template <int rows>
   static void scores(const Query* const* query, const int8_t* keys, int head_dim, int32_t (*scores)[integer_chunk]) {
-    const int groups = (head_dim + 3) / 4;
-    for (int half = 0; half < integer_chunk; half += 16, keys += groups * 64) {
-      int32x4_t sums[rows][4];
-      clear(sums);
-      add<rows>(query, keys, groups, sums);
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        ATTEND_UNROLL
-        for (int i = 0; i < 4; ++i) store(scores[r] + half + 4 * i, sums[r][i]);
-      }
-    }
+    score_tile<rows, false>(query, keys, head_dim, scores);
+  }
+  // The same of a panel, [quads of dimensions][32 keys][4 dimensions].
+  template <int rows>
+  static void panel_scores(const Query* const* query, const int8_t* panel, int head_dim, int32_t (*scores)[integer_chunk]) {
+    score_tile<rows, true>(query, panel, head_dim, scores);
   }
 
   static int32_t largest(const int32_t* scores) {
@@ -116,6 +111,37 @@ struct IntegerNeon : IntegerNeonProducts {
     }
   }
 
+  // integer_output of outputs k … k + 7 of each token.
+  template <class Output>
+  static ATTEND_ALWAYS_INLINE void eight_outputs(const ProjectionEnd& of, int k, Output* to, ptrdiff_t to_stride) {
+    int32x2_t factors[4], starts[4];
+    int64x2_t shifts[4];
+    ATTEND_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const core::IntegerMultiplier* const by = of.by + (k + 2 * i) * of.stride;
+      const int32x2x2_t two = vtrn_s32(load<int32x2_t>(by), load<int32x2_t>(by + of.stride));
+      factors[i] = two.val[0];
+      shifts[i] = vmovl_s32(vneg_s32(two.val[1]));
+      const int32x2_t weights = load<int32x2_t>(static_cast<const char*>(of.weight_sums) + 4 * (k + 2 * i));
+      const int32x2_t bias = of.bias == nullptr ? vdup_n_s32(0) : load<int32x2_t>(of.bias + k + 2 * i);
+      starts[i] = vmls_s32(bias, weights, vdup_n_s32(of.input_zero));
+    }
+    for (int t = 0; t < of.tokens; ++t, to += to_stride) {
+      int32x2_t two[4];
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int32x2_t sums = vadd_s32(load<int32x2_t>(of.sums[t] + k + 2 * i), starts[i]);
+        two[i] = vqmovn_s64(vaddq_s64(vrshlq_s64(vmull_s32(sums, factors[i]), shifts[i]), vdupq_n_s64(of.output_zero)));
+      }
+      const int16x8_t eight = vcombine_s16(vqmovn_s32(vcombine_s32(two[0], two[1])), vqmovn_s32(vcombine_s32(two[2], two[3])));
+      if constexpr (sizeof(Output) == 1) {
+        store(to, vqmovn_s16(eight));
+      } else {
+        store(to, eight);
+      }
+    }
+  }
+
   // output_of and clamped, 8 columns at a time.
   static void outputs(const int32_t* sums, const RowEnd& end, int count, int8_t* to) {
     int c = 0;
@@ -127,6 +153,22 @@ struct IntegerNeon : IntegerNeonProducts {
   }
 
  private:
+  template <int rows, bool in_panel>
+  static ATTEND_ALWAYS_INLINE void score_tile(const Query* const* query, const int8_t* keys, int head_dim,
+                                              int32_t (*scores)[integer_chunk]) {
+    const int groups = (head_dim + 3) / 4;
+    for (int half = 0; half < integer_chunk; half += 16, keys += in_panel ? 64 : groups * 64) {
+      int32x4_t sums[rows][4];
+      clear(sums);
+      add<rows, in_panel>(query, keys, groups, sums);
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) store(scores[r] + half + 4 * i, sums[r][i]);
+      }
+    }
+  }
+
   static ATTEND_ALWAYS_INLINE int32x4_t outputs_of(const int32_t* sums, const RowEnd& end) {
     const int32x4_t shifted = vshrq_n_s32(vshlq_s32(load<int32x4_t>(sums), vdupq_n_s32(end.left)), 1);
     const int32x4_t aligned = vsubq_s32(shifted, vdupq_n_s32(end.zero));

@@ -27,8 +27,18 @@ struct IntegerQuads : IntegerPairs<Operations> {
   using Query = int8_t;
   static void prepare(const int8_t* query, int head_dim, void* memory) {
     int8_t* const to = static_cast<int8_t*>(memory) + query_at;
+    Vector wide = Operations::all(0);
+    int d = 0;
+    for (; d + 4 * lanes <= head_dim; d += 4 * lanes) {
+      const Vector numbers = Operations::load(query + d);
+      Operations::store(to + d, numbers);
+      Operations::add_quads(wide, Operations::all(0x01010101), numbers);
+    }
+    int32_t parts[lanes];
+    Operations::store(parts, wide);
     __m128i sums = _mm_setzero_si128();
-    for (int d = 0; d < head_dim; d += 16) {
+    for (int i = 0; i < lanes; i += 4) sums = _mm_add_epi32(sums, _mm_loadu_si128(reinterpret_cast<const __m128i*>(parts + i)));
+    for (; d < head_dim; d += 16) {
       const __m128i numbers = load_bytes(query + d, head_dim - d);
       _mm_store_si128(reinterpret_cast<__m128i*>(to + d), numbers);
       sums = _mm_add_epi32(sums, _mm_madd_epi16(_mm_maddubs_epi16(_mm_set1_epi8(1), numbers), _mm_set1_epi16(1)));
@@ -66,27 +76,13 @@ struct IntegerQuads : IntegerPairs<Operations> {
   template <int rows>
   ATTEND_NOINLINE static void scores(const Query* const* query, const int8_t* keys, int head_dim,
                                      int32_t (*scores)[integer_chunk]) {
-    for (int k = 0; k < integer_chunk; k += 2 * lanes) {
-      Vector sums[rows][2];
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = Operations::all(number_at(query[r]));
-      const int8_t* from = keys + k * 4;
-      for (int d = 0; d < head_dim; d += 4) {
-        const Vector low = Operations::load(from), high = Operations::load(from + 4 * lanes);
-        from += 4 * integer_chunk;
-        ATTEND_UNROLL
-        for (int r = 0; r < rows; ++r) {
-          const Vector quad = Operations::all(number_at(query[r] + query_at + d));
-          Operations::add_quads_of_tile(sums[r][0], low, quad);
-          Operations::add_quads_of_tile(sums[r][1], high, quad);
-        }
-      }
-      ATTEND_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        Operations::store(scores[r] + k, sums[r][0]);
-        Operations::store(scores[r] + k + lanes, sums[r][1]);
-      }
-    }
+    score_tile<rows, false>(query, keys, head_dim, scores);
+  }
+  // The same of a panel, whose bytes have signs.
+  template <int rows>
+  ATTEND_NOINLINE static void panel_scores(const Query* const* query, const int8_t* panel, int head_dim,
+                                           int32_t (*scores)[integer_chunk]) {
+    score_tile<rows, true>(query, panel, head_dim, scores);
   }
 
   // As scores, of one row with 32 keys where they lie: as many dimensions of all keys as a vector has bytes, then the next
@@ -219,6 +215,33 @@ struct IntegerQuads : IntegerPairs<Operations> {
     int width;
     const RowMerges& merges;
   };
+
+  template <int rows, bool in_panel>
+  static ATTEND_ALWAYS_INLINE void score_tile(const Query* const* query, const int8_t* keys, int head_dim,
+                                              int32_t (*scores)[integer_chunk]) {
+    for (int k = 0; k < integer_chunk; k += 2 * lanes) {
+      Vector sums[rows][2];
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = Operations::all(number_at(query[r]));
+      const int8_t* from = keys + k * 4;
+      for (int d = 0; d < head_dim; d += 4) {
+        Vector low = Operations::load(from), high = Operations::load(from + 4 * lanes);
+        if constexpr (in_panel) low = Operations::flip(low), high = Operations::flip(high);
+        from += 4 * integer_chunk;
+        ATTEND_UNROLL
+        for (int r = 0; r < rows; ++r) {
+          const Vector quad = Operations::all(number_at(query[r] + query_at + d));
+          Operations::add_quads_of_tile(sums[r][0], low, quad);
+          Operations::add_quads_of_tile(sums[r][1], high, quad);
+        }
+      }
+      ATTEND_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        Operations::store(scores[r] + k, sums[r][0]);
+        Operations::store(scores[r] + k + lanes, sums[r][1]);
+      }
+    }
+  }
 
   static ATTEND_ALWAYS_INLINE int32_t number_at(const void* from) { return IntegerX86::load_number(from); }
   static ATTEND_ALWAYS_INLINE void prefetch(const int8_t* from) { __builtin_prefetch(from + bytes_ahead); }

@@ -168,6 +168,42 @@ struct IntegerX86 {
     for (; c < count; ++c) to[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
   }
 
+  // integer_output of outputs k … k + 7 of each token, even and odd ones apart, as they are multiplied. Products are moved
+  // above 0, because there is no arithmetic shift of 64 bits. Sums whose outputs are past the end of 16 bits anyway, because a
+  // factor is at least 2^30, become smaller ones, so that what is shifted fits into 32 bits.
+  template <class Output>
+  static ATTEND_ALWAYS_INLINE void eight_outputs(const ProjectionEnd& of, int k, Output* to, ptrdiff_t to_stride) {
+    const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1), above = _mm256_set1_epi64x(int64_t(1) << 62);
+    __m256i by[] = {_mm256_set1_epi64x(load_two(of.by)), _mm256_set1_epi64x(load_two(of.by))}, shift[2], half[2];
+    if (of.stride != 0) by[0] = load(of.by + k), by[1] = load(of.by + k + 4);
+    const __m256i even = in_order(_mm256_unpacklo_epi64(by[0], by[1]));
+    by[1] = in_order(_mm256_unpackhi_epi64(by[0], by[1]));
+    by[0] = even;
+    ATTEND_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      shift[i] = _mm256_srli_epi64(by[i], 32);
+      half[i] = _mm256_add_epi64(above, _mm256_srli_epi64(_mm256_sllv_epi64(_mm256_set1_epi64x(1), shift[i]), 1));
+    }
+    const __m256i moved = odd_and_even(_mm256_srlv_epi64(above, shift[0]), _mm256_srlv_epi64(above, shift[1]));
+    const __m256i offset = _mm256_sub_epi32(_mm256_set1_epi32(of.output_zero), moved), starts = starts_of(of, k);
+    const __m256i below_44 = _mm256_sub_epi32(_mm256_set1_epi32(44), odd_and_even(shift[0], shift[1]));
+    const __m256i most = _mm256_srlv_epi32(_mm256_set1_epi32(0x7fffffff), larger(below_44, zero)), high = larger(most, one);
+    const __m256i low = _mm256_sub_epi32(zero, high);
+    for (int t = 0; t < of.tokens; ++t, to += to_stride) {
+      const __m256i sums = larger(_mm256_min_epi32(_mm256_add_epi32(load(of.sums[t] + k), starts), high), low);
+      __m256i product[] = {_mm256_mul_epi32(sums, by[0]), _mm256_mul_epi32(_mm256_srli_epi64(sums, 32), by[1])};
+      ATTEND_UNROLL
+      for (int i = 0; i < 2; ++i) product[i] = _mm256_srlv_epi64(_mm256_add_epi64(product[i], half[i]), shift[i]);
+      const __m256i outputs = _mm256_add_epi32(odd_and_even(product[0], product[1]), offset);
+      const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(outputs), _mm256_extracti128_si256(outputs, 1));
+      if constexpr (sizeof(Output) == 1) {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(words, words));
+      } else {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), words);
+      }
+    }
+  }
+
   // Where the weight of a row's key is, of a tile whose scores have become weights.
   static int16_t* weight(int32_t (*tile)[integer_chunk], int row, int key) {
     return reinterpret_cast<int16_t*>(tile[row]) + 4 * place_of_quad(key / 4) + key % 4;
@@ -178,6 +214,18 @@ struct IntegerX86 {
   static ATTEND_ALWAYS_INLINE void store(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 
   static ATTEND_ALWAYS_INLINE __m256i in_order(__m256i a) { return _mm256_permute4x64_epi64(a, 0xd8); }  // 0 2 1 3
+
+  // What eight sums are less the sums of products.
+  static ATTEND_ALWAYS_INLINE __m256i starts_of(const ProjectionEnd& of, int k) {
+    const __m256i bias = of.bias == nullptr ? _mm256_setzero_si256() : load(of.bias + k);
+    const __m256i sums = load(static_cast<const int32_t*>(of.weight_sums) + k);
+    return _mm256_sub_epi32(bias, _mm256_mullo_epi32(sums, _mm256_set1_epi32(of.input_zero)));
+  }
+
+  // The lower 32 bits of lanes of 64, which are the even and the odd ones of 32.
+  static ATTEND_ALWAYS_INLINE __m256i odd_and_even(__m256i even, __m256i odd) {
+    return _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+  }
 
   // Shifts that bring the sums of a row, by `old`, and of a chunk to their common exponent. Returns what the chunk adds to the
   // denominator.
@@ -217,6 +265,11 @@ struct IntegerX86 {
     store(to.fractions, _mm256_or_si256(fraction, _mm256_slli_epi32(fraction, 16)));
   }
 
+  static int64_t load_two(const void* from) {
+    int64_t numbers;
+    __builtin_memcpy(&numbers, from, sizeof numbers);
+    return numbers;
+  }
   static int32_t load_number(const void* from) {
     int32_t number;
     __builtin_memcpy(&number, from, sizeof number);
