@@ -119,6 +119,7 @@ void check_rest(Call& call, const attend_problem& problem) {
   const int step = problem.states != nullptr ? integer_chunk : segment_keys;
   call.require(origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
   call.plain = call.plain && call.query_zero == 0;
+  call.many_segments = problem.states != nullptr;
 }
 
 // Blocks, and work memory: what the core needs, then the constants of each head.
@@ -129,8 +130,8 @@ void plan(Call& call, int most_keys) {
   const int chunks = most_keys > 0 ? (most_keys - 1) / integer_chunk + 1 : 1;
   first.row_block = smaller(rows, config::integer_row_block);
   first.key_block = smaller(chunks, config::integer_key_block / integer_chunk) * integer_chunk;
-  // States keep the segments before apart, as calls of many keys do.
-  const size_t needed = core::integer_state_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim);
+  const size_t needed = core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim,
+                                                    call.many_segments ? segment_keys + 1 : most_keys);
   call.scale_bytes = (needed + 15) / 16 * 16;
   call.workspace_bytes = call.scale_bytes + size_t(call.scale_stride != 0 ? first.query_heads : 1) *
                                                 (sizeof(core::ScoreScale) + sizeof(core::OutputScale));

@@ -17,7 +17,7 @@ using attend::Team;
 namespace {
 
 struct Shape {
-  static constexpr int query_heads = 6, kv_heads = 2, head_dim = 24, max_tokens = 300;
+  static constexpr int query_heads = 6, kv_heads = 2, head_dim = 24;
 };
 constexpr int tokens = 90;
 

@@ -247,7 +247,7 @@ struct IntegerPanels {
   int tokens;  // room; a multiple of integer_chunk
 };
 
-constexpr int integer_panel_dim(int head_dim) { return (head_dim + 3) & -4; }
+[[gnu::always_inline]] constexpr int integer_panel_dim(int head_dim) { return (head_dim + 3) & -4; }
 constexpr int whole_chunks(int tokens) { return (tokens + integer_chunk - 1) / integer_chunk * integer_chunk; }
 
 // What a problem reads of them, with IntegerProblem::panels.
