@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto of_workspace = [](attend_status said) { return attend_status_argument(said) == ATTEND_ARG_WORKSPACE; };
   REQUIRE((status != ATTEND_OK && without == status) || of_workspace(without));
   alignas(ATTEND_ALIGNMENT) static unsigned char some[64];
-  const attend_status with_some = status == ATTEND_OK ? status : attend_run(&whole.problem, some, SIZE_MAX);
+  const attend_status with_some = status == ATTEND_OK ? status : attend_run(&whole.problem, some, SIZE_MAX / 4);
   REQUIRE(with_some == status || of_workspace(with_some));
   REQUIRE(std::memcmp(arena, untouched, arena_bytes) == 0);
   if (status == ATTEND_OK) {
