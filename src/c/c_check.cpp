@@ -192,6 +192,11 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
+bool has_usual_scale(const attend_problem& problem) {
+  constexpr float usual = ATTEND_DEFAULT_SCALE;
+  return bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual);
+}
+
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem) {
   return problem.kv_heads == cache.kv_heads && problem.head_dim == cache.head_dim && problem.value_dim == cache.value_dim;
 }
@@ -263,11 +268,12 @@ void check_call(Call& call, const attend_problem* given) {
   if (!call.failed()) call.arithmetic->plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
 }
 
-attend_status init_problem(attend_problem* problem, size_t size) {
+attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic) {
   const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
   if (status != ATTEND_OK) return status;
   *problem = defaults;
   problem->size = size;
+  problem->arithmetic = arithmetic;
   return ATTEND_OK;
 }
 

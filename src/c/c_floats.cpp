@@ -25,9 +25,7 @@ void check_formats(Call& call, const attend_problem& problem) {
 
 void check_rest(Call& call, const attend_problem& problem) {
   // Times log2(e) it is still a number.
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
-  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
-  const uint32_t scale = magnitude(given ? problem.scale : 1.0f);
+  const uint32_t scale = magnitude(has_usual_scale(problem) ? 1.0f : problem.scale);
   call.require(scale <= bits_to<uint32_t>(1.7014118e+38f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALE);  // 2^127
   const uint32_t cap = bits_to<uint32_t>(problem.soft_cap);
   const bool is_cap = cap >= bits_to<uint32_t>(1e-30f) && cap <= bits_to<uint32_t>(1e30f);
@@ -83,9 +81,7 @@ void plan(Call& call, int most_keys) {
 }
 
 float scale_of(const attend_problem& problem) {
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
-  const bool given = bits_to<uint32_t>(problem.scale) != bits_to<uint32_t>(usual);
-  return given ? problem.scale : usual_scale(int(problem.head_dim));
+  return has_usual_scale(problem) ? usual_scale(int(problem.head_dim)) : problem.scale;
 }
 
 const attend_arithmetic float_arithmetic = {
@@ -113,7 +109,5 @@ static_assert(core::state_floats(7) == 4 + panel_keys + 3 * 7, "the size of a st
 using namespace attend::c_surface;
 
 extern "C" attend_status attend_problem_init(attend_problem* problem, size_t size) {
-  const attend_status status = init_problem(problem, size);
-  if (status == ATTEND_OK) problem->arithmetic = &float_arithmetic;
-  return status;
+  return init_problem(problem, size, &float_arithmetic);
 }

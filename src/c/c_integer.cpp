@@ -105,8 +105,7 @@ int64_t most_seen(const Call& call, const attend_problem& problem) {
 
 void check_rest(Call& call, const attend_problem& problem) {
   const auto left = [&](bool is_unset, attend_argument argument) { call.require(is_unset, ATTEND_CONFLICT, argument); };
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
-  left(bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual), ATTEND_ARG_SCALE);
+  left(has_usual_scale(problem), ATTEND_ARG_SCALE);
   left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
   left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
   left(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
@@ -272,7 +271,5 @@ static_assert(core::integer_state_numbers(7) + 1 == 5 + 2 * 7, "a state has one 
 using namespace attend::c_surface;
 
 extern "C" attend_status attend_integer_problem_init(attend_problem* problem, size_t size) {
-  const attend_status status = init_problem(problem, size);
-  if (status == ATTEND_OK) problem->arithmetic = &integers::integer_arithmetic;
-  return status;
+  return init_problem(problem, size, &integers::integer_arithmetic);
 }

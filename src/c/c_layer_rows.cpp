@@ -67,10 +67,9 @@ Range check_turns(Check& check, const uint64_t* turns, ptrdiff_t rotary_dim) {
 // Requires the fields that would change or show other scores as they were initialised.
 void check_left_to_additive(Check& check, const attend_problem& problem) {
   const auto left = [&](bool is_unset, attend_argument argument) { check.require(is_unset, ATTEND_CONFLICT, argument); };
-  constexpr float usual = ATTEND_DEFAULT_SCALE;
   const int stage = problem.scores.stage;
   check_one_sequence(check, problem);
-  left(bits_to<uint32_t>(problem.scale) == bits_to<uint32_t>(usual), ATTEND_ARG_SCALE);
+  left(has_usual_scale(problem), ATTEND_ARG_SCALE);
   left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
   left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
   left(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES_STAGE);

@@ -90,6 +90,9 @@ constexpr int integer_key_dim(const attend_cache& cache) {
   return cache.key_format == integer_panels ? core::integer_panel_dim(cache.head_dim) : cache.head_dim;
 }
 
+// Whether the scale is 1 / sqrt(head_dim), as it was initialised.
+bool has_usual_scale(const attend_problem& problem);
+
 // Whether a tensor is as it was initialised.
 template <class Tensor>
 bool is_default(const Tensor& tensor) {
@@ -134,8 +137,8 @@ core::Tensor<float> states_of(void* states, const Call& call);
 void set_states(void* states, const Call& call, CallOptions& options);
 Range check_states(Call& call, const void* states, attend_argument argument);
 
-// What attend_problem_init does before it sets the arithmetic.
-attend_status init_problem(attend_problem* problem, size_t size);
+// The init functions of problems.
+attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic);
 
 void check_cache(Check& check, const attend_cache* cache);
 Range cache_range(const attend_cache& cache);

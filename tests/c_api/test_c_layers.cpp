@@ -242,3 +242,18 @@ TEST_CASE("c layers: additive attention") {
   p.options |= ATTEND_QUERIES_LAST, p.offset = ATTEND_DEFAULT_OFFSET, options.offset = int(length) - queries;
   run(options);
 }
+
+TEST_CASE("c layers, refused: what the call's own tokens overwrite in a ring") {
+  auto layers = std::make_unique<TwoLayers<Small, width, out_width>>();
+  layers->new_cache(1000, ATTEND_FLOAT32, ATTEND_FLOAT32, 20, 0);  // three panels of 16
+  layers->problem.options = ATTEND_CAUSAL, layers->problem.window_left = 30;
+  const auto x = random_vectors<40, width>(8);
+  Vectors<40, out_width> y;
+  layers->run(attend_self_attention, (*x)[0], 40, y[0]);
+  layers->problem.queries = 17;  // the first of them sees token 10, whose panel the last of them takes
+  std::vector<unsigned char> work(attend_layer_workspace_size(&layers->problem, &layers->layer) + ATTEND_ALIGNMENT);
+  void* const aligned = work.data() + (ATTEND_ALIGNMENT - reinterpret_cast<std::uintptr_t>(work.data()) % ATTEND_ALIGNMENT);
+  CHECK(attend_self_attention(&layers->problem, &layers->layer, (*x)[0], y[0], aligned, work.size() - ATTEND_ALIGNMENT) ==
+        wrong(ATTEND_LOST, ATTEND_ARG_CACHE));
+  CHECK(attend_cache_tokens(layers->layer.cache) == 40);
+}
