@@ -361,7 +361,7 @@ digests: $(BUILD)/unit
 .PHONY: format
 format:
 	@clang-format -i $(filter-out tests/wrong_code/%,$(wildcard src/*/*.cpp src/*/*.h src/*/*/*.h include/attend/*.h include/attend/*/*.h bench/*.cpp bench/*.h \
-	  bench/*/*.cpp bench/*/*.h tests/*/*.cpp tests/*/*.h))
+	  bench/*/*.cpp bench/*/*.h bench/*/*/*.h tests/*/*.cpp tests/*/*.h))
 
 ## clean       remove build/
 .PHONY: clean

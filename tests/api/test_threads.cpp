@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "../../bench/hosted/attend/threads.h"
 #include "../support/random.h"
 #include "attend/attend.h"
-#include "attend/threads.h"
 
 using attend::Part;
 using attend::Status;

@@ -52,7 +52,6 @@ for header in include/attend/*.h include/attend/*/*.h; do
   mkdir -p "$build/forward/$(dirname "${header#include/}")"
   case $header in
     */attend_c.h | */c/*.h | */version.h) echo "#include \"$(pwd)/$build/attend_c.h\"" ;;
-    */threads.h) sed 's|#include "options.h"|#include "attend.h"|' "$header" ;; # optional, and no part of them
     *) echo "#include \"$(pwd)/$build/attend.h\"" ;;
   esac >"$build/forward/${header#include/}"
 done

@@ -28,9 +28,10 @@ BEGIN {
   may["bench"] = api " bench bench/app bench/peers src/isa/list.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench"
   may["bench/app"] = api " bench/app"
+  may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
   may["tests/tiles"] = api
-  shared = call " " api " src/c tests/support tests/conformance bench/app"
+  shared = call " " api " src/c tests/support tests/conformance bench/app bench/hosted/attend"
   for (n = split("unit conformance api c_api firmware fuzz support emulated wrong_code", name, " "); n > 0; --n) may["tests/" name[n]] = shared " tests/" name[n]
 }
 

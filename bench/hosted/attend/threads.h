@@ -1,5 +1,5 @@
-// A team of threads that compute the parts of a call, for programs that have std::thread. Optional, and not in attend.h: the
-// library itself starts no thread, and links with a threads library only where this header is used.
+// A team of threads that compute the parts of a call, for programs that have std::thread. It is beside the library, not in it:
+// the library starts no thread and has freestanding headers alone. `make install` puts it to the others.
 //
 //   attend::Team team(4);
 //   team.run([&](attend::Part part) { return attend::prefill(query, cache, output, work[part.index], options, part); });
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "options.h"
+#include <attend/options.h>
 
 namespace attend {
 
