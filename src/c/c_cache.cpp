@@ -130,16 +130,6 @@ attend_status append_checked(attend_cache* cache, ptrdiff_t tokens, const attend
   return check.status();
 }
 
-// Writes a token of a cache of integers to a place of it.
-void store_token(const attend_cache& cache, const core::IntegerPanels& memory, ptrdiff_t place,
-                 const core::Tensor<const int8_t>& key, const core::Tensor<const int8_t>& value) {
-  if constexpr (config::integer_panels) return core::store(memory, int(place), 1, key, value);
-  for (int head = 0; head < cache.kv_heads; ++head, place += memory.tokens) {
-    __builtin_memcpy(memory.keys + place * cache.head_dim, key.data + head * key.head_stride, size_t(cache.head_dim));
-    __builtin_memcpy(memory.values + place * cache.value_dim, value.data + head * value.head_stride, size_t(cache.value_dim));
-  }
-}
-
 }  // namespace
 
 void set_tokens(attend_cache& cache, ptrdiff_t tokens) {
@@ -163,8 +153,8 @@ void append(attend_cache& cache, int tokens, core::Tensor<const int8_t> key, cor
   for (int token = cache.tokens; token < cache.tokens + tokens; ++token) {
     const int chunk = token / integer_chunk, first = chunk * integer_chunk;
     const ptrdiff_t slot = slot_panel(paging, token + 1, chunk, integer_chunk);
-    store_token(cache, memory, slot * integer_chunk + (token - first), key, value);
-    if (paging.ring_panels > 0 && chunk < paging.sink_panels) store_token(cache, memory, token, key, value);
+    core::store_token(memory, slot * integer_chunk + (token - first), key, value);
+    if (paging.ring_panels > 0 && chunk < paging.sink_panels) core::store_token(memory, token, key, value);
     key.data += key.token_stride;
     value.data += value.token_stride;
   }

@@ -37,6 +37,20 @@ void poison_array(Array& array) {
 }
 
 template <class Array>
+Array filled(std::uint64_t seed) {
+  Array array{};
+  fill_array(array, seed, 2.0f);
+  return array;
+}
+
+template <class Array>
+Array poisoned() {
+  Array array;
+  poison_array(array);
+  return array;
+}
+
+template <class Array>
 bool same_array(const Array& a, const Array& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }

@@ -262,5 +262,15 @@ constexpr Tensor<const int8_t> value_panels(const int8_t* values, int value_dim,
 void store(const IntegerPanels& panels, int place, int count, const Tensor<const int8_t>& key,
            const Tensor<const int8_t>& value);
 
+// Writes a token to a place of a cache of this target: in panels, or in rows of [kv_heads][tokens].
+[[gnu::always_inline]] inline void store_token(const IntegerPanels& cache, ptrdiff_t place, const Tensor<const int8_t>& key,
+                                               const Tensor<const int8_t>& value) {
+  if (config::integer_panels) return store(cache, int(place), 1, key, value);
+  for (int head = 0; head < cache.kv_heads; ++head, place += cache.tokens) {
+    __builtin_memcpy(cache.keys + place * cache.head_dim, key.data + head * key.head_stride, size_t(cache.head_dim));
+    __builtin_memcpy(cache.values + place * cache.value_dim, value.data + head * value.head_stride, size_t(cache.value_dim));
+  }
+}
+
 }  // namespace core
 }  // namespace attend

@@ -40,15 +40,7 @@ class IntegerRows {
     core::Tensor<const int8_t> key = tokens.keys(), value = tokens.values();
     key.data += token * key.token_stride;
     value.data += token * value.token_stride;
-    if constexpr (panels) {
-      core::store({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, 1, key, value);
-    } else {
-      for (int head = 0; head < Dims::kv_heads; ++head) {
-        const ptrdiff_t row = ptrdiff_t(head) * room + place;
-        __builtin_memcpy(keys_ + row * key_dim, key.data + head * key.head_stride, size_t(key_dim));
-        __builtin_memcpy(values_ + row * Dims::value_dim, value.data + head * value.head_stride, size_t(Dims::value_dim));
-      }
-    }
+    core::store_token({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, key, value);
   }
 
   alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(room) * size_t(key_dim)];
