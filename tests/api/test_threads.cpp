@@ -8,6 +8,7 @@
 
 #include "../../bench/hosted/attend/threads.h"
 #include "../support/random.h"
+#include "../support/rounds.h"
 #include "attend/attend.h"
 
 using attend::Part;
@@ -37,7 +38,7 @@ TEST_CASE("threads: a team's parts have the bits of one thread, run after run") 
   for (const int threads : {1, 2, 5}) {
     Team team(threads);
     CHECK(team.count() == threads);
-    for (int run = 0; run < 50; ++run) {
+    for (int run = 0; run < attend_test::rounds(50); ++run) {
       std::memset(static_cast<void*>(output.get()), 0xff, sizeof *output);
       const Status status = team.run([&](Part part) {
         return attend::attention(*query, *key, *value, *output, work[std::size_t(part.index)], attend::causal(), part);

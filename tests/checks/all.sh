@@ -5,7 +5,7 @@
 cxx=$1
 build=$2
 log=$build/test.log
-# The longest come first, so that no worker is left alone with one at the end. Random tests take a third of their rounds here, and all
+# The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here, and all
 # of them in rest.sh.
 parts=${CHECKS+unit $CHECKS}
 parts=${parts:-packages vendoring unit install symbols emulated consumers integers wrong_code windows examples c pages stack freestanding unsafe_math peers rooms}
@@ -14,7 +14,7 @@ parts=${parts:-packages vendoring unit install symbols emulated consumers intege
 # The stack at -O2 is rest.sh's, too.
 work_on() {
   case $1 in
-    unit) ATTEND_QUICK=${ATTEND_QUICK:-3} "$build/unit" ;;
+    unit) ATTEND_QUICK=${ATTEND_QUICK:-6} "$build/unit" ;;
     emulated) emulated ;;
     stack) LEVELS=-Os sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     *) sh "tests/checks/check_$1.sh" "$cxx" "$build" ;;

@@ -138,10 +138,12 @@ TEST_CASE("integer attention: the smallest scales of single keys and values, and
 }
 
 TEST_CASE("integer attention: 65,535 keys of equal scores have their values' mean, exactly where values are equal") {
-  for_each_backend([](const char* backend) {
+  int cases = 0;
+  for_each_backend([&](const char* backend) {
     for (const int value : {127, -128, 1}) {
       for (const double step : {0.0, 1e-4, 0.99}) {
         for (const int score : {1, -1}) {
+          if (cases++ % stride() != 0) continue;
           const IntegerCase c = IntegerCase().heads(1, 1).dims(1, 1).tokens(1, attend::integer_keys, 65534).steps(step, 1.0);
           IntegerRun run(c);
           set_all(run, score, 1, value);

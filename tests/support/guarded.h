@@ -199,7 +199,7 @@ void check_guarded(int width, Calls calls) {
 template <class Calls>
 void for_each_guarded_width(Calls calls) {
   constexpr int widths = 130;
-  const int step = !is_quick() ? 1 : quick_share() > 12 ? 7 : 3;
+  const int step = stride();
   for (int width = step; width <= widths; width += step) {
     check_guarded(width, [&](GuardedArrays& arrays) { calls(arrays, width, 1 + width * 37 % (widths + 1) % widths); });
   }

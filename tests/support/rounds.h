@@ -14,10 +14,13 @@ inline int quick_share() {
   return asked > 1 ? asked : 12;
 }
 
+// Where each entry of a list of cases is dear and has others like it beside it: one of so many is tried.
+inline int stride() { return !is_quick() ? 1 : quick_share() > 12 ? 7 : 3; }
+
 inline int rounds(int all) { return (all + quick_share() - 1) / quick_share(); }
 
-// Whether the next of a list of cases, counted in `taken`, is one of those that are tried. Every 13th or 37th: lists are made of
-// loops whose lengths have small factors, and each of their entries gets its turn.
+// Whether the next of a list of cases, counted in `taken`, is one of those that are tried. Every 13th or 37th: lists are made
+// of loops whose lengths have small factors, and each of their entries gets its turn.
 inline bool is_tried(int& taken) { return taken++ % (is_quick() ? quick_share() + 1 : 1) == 0; }
 
 }  // namespace attend_test

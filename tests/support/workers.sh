@@ -2,8 +2,9 @@
 # They define work_on NAME.
 # shellcheck shell=sh
 
-# Tests of accuracy, which is the same wherever the bits are: other builds and emulators leave them out.
-accuracy_tests='errors*,app: at least*'
+# Tests of accuracy and of what the application's models understand, which are the same wherever the bits are: other builds and
+# emulators leave them out.
+accuracy_tests='errors*,integer attention keeps*,app: at least*,app: times*,app: the model in integers understands*'
 
 # share_out WORKERS FOLDER NAME…: works on every name, on so many at a time. FOLDER/NAME/log has what was said, FOLDER/NAME/result
 # the exit status and how many seconds it took. In these folders' names - stands for /.
