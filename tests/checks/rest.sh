@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite with Clang, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; typed
+# A twelfth of the suite over Clang's library, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; typed
 # calls of every width; all random problems of the wheel; the digests on older processors; that benchmarks run; hot loops within their
 # limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
