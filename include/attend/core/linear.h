@@ -78,8 +78,8 @@ void run_linear_part(const Linear& linear, int part, int parts);
 
 // Linear projections in integers: 8-bit inputs and weights, and not one float instruction.
 
-// A factor above 0 as an integer and a shift: factor / 2^shift.
-struct IntegerMultiplier {
+// A factor above 0 as an integer and a shift: factor / 2^shift. Those of the C surface are read as such where they lie.
+struct __attribute__((may_alias)) IntegerMultiplier {
   int32_t factor;  // 2^30 … 2^31 - 1, or 0
   int32_t shift;   // 1 … 62
 };
