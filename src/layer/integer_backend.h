@@ -11,12 +11,24 @@ void Backend::run_integer_linear(const core::IntegerLinear& linear, int output_b
 }
 
 void Backend::run_integer_sum(const core::IntegerSum& sum, int types) {
-  constexpr void (*sums[])(const core::IntegerSum&) = {
-      add_integers<int8_t, int8_t, int8_t>,   add_integers<int8_t, int8_t, int16_t>,   add_integers<int8_t, int16_t, int8_t>,
-      add_integers<int8_t, int16_t, int16_t>, add_integers<int16_t, int8_t, int8_t>,   add_integers<int16_t, int8_t, int16_t>,
-      add_integers<int16_t, int16_t, int8_t>, add_integers<int16_t, int16_t, int16_t>,
-  };
-  sums[types](sum);
+  switch (types) {  // calls that a bound of the stack can be computed of
+    case 0:
+      return add_integers<int8_t, int8_t, int8_t>(sum);
+    case 1:
+      return add_integers<int8_t, int8_t, int16_t>(sum);
+    case 2:
+      return add_integers<int8_t, int16_t, int8_t>(sum);
+    case 3:
+      return add_integers<int8_t, int16_t, int16_t>(sum);
+    case 4:
+      return add_integers<int16_t, int8_t, int8_t>(sum);
+    case 5:
+      return add_integers<int16_t, int8_t, int16_t>(sum);
+    case 6:
+      return add_integers<int16_t, int16_t, int8_t>(sum);
+    default:
+      return add_integers<int16_t, int16_t, int16_t>(sum);
+  }
 }
 
 }  // namespace attend::ATTEND_ISA
