@@ -9,6 +9,14 @@
 // Heads lie side by side, so that a projection to heads * head_dim outputs writes a Query of an integer shape as it is, and one
 // of an Output reads it. Sums are exact; each output is rounded once. Programs without such projections hold none of their
 // code.
+//
+// Residual additions, which may be rectified, and copies in other steps:
+//
+//   constexpr attend::SumScales sum({0.04, 10}, {0.02, -3}, {0.05, 4});          // of a, of b, of their sum
+//   attend::add(a, b, sum, a);                           // Vectors of int8_t or int16_t; the sum may be one of them
+//   attend::add(a, b, sum.relu(), a);                    // max(a + b, 0)
+//   constexpr attend::SumScales other({0.05, 4}, 0.1);   // of a, of b
+//   attend::requantise(a, other, b);
 #pragma once
 
 #include "detail/float_arrays.h"
@@ -165,4 +173,92 @@ Status project_integers(const Input&, const More&...) {
 }
 
 }  // namespace detail
+
+// The scales of a sum of two arrays, or of a copy of one. Made once, best as a constant. Of input scale / output scale the
+// larger one is within 2^-10 … 2^13, without 2^13, and the other within 2^-32 … 2^13; add and requantise refuse others with
+// bad_quantisation.
+template <int inputs>
+class SumScales {
+ public:
+  constexpr SumScales(TensorScale x, TensorScale y) : SumScales(x, TensorScale(0), y, 0) {
+    static_assert(inputs == 1, "attend: SumScales of add take the scales of a, of b and of their sum");
+  }
+  constexpr SumScales(TensorScale a, TensorScale b, TensorScale y) : SumScales(a, b, y, 0) {
+    static_assert(inputs == 2, "attend: SumScales of requantise take the scales of x and of y");
+  }
+
+  // The same for max(y, 0).
+  constexpr SumScales relu() const {
+    SumScales rectified = *this;
+    rectified.lowest_ = zero_;
+    return rectified;
+  }
+
+  // ok, bad_quantisation or bad_zero_point: for a static_assert.
+  constexpr Status status() const { return status_; }
+  constexpr core::IntegerSum sum(const void* a, const void* b, void* y, int count, int lowest) const {
+    return {a, b, y, count, by_, a_zero_, b_zero_, zero_, lowest_ > lowest ? lowest_ : lowest};
+  }
+
+ private:
+  constexpr SumScales(TensorScale a, TensorScale b, TensorScale y, int)
+      : by_{}, a_zero_(a.zero_point), b_zero_(b.zero_point), zero_(y.zero_point), status_(Status::bad_quantisation) {
+    using namespace detail;
+    const double of_a = ratio(a.scale, y.scale), of_b = inputs == 2 ? ratio(b.scale, y.scale) : 1;
+    if (!is_zero_point(a_zero_) || !is_zero_point(b_zero_) || !is_zero_point(zero_)) status_ = Status::bad_zero_point;
+    if (!core::is_integer_multiplier(of_a) || !core::is_integer_multiplier(of_b)) return;
+    constexpr core::IntegerMultiplier none = {0, 62};
+    by_ = core::integer_sum_factors(core::integer_multiplier(of_a), inputs == 2 ? core::integer_multiplier(of_b) : none);
+    if (core::is_integer_sum(by_) && status_ == Status::bad_quantisation) status_ = Status::ok;
+  }
+  static constexpr double ratio(double of_input, double of_output) {
+    return of_input > 0 && of_output > 0 ? of_input / of_output : 0;
+  }
+
+  core::IntegerSumFactors by_;
+  int a_zero_, b_zero_, zero_, lowest_ = -32768;
+  Status status_;
+};
+SumScales(TensorScale, TensorScale)->SumScales<1>;
+SumScales(TensorScale, TensorScale, TensorScale)->SumScales<2>;
+
+namespace detail {
+
+template <class Array>
+constexpr bool are_integers = IntegersOf<Array>::tokens > 0 && (Same<typename IntegersOf<Array>::Number, int8_t>::value ||
+                                                                Same<typename IntegersOf<Array>::Number, int16_t>::value);
+
+template <int inputs, class A, class B, class Y>
+Status add_integers(const A& a, const B& b, const SumScales<inputs>& scales, Y& y) {
+  static_assert(
+      are_integers<A> && are_integers<B> && are_integers<Y> && !Same<Y, const Y>::value,
+      "attend: add and requantise of integers take attend::Vectors of int8_t or int16_t, or arrays of an integer shape");
+  constexpr bool as_many = IntegersOf<A>::tokens == IntegersOf<B>::tokens && IntegersOf<A>::size == IntegersOf<B>::size &&
+                           IntegersOf<A>::tokens == IntegersOf<Y>::tokens && IntegersOf<A>::size == IntegersOf<Y>::size;
+  static_assert(as_many, "attend: the arrays of add and requantise have the same tokens, and as many numbers for each");
+  if constexpr (are_integers<A> && are_integers<B> && are_integers<Y> && as_many) {
+    using Number = typename IntegersOf<Y>::Number;
+    if (scales.status() != Status::ok) return scales.status();
+    if (overlaps_partly(a, y) || overlaps_partly(b, y)) return Status::bad_output;
+    constexpr int lowest = sizeof(Number) == 1 ? -128 : -32768;
+    core::run_integer_sum<typename IntegersOf<A>::Number, typename IntegersOf<B>::Number, Number>(
+        scales.sum(first_number(a), first_number(b), first_number(y), IntegersOf<Y>::tokens * IntegersOf<Y>::size, lowest));
+  }
+  return Status::ok;
+}
+
+}  // namespace detail
+
+// y = a + b, number by number, each rounded once to the nearest, ties up, and clamped. y may be a or b.
+template <class A, class B, class Y>
+Status add(const A& a, const B& b, const SumScales<2>& scales, Y& y) {
+  return detail::add_integers(a, b, scales, y);
+}
+
+// y = x in other steps, likewise.
+template <class X, class Y>
+Status requantise(const X& x, const SumScales<1>& scales, Y& y) {
+  return detail::add_integers(x, x, scales, y);
+}
+
 }  // namespace attend

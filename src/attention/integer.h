@@ -11,7 +11,7 @@
 #ifndef ATTEND_ATTENTION_INTEGER_H
 #define ATTEND_ATTENTION_INTEGER_H
 
-#include "../isa/integer_query.h"
+#include "../isa/integer_contract.h"
 #include "../kernel/tile_sizes.h"
 #include "integer_host.h"
 #include "integer_keys.h"
@@ -44,6 +44,7 @@ struct IntegerWork {
 
 template <class Isa, class Options>
 class IntegerPipeline {
+  static_assert(HasIntegerOperations<Isa>::all, "");
   using Keys = IntegerKeys<Options>;
   static constexpr bool has_options = Keys::has_options;
   using Tile = int32_t (*)[integer_chunk];
@@ -220,7 +221,7 @@ class IntegerPipeline {
     const ptrdiff_t place = token * problem_.output.token_stride + head * problem_.output.head_stride;
     if constexpr (!has_options) {
       const RowEnd end = row_end(state, problem_.output_scales[head * problem_.output_scale_stride]);
-      store_integers<Isa>(sums, end, problem_.value_dim, problem_.output.data + place, 0);
+      Isa::outputs(sums, end, problem_.value_dim, problem_.output.data + place);
     } else if (options_.partial) {
       int32_t* const output = reinterpret_cast<int32_t*>(problem_.output.data) + place;
       copy(sums, output);

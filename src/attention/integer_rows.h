@@ -30,30 +30,12 @@ inline void add_segment_sums(IntegerSoftmaxState& to, int32_t* total, const Inte
   for (; c < value_dim; ++c) total[c] = (total[c] >> merges.total) + ((sums[c] + merges.half) >> merges.chunk);
 }
 
-ATTEND_ALWAYS_INLINE void store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output) {
-  for (int c = 0; c < value_dim; ++c) output[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
-}
-
-// The same by an instruction set that has a kernel for it. Called with 0, which is an int first.
-template <class Isa>
-auto store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output, int)
-    -> decltype(Isa::outputs(sums, end, value_dim, output)) {
-  Isa::outputs(sums, end, value_dim, output);
-}
-template <class Isa>
-void store_integers(const int32_t* sums, const RowEnd& end, int value_dim, int8_t* output, long) {
-  store_integers(sums, end, value_dim, output);
-}
-
 // A function of its own: where it is inlined, compilers load its constants into registers of floats before it is known whether
 // outputs are floats at all, and other calls are to do without these.
 inline ATTEND_NOINLINE void store_floats(const int32_t* sums, const RowEnd& end, int value_dim, const float& scale,
                                          float* output) {
   for (int c = 0; c < value_dim; ++c) output[c] = FloatArithmetic::mul(unrounded_output_of(sums[c], end), scale);
 }
-
-// For what no instruction set is chosen for.
-struct PortableOutputs {};
 
 // A row's output, in the format of the options.
 template <class Isa>
@@ -62,7 +44,7 @@ void store_integer_row(const core::IntegerProblem& problem, const core::IntegerO
   const ptrdiff_t place = token * problem.output.token_stride + head * problem.output.head_stride;
   const RowEnd end = row_end(state, problem.output_scales[head * problem.output_scale_stride]);
   if (options.output_format == core::IntegerFormat::int8) {
-    return store_integers<Isa>(sums, end, problem.value_dim, problem.output.data + place, 0);
+    return Isa::outputs(sums, end, problem.value_dim, problem.output.data + place);
   }
   if (options.output_format == core::IntegerFormat::float32) {
     return store_floats(sums, end, problem.value_dim, options.float_scale,

@@ -29,8 +29,8 @@ void check_team(Memory& check, const attend_layer& layer) {
 // Checks the part of a layer that makes keys and values, then the whole layer, and that nothing of it is written.
 void check_kept(Memory& check, const attend_layer& layer, const core::Problem& extents) {
   check.read_last(check.whole_struct(&layer, ATTEND_ARG_LAYER));
-  check_weights(check, layer.key);
-  check_weights(check, layer.value);
+  check_float_weights(check, layer.key);
+  check_float_weights(check, layer.value);
   check.require(fits_heads(layer.key.outputs, extents.kv_heads, extents.head_dim), ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
   const bool fits =
       fits_heads(layer.value.outputs, extents.kv_heads, extents.value_dim) && layer.value.inputs == layer.key.inputs;
@@ -45,8 +45,8 @@ void check_kept(Memory& check, const attend_layer& layer, const core::Problem& e
 }
 void check_layer(Memory& check, const attend_layer& layer, const core::Problem& extents) {
   check_kept(check, layer, extents);
-  check_weights(check, layer.query);
-  check_weights(check, layer.output);
+  check_float_weights(check, layer.query);
+  check_float_weights(check, layer.output);
   check.require(fits_heads(layer.query.outputs, extents.query_heads, extents.head_dim), ATTEND_MISMATCH,
                 ATTEND_ARG_LAYER_QUERY);
   check.require(fits_heads(layer.output.inputs, extents.query_heads, extents.value_dim), ATTEND_MISMATCH,

@@ -8,10 +8,36 @@ constexpr size_t work_bytes = core::linear_work_floats * sizeof(float);
 static_assert(work_bytes <= ATTEND_PROJECTION_WORKSPACE_SIZE, "the size in the C header is enough on every target");
 constexpr ptrdiff_t most_projections = 256;
 
-// Rows of weights that lie in memory.
-ptrdiff_t stored_rows(const attend_weights& weights) {
-  return weights.layout == ATTEND_PANELS ? ptrdiff_t(core::panel_count(int(weights.outputs))) * panel_keys : weights.outputs;
+bool is_packed(const attend_weights& weights) {
+  return weights.layout == ATTEND_PANELS || weights.layout == ATTEND_INTEGER_PANELS;
 }
+
+// Bytes of weights as panels. Extents are at most 2^29, so this cannot overflow.
+uint64_t panel_bytes(const attend_weights& weights) {
+  const uint64_t inputs = uint64_t(weights.inputs);
+  if (is_integer(weights)) {
+    const uint64_t chunks = (uint64_t(weights.outputs) - 1) / integer_chunk + 1;
+    return config::embedded ? uint64_t(weights.outputs) * inputs
+                            : chunks * integer_chunk * (sizeof(int32_t) + ((inputs + 3) & ~uint64_t(3)));
+  }
+  const uint64_t panels = uint64_t(core::panel_count(int(weights.outputs)));
+  return panels * panel_keys * inputs * core::format_bytes(core_format(weights.format));
+}
+
+Range check_numbers(Check& check, const attend_weights& weights) {
+  const int bits = format_bits(weights.format);
+  if (!is_packed(weights)) {
+    return check_vectors(check, weights.data, weights.outputs, weights.inputs, ATTEND_ARG_WEIGHTS, bits);
+  }
+  const uint64_t numbers = panel_bytes(weights) / uint64_t(bits / 8);
+  check.require(numbers <= PTRDIFF_MAX, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
+  return check.failed() ? Range{} : check.array(weights.data, ptrdiff_t(numbers), bits, ATTEND_ARG_WEIGHTS);
+}
+
+struct IntegerRows {
+  const attend_weights& of;
+  const int8_t* operator[](int output) const { return static_cast<const int8_t*>(of.data) + output * of.inputs; }
+};
 
 // Outputs overlap neither each other nor what is read.
 void check_apart(Check& check, const attend_projection* projections, ptrdiff_t count, const Range& x, ptrdiff_t tokens,
@@ -26,7 +52,7 @@ void check_apart(Check& check, const attend_projection* projections, ptrdiff_t c
     apart.read_last(apart.structs(projections, count, ATTEND_ARG_PROJECTIONS));
     apart.read_last(x);
     for (const attend_projection* other = projections; !apart.failed() && other < projections + count; ++other) {
-      check_weights(apart, other->weights);
+      check_float_weights(apart, other->weights);
       if (other != to) apart.read_last(outputs(*other));
     }
     check = apart;
@@ -85,14 +111,15 @@ void check_weights(Memory& check, const attend_weights& weights) {
   check.within(weights.outputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_OUTPUTS);
   check.within(weights.inputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_INPUTS);
   check.format(weights.format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_WEIGHTS_FORMAT);
-  const bool known = weights.layout == ATTEND_ROWS || weights.layout == ATTEND_PANELS;
-  check.require(known, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
+  check.format(weights.layout, ATTEND_ROWS, ATTEND_INTEGER_PANELS, ATTEND_ARG_WEIGHTS_LAYOUT);
   if (check.failed()) return;
-  const bool scaled = weights.format == ATTEND_INT8;
+  const bool integers = is_integer(weights), scaled = weights.format == ATTEND_INT8 && !integers;
+  check.require(!integers || weights.format == ATTEND_INT8, ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_FORMAT);
+  check.require(!integers || weights.inputs <= ATTEND_INTEGER_MAX_INPUTS, ATTEND_OUT_OF_RANGE, ATTEND_ARG_INPUTS);
+  check.require(!integers || weights.bias == nullptr, ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_BIAS);
   check.require(scaled || weights.scales == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_WEIGHTS_SCALES);
   check.require(!scaled || weights.scales != nullptr, ATTEND_MISSING, ATTEND_ARG_WEIGHTS_SCALES);
-  check.read_last(check_vectors(check, weights.data, stored_rows(weights), weights.inputs, ATTEND_ARG_WEIGHTS,
-                                format_bits(weights.format)));
+  check.read_last(check_numbers(check, weights));
   check.read_last(check_if_given(check, weights.scales, weights.outputs, ATTEND_ARG_WEIGHTS_SCALES));
   check.read_last(check_if_given(check, weights.bias, weights.outputs, ATTEND_ARG_WEIGHTS_BIAS));
 }
@@ -134,7 +161,7 @@ attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_proj
   if (check.failed()) return check.status();
   const ptrdiff_t inputs = projections[0].weights.inputs;
   for (ptrdiff_t i = 0; i < count; ++i) {
-    check_weights(check, projections[i].weights);
+    check_float_weights(check, projections[i].weights);
     check.require(projections[i].weights.inputs == inputs, ATTEND_MISMATCH, ATTEND_ARG_INPUTS);
   }
   const Range from = check_vectors(check, x, tokens, inputs, ATTEND_ARG_X);
@@ -151,9 +178,7 @@ size_t attend_packed_size(const attend_weights* weights) {
   check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return 0;
-  // Extents are at most 2^29, so this cannot overflow.
-  const uint64_t panels = uint64_t(core::panel_count(int(weights->outputs)));
-  const uint64_t bytes = panels * panel_keys * uint64_t(weights->inputs) * core::format_bytes(core_format(weights->format));
+  const uint64_t bytes = panel_bytes(*weights);
   return bytes <= PTRDIFF_MAX ? size_t(bytes) : 0;
 }
 
@@ -164,7 +189,7 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   check.address(memory, config::alignment, ATTEND_ARG_MEMORY);
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
-  check.require(weights->layout == ATTEND_ROWS, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
+  check.require(!is_packed(*weights), ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
   const size_t bytes = attend_packed_size(weights);
   check.require(bytes > 0, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
   check.write(check.memory(memory, memory_size, bytes, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
@@ -172,10 +197,16 @@ attend_status attend_pack_weights(const attend_weights* weights, void* memory, s
   read_same(check, from, to);
   check_weights(check, *weights);
   if (check.failed()) return check.status();
-  with_format(weights->format, PackWeights{*weights, memory});
+  const bool integers = is_integer(*weights);
+  if (integers) {
+    core::pack_integer_weights(IntegerRows{*weights}, int(weights->outputs), int(weights->inputs),
+                               static_cast<int8_t*>(memory));
+  } else {
+    with_format(weights->format, PackWeights{*weights, memory});
+  }
   *packed = *weights;
   packed->data = memory;
-  packed->layout = ATTEND_PANELS;
+  packed->layout = integers ? ATTEND_INTEGER_PANELS : ATTEND_PANELS;
   return ATTEND_OK;
 }
 

@@ -90,6 +90,14 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
      "give it the outputs and inputs that c/layers.h requires, by the heads and widths of the problem and its other "
      "weights"},
+    {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_LAYOUT, ATTEND_ARG_WEIGHTS_LAYOUT,
+     "compute weights of integer layouts with attend_integer_project, and those of other layouts with all other calls"},
+    {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_BIAS, ATTEND_ARG_WEIGHTS_BIAS,
+     "leave it null: the bias of a projection in integers is attend_integer_linear::bias"},
+    {ATTEND_MISMATCH, ATTEND_ARG_MULTIPLIER_COUNT, ATTEND_ARG_MULTIPLIER_COUNT,
+     "set it to 1, or to how many outputs there are"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_MULTIPLIERS, ATTEND_ARG_MULTIPLIERS,
+     "make them with attend_integer_multiplier_of, of numbers from 2^-32 to below 2^29"},
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
     {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
@@ -129,12 +137,13 @@ constexpr char names[] =
     "pairs\0base\0scaling_factor\0heads\0position\0layer\0layer.query\0layer.key\0layer.value\0layer.output\0"
     "query_norm\0key_norm\0"
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
-    "constants\0head_constants\0arithmetic\0integers\0team\0barrier";
+    "constants\0head_constants\0arithmetic\0integers\0team\0barrier\0"
+    "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_BARRIER + 1;
+constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_INPUT_ZERO_POINT + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

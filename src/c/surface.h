@@ -192,8 +192,13 @@ inline void check_one_sequence(Check& check, const attend_problem& problem) {
   left(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
 }
 
-// Weights, all of which are compared with what is written.
+// Weights, all of which are compared with what is written; and those of floats.
 void check_weights(Memory& check, const attend_weights& weights);
+constexpr bool is_integer(const attend_weights& weights) { return weights.layout >= ATTEND_INTEGER_ROWS; }
+inline void check_float_weights(Memory& check, const attend_weights& weights) {
+  check_weights(check, weights);
+  check.require(!is_integer(weights), ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_LAYOUT);
+}
 // Projects tokens; work is as in core::Linear.
 void project(const attend_weights& weights, const float* from, int tokens, float* to, float* work, const Parts& cut = {0, 1});
 

@@ -52,7 +52,7 @@ void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options,
         add_segment_sums(state, total, {kept[problem.value_dim], uint32_t(kept[problem.value_dim + 1])}, kept,
                          problem.value_dim);
       }
-      store_integer_row<PortableOutputs>(problem, options, state, total, i / group, kv_head * group + i % group);
+      store_integer_row<IntegerScalar>(problem, options, state, total, i / group, kv_head * group + i % group);
     }
   }
 }
@@ -65,7 +65,7 @@ void finish(const IntegerProblem& problem, const IntegerOptions& options) {
       IntegerSoftmaxState state = row.total_state();
       for (int c = 0; c < problem.value_dim; ++c) sums[c] = row.total()[c];
       add_segment_sums(state, sums, row.segment_state(), row.segment(), problem.value_dim);
-      store_integer_row<PortableOutputs>(problem, options, state, sums, token, head);
+      store_integer_row<IntegerScalar>(problem, options, state, sums, token, head);
     }
   }
 }

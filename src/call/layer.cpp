@@ -22,6 +22,10 @@ template <class Backend>
 struct RunIntegerLinear {
   static constexpr auto function = &Backend::run_integer_linear;
 };
+template <class Backend>
+struct RunIntegerSum {
+  static constexpr auto function = &Backend::run_integer_sum;
+};
 #endif
 
 template <class Backend>
@@ -120,6 +124,21 @@ template void run_integer_linear<int32_t>(const IntegerLinear&);
 template void run_packed_integer_linear<int8_t>(const IntegerLinear&);
 template void run_packed_integer_linear<int16_t>(const IntegerLinear&);
 template void run_packed_integer_linear<int32_t>(const IntegerLinear&);
+
+template <class A, class B, class Output>
+void run_integer_sum(const IntegerSum& sum) {
+  constexpr int types = int(4 * (sizeof(A) - 1) + 2 * (sizeof(B) - 1) + sizeof(Output) - 1);
+  ActiveIntegerBackend::call<RunIntegerSum>(sum, types);
+}
+
+template void run_integer_sum<int8_t, int8_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int8_t, int8_t, int16_t>(const IntegerSum&);
+template void run_integer_sum<int8_t, int16_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int8_t, int16_t, int16_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int8_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int8_t, int16_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int16_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int16_t, int16_t>(const IntegerSum&);
 #endif
 
 template <Format format>

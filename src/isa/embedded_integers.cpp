@@ -46,6 +46,7 @@ void Backend::run_integer_options(const core::IntegerProblem& problem, const cor
 #include "begin.h"
 
 #include "../layer/integer_linear.h"
+#include "../layer/integer_sum.h"
 #include "embedded_integers.h"
 
 namespace attend::core {
@@ -59,6 +60,20 @@ void run_integer_linear(const IntegerLinear& linear) {
 template void run_integer_linear<int8_t>(const IntegerLinear&);
 template void run_integer_linear<int16_t>(const IntegerLinear&);
 template void run_integer_linear<int32_t>(const IntegerLinear&);
+
+template <class A, class B, class Output>
+void run_integer_sum(const IntegerSum& sum) {
+  embedded_integer_linear::add_integers<A, B, Output>(sum);
+}
+
+template void run_integer_sum<int8_t, int8_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int8_t, int8_t, int16_t>(const IntegerSum&);
+template void run_integer_sum<int8_t, int16_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int8_t, int16_t, int16_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int8_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int8_t, int16_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int16_t, int8_t>(const IntegerSum&);
+template void run_integer_sum<int16_t, int16_t, int16_t>(const IntegerSum&);
 
 }  // namespace attend::core
 

@@ -15,7 +15,6 @@ struct IntegerQueryMemory {
   void* own;   // of this row
   int row;     // of the tile
   int rows;
-  operator void*() const { return own; }
 };
 
 // The sums that weighted values of a chunk are added to, of a tile of two rows at most, and how.

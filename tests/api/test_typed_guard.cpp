@@ -106,7 +106,11 @@ void call_integers(GuardedArrays& arrays) {
   auto& weights = arrays.object<attend::Weights<other, width, attend::integer>>();
   std::memset(weights.data, 3, sizeof weights.data);
   const attend::ProjectionScales<> of({0.02, -3}, 0.005, {0.04, 10});
-  CHECK(attend::project(x, weights, of, arrays.output_object<attend::Vectors<tokens, other, int8_t>>()) == Status::ok);
+  auto& y = arrays.output_object<attend::Vectors<tokens, other, int8_t>>();
+  CHECK(attend::project(x, weights, of, y) == Status::ok);
+  auto& sum = arrays.output_object<attend::Vectors<tokens, other, std::int16_t>>();
+  CHECK(attend::add(y, y, attend::SumScales(0.5, {0.25, 3}, 0.25), sum) == Status::ok);
+  CHECK(attend::requantise(sum, attend::SumScales(0.25, 0.5), y) == Status::ok);
 }
 
 template <int width, int other>

@@ -1,6 +1,6 @@
-/* Drives every function of attend/c/layers.h from C99: an encoder block over all tokens at once, then the same layer as a decoder
- * that takes them one by one, an attention to an encoder's memory, and additive attention. tests/checks/check_c.sh compiles it
- * with a C compiler and links it with both libraries. */
+/* Drives every function of attend/c/layers.h from C99: an encoder block over all tokens at once, then the same layer as a
+ * decoder that takes them one by one, an attention to an encoder's memory, and additive attention. tests/checks/check_c.sh
+ * compiles it with a C compiler and links it with both libraries. */
 #include <attend/c/layers.h>
 #include <string.h>
 
@@ -193,12 +193,44 @@ static void additive(void) {
   SAYS(ATTEND_CONFLICT, ATTEND_ARG_SCALE, attend_additive_attention(&p, v, work, SIZE(work_memory)));
 }
 
+/* A projection in integers, of rows and of packed weights. */
+static void integers(void) {
+  static const int8_t rows[2][3] = {{1, -2, 3}, {-128, 127, 5}}, of[2][3] = {{10, 20, 30}, {-128, 127, 0}};
+  static const int32_t bias[2] = {7, -9};
+  const attend_integer_multiplier half = attend_integer_multiplier_of(0.5);
+  attend_integer_linear linear = {0};
+  int16_t y[2][2], again[2][2];
+  linear.weights.data = rows;
+  linear.weights.outputs = 2;
+  linear.weights.inputs = 3;
+  linear.weights.format = ATTEND_INT8;
+  linear.weights.layout = ATTEND_INTEGER_ROWS;
+  linear.multipliers = &half;
+  linear.multiplier_count = 1;
+  linear.bias = bias;
+  linear.input_zero_point = 10;
+  linear.output_zero_point = -1;
+  linear.output_format = ATTEND_INT16;
+  CHECK(half.factor == 1 << 30 && half.shift == 31);
+  IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, y));
+  CHECK(y[0][0] == 24 - 1 && y[0][1] == 681 - 1 && y[1][0] == (-138 - 234 - 30 + 7 + 1) / 2 - 1);
+  CHECK(y[1][1] == (128 * 138 + 127 * 117 - 50 - 9) / 2 - 1);
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE,
+       attend_pack_weights(&linear.weights, aligned(packed_memory), 3, &linear.weights));
+  IS(ATTEND_OK, attend_pack_weights(&linear.weights, aligned(packed_memory), SIZE(packed_memory), &linear.weights));
+  IS(ATTEND_OK, attend_integer_project(&linear, of[0], 2, again));
+  CHECK(memcmp(y, again, sizeof y) == 0);
+  linear.output_format = ATTEND_FLOAT32;
+  SAYS(ATTEND_UNKNOWN, ATTEND_ARG_OUTPUT_FORMAT, attend_integer_project(&linear, of[0], 2, again));
+}
+
 int main(void) {
   make();
   blocks();
   across();
   rotated();
   additive();
+  integers();
   printf("%d checks, %d failed\n", passed + failed, failed);
   return failed > 0 || passed < 80;
 }

@@ -1,6 +1,7 @@
 /* Programs as a user writes them, for tests/c_api/leave_out.py: it leaves out one line after another. What is left must be
  * refused or compute the same, but for lines with a comment that begins with "else": that says which other program it is. */
 #include <attend/c/integer.h>
+#include <attend/c/layers.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,9 +385,30 @@ static void integer_ring(void) {
   }
 }
 
-static void (*const programs[])(void) = {arrays,  masks, head_mask, fused_array, heads_first, everything,
-                                         halves,  int8,  cache,     slices,      two_arrays,  one_struct,
-                                         threads, pages, integers,  integer_ring};
+static void projection(void) {
+  static attend_integer_multiplier multipliers[8];
+  static int32_t offsets[8] = {100, -200, 300};
+  attend_integer_linear linear = {0};
+  for (int o = 0; o < 8; ++o) multipliers[o] = attend_integer_multiplier_of(0.001 * (o + 1));
+  linear.weights.data = bytes[0];
+  linear.weights.outputs = 8;
+  linear.weights.inputs = 16;
+  linear.weights.format = ATTEND_INT8;
+  linear.weights.layout = ATTEND_INTEGER_ROWS;
+  linear.multipliers = multipliers;
+  linear.multiplier_count = 8;
+  linear.bias = offsets;          /* else none */
+  linear.input_zero_point = -3;   /* else 0 */
+  linear.output_zero_point = 100; /* else 0 */
+  linear.output_format = ATTEND_INT16;
+  must(attend_packed_size(&linear.weights) > 0 ? ATTEND_OK : -1);
+  must(attend_pack_weights(&linear.weights, memory, sizeof memory, &linear.weights));
+  must(attend_integer_project(&linear, bytes[2], tokens, output)); /* else nothing is written */
+}
+
+static void (*const programs[])(void) = {arrays,  masks, head_mask, fused_array,  heads_first, everything,
+                                         halves,  int8,  cache,     slices,       two_arrays,  one_struct,
+                                         threads, pages, integers,  integer_ring, projection};
 
 /* The sum of what was written. */
 static uint64_t results(void) {

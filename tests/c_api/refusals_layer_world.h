@@ -28,7 +28,8 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     layer_norm = 64,
     rms_norm = 128,
     rotate = 256,
-    additive_attention = 512
+    additive_attention = 512,
+    integers = 1024
   };
 
   World() {
@@ -46,6 +47,10 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     additive.queries = 2, additive.keys = 3;
     additive.query.data = x[0], additive.key.data = x[2], additive.value.data = x[4], additive.output.data = y[0];
     to_rotate = {y, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+    linear.weights = {integer_weights, nullptr, nullptr, integer_outputs, width, ATTEND_INT8, ATTEND_INTEGER_ROWS};
+    linear.multipliers = multipliers, linear.multiplier_count = integer_outputs, linear.bias = integer_bias;
+    linear.input_zero_point = -3, linear.output_zero_point = 4, linear.output_format = ATTEND_INT8;
+    for (attend_integer_multiplier& by : multipliers) by = attend_integer_multiplier_of(0.01);
   }
   std::vector<unsigned char> bytes() {
     std::vector<unsigned char> all(sizeof(World));
@@ -77,6 +82,8 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
         return attend_rms_norm(&norm, x[0], tokens, y[0]);
       case rotate:
         return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
+      case integers:
+        return attend_integer_project(given_linear, integer_x[0], integer_tokens, given_integer_y);
       default:
         return attend_additive_attention(&additive, numbers, work.data(), work_size);
     }
@@ -87,6 +94,15 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
   attend_weights packed_struct = {}, converted = {};
   int convert_to = ATTEND_INT8;
   float scales_memory[64], *new_scales = scales_memory;
+  static constexpr int integer_outputs = 3;
+  std::int8_t integer_x[2][width] = {{1, 2, 3}}, integer_weights[integer_outputs][width] = {{1}, {2}, {3}};
+  std::int16_t integer_y[2][integer_outputs] = {};
+  std::int32_t integer_bias[integer_outputs] = {5, 6, 7};
+  attend_integer_multiplier multipliers[integer_outputs];
+  attend_integer_linear linear = {};
+  std::ptrdiff_t integer_tokens = 2;
+  const attend_integer_linear* given_linear = &linear;
+  void* given_integer_y = integer_y;
   attend_norm norm;
   attend_output to_rotate;
   attend_problem additive;

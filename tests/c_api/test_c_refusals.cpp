@@ -45,7 +45,7 @@ namespace refused_layers {
 constexpr unsigned self = World::self, cross = World::cross, remember = World::remember, project = World::project,
                    pack = World::pack;
 constexpr unsigned convert = World::convert, layer_norm = World::layer_norm, rms_norm = World::rms_norm, rotate = World::rotate;
-constexpr unsigned additive_attention = World::additive_attention;
+constexpr unsigned additive_attention = World::additive_attention, integers = World::integers;
 const Refusal<World> rows[] = {
 #include "refusals_layers.inc"
 };
@@ -90,7 +90,7 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_UNAVAILABLE + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_BARRIER + 2);
+  CHECK(names.size() == ATTEND_ARG_INPUT_ZERO_POINT + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {
@@ -103,6 +103,7 @@ TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is 
         ATTEND_OK);
   CHECK(attend_project_memory(&world.layer, nullptr, 0, world.work.data(), world.work_size) == ATTEND_OK);
   CHECK(attend_project(nullptr, 0, world.projections, 2, nullptr, 0) == ATTEND_OK);
+  CHECK(attend_integer_project(&world.linear, nullptr, 0, nullptr) == ATTEND_OK);
   CHECK(attend_rms_norm(&world.norm, nullptr, 0, nullptr) == ATTEND_OK);
   CHECK(attend_activate(ATTEND_ERF, nullptr, nullptr, 0, nullptr) == ATTEND_OK);
   CHECK(attend_rotate(&world.c_rotary, &world.to_rotate, 0, 2, 4, 0) == ATTEND_OK);

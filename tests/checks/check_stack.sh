@@ -114,7 +114,7 @@ for level in ${LEVELS:--Os -O2}; do
     integer_most=$(deepest "$integer_most" 'run_integers|run_integer_options')
     linear_most=$(deepest "$linear_most" 'project_[a-z0-9]*')
     integer_linear_most=$(deepest "$integer_linear_most" 'run_integer_linear')
-    layer_most=$(deepest "$layer_most" 'rms_norm|layer_norm|add|rotary_angles|rotate|relu|silu|gelu|gelu_tanh|sigmoid|tanh|exp|erf')
+    layer_most=$(deepest "$layer_most" 'run_integer_sum|rms_norm|layer_norm|add|rotary_angles|rotate|relu|silu|gelu|gelu_tanh|sigmoid|tanh|exp|erf')
     printf '     %s %s: at most %d bytes of stack for any entry point\n' "$name" $level \
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done

@@ -1,6 +1,7 @@
-// Computes the committed digests, those of attention as far as memory holds them, with one backend, and projections in integers
-// beside their definition.
+// Computes the committed digests, those of attention as far as memory holds them, with one backend, and projections and sums in
+// integers beside their definition.
 #include "../conformance/integer_projection.h"
+#include "../conformance/integer_sum.h"
 #include "digest_checks.h"
 
 int firmware::run() {
@@ -20,6 +21,9 @@ int firmware::run() {
     print_number(uint64_t(of.inputs));
     print(" inputs is wrong\n");
   }
+  const bool sums_right = attend_test::are_added(random);
+  counts.count(sums_right);
+  if (!sums_right) print("a sum in integers is wrong\n");
   counts.print_all("");
   print("\n");
   return counts.failed == 0 && counts.passed > 0 ? 0 : 1;

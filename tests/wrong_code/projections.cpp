@@ -117,3 +117,13 @@ static attend::Vectors<2, 12> x;
 static attend::Vectors<2, 20> y;
 static const attend::Weights<20, 12> weights{};
 void wrong() { attend::project(x, weights, y, workspace); }
+
+//! integer_sum_of_floats: attend: add and requantise of integers take attend::Vectors of int8_t or int16_t
+static attend::Vectors<2, 12, int8_t> x;
+static attend::Vectors<2, 12> y;
+void wrong() { (void)attend::requantise(x, attend::SumScales(1, 1), y); }
+
+//! integer_sum_of_other_sizes: attend: the arrays of add and requantise have the same tokens, and as many numbers for each
+static attend::Vectors<2, 12, int8_t> x;
+static attend::Vectors<2, 13, int8_t> y;
+void wrong() { (void)attend::add(x, y, attend::SumScales(1, 1, 1), x); }

@@ -32,8 +32,11 @@ extern "C" {
 #define ATTEND_PROJECTION_WORKSPACE_SIZE 278528
 
 enum attend_weight_layout {
-  ATTEND_ROWS = 0,  /* [outputs][inputs], as layers are usually stored */
-  ATTEND_PANELS = 1 /* as attend_pack_weights writes them: faster */
+  ATTEND_ROWS = 0,   /* [outputs][inputs], as layers are usually stored */
+  ATTEND_PANELS = 1, /* as attend_pack_weights writes them: faster */
+  /* The same of attend_integer_project, of ATTEND_INT8 without scales and bias: */
+  ATTEND_INTEGER_ROWS = 2,
+  ATTEND_INTEGER_PANELS = 3
 };
 
 /* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
@@ -62,7 +65,8 @@ ATTEND_API size_t attend_projection_workspace_size(void);
 ATTEND_API attend_status attend_project(const float* x, ptrdiff_t tokens, const attend_projection* projections, ptrdiff_t count,
                                         void* workspace, size_t workspace_size);
 
-/* Bytes of the numbers of weights as panels, which have room for whole 16 outputs; 0 where the weights are refused. */
+/* Bytes of the numbers of weights as panels, which have room for whole 16 outputs (of integers on hosts 32, and their sums); 0
+ * where the weights are refused. */
 ATTEND_API size_t attend_packed_size(const attend_weights* weights);
 
 /* Writes weights that lie in rows to memory, aligned to ATTEND_ALIGNMENT, as panels. *packed becomes the same weights there,
@@ -77,6 +81,58 @@ ATTEND_API attend_status attend_pack_weights(const attend_weights* weights, void
  * not copied; it may be *weights. */
 ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
                                                 float* scales, attend_weights* converted);
+
+/* ---- Projections in integers ----
+ *
+ *   attend_integer_linear linear = {0};
+ *   linear.weights.data = w8; linear.weights.outputs = 64; linear.weights.inputs = 48;
+ *   linear.weights.format = ATTEND_INT8; linear.weights.layout = ATTEND_INTEGER_ROWS;     // or packed by attend_pack_weights
+ *   linear.multipliers = multipliers; linear.multiplier_count = 64; linear.output_format = ATTEND_INT8;
+ *   attend_status status = attend_integer_project(&linear, x8, tokens, y8);               // of int8_t[tokens][48]
+ *
+ * Sums are exact. An output is its sum times the multiplier, rounded once to the nearest, ties up, plus output_zero_point, and
+ * clamped to its format. The bits are the same on every target, and not one float instruction is executed. */
+
+/* Sums of as many products fit into 32 bits. */
+#define ATTEND_INTEGER_MAX_INPUTS 65536
+
+/* factor / 2^shift: what TFLite calls a quantised multiplier, with a left shift of 31 - shift. */
+typedef struct attend_integer_multiplier {
+  int32_t factor; /* 2^30 ... 2^31 - 1 */
+  int32_t shift;  /* 1 ... 62 */
+} attend_integer_multiplier;
+
+/* The multiplier of an output: scale of x * scale of its weights / scale of y, 2^-32 ... 2^29, without 2^29 itself, rounded to
+ * the nearest, ties up; of other numbers one that is refused. For where doubles are at hand: multipliers are plain numbers, the
+ * same on every machine. */
+static inline attend_integer_multiplier attend_integer_multiplier_of(double number) {
+  attend_integer_multiplier by = {0, 31};
+  if (!(number >= 1.0 / 4294967296.0 && number < 536870912.0)) return by;
+  for (; number >= 1; number /= 2) --by.shift;
+  for (; number < 0.5; number *= 2) ++by.shift;
+  if (number * 2147483648.0 + 0.5 >= 2147483648.0) {
+    number /= 2;
+    --by.shift;
+  }
+  by.factor = (int32_t)(number * 2147483648.0 + 0.5);
+  return by;
+}
+
+/* A projection, {0} but for what is set. */
+typedef struct attend_integer_linear {
+  const attend_integer_multiplier* multipliers; /* [multiplier_count] */
+  ptrdiff_t multiplier_count;                   /* as many as outputs, or 1 for all of them */
+  attend_weights weights;    /* of ATTEND_INT8, ATTEND_INTEGER_ROWS or ATTEND_INTEGER_PANELS, with the zero point 0; 1 ...
+                                ATTEND_INTEGER_MAX_INPUTS inputs; scales and bias stay null */
+  const int32_t* bias;       /* [outputs], -2^23 ... 2^23 - 1, in steps of scale of x * scale of the weights; null: none */
+  int32_t input_zero_point;  /* of x: -128 ... 127 */
+  int32_t output_zero_point; /* of y: a number of its format */
+  int output_format;         /* ATTEND_INT8 or ATTEND_INT16 */
+} attend_integer_linear;
+
+/* y[tokens][outputs] = W x + b of x[tokens][inputs]; tokens: 0 ... ATTEND_MAX_TOKENS. */
+ATTEND_API attend_status attend_integer_project(const attend_integer_linear* linear, const int8_t* x, ptrdiff_t tokens,
+                                                void* y);
 
 /* ---- Rows ---- */
 
@@ -144,10 +200,10 @@ ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend
  * The fields that the layer sets must stay as they were initialised (otherwise ATTEND_CONFLICT): query, key, value, output
  * and their formats, cache, batch, pages, states, origin. Each call has the bits of the calls that it is made of, one after
  * another. */
-/* Threads that compute a call of a layer together. Each makes the same call, with the same problem, x, y, work memory and cache,
- * and with a copy of the layer whose team has its own part: 0 ... parts - 1. barrier(context) returns once all parts have called
- * it, and is called equally often by each. The bits are those of one thread; y is whole when a part returns. A call that is
- * refused is refused by every part, without a barrier. */
+/* Threads that compute a call of a layer together. Each makes the same call, with the same problem, x, y, work memory and
+ * cache, and with a copy of the layer whose team has its own part: 0 ... parts - 1. barrier(context) returns once all parts
+ * have called it, and is called equally often by each. The bits are those of one thread; y is whole when a part returns. A call
+ * that is refused is refused by every part, without a barrier. */
 typedef struct attend_team {
   ptrdiff_t part;
   ptrdiff_t parts; /* 1 ... ATTEND_MAX_PARTS; 1 needs no barrier */

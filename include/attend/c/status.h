@@ -162,7 +162,12 @@ enum attend_argument {
   ATTEND_ARG_ARITHMETIC,
   ATTEND_ARG_INTEGERS,
   ATTEND_ARG_TEAM,
-  ATTEND_ARG_BARRIER
+  ATTEND_ARG_BARRIER,
+  ATTEND_ARG_LINEAR,
+  ATTEND_ARG_LINEAR_BIAS,
+  ATTEND_ARG_MULTIPLIERS,
+  ATTEND_ARG_MULTIPLIER_COUNT,
+  ATTEND_ARG_INPUT_ZERO_POINT
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

@@ -78,8 +78,8 @@ void run_linear_part(const Linear& linear, int part, int parts);
 
 // Linear projections in integers: 8-bit inputs and weights, and not one float instruction.
 
-// A factor above 0 as an integer and a shift: factor / 2^shift.
-struct IntegerMultiplier {
+// A factor above 0 as an integer and a shift: factor / 2^shift. Those of the C surface are read as such where they lie.
+struct __attribute__((may_alias)) IntegerMultiplier {
   int32_t factor;  // 2^30 … 2^31 - 1, or 0
   int32_t shift;   // 1 … 62
 };
@@ -168,6 +168,51 @@ inline void run_packed_integer_linear(const IntegerLinear& linear) {
 template <class Output>
 void run_packed_integer_linear(const IntegerLinear& linear);
 #endif
+
+// A residual addition in integers, of numbers of 8 or of 16 bits:
+//
+//   output[i] = clamped(((a[i] - a_zero) * by.a + (b[i] - b_zero) * by.b) / 2^by.shift, rounded to the nearest, ties up, +
+//   zero)
+//
+// from `lowest` on to the largest number of the output's type. With by.b = 0 and b = a it is a copy in other steps.
+struct IntegerSumFactors {
+  int32_t a;  // 0 … 2^21 - 1; the larger is at least 2^20
+  int32_t b;
+  int32_t shift;  // 8 … 30
+};
+struct IntegerSum {
+  const void* a;
+  const void* b;
+  void* output;  // the same as an input of its type, or apart
+  int count;     // >= 0
+  IntegerSumFactors by;
+  int a_zero, b_zero, zero;  // -128 … 127
+  int lowest;                // the smallest output: that of the type, or zero, which is a rectified sum
+};
+
+// The factors of two multipliers, of which one may be {0, 62}.
+namespace integer_detail {
+ATTEND_CONSTEXPR_14 int32_t shifted_factor(const IntegerMultiplier& by, int shift) {
+  const int places = by.shift - shift;  // at least 10
+  return places > 32 ? 0 : int32_t((int64_t(by.factor) + (int64_t(1) << (places - 1))) >> places);
+}
+}  // namespace integer_detail
+ATTEND_CONSTEXPR_14 IntegerSumFactors integer_sum_factors(const IntegerMultiplier& a, const IntegerMultiplier& b) {
+  IntegerSumFactors by = {1 << 21, 0, (a.shift < b.shift ? a.shift : b.shift) - 9};
+  while (by.a >> 21 != 0 || by.b >> 21 != 0) {  // twice, where the larger is rounded up to 2^21
+    --by.shift;
+    by.a = integer_detail::shifted_factor(a, by.shift);
+    by.b = integer_detail::shifted_factor(b, by.shift);
+  }
+  return by;
+}
+
+// Whether a sum takes them: the larger multiplier is within 2^-10 … 2^13, without 2^13 and what is rounded to it.
+constexpr bool is_integer_sum(const IntegerSumFactors& by) { return by.shift >= 8 && by.shift <= 30; }
+
+// Computes the sum, by a code of its own for each three types: int8_t or int16_t.
+template <class A, class B, class Output>
+void run_integer_sum(const IntegerSum& sum);
 
 }  // namespace core
 }  // namespace attend

@@ -116,6 +116,12 @@ bool overlap(const Array& a, const Other& b) {
   return first < second + sizeof b && second < first + sizeof a;
 }
 
+// Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
+template <class X, class Y>
+bool overlaps_partly(const X& x, const Y& y) {
+  return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
+}
+
 // The argument in place of an array that is left out.
 struct None {};
 

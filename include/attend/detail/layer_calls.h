@@ -170,12 +170,6 @@ struct FullCache {
   void fill(const Call&, int) const {}
 };
 
-// Whether y shares memory with x without being the same array: what a block writes would be what a later one reads.
-template <class X, class Y>
-bool overlaps_partly(const X& x, const Y& y) {
-  return overlap(x, y) && (static_cast<const void*>(&x) != static_cast<const void*>(&y) || sizeof x != sizeof y);
-}
-
 // The requirements of layers on their arrays, and on what follows the work memory.
 template <class Layer, class X, class Y, class... More>
 constexpr bool are_layer_arguments() {

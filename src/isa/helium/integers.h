@@ -17,7 +17,7 @@ struct IntegerHelium : IntegerHeliumSoftmax {
   using Query = int8_t;
 
   static constexpr bool copies_queries = false;
-  static const Query* prepare(const int8_t* query, int /*head_dim*/, void* /*memory*/) { return query; }
+  static const Query* prepare(const int8_t* query, int /*head_dim*/, const IntegerQueryMemory& /*memory*/) { return query; }
 
   // 2 keys at a time; a last single key is taken twice. The loop ends within a vector where head_dim does.
   //   r0 r2 r4 r6 sums [row][key]   r1 r3 keys   r5 r8 queries   r9 next key   r10 where scores go

@@ -80,7 +80,7 @@ struct IntegerNeon : IntegerNeonProducts {
     weights_by_rows<IntegerNeon, rows>(tile, scales, by);
   }
   template <int rows>
-  static ATTEND_ALWAYS_INLINE void merge(const RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
+  static ATTEND_ALWAYS_INLINE void merge(RowWeights& weights, IntegerSoftmaxState* states, RowMerges& to) {
     merge_by_rows<rows>(weights, states, to);
   }
   static ATTEND_ALWAYS_INLINE void merge_chunks(const RowWeights& weights, IntegerSoftmaxState& state, RowMerges& to) {

@@ -66,7 +66,7 @@ struct IntegerScalar {
   // Where a row's query lies that the kernels read. From there on, integer_query_bytes may be used.
   using Query = int8_t;
   static constexpr bool copies_queries = false;  // whether `prepare` writes to that memory
-  static const Query* prepare(const int8_t* query, int /*head_dim*/, void* /*memory*/) { return query; }
+  static const Query* prepare(const int8_t* query, int /*head_dim*/, const IntegerQueryMemory& /*memory*/) { return query; }
 
   // scores[r][k] = sum over d of query[r][d] * keys[k][d], for k < count <= integer_chunk; what is after them may be written.
   template <int rows>
@@ -125,6 +125,11 @@ struct IntegerScalar {
     for (; tile_columns > 1 && c < width; ++c) {
       value_tile<rows, 1>(weight(weights, 0, 0), values + c, stride, count, sums, c);
     }
+  }
+
+  // output_of and clamped, of `count` columns.
+  ATTEND_ALWAYS_INLINE static void outputs(const int32_t* sums, const RowEnd& end, int count, int8_t* to) {
+    for (int c = 0; c < count; ++c) to[c] = int8_t(clamped(output_of(sums[c], end), -128, 127));
   }
 
  private:
@@ -199,7 +204,8 @@ struct IntegerScalar {
       weights += tile_rows;
       values += stride;
 #if !ATTEND_EMBEDDED && defined(__GNUC__) && !defined(__clang__) && (__GNUC__ == 11 || (__GNUC__ == 12 && __GNUC_MINOR__ < 3))
-      // These make vectors of several rows' columns, and read behind the last row (GCC's bug 107451): not where they lose track.
+      // These make vectors of several rows' columns, and read behind the last row (GCC's bug 107451): not where they lose
+      // track.
       asm("" : "+r"(values));
 #endif
     };
