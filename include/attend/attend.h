@@ -8,6 +8,7 @@
 #include "options.h"
 #include "kv_cache.h"
 #include "attention.h"
+#include "batch.h"
 #include "states.h"
 #include "key_parts.h"
 #include "integer.h"

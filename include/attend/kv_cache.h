@@ -1,5 +1,5 @@
-// Key/value caches: KvCache, of fixed capacity, and RingCache, which takes tokens without end. sizeof is the whole cost in
-// memory.
+// Key/value caches: KvCache, of fixed capacity, RingCache, which takes tokens without end, and PagedCache, whose memory many
+// sequences share. sizeof is the whole cost in memory.
 #pragma once
 
 #include "detail/integer_rows.h"
@@ -10,7 +10,7 @@ namespace detail {
 // The access of calls to a cache.
 struct CacheAccess {
   template <class Cache>
-  static constexpr const auto& rows(const Cache& cache) {
+  static constexpr auto& rows(Cache& cache) {
     return cache.rows_;
   }
   // As many tokens as queries without a query_length may be the last of; all of them, after appends that were no padded arrays.
@@ -46,7 +46,7 @@ class CacheTokens {
                   "attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second");
     static_assert(tokens <= tokens_at_once || !is_key, "attend: a RingCache takes at most tokens_at_once tokens at once");
     if (count < 0 || count > tokens) return Status::bad_count;
-    if (count > capacity - length_) return Status::cache_full;
+    if (count > room()) return Status::cache_full;
     if constexpr (is_key && is_value) {
       rows_.store(length_, count, ArrayRows<Shape>(key.data[0][0], value.data[0][0]));
     }
@@ -64,7 +64,7 @@ class CacheTokens {
   constexpr int length() const { return length_; }
 
   // The number of tokens that still fit.
-  constexpr int room() const { return capacity - length_; }
+  constexpr int room() const { return capacity_of(rows_, capacity) - length_; }
 
   constexpr void clear() { length_ = newest_ = 0; }
 
@@ -88,11 +88,11 @@ struct Capacity {
   static constexpr int value = at_least_one(MaxTokens<Shape>::value);
 };
 
-// Base of the caches of Shape::max_tokens tokens.
-template <class Shape, class Rows>
-class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_number> {
+// Base of the caches of at most so many tokens.
+template <class Shape, class Rows, int capacity>
+class FixedCache : public CacheTokens<Shape, Rows, capacity, any_number> {
  public:
-  static constexpr int max_tokens = Capacity<Shape>::value;
+  static constexpr int max_tokens = capacity;
 
   // Keeps the first length tokens. Returns bad_length and changes nothing when length is negative or more than are held.
   constexpr Status truncate(int length) {
@@ -112,8 +112,8 @@ class FixedCache : public CacheTokens<Shape, Rows, Capacity<Shape>::value, any_n
 template <class Shape, class KeyFormat = detail::NumberOf<Shape>, class ValueFormat = KeyFormat>
 class KvCache
     : public detail::FixedCache<
-          Shape, typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value, detail::NoRing>::Type> {
-};
+          Shape, typename detail::RowsOf<Shape, KeyFormat, ValueFormat, detail::Capacity<Shape>::value, detail::NoRing>::Type,
+          detail::Capacity<Shape>::value> {};
 
 namespace detail {
 
@@ -181,5 +181,66 @@ constexpr TraitsOfCache<Shape, Rows, most> cache_traits(const CacheTokens<Shape,
 template <class Cache>
 using CacheTraits = decltype(cache_traits(null_of<Cache>()));
 
+// The pool of a PagedCache, checked; of other types one that fits, so that the compiler reports one error only.
+struct NoPool : NoShape {
+  static constexpr int max_tokens = 1 << 30;
+};
+template <class Pool>
+struct PoolTraits {
+  using Shape = NoPool;
+  using Rows = void;
+};
+template <class ShapeOf, class KeyFormat, class ValueFormat>
+struct PoolTraits<KvCache<ShapeOf, KeyFormat, ValueFormat>> {
+  using Shape = ShapeOf;
+  using Rows = typename RowsOf<Shape, KeyFormat, ValueFormat, Capacity<Shape>::value, NoRing>::Type;
+};
+template <class Pool, int page_tokens, int pages>
+struct PagesOf {
+  using Shape = typename PoolTraits<Pool>::Shape;
+  static constexpr int tokens = Shape::max_tokens;
+  static_assert(!Same<Shape, NoPool>::value, "attend: the pool of a PagedCache is an attend::KvCache");
+  static_assert(page_tokens >= 1 && page_tokens % group_keys<Shape> == 0,
+                "attend: a page has a multiple of 16 tokens, of an integer shape of 32");
+  static_assert(tokens % page_tokens == 0, "attend: make max_tokens of the pool's shape a multiple of page_tokens");
+  static_assert(pages >= 1 && pages <= tokens / page_tokens,
+                "attend: a PagedCache has at least 1 page, and no more than its pool");
+  using Base = FixedCache<Shape, PagedRows<Shape, typename PoolTraits<Pool>::Rows, page_tokens, pages>, page_tokens * pages>;
+};
+
 }  // namespace detail
+
+// The cache of a sequence that lies in pages of a pool, which many sequences share: a table of at most so many page numbers.
+// The pool is the memory of a KvCache of any format, which nobody appends to; which pages are free is the caller's to know.
+//
+//   using Pool = attend::KvCache<Chat, attend::float16>;     // Chat::max_tokens: of all sequences together
+//   static Pool pool;
+//   static attend::PagedCache<Pool, 64, 32> sequences[8];    // each of up to 32 pages of 64 tokens
+//   while (sequences[0].room() < 1) sequences[0].add_page(pool, next_free_page());
+//   sequences[0].append(key, value);
+//
+// It is a cache for every call, with the bits of a KvCache of the same tokens. A copy shares the pages of its original: for a
+// common beginning of whole pages, after which each gets pages of its own. The pool must live as long.
+template <class Pool, int page_tokens, int most_pages>
+class PagedCache : public detail::PagesOf<Pool, page_tokens, most_pages>::Base {
+ public:
+  // Takes a page of a pool, the same pool each time, for the tokens after those that the pages before have room for. Returns
+  // bad_page and changes nothing when the pool has no such page, or this cache has it already or as many as it can.
+  Status add_page(Pool& pool, int page) {
+    const bool added = this->rows_.add(detail::CacheAccess::rows(pool), Pool::max_tokens / page_tokens, page);
+    return added ? Status::ok : Status::bad_page;
+  }
+
+  // Gives the last page back, whose number is page(pages() - 1). Returns bad_page and changes nothing when there is none, or
+  // it holds tokens: clear() or truncate() first.
+  Status remove_page() {
+    if (this->room() < page_tokens) return Status::bad_page;
+    this->rows_.remove();
+    return Status::ok;
+  }
+
+  constexpr int pages() const { return this->rows_.count(); }
+  // The number in the pool of the cache's page `index`; -1 where there is none.
+  constexpr int page(int index) const { return this->rows_.page(index); }
+};
 }  // namespace attend

@@ -24,6 +24,7 @@ enum class [[nodiscard]] Status{
     // Caches and states.
     bad_count,   // append: negative, or more tokens than the arrays have
     cache_full,  // append: the tokens do not fit
+    bad_page,    // add_page: not of the pool, or here already, or more than fit; remove_page: there is none, or it holds tokens
     bad_length,  // truncate: negative, or more tokens than the cache holds
     bad_begin,   // State::begin: not a multiple of segment_keys, or negative
     bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys

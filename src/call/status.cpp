@@ -23,7 +23,10 @@ constexpr const char* status_texts[] = {
     "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
     "part of x",
     "a count of tokens is at least 0, and no more than the arrays have",
-    "the cache has no room for so many tokens: truncate or clear it, or give its shape more max_tokens",
+    "the cache has no room for so many tokens: truncate or clear it, give its shape more "
+    "max_tokens, or a PagedCache a page",
+    "a page is one of the pool that a PagedCache has its other pages of, not in its table yet, which has room for it; "
+    "remove_page needs a last page without tokens: truncate or clear first",
     "truncate keeps at least 0 tokens, and no more than the cache holds",
     "a State begins at 0 or at a multiple of segment_keys (512)",
     "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "

@@ -116,3 +116,21 @@ struct Sizes {
   static constexpr int sink_tokens = 4;
 };
 attend::RingCache<Shape, Sizes> wrong;
+
+//! pages_of_a_pool_that_is_a_ring: attend: the pool of a PagedCache is an attend::KvCache
+attend::PagedCache<attend::RingCache<Shape, LastTokens>, 16, 2> wrong;
+
+//! pages_of_24_tokens: attend: a page has a multiple of 16 tokens, of an integer shape of 32
+attend::PagedCache<attend::KvCache<Shape>, 24, 1> wrong;
+
+//! pages_of_16_integer_tokens: attend: a page has a multiple of 16 tokens, of an integer shape of 32
+attend::PagedCache<attend::KvCache<Integers>, 16, 2> wrong;
+
+//! pages_that_leave_tokens: attend: make max_tokens of the pool's shape a multiple of page_tokens
+struct Odd : Shape {
+  static constexpr int max_tokens = 40;
+};
+attend::PagedCache<attend::KvCache<Odd>, 16, 2> wrong;
+
+//! pages_beyond_the_pool: attend: a PagedCache has at least 1 page, and no more than its pool
+attend::PagedCache<attend::KvCache<Shape>, 16, 3> wrong;

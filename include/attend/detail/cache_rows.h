@@ -75,6 +75,11 @@ class ArrayRows {
 
   constexpr ArrayRows(const Number* first_key, const Number* first_value) : key_(first_key), value_(first_value) {}
 
+  constexpr ArrayRows from(int token) const {
+    return {key_ + ptrdiff_t(token) * Dims::kv_heads * Dims::head_dim,
+            value_ + ptrdiff_t(token) * Dims::kv_heads * Dims::value_dim};
+  }
+
   core::Tensor<const Number> keys() const { return {key_, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim}; }
   core::Tensor<const Number> values() const { return {value_, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}; }
 
@@ -103,6 +108,12 @@ class PlainRows {
     return {keys_, 0, ptrdiff_t(core::panel_count(capacity)) * panel_keys * Dims::head_dim};
   }
   core::Tensor<const float> values() const { return {values_, Dims::value_dim, ptrdiff_t(capacity) * Dims::value_dim}; }
+
+  // As below, over pages of it.
+  template <bool one_row>
+  static void run_window(const core::Problem& problem, const core::Options& options) {
+    core::run_cache<core::Format::float32, one_row>(problem, options);
+  }
 
  private:
   alignas(config::alignment) float keys_[core::cache_key_floats(Dims::kv_heads, Dims::head_dim, capacity)];
@@ -188,6 +199,71 @@ class FormatCacheRows {
   FormatRows<KeyFormat, rows, size_t(Dims::head_dim)> keys_{};
   FormatRows<ValueFormat, rows, size_t(Dims::value_dim)> values_{};
 };
+
+// The pages of a sequence, in the memory of a pool: that of a cache of the same shape.
+template <class Shape, class Pool, int page_tokens, int pages>
+class PagedRows {
+ public:
+  using RingType = NoRing;
+  static constexpr bool plain = is_integer<Shape>, cached = true;
+
+  bool add(Pool& pool, int pool_pages, int page) {
+    bool is_free = count_ < pages && page >= 0 && page < pool_pages && (count_ == 0 || pool_ == &pool);
+    for (int i = 0; i < count_; ++i) is_free = is_free && table_[i] != page;
+    if (!is_free) return false;
+    pool_ = &pool;
+    table_[count_++] = page;
+    return true;
+  }
+  constexpr int count() const { return count_; }
+  constexpr int page(int index) const { return index >= 0 && index < count_ ? table_[index] : -1; }
+  void remove() { --count_; }
+
+  void store(int position, int count, const ArrayRows<Shape>& tokens) {
+    for (int i = 0; i < count;) {
+      const int within = (position + i) % page_tokens, here = smaller(page_tokens - within, count - i);
+      pool_->store(table_[(position + i) / page_tokens] * page_tokens + within, here, tokens.from(i));
+      i += here;
+    }
+  }
+
+  core::Paging paging() const { return {table_, page_tokens / group_keys<Shape>}; }
+  // Without a page there is nothing to read.
+  auto keys() const { return count_ > 0 ? pool_->keys() : core::Tensor<const NumberOf<Shape>>{}; }
+  auto values() const { return count_ > 0 ? pool_->values() : core::Tensor<const NumberOf<Shape>>{}; }
+  void set(OptionCall& call) const {
+    if constexpr (Pool::plain) {
+      call.problem.key = keys();
+      call.problem.value = values();
+    } else if (count_ > 0) {
+      pool_->set(call);
+    }
+    call.options.paging = paging();
+  }
+  template <bool one_row>
+  static void run_window(const core::Problem& problem, const core::Options& options) {
+    Pool::template run_window<one_row>(problem, options);
+  }
+
+ private:
+  Pool* pool_ = nullptr;
+  int32_t table_[size_t(pages)]{};
+  int count_ = 0;
+};
+
+// The tokens that there is room for: in a cache, and in the pages of one.
+template <class Rows>
+constexpr int capacity_of(const Rows&, int capacity) {
+  return capacity;
+}
+template <class Shape, class Pool, int page_tokens, int pages>
+constexpr int capacity_of(const PagedRows<Shape, Pool, page_tokens, pages>& rows, int /*capacity*/) {
+  return rows.count() * page_tokens;
+}
+template <class Rows>
+constexpr bool is_paged = false;
+template <class Shape, class Pool, int page_tokens, int pages>
+constexpr bool is_paged<PagedRows<Shape, Pool, page_tokens, pages>> = true;
 
 // The memory of a cache.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring, class = typename ArithmeticOf<Shape>::Type>

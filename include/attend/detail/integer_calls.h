@@ -99,7 +99,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
                                                   const AnyPart& part) {
   using Ring = typename Rows::RingType;
   constexpr bool with_options = is_score_options(null_of<AnyOptions>()) || sizeof(OutputNumber) > 1 || Ring::window > 0 ||
-                                is_one_of_several(null_of<AnyPart>());
+                                is_paged<Rows> || is_one_of_several(null_of<AnyPart>());
   const bool positioned = Ring::window > 0 || are_positioned(options, arrays.causal);
   if (quantisation.status() != Status::ok) return quantisation.status();
   if (!are_held(arrays, Ring::window > 0, options, held)) return Status::bad_query_length;
@@ -116,6 +116,7 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
   if constexpr (with_options) {
     core::IntegerOptions& more = call.options;
     set_integer_ring<Ring>(more, held);
+    if constexpr (is_paged<Rows>) more.paging = rows.paging();
     Status status = prepare_integers(problem, options, arrays.causal, Rows::cached, positioned);
     if (status == Status::ok) status = prepare_integer_options(more, options, problem);
     if (status == Status::ok && !is_in_ring<integer_chunk>(problem, more, held)) status = Status::not_in_ring;

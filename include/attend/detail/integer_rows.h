@@ -37,10 +37,8 @@ class IntegerRows {
 
  private:
   void store_token(int place, int token, const ArrayRows<Shape>& tokens) {
-    core::Tensor<const int8_t> key = tokens.keys(), value = tokens.values();
-    key.data += token * key.token_stride;
-    value.data += token * value.token_stride;
-    core::store_token({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, key, value);
+    const ArrayRows<Shape> one = tokens.from(token);
+    core::store_token({keys_, values_, Dims::kv_heads, Dims::head_dim, Dims::value_dim, room}, place, one.keys(), one.values());
   }
 
   alignas(config::alignment) int8_t keys_[size_t(Dims::kv_heads) * size_t(room) * size_t(key_dim)];

@@ -1,0 +1,108 @@
+// Batches: attention of several sequences in one call, each with queries, keys and an output of its own.
+//
+//   static attend::Query<Chat> queries[8];
+//   static attend::PagedCache<Pool, 64, 32> caches[8];               // or KvCache, RingCache
+//   static attend::Output<Chat> outputs[8];
+//   attend::decode(queries, caches, outputs, work);                   // work memory of one sequence
+//
+// The calls are attention, prefill and decode, whose arrays and caches are C arrays of as many rows. What follows them is
+// common to all rows, but that Options and ScoreOptions may be an array of as many rows too: for a query_length or a mask of
+// each row, and with query_length 0 for rows that have nothing to do. All rows are checked before the first is computed: a call
+// that refuses one has touched nothing. A Part is one of the whole batch: rows are dealt out whole to the parts as far as there
+// are as many for each, and the others are cut. Each row has the bits of a call of its own.
+#pragma once
+
+#include "attention.h"
+
+namespace attend {
+namespace detail {
+
+// In the place of a part: a row of a batch, of which AnyPart is what is computed; or only checked.
+template <class AnyPart>
+struct RowCall : AnyPart {
+  RowCall(const AnyPart& part, bool only_checks) : AnyPart(part), checks(only_checks) {}
+  bool checks;
+};
+template <class AnyPart>
+constexpr Kind kind_of(const RowCall<AnyPart>*) {
+  return Kind::part;
+}
+template <class Runner, class AnyPart, class... Problem>
+Status run_part_of(const RowCall<AnyPart>& row, const Problem&... problem) {
+  return row.checks ? Status::ok : run_part_of<Runner>(static_cast<const AnyPart&>(row), problem...);
+}
+
+constexpr Whole part_of_row(const Whole&, int /*row*/, int /*batch*/) { return {}; }
+constexpr Part part_of_row(const Part& part, int row, int batch) {
+  if (row >= batch - batch % part.count) return part;
+  return {0, row % part.count == part.index ? 1 : 0};
+}
+constexpr bool is_empty(const Whole&) { return false; }
+constexpr bool is_empty(const Part& part) { return part.count == 0; }
+
+// What a row has of an argument: its options, if each row has some, and in the place of a part its own.
+template <class Type, class Call>
+constexpr auto& argument_of_row(Type& argument, int /*row*/, const Call& call) {
+  if constexpr (kind_of(null_of<Type>()) == Kind::part) {
+    return call;
+  } else {
+    return argument;
+  }
+}
+template <class Type, size_t batch, class Call>
+constexpr Type& argument_of_row(Type (&options)[batch], int row, const Call&) {
+  return options[row];
+}
+
+// Makes call(row, more...) for each row of a batch: first to check it, then to compute it.
+template <int batch, class Call, class... More>
+Status run_batch(const Call& call, More&... more) {
+  const auto& part = pick<Kind::part>(whole, more...);
+  using AnyPart = typename Bare<decltype(part)>::Name;
+  constexpr bool has_part = Same<AnyPart, Part>::value;
+  if (!is_part(part)) return Status::bad_part;
+  for (int pass = 0; pass < 2; ++pass) {
+    const bool checks = pass == 0;
+    for (int row = 0; row < batch; ++row) {
+      const AnyPart of_row = checks ? part : part_of_row(part, row, batch);
+      if (is_empty(of_row)) continue;
+      const RowCall<AnyPart> row_call(of_row, checks);
+      Status status;
+      if constexpr (has_part) {
+        status = call(row, argument_of_row(more, row, row_call)...);
+      } else {
+        status = call(row, argument_of_row(more, row, row_call)..., row_call);
+      }
+      if (status != Status::ok) return status;
+    }
+  }
+  return Status::ok;
+}
+
+}  // namespace detail
+
+template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, size_t batch, class Work, class... More>
+Status attention(const QueryArray (&queries)[batch], const KeyArray (&keys)[batch], const ValueArray (&values)[batch],
+                 OutputArray (&outputs)[batch], Work& work, const More&... more) {
+  const auto call = [&](int row, const auto&... rest) {
+    return attention(queries[row], keys[row], values[row], outputs[row], work, rest...);
+  };
+  return detail::run_batch<int(batch)>(call, more...);
+}
+
+template <class QueryArray, class Cache, class OutputArray, size_t batch, class Work, class... More>
+Status prefill(const QueryArray (&queries)[batch], const Cache (&caches)[batch], OutputArray (&outputs)[batch], Work& work,
+               const More&... more) {
+  const auto call = [&](int row, const auto&... rest) {
+    return prefill(queries[row], caches[row], outputs[row], work, rest...);
+  };
+  return detail::run_batch<int(batch)>(call, more...);
+}
+
+template <class QueryArray, class Cache, class OutputArray, size_t batch, class... More>
+Status decode(const QueryArray (&queries)[batch], const Cache (&caches)[batch], OutputArray (&outputs)[batch], More&&... more) {
+  const auto call = [&](int row, auto&... rest) { return decode(queries[row], caches[row], outputs[row], rest...); };
+  return detail::run_batch<int(batch)>(call, more...);
+}
+
+}  // namespace attend
