@@ -53,7 +53,7 @@ enum class [[nodiscard]] Status{
     // Calls in integers.
     bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer_arrays.h, integer_linear.h)
     bad_zero_point,    // not within -128 … 127; of the values not 0 beside value_scales
-    bad_token_scales,  // of fewer keys than key_length; over a RingCache
+    bad_token_scales,  // of fewer keys than key_length; over a RingCache or PagedCache
 };
 
 constexpr int status_count = int(Status::bad_token_scales) + 1;  // the last one

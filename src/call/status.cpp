@@ -55,7 +55,7 @@ constexpr const char* status_texts[] = {
     "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
     "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23",
     "zero points of 8-bit numbers lie within -128 and 127; that of values is 0 beside value_scales",
-    "key_scales and value_scales must have at least key_length keys; over a RingCache there are none",
+    "key_scales and value_scales must have at least key_length keys; over a RingCache or PagedCache there are none",
 };
 static_assert(sizeof status_texts / sizeof *status_texts == size_t(status_count), "a status has no text");
 

@@ -233,6 +233,27 @@ TEST_CASE("pages: random problems in integers have the bytes of the model") {
   });
 }
 
+TEST_CASE("pages: scales of tokens in an array are refused") {
+  static attend::KvCache<Integers> pool;
+  static attend::PagedCache<attend::KvCache<Integers>, 32, 2> cache;
+  static attend::Key<Integers> key;
+  static attend::Value<Integers> value;
+  static attend::Query<Integers> query;
+  static attend::Output<Integers> output;
+  static attend::Workspace<Integers> work;
+  static attend::TokenScales<Integers, 64> of_tokens;
+  REQUIRE(cache.add_page(pool, 1) == Status::ok);
+  REQUIRE(cache.append(key, value) == Status::ok);
+  constexpr attend::Quantisation<Integers> scales(0.03, 0.03, 0.02, 0.01);
+  attend::ScoreOptions<Integers> options;
+  CHECK(attend::decode(query, cache, output, work, scales, options) == Status::ok);
+  options.key_scales = of_tokens;
+  CHECK(attend::decode(query, cache, output, work, scales, options) == Status::bad_token_scales);
+  options = {};
+  options.value_scales = of_tokens;
+  CHECK(attend::decode(query, cache, output, work, scales, options) == Status::bad_token_scales);
+}
+
 TEST_CASE("pages: a table takes no wrong page, and no token without one") {
   using Pool = attend::KvCache<Paged>;
   static Pool pool, another;

@@ -57,8 +57,10 @@ Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Sh
   const int zero = options.query_zero_point.or_else(0);
   if (!is_zero_point(zero)) return Status::bad_zero_point;
   if (is_short(options.mask, problem)) return Status::bad_mask;
+  // Scales lie where tokens do: a ring and pages move them, and scales in the order of tokens would be others' scales.
+  const bool moves_tokens = more.paging.ring_panels > 0 || more.paging.pages != nullptr;
   const auto are_short = [&](const TokenSetting<Shape>& scales) {
-    return scales.data != nullptr && (more.paging.ring_panels > 0 || scales.keys < problem.keys);
+    return scales.data != nullptr && (moves_tokens || scales.keys < problem.keys);
   };
   if (are_short(options.key_scales) || are_short(options.value_scales)) return Status::bad_token_scales;
   for (int head = 0; options.value_scales.data != nullptr && head < problem.query_heads; ++head) {
