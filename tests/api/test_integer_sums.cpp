@@ -78,14 +78,14 @@ TEST_CASE("integer sums of the C++ surface: copies in other steps, in place, and
   constexpr attend::SumScales half({0.5, 3}, {1, -2});
   static_assert(half.status() == Status::ok);
   REQUIRE(attend::requantise(x, half, y) == Status::ok);
-  for (int i = 0; i < 64; ++i) CHECK(y[0][i] == int(std::floor((x[0][i] - 3) / 2.0 + 0.5)) - 2);
+  for (int i = 0; i < 64; ++i) CHECK(y[i / 16][i % 16] == int(std::floor((x[i / 16][i % 16] - 3) / 2.0 + 0.5)) - 2);
   REQUIRE(attend::requantise(x, half.relu(), expected) == Status::ok);
-  for (int i = 0; i < 64; ++i) CHECK(expected[0][i] == (y[0][i] > -2 ? y[0][i] : -2));
+  for (int i = 0; i < 64; ++i) CHECK(expected[i / 16][i % 16] == (y[i / 16][i % 16] > -2 ? y[i / 16][i % 16] : -2));
 
   attend::Vectors<4, 16, std::int16_t> wide;
   constexpr attend::SumScales finer(0.5, 0.125);
   REQUIRE(attend::requantise(x, finer, wide) == Status::ok);
-  for (int i = 0; i < 64; ++i) CHECK(wide[0][i] == 4 * x[0][i]);
+  for (int i = 0; i < 64; ++i) CHECK(wide[i / 16][i % 16] == 4 * x[i / 16][i % 16]);
 
   constexpr attend::SumScales sum({0.5, 1}, 0.25, {0.75, -5});
   attend::Output<Shape, 4> output;
