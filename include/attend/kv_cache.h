@@ -64,7 +64,10 @@ class CacheTokens {
   constexpr int length() const { return length_; }
 
   // The number of tokens that still fit.
-  constexpr int room() const { return capacity_of(rows_, capacity) - length_; }
+  constexpr int room() const {
+    if constexpr (is_paged<Rows>) return rows_.tokens() - length_;
+    return capacity - length_;
+  }
 
   constexpr void clear() { length_ = newest_ = 0; }
 

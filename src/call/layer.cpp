@@ -127,18 +127,12 @@ template void run_packed_integer_linear<int32_t>(const IntegerLinear&);
 
 template <class A, class B, class Output>
 void run_integer_sum(const IntegerSum& sum) {
-  constexpr int types = int(4 * (sizeof(A) - 1) + 2 * (sizeof(B) - 1) + sizeof(Output) - 1);
-  ActiveIntegerBackend::call<RunIntegerSum>(sum, types);
+  ActiveIntegerBackend::call<RunIntegerSum>(sum, integer_sum_types<A, B, Output>());
 }
 
-template void run_integer_sum<int8_t, int8_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int8_t, int8_t, int16_t>(const IntegerSum&);
-template void run_integer_sum<int8_t, int16_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int8_t, int16_t, int16_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int8_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int8_t, int16_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int16_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int16_t, int16_t>(const IntegerSum&);
+#define ATTEND_INTEGER_SUM(A, B, Output) template void run_integer_sum<A, B, Output>(const IntegerSum&);
+ATTEND_EACH_INTEGER_SUM(ATTEND_INTEGER_SUM)
+#undef ATTEND_INTEGER_SUM
 #endif
 
 template <Format format>

@@ -14,6 +14,7 @@
 #include "../attention/parts.h"
 #include "../isa/scalar/integers.h"
 #include "../kernel/epilogue.h"
+#include "../layer/integer_sum.h"
 #include "../numerics/formats.h"
 #include "../numerics/turns.h"
 

@@ -66,14 +66,9 @@ void run_integer_sum(const IntegerSum& sum) {
   embedded_integer_linear::add_integers<A, B, Output>(sum);
 }
 
-template void run_integer_sum<int8_t, int8_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int8_t, int8_t, int16_t>(const IntegerSum&);
-template void run_integer_sum<int8_t, int16_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int8_t, int16_t, int16_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int8_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int8_t, int16_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int16_t, int8_t>(const IntegerSum&);
-template void run_integer_sum<int16_t, int16_t, int16_t>(const IntegerSum&);
+#define ATTEND_INTEGER_SUM(A, B, Output) template void run_integer_sum<A, B, Output>(const IntegerSum&);
+ATTEND_EACH_INTEGER_SUM(ATTEND_INTEGER_SUM)
+#undef ATTEND_INTEGER_SUM
 
 }  // namespace attend::core
 

@@ -22,7 +22,7 @@ static void project_bfloat16(const core::Linear& linear);
 static void project_int8(const core::Linear& linear);
 // In integers: outputs of 1, 2 or 4 bytes. Hosts only; of embedded processors see isa/embedded_integers.cpp.
 static void run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool panels);
-// Bits of `types`, from the highest: whether a, b and the output have 16 bits.
+// types: integer_sum_types of a, b and the output.
 static void run_integer_sum(const core::IntegerSum& sum, int types);
 
 static void rms_norm(const core::Normalisation& normalisation);

@@ -11,24 +11,11 @@ void Backend::run_integer_linear(const core::IntegerLinear& linear, int output_b
 }
 
 void Backend::run_integer_sum(const core::IntegerSum& sum, int types) {
-  switch (types) {  // calls that a bound of the stack can be computed of
-    case 0:
-      return add_integers<int8_t, int8_t, int8_t>(sum);
-    case 1:
-      return add_integers<int8_t, int8_t, int16_t>(sum);
-    case 2:
-      return add_integers<int8_t, int16_t, int8_t>(sum);
-    case 3:
-      return add_integers<int8_t, int16_t, int16_t>(sum);
-    case 4:
-      return add_integers<int16_t, int8_t, int8_t>(sum);
-    case 5:
-      return add_integers<int16_t, int8_t, int16_t>(sum);
-    case 6:
-      return add_integers<int16_t, int16_t, int8_t>(sum);
-    default:
-      return add_integers<int16_t, int16_t, int16_t>(sum);
-  }
+#define ATTEND_INTEGER_SUM_CASE(A, B, Output) \
+  case integer_sum_types<A, B, Output>():     \
+    return add_integers<A, B, Output>(sum);
+  switch (types) { ATTEND_EACH_INTEGER_SUM(ATTEND_INTEGER_SUM_CASE) }  // calls that a bound of the stack can be computed of
+#undef ATTEND_INTEGER_SUM_CASE
 }
 
 }  // namespace attend::ATTEND_ISA

@@ -6,8 +6,20 @@
 #include "../numerics/arithmetic.h"
 #include "../numerics/bits.h"
 
+// Calls a macro with the types of a, b and the output of each sum that there is.
+#define ATTEND_EACH_INTEGER_SUM(call)                                                                                     \
+  call(int8_t, int8_t, int8_t) call(int8_t, int8_t, int16_t) call(int8_t, int16_t, int8_t) call(int8_t, int16_t, int16_t) \
+      call(int16_t, int8_t, int8_t) call(int16_t, int8_t, int16_t) call(int16_t, int16_t, int8_t)                         \
+          call(int16_t, int16_t, int16_t)
+
 namespace attend::ATTEND_ISA {
 namespace {
+
+// Their number, as backends take it.
+template <class A, class B, class Output>
+constexpr int integer_sum_types() {
+  return int(4 * (sizeof(A) - 1) + 2 * (sizeof(B) - 1) + sizeof(Output) - 1);
+}
 
 // A number of 16 bits is 256 times its upper byte, with the sign, plus its lower one: so no product leaves 32 bits. Upper bytes
 // do not exist of 8 bits.

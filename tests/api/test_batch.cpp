@@ -24,16 +24,12 @@ void draw_all(Array& rows, Random& random) {
   if constexpr (alignof(Array) == alignof(float)) {
     random.fill(reinterpret_cast<float*>(bytes), std::size_t(sizeof rows) / alignof(float), 2.0f);
   } else {
-    for (std::size_t i = 0; i < sizeof rows; ++i) bytes[i] = std::int8_t(random.bits() >> 24);
+    fill_bytes(rows, random);
   }
 }
 template <class Array>
 void clear(Array& rows) {
   std::memset(static_cast<void*>(&rows), 0x55, sizeof rows);
-}
-template <class Array>
-bool same(const Array& a, const Array& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
 // Gives a cache more room, if it needs some.
@@ -72,18 +68,18 @@ void check_caches(Cache (&caches)[batch], Work& work, bool alike, std::uint64_t 
   for (auto& of_row : options) {
     of_row.query_length = random.between(0, tokens);
     of_row.window_left = random.between(0, 30);
-    clear(expected);
   }
+  clear(expected);
   for (int row = 0; row < batch; ++row) {
     REQUIRE(attend::prefill(queries[row], caches[row], expected[row], work, scales..., options[row]) == Status::ok);
     REQUIRE(attend::decode(one_query[row], caches[row], one_expected[row], work, scales...) == Status::ok);
   }
   clear(found);
   CHECK(attend::prefill(queries, caches, found, work, scales..., options) == Status::ok);
-  CHECK(same(found, expected));
+  CHECK(same_array(found, expected));
   clear(one_found);
   CHECK(attend::decode(one_query, caches, one_found, work, scales...) == Status::ok);
-  CHECK(same(one_found, one_expected));
+  CHECK(same_array(one_found, one_expected));
   for (const int parts : {1, 2, 3, 4, 7}) {
     clear(found);
     clear(one_found);
@@ -92,8 +88,8 @@ void check_caches(Cache (&caches)[batch], Work& work, bool alike, std::uint64_t 
       CHECK(attend::prefill(queries, caches, found, work, scales..., options, part) == Status::ok);
       CHECK(attend::decode(one_query, caches, one_found, work, scales..., attend::Options(), part) == Status::ok);
     }
-    CHECK(same(found, expected));
-    CHECK(same(one_found, one_expected));
+    CHECK(same_array(found, expected));
+    CHECK(same_array(one_found, one_expected));
   }
 
   // The last row is wrong: no row is touched.
@@ -107,7 +103,7 @@ void check_caches(Cache (&caches)[batch], Work& work, bool alike, std::uint64_t 
   options[batch - 1].query_length = tokens;
   CHECK(attend::prefill(queries, caches, found, work, scales..., options, attend::Part{2, 2}) == Status::bad_part);
   CHECK(attend::prefill(queries, caches, found, work, scales..., options, attend::Part{0, 0}) == Status::bad_part);
-  CHECK(same(found, expected));
+  CHECK(same_array(found, expected));
 }
 
 using Ring = RingOf<40, 3, tokens>;
@@ -150,12 +146,12 @@ TEST_CASE("batches: rows of arrays, and plain calls without work memory") {
     REQUIRE(attend::attention(queries[row], keys[row], values[row], expected[row], work, attend::causal(26)) == Status::ok);
   }
   CHECK(attend::attention(queries, keys, values, found, work, attend::causal(26)) == Status::ok);
-  CHECK(same(found, expected));
+  CHECK(same_array(found, expected));
   clear(found);
   for (int i = 0; i < 5; ++i) {
     CHECK(attend::attention(queries, keys, values, found, work, attend::causal(26), attend::Part{i, 5}) == Status::ok);
   }
-  CHECK(same(found, expected));
+  CHECK(same_array(found, expected));
 
   static attend::KvCache<Chat> caches[batch];
   static attend::Query<Chat> one[batch];
@@ -166,5 +162,5 @@ TEST_CASE("batches: rows of arrays, and plain calls without work memory") {
     REQUIRE(attend::decode(one[row], caches[row], one_expected[row]) == Status::ok);
   }
   CHECK(attend::decode(one, caches, one_found) == Status::ok);
-  CHECK(same(one_found, one_expected));
+  CHECK(same_array(one_found, one_expected));
 }

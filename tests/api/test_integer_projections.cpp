@@ -13,16 +13,10 @@ using attend::Status;
 
 namespace {
 
-template <class Array>
-void fill(Array& array, Random& random) {
-  auto* const bytes = reinterpret_cast<std::int8_t*>(&array);
-  for (std::size_t i = 0; i < sizeof array; ++i) bytes[i] = std::int8_t(random.between(-128, 127));
-}
-
 template <int outputs, int inputs>
 attend::Weights<outputs, inputs, attend::integer> random_weights(Random& random, int largest_bias = (1 << 23) - 1) {
   attend::Weights<outputs, inputs, attend::integer> weights;
-  fill(weights.data, random);
+  fill_bytes(weights.data, random);
   for (std::int32_t& bias : weights.bias) bias = random.between(-largest_bias, largest_bias);
   return weights;
 }
@@ -51,7 +45,7 @@ TEST_CASE("integer projections of the C++ surface: their definition") {
   attend::Vectors<4, 37, std::int8_t> x;
   attend::Vectors<4, 19, std::int8_t> y;
   attend::Vectors<4, 19, std::int16_t> wide;
-  fill(x, random);
+  fill_bytes(x, random);
   const auto weights = random_weights<19, 37>(random);
   double steps[19];
   for (int o = 0; o < 19; ++o) steps[o] = 1e-4 * (o + 1);
@@ -86,7 +80,7 @@ TEST_CASE("integer projections of the C++ surface: packed weights, by the compil
   Random random(6);
   static attend::Vectors<9, 130, std::int8_t> tokens;
   static attend::Vectors<9, 67, std::int8_t> by_rows, by_panels;
-  fill(tokens, random);
+  fill_bytes(tokens, random);
   const auto weights = random_weights<67, 130>(random);
   static attend::PackedWeights<67, 130, attend::integer> many;
   attend::pack(weights, many);
@@ -106,7 +100,7 @@ TEST_CASE("integer projections of the C++ surface: token vectors become queries,
   static attend::Value<Shape, 6> value;
   static attend::Output<Shape, 6> output;
   static attend::Workspace<Shape, 6, 6> work;
-  fill(x, random);
+  fill_bytes(x, random);
   constexpr attend::ProjectionScales<> scales(0.02, 0.01, 0.08);
   auto to_query = random_weights<24, 32>(random, 20000);
   auto to_key = random_weights<8, 32>(random, 20000);
@@ -143,8 +137,8 @@ TEST_CASE("integer projections of the C++ surface: as many inputs as there may b
 TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {
   Random random(5);
   attend::Vectors<2, 8, std::int8_t> x, y, before;
-  fill(x, random);
-  fill(y, random);
+  fill_bytes(x, random);
+  fill_bytes(y, random);
   before = y;
   auto weights = random_weights<8, 8>(random);
   const attend::ProjectionScales<> right(1, 0.01, 1);

@@ -15,12 +15,6 @@ using attend::Status;
 
 namespace {
 
-template <class Array>
-void fill(Array& array, Random& random) {
-  auto* const bytes = reinterpret_cast<std::int8_t*>(&array);
-  for (std::size_t i = 0; i < sizeof array; ++i) bytes[i] = std::int8_t(random.between(-128, 127));
-}
-
 template <class Number>
 constexpr int lowest_of() {
   return sizeof(Number) == 1 ? -128 : -32768;
@@ -32,7 +26,7 @@ void check_sum(Random& random, attend::TensorScale of_a, attend::TensorScale of_
   attend::Vectors<3, 35, A> a;
   attend::Vectors<3, 35, B> b;
   attend::Vectors<3, 35, Y> y, rectified;
-  fill(a, random), fill(b, random);
+  fill_bytes(a, random), fill_bytes(b, random);
   const attend::SumScales scales(of_a, of_b, of_y);
   REQUIRE(attend::add(a, b, scales, y) == Status::ok);
   REQUIRE(attend::add(a, b, scales.relu(), rectified) == Status::ok);
@@ -74,7 +68,7 @@ TEST_CASE("integer sums of the C++ surface: their definition") {
 TEST_CASE("integer sums of the C++ surface: copies in other steps, in place, and arrays of a shape") {
   Random random(32);
   attend::Vectors<4, 16, std::int8_t> x, y, expected;
-  fill(x, random);
+  fill_bytes(x, random);
   constexpr attend::SumScales half({0.5, 3}, {1, -2});
   static_assert(half.status() == Status::ok);
   REQUIRE(attend::requantise(x, half, y) == Status::ok);
@@ -89,7 +83,7 @@ TEST_CASE("integer sums of the C++ surface: copies in other steps, in place, and
 
   constexpr attend::SumScales sum({0.5, 1}, 0.25, {0.75, -5});
   attend::Output<Shape, 4> output;
-  fill(output, random);
+  fill_bytes(output, random);
   REQUIRE(attend::add(x, output, sum, expected) == Status::ok);
   y = x;
   REQUIRE(attend::add(y, output, sum, y) == Status::ok);
@@ -103,7 +97,7 @@ TEST_CASE("integer sums of the C++ surface: what is refused changes nothing") {
   struct {
     attend::Vectors<2, 8, std::int8_t> x, y;
   } arrays, before;
-  fill(arrays, random);
+  fill_bytes(arrays, random);
   std::memcpy(&before, &arrays, sizeof before);
   using Two = attend::SumScales<2>;
   using One = attend::SumScales<1>;

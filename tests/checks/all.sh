@@ -5,8 +5,8 @@
 cxx=$1
 build=$2
 log=$build/test.log
-# The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here, and all
-# of them in rest.sh.
+# The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here,
+# and all of them in rest.sh.
 parts=${CHECKS+unit $CHECKS}
 parts=${parts:-packages vendoring unit install symbols emulated consumers integers wrong_code windows examples c pages stack freestanding unsafe_math peers rooms}
 . tests/support/workers.sh

@@ -81,7 +81,8 @@ for target in x86_64 "i686 -msse2" aarch64; do
     asks_for_little "$target" "$folder"/*.o
 done
 
-# The same compiler in the clothes of cl.exe, which makes the same code and warns of other things. Its own headers are named, because /X takes those away with the system's.
+# The same compiler in the clothes of cl.exe, which makes the same code and warns of other things. Its own headers are named,
+# because /X takes those away with the system's.
 cxx="$compiler --driver-mode=cl /X -imsvc $($compiler -print-resource-dir)/include /clang:-ffreestanding /Iinclude /W4 /WX"
 for target in x86_64 "i686 /arch:SSE2" aarch64; do
   case $target in *' '*) flags=${target#* } ;; *) flags= ;; esac

@@ -1,9 +1,10 @@
 #!/bin/sh
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
-# A twelfth of the suite over Clang's library, and a quarter of a minute of fuzzing; the unit tests with contraction and under sanitizers; typed
-# calls of every width; all random problems of the wheel; the digests on older processors; that benchmarks run; hot loops within their
-# limits; every emulated target; flash, stack and instructions on boards; the stated errors; a story.
+# A twelfth of the suite over Clang's library, and a quarter of a minute of fuzzing; the unit tests with contraction and under
+# sanitizers; typed calls of every width; all random problems of the wheel; the digests on older processors; that benchmarks
+# run; hot loops within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a
+# story.
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -71,9 +72,9 @@ counts() {
 
 work_on() { # part
   case $1 in
-    # Clang's library under the tests that are there already: it compiles them once, for the sanitizers. The other checks take several
-    # compilers by themselves, the targets have Clang's builds of copied folders, and emulated intrinsics are the same whoever compiles
-    # them.
+    # Clang's library under the tests that are there already: it compiles them once, for the sanitizers. The other checks take
+    # several compilers by themselves, and the targets have Clang's builds of copied folders. Emulated instruction sets are
+    # GCC's here; `make test CXX=clang++` has Clang's.
     clang)
       ATTEND_QUICK=1 FUZZ_SECONDS=15 CHECKS='symbols c fuzz wrong_code freestanding unsafe_math windows consumers' JOBS=1 \
         make -j1 test CXX="$clang" BUILD="$work/clang" TEST_BUILD="$build" &&

@@ -47,4 +47,11 @@ class Random {
   size_t left_ = 0;
 };
 
+// An array of numbers of 8 or 16 bits: any of them.
+template <class Array>
+void fill_bytes(Array& array, Random& random) {
+  auto* const bytes = reinterpret_cast<int8_t*>(&array);
+  for (size_t i = 0; i < sizeof array; ++i) bytes[i] = int8_t(random.between(-128, 127));
+}
+
 }  // namespace attend_test

@@ -216,6 +216,7 @@ class PagedRows {
     return true;
   }
   constexpr int count() const { return count_; }
+  constexpr int tokens() const { return count_ * page_tokens; }  // that there is room for
   constexpr int page(int index) const { return index >= 0 && index < count_ ? table_[index] : -1; }
   void remove() { --count_; }
 
@@ -251,15 +252,6 @@ class PagedRows {
   int count_ = 0;
 };
 
-// The tokens that there is room for: in a cache, and in the pages of one.
-template <class Rows>
-constexpr int capacity_of(const Rows&, int capacity) {
-  return capacity;
-}
-template <class Shape, class Pool, int page_tokens, int pages>
-constexpr int capacity_of(const PagedRows<Shape, Pool, page_tokens, pages>& rows, int /*capacity*/) {
-  return rows.count() * page_tokens;
-}
 template <class Rows>
 constexpr bool is_paged = false;
 template <class Shape, class Pool, int page_tokens, int pages>

@@ -204,8 +204,7 @@ struct IntegerScalar {
       weights += tile_rows;
       values += stride;
 #if !ATTEND_EMBEDDED && defined(__GNUC__) && !defined(__clang__) && (__GNUC__ == 11 || (__GNUC__ == 12 && __GNUC_MINOR__ < 3))
-      // These make vectors of several rows' columns, and read behind the last row (GCC's bug 107451): not where they lose
-      // track.
+      // These make vectors of several rows' columns, and read behind the last row (GCC's bug 107451), unless they lose track.
       asm("" : "+r"(values));
 #endif
     };
