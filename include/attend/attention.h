@@ -94,9 +94,10 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   }
 }
 
-// Attention of one token over everything in the cache. Over a KvCache of floats and with Options, work memory is on the stack:
-// config::decode_stack_floats, or what one query head takes where that is more; or it is a Workspace<Shape, 1>, which reads the
-// cache fewer times where heads are wide and many share their keys (128 query heads of 576).
+// Attention of one token over everything in the cache: append its key and value first. Over a KvCache of floats and with
+// Options, work memory is on the stack: config::decode_stack_floats, or what one query head takes where that is more; or it is
+// a Workspace<Shape, 1>, which reads the cache fewer times where heads are wide and many share their keys (128 query heads of
+// 576).
 // clang-format off
 //   query   Query<Shape>
 //   cache   KvCache or RingCache

@@ -24,9 +24,10 @@ template <class X, class Weight, class Bias, class Y>
 struct NormalisedRows {
   using From = ArrayOf<X>;
   using To = ArrayOf<Y>;
-  static_assert(are_floats<X, Y>,
-                "attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and "
-                "Output");
+  static_assert(
+      are_floats<X, Y>,
+      "attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and "
+      "Output");
   static_assert(are_as_many<X, Y>, "attend: the input and the result of a normalisation must have as many floats");
   static constexpr bool is_row(bool is_floats, int dimensions) { return is_floats && dimensions == 1; }
   static constexpr bool has_weight = is_row(ArrayOf<Weight>::is_floats, ArrayOf<Weight>::dimensions);
@@ -74,7 +75,7 @@ Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, floa
 template <class From, class To>
 void add(const From& from, To& to, float factor = 1.0f) {
   static_assert(detail::are_floats<From, To>,
-                "attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
+                "attend: add takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
   static_assert(detail::are_as_many<From, To>, "attend: the arrays of add must have as many floats as each other");
   constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
@@ -89,8 +90,9 @@ void add(const From& from, To& to, float factor = 1.0f) {
 // to = f(from); the two may be the same array.
 template <Activation activation, class From, class To>
 void activate(const From& from, To& to) {
-  static_assert(detail::are_floats<From, To>,
-                "attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
+  static_assert(
+      detail::are_floats<From, To>,
+      "attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
   static_assert(detail::are_as_many<To, From>, "attend: the arrays of activate must have as many floats as each other");
   constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
@@ -106,8 +108,9 @@ void activate(Array& array) {
 // A gated product: to = f(gate) * up. It may be one of them.
 template <Activation activation, class Gate, class Up, class To>
 void activate(const Gate& gate, const Up& up, To& to) {
-  static_assert(detail::are_floats<Gate, Up, To>,
-                "attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output");
+  static_assert(
+      detail::are_floats<Gate, Up, To>,
+      "attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
   static_assert(detail::are_as_many<To, Gate, Up>, "attend: the arrays of activate must have as many floats as each other");
   constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");

@@ -1,8 +1,8 @@
-//! activation_of_pointer: attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+//! activation_of_pointer: attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 static float* pointer = floats;
 void wrong() { attend::activate<attend::Activation::silu>(pointer); }
 
-//! activation_of_doubles: attend: activate takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+//! activation_of_doubles: attend: activate takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 static double doubles[8];
 void wrong() { attend::activate<attend::Activation::silu>(doubles); }
 
@@ -18,7 +18,7 @@ void wrong() { attend::activate<attend::Activation::silu>(query, up, query); }
 static float few[8];
 void wrong() { attend::add(few, query); }
 
-//! residual_of_cache: attend: add takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+//! residual_of_cache: attend: add takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 void wrong() { attend::add(query, cache); }
 
 //! norm_of_other_width: attend: weight and bias must be as long as the rows that they normalise: the array's last extent, or its last extents together
@@ -37,7 +37,7 @@ void wrong() { attend::rms_norm(query, weight, query); }
 static float few[8];
 void wrong() { attend::rms_norm(query, attend::none, few); }
 
-//! norm_of_state: attend: a normalisation takes arrays of floats of any number of extents, and attend::Query, Key, Value and Output
+//! norm_of_state: attend: a normalisation takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output
 void wrong() { attend::rms_norm(state, attend::none, state); }
 
 //! norm_of_other_bias: attend: weight and bias of a normalisation must have as many numbers as each other
@@ -72,6 +72,7 @@ void wrong() { rotary.rotate<attend::RotaryPairs::neighbours>(row, 0); }
 
 //! layers_of_all_arrays: nothing
 static float hidden[queries][32], head_weight[8], row[8], table_row[2][4][8];
+static attend::Vectors<queries, 32> token_vectors;
 static const float weight[32] = {};
 static attend::Rotary<8> rotary;
 static attend::RotaryTable<6, 16> table;
@@ -85,6 +86,11 @@ void right() {
   attend::activate<attend::Activation::gelu_tanh>(hidden);
   attend::activate<attend::Activation::silu>(hidden, hidden, hidden);
   attend::add(hidden, output, 0.5f);
+  (void)attend::rms_norm(token_vectors, weight, hidden);
+  (void)attend::layer_norm(hidden, weight, weight, token_vectors);
+  attend::activate<attend::Activation::gelu_tanh>(token_vectors);
+  attend::activate<attend::Activation::silu>(token_vectors, hidden, token_vectors);
+  attend::add(token_vectors, output);
   (void)rotary.init();
   (void)table.init(500000.0f, 4.0f);
   (void)rotary.rotate<attend::RotaryPairs::halves>(query, 7);

@@ -24,7 +24,8 @@ class Cache:
 
     Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
     float32, float16, bfloat16, or int8 with a scale for each token and head. window_keys makes it a ring, which keeps the last
-    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens. integers=True: it takes and keeps
+    window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens; each call is to be given
+    window=(window_keys - 1, 0), or a shorter one, and sink_tokens, which by default are not seen. integers=True: it takes and keeps
     int8 arrays, of attention with a quantisation. Several threads may read a cache at a time, as long as none appends or truncates.
     """
 
