@@ -163,8 +163,8 @@ typedef struct attend_cache_shape {
   int value_format;      /* likewise for values */
   ptrdiff_t window_keys; /* 0: every token is kept. Otherwise the cache is a ring that keeps the last window_keys tokens, and a
                             few more, whatever max_tokens is: as many as window_left + queries are enough */
-  ptrdiff_t sink_tokens; /* of a ring: the first tokens, which it keeps too. Who is seen is set in the attend_problem: its
-                            window_left, and its sink_tokens, without which the first tokens are not seen */
+  ptrdiff_t sink_tokens; /* of a ring: the first tokens, which it keeps too. Which tokens queries see, an attend_problem sets:
+                            by window_left, and by its own sink_tokens, without which the first ones are not seen */
   int integers; /* 1: keys and values are int8_t numbers of integer attention, which attend_integer_cache_append adds and
                    which are kept as they are; both formats stay as initialised */
 } attend_cache_shape;

@@ -32,7 +32,8 @@ _SPECIAL = {
     (_c.ATTEND_AMBIGUOUS, _c.ATTEND_ARG_BATCH): 'give every array the axis of the batch',
     (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_OFFSET): 'leave it out, or give what looks at positions too: causal=True, a window, ALiBi or '
     'relative biases',
-    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_SINK_TOKENS): 'leave them out, or give a window that passes them, such as window=(5, 0); of a Cache: window_keys',
+    (_c.ATTEND_NO_EFFECT, _c.ATTEND_ARG_SINK_TOKENS): 'leave them out, or give what passes them: a call a window such as '
+    'window=(5, 0), a Cache window_keys',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_KEYS): 'give at most the tokens that the cache holds: len(cache)',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
     (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache is of one sequence',
