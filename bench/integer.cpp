@@ -64,7 +64,7 @@ void time_prefill(const std::string& backend, int tokens, int dims) {
   i.output_scales = &output_scale;
   i.row_block = std::min(tokens, config::integer_row_block);
   i.key_block = config::integer_key_block;
-  Memory<char> scratch(core::integer_scratch_bytes(i.row_block, i.key_block, dims, dims, tokens));
+  Memory<char> scratch(core::integer_scratch_bytes(i.row_block, i.key_block, dims, dims, core::segment_levels(tokens)));
   i.scratch = scratch.get();
 
   Problem causal_f = f;
@@ -108,7 +108,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims, bo
   p.output_scales = &output_scale;
   p.row_block = 1;
   p.key_block = config::integer_key_block;
-  Memory<char> scratch(core::integer_scratch_bytes(1, p.key_block, dims, dims, tokens));
+  Memory<char> scratch(core::integer_scratch_bytes(1, p.key_block, dims, dims, core::segment_levels(tokens)));
   p.scratch = scratch.get();
   const auto read = [&] {
     return bench::read_bandwidth(backend.c_str(), reinterpret_cast<const float*>(cache.get()), bytes / sizeof(float), 0.02);

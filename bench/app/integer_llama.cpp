@@ -36,7 +36,9 @@ IntegerLlama::IntegerLlama(const Checkpoint& checkpoint, const IntegerScales& sc
   row_block_ = std::min(attend::core::rows_per_kv_head(config_.heads, config_.kv_heads, 1), attend::config::row_block);
   key_block_ = (capacity + attend::integer_chunk - 1) / attend::integer_chunk * attend::integer_chunk;
   scratch_ = aligned_floats(
-      attend::core::integer_scratch_bytes(row_block_, key_block_, head_dim, head_dim, capacity) / sizeof(float) + 1);
+      attend::core::integer_scratch_bytes(row_block_, key_block_, head_dim, head_dim, attend::core::segment_levels(capacity)) /
+          sizeof(float) +
+      1);
   for (std::size_t i = 0; i < scales_.size(); ++i) states_.push_back(layer_state(weights_.layers[i], scales_[i]));
   for (std::vector<float>* array : {&stream_, &normed_, &query_, &update_}) array->resize(extent(config_.dim));
   for (std::vector<float>* array : {&gate_, &up_}) array->resize(extent(config_.hidden_dim));

@@ -70,7 +70,7 @@ def arduino_keywords(root):
 
 def documents(root):
     """The licence and the pages that users read, in the places where they lie."""
-    paths = files(root, 'LICENSE', 'README.md', 'include/guide/*.md', 'bench/results/*.md', 'bench/results/*.svg')
+    paths = files(root, 'LICENSE', 'README.md', 'include/guide/*.md', 'include/guide/*.svg', 'bench/results/*.md', 'bench/results/*.svg')
     return {path: (root / path).read_bytes() for path in paths}
 
 

@@ -29,8 +29,8 @@ struct AdditiveShape {
 namespace detail {
 
 template <int hidden, int width, int tokens, int keys>
-struct WorkPlan<AdditiveShape<hidden, width>, tokens, keys> {
-  using Attention = OptionPlan<AdditiveShape<hidden, width>, tokens>;
+struct WorkPlan<AdditiveShape<hidden, width>, tokens, keys, false> {
+  using Attention = OptionPlan<AdditiveShape<hidden, width>, tokens, keys>;
   static constexpr size_t scores = Attention::floats;
   static constexpr size_t sums = scores + size_t(tokens) * size_t(keys);
   static constexpr size_t floats = sums + size_t(core::additive_keys) * size_t(hidden);
@@ -63,6 +63,7 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
                 "attend: additive_attention needs an attend::Workspace<attend::AdditiveShape<hidden, width>, tokens, keys>");
   static_assert(CallArguments<Shape, More...>::only_options,
                 "attend: after its work memory additive_attention takes options, or nothing");
+  const InUse use(work);
   constexpr float zero = 0.0f;
   ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));
   const auto stage = options.score_stage;

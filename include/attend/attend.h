@@ -10,6 +10,7 @@
 #include "attention.h"
 #include "batch.h"
 #include "states.h"
+#include "merged_states.h"
 #include "key_parts.h"
 #include "integer.h"
 #include "integer_linear.h"

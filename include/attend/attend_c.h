@@ -1,5 +1,5 @@
 /* Attend for C, and for shapes that are known at run time only: transformer attention over plain arrays or over a key/value
- * cache, for batches of sequences. (The C++ surface, attend.h, has no batch: there a call is one sequence.)
+ * cache, for batches of sequences. (In the C++ surface, attend.h, a batch is C arrays of the arrays and caches of a call.)
  *
  * Fill in an attend_problem, ask how much work memory it needs, and run it:
  *
@@ -54,7 +54,7 @@ extern "C" {
 /* The most stack that a call takes, in bytes, as GCC compiles the library with -Os or -O2 for a host; embedded processors take
    less. The second is for problems that set soft_cap, a format, ATTEND_QUERIES_LAST or any field from window_left on, or whose
    cache is a ring or not of floats. */
-#define ATTEND_STACK_BYTES 3072
+#define ATTEND_STACK_BYTES 3200
 #define ATTEND_OPTION_STACK_BYTES 6144
 
 /* States can begin at multiples of so many keys. */
@@ -66,20 +66,23 @@ extern "C" {
  *
  *   attend_run, attend_run_part  attend_workspace_size bytes for each call  everything; with states neither output nor lse
  *   attend_begin                 none                                       extents, states, first_key
- *   attend_finish                none                                       extents, states, keys, whether there is a cache,
- *                                                                           output, lse, sink_logits, formats, constants
+ *   attend_finish                none                                       extents, states, keys, cache and its origin,
+ *                                                                           output, lse, lse_base, sink_logits, formats,
+ *                                                                           constants; options, offset, windows and
+ *                                                                           sink_tokens
  *   attend_merge                 none                                       extents, states
+ *   attend_save, attend_load     none                                       extents, states
  *   attend_cache_...             none                                       no problem: keys and values go into the cache
  *   attend_check, ..._size       none                                       as the calls that they are for
  *
- * Extents are batch, queries, query_heads and value_dim. */
+ * Extents are batch, queries, query_heads and value_dim; those of states state_nodes too. */
 
 /* Checks everything but parts, work memory and the next key of states. Reads the struct, key lengths, page tables and the head
  * of the cache. */
 ATTEND_API attend_status attend_check(const attend_problem* problem);
 
-/* Bytes of work memory for the problem; 0 if attend_check refuses it. With a cache it depends on the cache's capacity, not on
- * the tokens held. Memory that is enough for a problem is enough for the same with fewer queries or keys. */
+/* Bytes of work memory for the problem; 0 if attend_check refuses it. With a cache it depends on the cache's capacity and
+ * the origin, not on the tokens held. Memory that is enough for a problem is enough for the same with fewer queries or keys. */
 ATTEND_API size_t attend_workspace_size(const attend_problem* problem);
 
 /* Computes the output. workspace: workspace_size bytes, at least attend_workspace_size(problem), aligned to ATTEND_ALIGNMENT;
@@ -100,7 +103,8 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  * keys - 1 into them and writes neither output nor lse; attend_finish writes these. Stopping after any key and going on has the
  * bits of one call. With states, `keys` is where a call stops, not how many keys there are: strides that would depend on it,
  * and columns of masks, biases and scores, must be set (ATTEND_AMBIGUOUS), and ATTEND_QUERIES_LAST and ATTEND_SCORES_WEIGHTS
- * are refused. States do not hold the options of earlier runs: scale, soft_cap, masks and biases must be the same in each run.
+ * are refused. States do not hold the options of earlier runs: scale, soft_cap, offset, windows, masks and biases must be the
+ * same in each run. Where positions matter, set offset: its default over a cache is another one for each cache and each length.
  * sink_logits take effect in attend_finish alone.
  *
  * Past and new keys in two arrays, without copying either, are two runs, each with a problem of its own: a copy of what both
@@ -127,24 +131,48 @@ ATTEND_API attend_status attend_run_part(const attend_problem* problem, ptrdiff_
  *   second.key.batch_stride = heads * added * dim;  second.key.head_stride = added * dim;   // and of value
  */
 
-/* Bytes of the states of a problem: 64, and batch * queries * query_heads * (20 + 3 * value_dim) floats; in integers, 64 and
- * batch * queries * query_heads * (5 + 2 * value_dim) + value_dim numbers of 32 bits. 0 where one of these extents is refused, or
- * the size passes PTRDIFF_MAX. No alignment is needed but that of a float. States may be copied as
- * bytes, also to another machine of the same byte order. */
+/* Bytes of the states of a problem: 64, and so many floats, or in integers numbers of 32 bits, of 4 bytes each:
+ *
+ *   floats    batch * queries * query_heads * (19 + 2 * value_dim + state_nodes * (value_dim + 3))
+ *   integers  batch * queries * query_heads * (4 + value_dim + state_nodes * (value_dim + 3)) + value_dim
+ *
+ * 0 where one of these extents is refused, or the size passes PTRDIFF_MAX. No alignment is needed but that of a float. States
+ * may be copied as bytes, also to another machine of the same byte order. A run that needs more than state_nodes is refused
+ * (ATTEND_TOO_SMALL). */
 ATTEND_API size_t attend_state_size(const attend_problem* problem);
 
 /* Makes the problem's states new: they have seen no key, and their next key is first_key, a multiple of ATTEND_SEGMENT_KEYS. */
 ATTEND_API attend_status attend_begin(const attend_problem* problem);
 
-/* Writes output and lse from the states, which have taken keys up to `keys`: otherwise it is refused (ATTEND_MISMATCH). After
- * attend_merge, `keys` is where the last of the later states stopped. The states stay as they are. */
+/* Writes output and lse from the states, which have taken keys up to `keys` and, before it, all that queries see by position:
+ * otherwise it is refused (ATTEND_MISMATCH). After merges `keys` is where the states stopped that have the last keys. Keys that
+ * ATTEND_CAUSAL and windows show to no query may be missing. The states stay as they are. */
 ATTEND_API attend_status attend_finish(const attend_problem* problem);
 
-/* Adds later states of the same extents to those of the problem: they began at the next key of those, a multiple of
- * ATTEND_SEGMENT_KEYS, so that different threads or machines can take different keys. If the later states have been through at
- * most 512 keys (ATTEND_SEGMENT_KEYS), the bits are those of going on; with more, sums are added in another order, and the last
- * bits of the output may differ. */
+/* Adds other states of the same extents to those of the problem, so that different threads or machines can take different
+ * keys: in any order, `later` may be of earlier keys too, and the bits are those of one call. Each segment of
+ * ATTEND_SEGMENT_KEYS keys is taken by one of them. At most one of the two may have an open segment, with keys still to come,
+ * and none of either may lie behind it: the next key is where it stopped; without one, the key after the last segment. Others
+ * are refused (ATTEND_MISMATCH), and so are states that need more nodes together than state_nodes (ATTEND_TOO_SMALL). */
 ATTEND_API attend_status attend_merge(const attend_problem* problem, const void* later);
+
+/* The most bytes that attend_save writes of states of the problem's extents, full of nodes and with a segment open; 0 where
+ * attend_state_size is, or for 2^34 bytes or more. */
+ATTEND_API size_t attend_saved_size(const attend_problem* problem);
+
+/* Writes the problem's states as bytes for other programs and machines, with a check sum and ATTEND_BITS_VERSION. They depend
+ * on the keys that the states have taken alone, as far as bits are promised: not on backend, byte order, state_nodes or the
+ * way in which they were taken and merged. Bytes need no alignment. size: how many there is room for, of which as many are
+ * written as these states need; attend_saved_size is always enough. saved: set to how many were written; may be null. What
+ * runs must have in common, such as scale and masks, is not in states, nor saved. */
+ATTEND_API attend_status attend_save(const attend_problem* problem, void* bytes, size_t size, size_t* saved);
+
+/* Makes the problem's states, memory of attend_state_size bytes, what was saved: size bytes, or the first ones of them.
+ * Refused are bytes that are not saved states, damaged or cut short (ATTEND_CORRUPT), of another ATTEND_BITS_VERSION
+ * (ATTEND_OTHER_BITS), of other batch, queries, query_heads or value_dim or the other arithmetic (ATTEND_MISMATCH), or with
+ * more nodes than state_nodes (ATTEND_TOO_SMALL). The check sum is one against accidents: bytes that somebody made up can be
+ * sums of anything, but lead nowhere else. */
+ATTEND_API attend_status attend_load(const attend_problem* problem, const void* bytes, size_t size);
 
 /* ---- A key/value cache ---- */
 

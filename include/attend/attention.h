@@ -40,10 +40,11 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
     return Status::ok;  // the compiler has reported what is wrong
   } else {
     constexpr bool plain = !Rest::score_options;
-    using Memory = typename Choice<plain, Plan<Shape, queries, keys, false>, OptionPlan<Shape, queries>>::Type;
+    using Memory = typename Choice<plain, Plan<Shape, queries, keys, false>, OptionPlan<Shape, queries, keys>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
     static_assert(enough || plain, "attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>");
     static_assert(enough || !plain, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
+    const InUse use(work);
     const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), queries, false);
     return run_call<Shape, Memory>(arrays, ArrayRows<Shape>(key.data[0][0], value.data[0][0]), keys,
                                    pick<Kind::part>(whole, more...), more...);
@@ -56,10 +57,10 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
 // last chunk, more queries than that count need a query_length: their rows would get the positions of other tokens.
 // clang-format off
 //   query   Query<Shape, tokens>
-//   cache   KvCache or RingCache
+//   cache   KvCache, RingCache or PagedCache
 //   output  Output<Shape, tokens>
-//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape, tokens>,
-//           but not of an integer shape
+//   work    Workspace<Shape, tokens>; with ScoreOptions, or over another cache than KvCache<Shape>, OptionWorkspace<Shape,
+//           tokens>, but not of an integer shape; over a RingCache either is of <Shape, tokens, over_ring<Sizes>>
 //   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
 // clang-format on
 template <class QueryArray, class Cache, class OutputArray, class Work, class... More>
@@ -70,7 +71,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   constexpr bool is_cache = !Same<Shape, void>::value;
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
   constexpr bool is_output = is_query && is_output_of<OutputArray, Shape, tokens>;
-  static_assert(is_cache, "attend: prefill takes an attend::KvCache or RingCache second");
+  static_assert(is_cache, "attend: prefill takes an attend::KvCache, RingCache or PagedCache second");
   static_assert(is_query || !is_cache, "attend: prefill takes an attend::Query of the cache's shape first");
   static_assert(is_output || !is_query,
                 "attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third");
@@ -80,14 +81,19 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
   } else {
     constexpr bool plain = CacheTraits<Cache>::plain && !Rest::score_options;
     using CacheMemory = Plan<Shape, tokens, MaxTokens<Cache>::value, true>;
-    using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, tokens>>::Type;
+    using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, tokens, CacheTraits<Cache>::keys>>::Type;
     constexpr bool enough = is_enough<Work, Memory>();
-    static_assert(enough || plain,
-                  "attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an "
+    constexpr bool of_ring = CacheTraits<Cache>::is_ring;
+    static_assert(enough || !of_ring,
+                  "attend: prefill over a RingCache needs an attend::OptionWorkspace<Shape, query tokens, "
+                  "attend::over_ring<Sizes>>, of an integer shape a Workspace of these");
+    static_assert(enough || plain || of_ring,
+                  "attend: prefill with ScoreOptions, or over another cache than a KvCache of floats, needs an "
                   "attend::OptionWorkspace<Shape, query tokens>");
-    static_assert(enough || !plain, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
+    static_assert(enough || !plain || of_ring, "attend: prefill needs an attend::Workspace<Shape, query tokens>");
     static_assert(tokens <= CacheTraits<Cache>::most_queries,
                   "attend: a RingCache serves at most tokens_at_once query tokens at once");
+    const InUse use(work);
     const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), tokens, true,
                             CacheAccess::newest(cache));
     return run_call<Shape, Memory>(arrays, CacheAccess::rows(cache), cache.length(), pick<Kind::part>(whole, more...), more...);
@@ -100,7 +106,7 @@ Status prefill(const QueryArray& query, const Cache& cache, OutputArray& output,
 // 576).
 // clang-format off
 //   query   Query<Shape>
-//   cache   KvCache or RingCache
+//   cache   KvCache, RingCache or PagedCache
 //   output  Output<Shape>
 //   work    none, or as above; with ScoreOptions, or over any other cache than KvCache<Shape>, OptionWorkspace<Shape>; of an
 //           integer shape Workspace<Shape>
@@ -113,7 +119,7 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
   constexpr bool is_cache = !Same<Shape, void>::value;
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape>>::value;
   constexpr bool is_output = is_query && is_output_of<OutputArray, Shape, 1>;
-  static_assert(is_cache, "attend: decode takes an attend::KvCache or RingCache second");
+  static_assert(is_cache, "attend: decode takes an attend::KvCache, RingCache or PagedCache second");
   static_assert(is_query || !is_cache, "attend: decode takes an attend::Query of one token and of the cache's shape first");
   static_assert(is_output || !is_query, "attend: decode takes an attend::Output of one token and of the cache's shape third");
   using Rest = CallArguments<Shape, More...>;
@@ -130,13 +136,19 @@ Status decode(const QueryArray& query, const Cache& cache, OutputArray& output, 
       return run_call<Shape, DecodePlan<Shape>>(arrays, rows, cache.length(), part, more...);
     } else {
       using CacheMemory = Plan<Shape, 1, MaxTokens<Cache>::value, true>;
-      using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, 1>>::Type;
+      using Memory = typename Choice<plain, CacheMemory, OptionPlan<Shape, 1, CacheTraits<Cache>::keys>>::Type;
       constexpr bool enough = is_enough<decltype(work), Memory>();
-      static_assert(enough || plain,
-                    "attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an "
+      constexpr bool of_ring = CacheTraits<Cache>::is_ring;
+      static_assert(
+          enough || !of_ring,
+          "attend: decode over a RingCache needs an attend::OptionWorkspace<Shape, 1, attend::over_ring<Sizes>> after "
+          "its arrays, of an integer shape a Workspace of these");
+      static_assert(enough || plain || of_ring,
+                    "attend: decode with ScoreOptions, or over another cache than a KvCache of floats, needs an "
                     "attend::OptionWorkspace<Shape> after its arrays");
-      static_assert(enough || !plain,
+      static_assert(enough || !plain || of_ring,
                     "attend: decode takes an attend::Workspace<Shape, 1>; of floats over a KvCache it may be left out");
+      const InUse use(work);
       const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), 1, false);
       return run_call<Shape, Memory>(arrays, rows, cache.length(), part, more...);
     }

@@ -10,8 +10,8 @@ const char* backend_name(int index);
 // Whether this processor can run it.
 bool backend_available(int index);
 
-// The backend in use for floats: the fastest available unless use_backend chose another. "scalar" is plain C++; its integers may
-// still have loops of their own, as on a Cortex-M4 without a floating-point unit.
+// The backend in use for floats: the fastest available unless use_backend chose another. "scalar" is plain C++; its integers
+// may still have loops of their own, as on a Cortex-M4 without a floating-point unit.
 const char* active_backend();
 
 // Makes every later call use the named backend ("avx2", "scalar", …). Returns false and changes nothing when there is none of

@@ -8,8 +8,8 @@
 // The calls are attention, prefill and decode, whose arrays and caches are C arrays of as many rows. What follows them is
 // common to all rows, but that Options and ScoreOptions may be an array of as many rows too: for a query_length or a mask of
 // each row, and with query_length 0 for rows that have nothing to do. All rows are checked before the first is computed: a call
-// that refuses one has touched nothing. A Part is one of the whole batch: rows are dealt out whole to the parts as far as there
-// are as many for each, and the others are cut. Each row has the bits of a call of its own.
+// that refuses one has touched nothing. A Part is one of the whole batch: each part computes the same number of whole rows, and
+// rows that are left over are divided among all parts. Each row has the bits of a call of its own.
 #pragma once
 
 #include "attention.h"
@@ -81,6 +81,7 @@ Status run_batch(const Call& call, More&... more) {
 
 }  // namespace detail
 
+// attention (attention.h) of queries[row] over keys[row] and values[row], to outputs[row].
 template <class QueryArray, class KeyArray, class ValueArray, class OutputArray, size_t batch, class Work, class... More>
 Status attention(const QueryArray (&queries)[batch], const KeyArray (&keys)[batch], const ValueArray (&values)[batch],
                  OutputArray (&outputs)[batch], Work& work, const More&... more) {
@@ -90,6 +91,7 @@ Status attention(const QueryArray (&queries)[batch], const KeyArray (&keys)[batc
   return detail::run_batch<int(batch)>(call, more...);
 }
 
+// prefill of queries[row] over caches[row], to outputs[row].
 template <class QueryArray, class Cache, class OutputArray, size_t batch, class Work, class... More>
 Status prefill(const QueryArray (&queries)[batch], const Cache (&caches)[batch], OutputArray (&outputs)[batch], Work& work,
                const More&... more) {
@@ -99,6 +101,7 @@ Status prefill(const QueryArray (&queries)[batch], const Cache (&caches)[batch],
   return detail::run_batch<int(batch)>(call, more...);
 }
 
+// decode of queries[row] over caches[row], to outputs[row].
 template <class QueryArray, class Cache, class OutputArray, size_t batch, class... More>
 Status decode(const QueryArray (&queries)[batch], const Cache (&caches)[batch], OutputArray (&outputs)[batch], More&&... more) {
   const auto call = [&](int row, auto&... rest) { return decode(queries[row], caches[row], outputs[row], rest...); };

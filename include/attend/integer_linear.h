@@ -3,6 +3,7 @@
 //   static constexpr attend::Weights<64, 48, attend::integer> weights = {{…}, {…}};     // in flash: numbers, then the bias
 //   constexpr attend::ProjectionScales<> scales({0.02, -3}, 0.005, {0.04, 10});         // of x, of the weights, of y
 //   attend::project(x, weights, scales, y);              // x: Vectors<tokens, 48, int8_t>, y: Vectors<tokens, 64, int8_t>
+//   attend::project(x, weights, scales, y, 2);           // the first 2 tokens; later rows of y stay as they are
 //
 // On hosts attend::PackedWeights<64, 48, attend::integer>, which attend::pack makes of them, are faster.
 //
@@ -124,7 +125,8 @@ constexpr int scale_count(const ProjectionScales<outputs>*) {
 constexpr int scale_count(const void*) { return 0; }
 
 template <class WeightArray, class Scales, class Input, class OutputArray>
-Status project_integers(const Input& x, const WeightArray& weights, const Scales& scales, OutputArray& y) {
+Status project_integers(const Input& x, const WeightArray& weights, const Scales& scales, OutputArray& y,
+                        int tokens = IntegersOf<Input>::tokens) {
   using From = IntegersOf<Input>;
   using To = IntegersOf<OutputArray>;
   using Is = IntegerWeightsOf<WeightArray>;
@@ -148,11 +150,12 @@ Status project_integers(const Input& x, const WeightArray& weights, const Scales
     for (const int32_t bias : weights.bias) {
       if (bias < -(1 << 23) || bias >= 1 << 23) return Status::bad_quantisation;
     }
+    if (tokens < 0 || tokens > From::tokens) return Status::bad_count;
     if (overlap(x, y)) return Status::bad_output;
     const core::IntegerLinear linear = {first_number(x),     first_number(y),      first_number(weights.data),
                                         weights.bias,        scales.multipliers(), count == 1 ? 0 : 1,
                                         Is::inputs,          Is::outputs,          Is::inputs,
-                                        Is::inputs,          Is::outputs,          From::tokens,
+                                        Is::inputs,          Is::outputs,          tokens,
                                         scales.input_zero(), scales.output_zero()};
     if constexpr (Is::packed) {
       core::run_packed_integer_linear<typename To::Number>(linear);
@@ -168,7 +171,7 @@ Status project_integers(const Input&, const More&...) {
   static_assert(
       sizeof...(More) == 3,
       "attend: project of integers takes attend::Weights<outputs, inputs, attend::integer>, attend::ProjectionScales and an "
-      "output after its input");
+      "output after its input; then an int, the number of tokens, which may be left out");
   return Status::ok;
 }
 

@@ -7,7 +7,7 @@
 //
 // The output has the bits of decode (or, for several tokens, of prefill) for any number of parts, over any cache and with any
 // options. Partials keep the sums of each segment of 512 keys apart, which is why any thread may take any of them in any order;
-// a State (states.h) keeps one sum and takes its keys in order, for time slices and machines.
+// a State (states.h) takes its keys in order and adds segments up on the way, for time slices and machines.
 #pragma once
 
 #include "attention.h"
@@ -58,7 +58,7 @@ uint32_t mark_of(const Problem& problem, const CoreOptions&... options) {
   uint32_t hash = hash_with(uint32_t(problem.queries), uint32_t(problem.keys));
   hash = hash_with(hash, uint32_t(core::key_units(problem, options..., 0, 1).end));
   CallSettings settings = settings_of(problem, options...);
-  settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse);  // only finish() looks at it
+  settings.words[CallSettings::flags] &= ~uint32_t(CallSettings::lse | CallSettings::lse_base2);  // only finish() looks at it
   for (const uint32_t word : settings.words) hash = hash_with(hash, word);
   return hash | 1u;  // not that of memory that is zero
 }
@@ -123,7 +123,7 @@ Status run_part_of(const AllKeyParts<Number>& all, const Problem& problem, const
 
 inline constexpr Part whole_part{};
 
-// Of one segment at a time.
+// The work memory of a call that goes over one segment at a time.
 template <class Shape, int tokens>
 struct KeyPartPlan : DecodePlan<Shape, tokens, smaller(Capacity<Shape>::value, segment_keys)> {};
 
@@ -140,7 +140,7 @@ constexpr bool is_cache_of_partials() {
 // 512 keys that tokens see have work; any further parts do nothing.
 // clang-format off
 //   query     Query<Shape, tokens>
-//   cache     KvCache or RingCache
+//   cache     KvCache, RingCache or PagedCache
 //   partials  Partials<Shape, tokens>; over a RingCache Partials<Shape, tokens, Sizes>
 //   work      over a KvCache of floats, with Options: none, because it is on the stack, as for decode;
 //             otherwise OptionWorkspace<Shape, tokens>, of an integer shape Workspace<Shape, tokens>, one for each thread
@@ -154,7 +154,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
   constexpr bool is_cache = is_cache_of_partials<Cache, Shape, Sizes>();
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
   static_assert(is_cache,
-                "attend: accumulate takes an attend::KvCache of the partials' shape second, or for "
+                "attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for "
                 "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
   static_assert(is_query || !is_cache,
                 "attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first");
@@ -170,14 +170,15 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
     const int held = cache.length(), newest = tokens > 1 ? CacheAccess::newest(cache) : any_number;
     constexpr NumberOf<Shape>* no_output = nullptr;
     if constexpr (Rest::score_options || is_integer<Shape> || !CacheTraits<Cache>::plain) {
-      using Memory = OptionPlan<Shape, tokens>;
+      using Memory = OptionPlan<Shape, tokens, 0>;
       constexpr bool enough = is_enough<decltype(work), Memory>();
       static_assert(enough || is_integer<Shape>,
-                    "attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an "
+                    "attend: accumulate with ScoreOptions, or over another cache than a KvCache of floats, needs an "
                     "attend::OptionWorkspace<Shape, query tokens> after the partials");
       static_assert(
           enough || !is_integer<Shape>,
           "attend: accumulate of an integer shape needs an attend::Workspace<Shape, query tokens> after the partials");
+      const InUse use(work);
       const CallArrays arrays(query.data[0][0], no_output, memory_of<enough>(work), tokens, tokens > 1, newest);
       return run_call<Shape, Memory>(arrays, rows, held, key_part, more...);
     } else {
@@ -196,7 +197,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, Partials<Shape, t
 // the parts; bad_partials: they are not, or a part is missing. After ok, the partials are empty: all parts of another call must
 // run before the next finish.
 // clang-format off
-//   cache     KvCache or RingCache
+//   cache     KvCache, RingCache or PagedCache
 //   partials  Partials<Shape, tokens>; over a RingCache Partials<Shape, tokens, Sizes>
 //   output    Output<Shape, tokens>
 //   then      of an integer shape a Quantisation<Shape>; options, as for accumulate
@@ -208,7 +209,7 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
   constexpr bool is_output = is_cache && is_output_of<OutputArray, Shape, tokens>;
   using Rest = CallArguments<Shape, More...>;
   static_assert(is_cache,
-                "attend: finish takes an attend::KvCache of the partials' shape first, or for "
+                "attend: finish takes an attend::KvCache or PagedCache of the partials' shape first, or for "
                 "attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes");
   static_assert(is_output || !is_cache,
                 "attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third");
@@ -217,7 +218,7 @@ Status finish(const Cache& cache, Partials<Shape, tokens, Sizes>& partials, Outp
   } else {
     static_assert(Rest::only_options, "attend: after the output finish takes options only");
     constexpr bool plain = CacheTraits<Cache>::plain && !is_integer<Shape> && !Rest::score_options;
-    using Memory = typename Choice<plain, KeyPartPlan<Shape, tokens>, OptionPlan<Shape, tokens>>::Type;
+    using Memory = typename Choice<plain, KeyPartPlan<Shape, tokens>, OptionPlan<Shape, tokens, 0>>::Type;
     const int held = cache.length();
     const CallArrays arrays(null_of<NumberOf<Shape>>(), output.data[0][0], sums_of<Shape>(StateAccess::data(partials)), tokens,
                             tokens > 1, tokens > 1 ? CacheAccess::newest(cache) : any_number);

@@ -144,6 +144,16 @@ using RingOf = RingSizes<Sizes, group_keys<Shape>>;
 
 }  // namespace detail
 
+// In the place of a workspace's number of keys: those of a cache; or those of a RingCache with such sizes.
+inline constexpr int over_cache = -1;
+namespace detail {
+template <class Ring>
+inline constexpr int over_ring_of = over_cache - 1 -
+                                    core::window_levels(Ring::window + Ring::tokens_at_once - 1, Ring::sink_tokens);
+}
+template <class Sizes>
+inline constexpr int over_ring = detail::over_ring_of<detail::RingSizes<Sizes, panel_keys>>;
+
 // A cache without end in fixed memory: of all tokens that were ever appended a query sees the last `window`, itself among them,
 // and the first `sink_tokens`. The results are those of a cache that keeps all tokens, under the options
 // window_left = window - 1 and sink_tokens. Positions count from the first token ever; options may narrow the window, and ask
@@ -165,20 +175,22 @@ class RingCache
 namespace detail {
 
 // The traits of a cache's type; of other types the shape is void.
-template <class ShapeOf, class RowsOf, int most>
+template <class ShapeOf, class RowsOf, int capacity, int most>
 struct TraitsOfCache {
   using ShapeType = ShapeOf;
   using Ring = typename RowsOf::RingType;
   static constexpr int most_queries = most;
+  static constexpr int keys =
+      RowsOf::RingType::window > 0 ? over_ring_of<typename RowsOf::RingType> : capacity;  // as of a workspace
   static constexpr bool plain = RowsOf::plain, is_ring = Ring::window > 0;
 };
 struct NoRows {
   using RingType = NoRing;
   static constexpr bool plain = false;
 };
-constexpr TraitsOfCache<void, NoRows, any_number> cache_traits(const void*) { return {}; }
+constexpr TraitsOfCache<void, NoRows, 1, any_number> cache_traits(const void*) { return {}; }
 template <class Shape, class Rows, int capacity, int most>
-constexpr TraitsOfCache<Shape, Rows, most> cache_traits(const CacheTokens<Shape, Rows, capacity, most>*) {
+constexpr TraitsOfCache<Shape, Rows, capacity, most> cache_traits(const CacheTokens<Shape, Rows, capacity, most>*) {
   return {};
 }
 template <class Cache>

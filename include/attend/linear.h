@@ -24,7 +24,7 @@ struct Projections;
 namespace detail {
 
 template <>
-struct WorkPlan<Projections, 1, over_cache> {
+struct WorkPlan<Projections, 1, over_cache, true> {
   static constexpr size_t floats = core::linear_work_floats;
 };
 
@@ -125,26 +125,31 @@ core::Linear linear_of(const WeightArray& weights, const float* bias, const floa
 }
 
 template <class Input, class WeightArray, class OutputArray, class AnyPart>
-void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, float* work, const AnyPart& part) {
+void run_projection(const Input& input, const Projection<WeightArray, OutputArray>& to, int count, float* work,
+                    const AnyPart& part) {
   using Is = WeightsOf<WeightArray>;
   using InputVectors = VectorsOf<Input>;
   static_assert(InputVectors::tokens == 0 || InputVectors::size == Is::inputs,
                 "attend: project takes an input with as many numbers for each token as the weights have inputs");
-  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0 && InputVectors::tokens > 0;  // what is not has been refused
+  constexpr bool is_written = VectorsOf<OutputArray>::tokens > 0 && InputVectors::tokens > 0;  // else an assertion has failed
   static_assert(!is_written || InputVectors::tokens == VectorsOf<OutputArray>::tokens,
                 "attend: the input and the output of project have the same number of tokens");
   if constexpr (is_written) {
     run_linear_part_of<Is, InputVectors::tokens>(
-        linear_of(to.weights, to.bias, first_number(input), InputVectors::tokens, first_number(to.output), work), part);
+        linear_of(to.weights, to.bias, first_number(input), count, first_number(to.output), work), part);
   }
 }
+
+constexpr bool is_count(const void*) { return false; }
+constexpr bool is_count(const int*) { return true; }
 
 // The projections come first, then what may follow them.
 template <class... More>
 constexpr bool are_in_order() {
   const int places[] = {0, is_projection(null_of<More>())           ? 1
                            : kind_of(null_of<More>()) == Kind::work ? 2
-                           : kind_of(null_of<More>()) == Kind::part ? 3
+                           : is_count(null_of<More>())              ? 3
+                           : kind_of(null_of<More>()) == Kind::part ? 4
                                                                     : 0 ...};
   for (size_t i = 1; i <= sizeof...(More); ++i) {
     if (places[i] < places[i - 1] || places[i] == 0 || (places[i] > 1 && places[i] == places[i - 1])) return false;
@@ -174,10 +179,17 @@ Status project_all(const Input& input, More&&... more) {
   static_assert(VectorsOf<Input>::tokens > 0, "attend: project takes attend::Vectors, a Query, Key, Value or Output first");
   static_assert(are_in_order<More...>(),
                 "attend: after its input project takes weights, a bias if there is one, and an output, or several of "
-                "attend::into(weights, bias, output); then an attend::Workspace<attend::Projections> and an attend::Part, "
-                "which may be left out");
+                "attend::into(weights, bias, output); then an attend::Workspace<attend::Projections>, an int, the number of "
+                "tokens, and an attend::Part, which may be left out");
   const auto& part = pick<Kind::part>(whole, more...);
-  float* const work = work_of(pick<Kind::work>(whole, more...));
+  auto& memory = pick<Kind::work>(whole, more...);
+  float* const work = work_of(memory);
+  int count = VectorsOf<Input>::tokens;
+  const auto take = [&count](const auto& argument) {
+    if constexpr (is_count(null_of<decltype(argument)>())) count = argument;
+  };
+  (take(more), ...);
+  if (count < 0 || count > VectorsOf<Input>::tokens) return Status::bad_count;
   if (!is_part(part)) return Status::bad_part;
   const auto overlaps = [&input](const auto& to) {
     if constexpr (is_projection(null_of<decltype(to)>())) return overlap(input, to.output);
@@ -185,9 +197,10 @@ Status project_all(const Input& input, More&&... more) {
   };
   if ((overlaps(more) || ...) || outputs_overlap(more...)) return Status::bad_output;
   const auto run = [&](const auto& to) {
-    if constexpr (is_projection(null_of<decltype(to)>())) run_projection(input, to, work, part);
+    if constexpr (is_projection(null_of<decltype(to)>())) run_projection(input, to, count, work, part);
   };
-  (run(more), ...);
+  const InUse use(memory);
+  if (count > 0) (run(more), ...);
   return Status::ok;
 }
 
@@ -231,10 +244,11 @@ Status project_one(const Input& input, const WeightArray& weights, Second& secon
 //   y        Vectors<tokens, outputs>, or a Query, Key, Value or Output
 //            or, in place of weights, bias and y, any number of into(weights, bias, y)
 //   work     a Workspace<Projections>, or none
+//   tokens   int, the tokens of x to project, from the first; or none: all. Later rows of y stay as they are
 //   part     a Part, or none
 // clang-format on
-// In integers it takes x, weights, scales and y (integer_linear.h). Refused, before anything is written: scales or a bias out
-// of range, and a y that shares memory with x:
+// In integers it takes x, weights, scales, y and tokens (integer_linear.h). Refused, before anything is written: tokens, scales
+// or a bias out of range, and a y that shares memory with x:
 // clang-format off
 //   x        Vectors<tokens, inputs, int8_t>, or an Output of an integer shape
 //   weights  Weights<outputs, inputs, attend::integer>

@@ -8,10 +8,16 @@
 //   attend::project_memory(encoded, layer, memory, work);                // encoder tokens, once
 //   attend::cross_attention(x, layer, memory, y, work);                  // and then as often as there are queries
 //
+//   static attend::LayerWorkspace<Voice, 16, attend::over_cache, false, 4> work_of_4;        // one, which 4 threads share
+//   team.run([&](attend::TeamPart part) { return attend::self_attention(x, layer, cache, y, work_of_4, part); });
+//
 // x and y are Vectors<tokens, width>; y may be x. multi_head keeps references and pointers: the arrays must live as long
 // as the layer is used. Each call has the bits of project, append, attention, prefill or decode, and project one after
-// another, for any block of tokens. Calls take no Part: threads divide the calls that a layer is made of. A call that finds
-// an argument out of range returns a status and changes nothing.
+// another, for any block of tokens. A call that finds an argument out of range returns a status and changes nothing.
+//
+// After the options, or without them, calls take a TeamPart: threads that compute a call together, with the bits of one. Where
+// there is std::thread, attend::Team starts and joins them; it is in attend/threads.h, in bench/hosted, which is installed with
+// the library. All return the same status; where one alone is refused, for its index, the others wait for it in the barrier.
 #pragma once
 
 #include "detail/layer_calls.h"
@@ -71,7 +77,7 @@ Status attend_to_cache(const X& x, const Layer& layer, Cache& cache, Y& y, Work&
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_layer_arguments<Layer, X, Y, More...>());
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
-                "attend: self_attention takes a KvCache or RingCache of the layer's shape");
+                "attend: self_attention takes a KvCache, RingCache or PagedCache of the layer's shape");
   constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
   using Memory = CacheLayerPlan<Shape, tokens, Cache, Work, decltype(options)>;
@@ -79,8 +85,9 @@ Status attend_to_cache(const X& x, const Layer& layer, Cache& cache, Y& y, Work&
   const Status status = check_tokens(x, layer, y, position, cache.room(), options);
   if (status != Status::ok) return status;
   return run_layer<Memory, tokens>(layer, AppendedCache<Cache, Memory::block>{cache}, CacheAccess::rows(cache),
-                                   position + options.query_length.or_else(tokens),
-                                   {first_number(x), first_number(y), work.data, position}, options);
+                                   position + options.query_length.or_else(tokens), work,
+                                   {first_number(x), first_number(y), work.data, position}, options,
+                                   pick<Kind::part>(whole, more...));
 }
 
 template <class X, class Layer, class Y, class Work, class... More>
@@ -101,14 +108,15 @@ Status attend_to_tokens(const X& x, const Layer& layer, Y& y, Work& work, const 
   const KeptArrays kept = {{at + Memory::keys, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim},
                            {at + Memory::values, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}};
   return run_layer<Memory, tokens>(layer, kept, ArrayRows<Shape>(at + Memory::keys, at + Memory::values),
-                                   options.query_length.or_else(tokens), {first_number(x), first_number(y), at, 0}, options);
+                                   options.query_length.or_else(tokens), work, {first_number(x), first_number(y), at, 0},
+                                   options, pick<Kind::part>(whole, more...));
 }
 
 }  // namespace detail
 
 // Self-attention of the tokens of x, in two forms:
-//   x, layer, cache, y, work   appends the tokens to the cache (KvCache or RingCache) and attends over everything in it, causal
-//                              by default: prefill, and decode where x has one token
+//   x, layer, cache, y, work   appends the tokens to the cache, of any kind, and attends over everything in it, causal by
+//                              default: prefill, and decode where x has one token
 //   x, layer, y, work          over these tokens alone; every token sees every other one by default
 // Options::query_length sets how many tokens x has, where they are fewer than its array has. The positions of the tokens, for
 // steps, count from the beginning of the cache, or from 0; with steps another offset is refused.
@@ -131,15 +139,15 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
 }
 
 // Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention: once for each sequence,
-// after cache.clear(). count: tokens that are no padding, from the first.
+// after cache.clear(). count: tokens that are no padding, from the first; a TeamPart may follow.
 // clang-format off
 //   memory  Vectors<tokens, inputs of the key weights>
 //   cache   KvCache
 //   work    LayerWorkspace<Shape, tokens>
 // clang-format on
-template <class Vectors, class Layer, class Cache, class Work>
+template <class Vectors, class Layer, class Cache, class Work, class AnyPart = detail::Whole>
 Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, Work& work,
-                      int count = detail::VectorsOf<Vectors>::tokens) {
+                      int count = detail::VectorsOf<Vectors>::tokens, const AnyPart& part = {}) {
   using namespace detail;
   using Shape = typename LayerOf<Layer>::ShapeType;
   constexpr int tokens = VectorsOf<Vectors>::tokens;
@@ -148,15 +156,22 @@ Status project_memory(const Vectors& memory, const Layer& layer, Cache& cache, W
       "attend: project_memory takes attend::Vectors with as many numbers for each token as the key weights have inputs");
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
                 "attend: project_memory takes a cache of the layer's shape third");
+  constexpr bool right_part = Same<AnyPart, Whole>::value || Same<AnyPart, TeamPart>::value;
+  static_assert(right_part, "attend: project_memory takes an attend::TeamPart last, which has the barrier of its threads");
   using Memory = LayerPlan<true, Shape, tokens, over_cache>;
   static_assert(is_enough<Work, Memory>(), "attend: project_memory needs an attend::LayerWorkspace<Shape, tokens>");
   if (count < 0 || count > tokens) return Status::bad_count;
   if (count > cache.room()) return Status::cache_full;
   const Status status = layer.check(cache.length(), count);
   if (status != Status::ok) return status;
-  const LayerCall<Layer, typename Memory::Places, AppendedCache<Cache, Memory::block>> call = {
-      {}, layer, {cache}, {nullptr, nullptr, work.data, cache.length()}};
-  call.store(first_number(memory), count);
+  using Places = typename Memory::Places;
+  if constexpr (right_part) {
+    if (!is_team<Places, Work>(part)) return Status::bad_part;
+    const InUse use(work, team_of(part).part == 0);
+    const LayerCall<Layer, Places, AppendedCache<Cache, Memory::block>, decltype(team_of(part))> call = {
+        {}, layer, {cache}, {nullptr, nullptr, work.data, cache.length()}, team_of(part)};
+    call.store(first_number(memory), count);
+  }
   return Status::ok;
 }
 
@@ -175,7 +190,7 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   using Shape = typename LayerOf<Layer>::ShapeType;
   static_assert(are_layer_arguments<Layer, X, Y, More...>());
   static_assert(Same<typename CacheTraits<Cache>::ShapeType, Shape>::value,
-                "attend: cross_attention takes a KvCache of the layer's shape third");
+                "attend: cross_attention takes a KvCache, RingCache or PagedCache of the layer's shape third");
   constexpr int tokens = VectorsOf<X>::tokens;
   const auto& options = pick<Kind::options>(no_options, more...);
   const bool positioned = CacheTraits<Cache>::is_ring || are_positioned(options, false);
@@ -189,12 +204,14 @@ Status cross_attention(const X& x, const Layer& layer, const Cache& cache, Y& y,
   auto of_attention = options;
   if (Layer::has_steps && !positioned) of_attention.offset = Setting<int>{};  // it is for the steps alone
   using Memory = CacheLayerPlan<Shape, tokens, Cache, Work, decltype(options)>;
-  return run_layer<Memory, tokens>(layer, FullCache{}, CacheAccess::rows(cache), cache.length(),
-                                   {first_number(x), first_number(y), work.data, position}, of_attention);
+  return run_layer<Memory, tokens>(layer, FullCache{}, CacheAccess::rows(cache), cache.length(), work,
+                                   {first_number(x), first_number(y), work.data, position}, of_attention,
+                                   pick<Kind::part>(whole, more...));
 }
 
 // The most stack that the calls of a layer take, in bytes, as GCC compiles them with -Os or -O2: over a KvCache of floats or
-// without a cache, with Options; and with ScoreOptions, or over other caches.
+// without a cache, with Options; and with ScoreOptions, or over other caches. An attend::TeamPart adds
+// config::part_stack_bytes.
 inline constexpr size_t multi_head_stack_bytes =
     (config::stack_bytes > config::linear_stack_bytes ? config::stack_bytes : config::linear_stack_bytes) + 1024;
 inline constexpr size_t multi_head_option_stack_bytes =

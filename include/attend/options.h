@@ -48,6 +48,13 @@ struct Part {
   int count = 1;
 };
 
+// A part of the call of a multi-head layer (multi_head.h), whose threads read what the others have written: each makes the same
+// call with its own index, and the same arrays, cache and work memory. Other calls take it as a Part.
+struct TeamPart : Part {
+  void (*barrier)(void* context) = nullptr;  // returns once all threads have called it; null for one thread alone
+  void* context = nullptr;
+};
+
 namespace detail {
 
 inline uint32_t bits_of(float number) {
@@ -56,8 +63,8 @@ inline uint32_t bits_of(float number) {
   return bits;
 }
 
-// Of a magnitude up to 2^127: times log2(e), as scores are computed, it is finite. By its bits: without a floating-point unit,
-// comparisons are calls.
+// Whether a scale has a magnitude of at most 2^127, so that its product with log2(e), by which scores are computed, is finite.
+// The bits are compared, because comparing floats calls a function where there is no floating-point unit.
 inline bool is_scale(float scale) { return (bits_of(scale) & 0x7fffffffu) <= 0x7f000000u; }
 
 inline bool is_part(const Part& part) { return part.index >= 0 && part.index < part.count && part.count <= 65535; }
@@ -92,6 +99,10 @@ struct VisibilityOptions : Options {
                                 // without a window
   MaskSetting<Shape> mask{};    // Mask or BitMask<1 or queries, 1 or query_heads, keys>
 
+  // Of accumulate into a State, where others take the keys before: the position of the first token of the arrays or of the
+  // KvCache, a multiple of segment_keys (512). Masks, biases and scores have columns from position 0 on all the same.
+  int origin = 0;
+
   constexpr VisibilityOptions() = default;
   constexpr VisibilityOptions(const Options& options) : Options(options) {}
 };
@@ -104,8 +115,7 @@ struct VisibilityOptions : Options {
 //   cap(x) = soft_cap * tanh(x / soft_cap)
 //
 // It sees the keys that all of causal, the window, key_length, mask and the two biases let through; a query without any gets
-// zeros.
-// Arrays are not copied: they must live until the call is over.
+// zeros. Arrays are not copied: they must live until the call is over.
 template <class Shape = detail::NoShape, class = typename detail::ArithmeticOf<Shape>::Type>
 struct ScoreOptions : detail::VisibilityOptions<Shape> {
   static_assert(!detail::Same<Shape, detail::NoShape>::value,
@@ -117,6 +127,7 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   float soft_cap = 0.0f;                           // 1e-30 … 1e30, and scale / soft_cap below 2^124 (2e37); 0: none
 
   detail::LseSetting<Shape> lse{};        // Lse<Shape, at least query_length>
+  LseBase lse_base = LseBase::e;          // of its logarithm, and of the powers that are summed up: refused without lse
   detail::ScoresSetting<Shape> scores{};  // Scores<Shape, at least query_length, at least key_length>
   Setting<ScoreStage> score_stage{};      // which scores these are: must be set with them, and is refused without
 

@@ -96,7 +96,7 @@ class RotaryTable {
     return Status::ok;
   }
 
-  // Whether the table has the positions of these tokens: bad_rotary before init, bad_position where it has not.
+  // Whether the table has the positions of these tokens: bad_rotary before init, bad_position where it lacks one.
   Status check(int position, int count) const {
     if (!core::is_within(cosines_[0][0], 1.0f, 1.0f)) return Status::bad_rotary;  // of position 0
     return position < 0 || position > positions - count ? Status::bad_position : Status::ok;

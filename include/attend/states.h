@@ -7,20 +7,36 @@
 //   attend::finish(state, output, options);
 #pragma once
 
+#include "core/saved.h"
 #include "detail/several_calls.h"
 
 namespace attend {
 
-// The partial attention of some queries, while keys are still to come: for each token and head 20 + 3 * value_dim floats, in
-// integers 4 + 2 * value_dim numbers of 32 bits and value_dim once.
-// sizeof is all the memory. It may be copied, saved and restored as bytes, also on another machine of the same byte order. The
-// bytes may differ from backend to backend, where one has raised a maximum before another: by powers of two, which cancel in
-// the output.
-template <class Shape, int tokens = 1>
+// The nodes of a State that takes keys side by side, anywhere among the first so many.
+constexpr int state_nodes(int keys) { return core::state_nodes(keys); }
+
+namespace detail {
+template <class Shape>
+constexpr int nodes_of_state = state_nodes(MaxTokens<Shape>::named ? MaxTokens<Shape>::value : config::state_keys);
+}
+
+// The partial attention of some queries, while keys are still to come. Segments of 512 keys that are finished are kept as nodes
+// of a binary tree (core/segments.h): side by side they are few, about 2 * log2(segments) at most, and `nodes` is how many
+// there is room for. It takes for each token and head 19 + 2 * value_dim floats and for each node value_dim + 3; in integers 4
+// + value_dim numbers of 32 bits, the same for each node, and value_dim once. sizeof is all the memory. It may be copied, saved
+// and restored as bytes, also on another machine of the same byte order. The bytes may differ from backend to backend, where
+// one has raised a maximum before another: by powers of two, which cancel in the output.
+template <class Shape, int tokens = 1, int room_for_nodes = detail::nodes_of_state<Shape>>
 class State {
   static_assert(tokens >= 1, "attend: a state needs at least 1 query token");
+  static_assert(room_for_nodes >= 0, "attend: a state has room for at least 0 nodes");
 
  public:
+  static constexpr int nodes = room_for_nodes;
+  static constexpr size_t most_saved_bytes =
+      4 * core::saved_words(detail::is_integer<Shape>, ptrdiff_t(tokens) * detail::Checked<Shape>::query_heads,
+                            detail::Checked<Shape>::value_dim, room_for_nodes, true);
+
   constexpr State() : data_{}, progress_{}, settings_{} {}
 
   // Forgets everything: the next key is `key`, a multiple of segment_keys (512). For another key it returns bad_begin and
@@ -32,7 +48,7 @@ class State {
 
  private:
   friend detail::StateAccess;
-  detail::SumOf<Shape> data_[size_t(tokens) * size_t(detail::Checked<Shape>::query_heads) * detail::state_row<Shape> +
+  detail::SumOf<Shape> data_[size_t(tokens) * size_t(detail::Checked<Shape>::query_heads) * detail::state_row<Shape, nodes> +
                              detail::finishing_sums<Shape>];
   detail::Progress progress_;
   detail::CallSettings settings_;  // what it was taken with
@@ -40,12 +56,26 @@ class State {
 
 namespace detail {
 
+template <class Shape, int tokens, int nodes>
+constexpr bool is_state_type(const State<Shape, tokens, nodes>*) {
+  return true;
+}
+template <class Shape, int tokens>
+constexpr bool is_state_type(const void*) {
+  return false;
+}
+// Whether it is a State of so many tokens, with room for any number of nodes.
+template <class StateArray, class Shape, int tokens>
+constexpr bool is_state_of() {
+  return is_state_type<Shape, tokens>(null_of<StateArray>());
+}
+
 // The rest of accumulate: query and state are of this shape. rows: those of a cache or of arrays, of which there are `held`.
-template <class Shape, int tokens, class Rows, class Work, class... More>
+template <class Shape, int tokens, int nodes, class Rows, class Work, class... More>
 [[gnu::always_inline]] inline Status accumulate_keys(const Query<Shape, tokens>& query, const Rows& rows, int held,
-                                                     State<Shape, tokens>& state, int up_to, Work& work, int newest,
+                                                     State<Shape, tokens, nodes>& state, int up_to, Work& work, int newest,
                                                      const More&... more) {
-  using Memory = OptionPlan<Shape, tokens>;
+  using Memory = OptionPlan<Shape, tokens, 0>;
   using Rest = CallArguments<Shape, More...>;
   static_assert(Rest::only_options, "attend: after the work memory accumulate takes options only");
   constexpr bool enough = is_enough<Work, Memory>();
@@ -55,9 +85,10 @@ template <class Shape, int tokens, class Rows, class Work, class... More>
   if constexpr (!Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
+    const InUse use(work);
     const CallArrays arrays(query.data[0][0], null_of<NumberOf<Shape>>(), memory_of<enough>(work), tokens, Rows::cached,
                             newest);
-    return run_call<Shape, Memory>(arrays, rows, held, IntoState<Shape, State<Shape, tokens>>(state, up_to), more...);
+    return run_call<Shape, Memory>(arrays, rows, held, IntoState<Shape, State<Shape, tokens, nodes>>(state, up_to), more...);
   }
 }
 
@@ -67,6 +98,7 @@ void set_results(OptionCall& call, const ScoreOptions<Shape>& options, const Who
   set_output<Shape>(call.problem, output);
   call.options.sink_logits = options.sink_logits.data;
   call.options.lse = {options.lse.data, Checked<Shape>::query_heads, 1};
+  call.options.lse_base2 = options.lse_base == LseBase::two;
 }
 template <class Shape, int heads, class Number>
 void set_results(IntegerCall& call, const ScoreOptions<Shape>&, const Quantisation<Shape, heads>& quantisation, Number* output,
@@ -85,8 +117,8 @@ constexpr bool has_short_lse(const ScoreOptions<Shape, integer>&, int) {
   return false;
 }
 
-template <class Shape, int tokens, class Number, class AnyQuantisation>
-Status finish_state(State<Shape, tokens>& state, Number* output, const ScoreOptions<Shape>& options,
+template <class Shape, int tokens, int nodes, class Number, class AnyQuantisation>
+Status finish_state(State<Shape, tokens, nodes>& state, Number* output, const ScoreOptions<Shape>& options,
                     const AnyQuantisation& quantisation) {
   if (quantisation.status() != Status::ok) return quantisation.status();
   Progress& progress = StateAccess::progress(state);
@@ -99,7 +131,10 @@ Status finish_state(State<Shape, tokens>& state, Number* output, const ScoreOpti
   typename Choice<is_integer<Shape>, IntegerCall, OptionCall>::Type call;
   set_shape<Shape>(call.problem, queries);
   set_results(call, options, quantisation, output, sums_of<Shape>(data));
-  call.options.states = states_of<Shape>(data);
+  call.options.states = states_of<Shape, nodes>(data);
+  call.problem.keys = end;
+  set_visibility(call.problem, call.options, StateAccess::settings(state));
+  if (!core::has_visible_keys(call.problem, call.options)) return Status::missing_keys;
   core::finish(call.problem, call.options);
   progress.finish();
   return Status::ok;
@@ -120,7 +155,7 @@ Status finish_state(State<Shape, tokens>& state, Number* output, const ScoreOpti
 //
 // clang-format off
 //   query  Query<Shape, tokens>
-//   cache  KvCache or RingCache
+//   cache  KvCache, RingCache or PagedCache
 //   state  State<Shape, tokens>
 //   up_to  >= state.next(); equal to it where there are no more keys. Of an integer shape a multiple of 32, or as many keys as
 //          there are, after which the state takes no more
@@ -136,11 +171,10 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_cache = !Same<Shape, void>::value;
   constexpr bool is_query = is_cache && Same<QueryArray, Query<Shape, tokens>>::value;
-  constexpr bool is_state = is_query && Same<StateArray, State<Shape, tokens>>::value;
-  static_assert(
-      is_cache,
-      "attend: accumulate takes an attend::KvCache or RingCache second, or an attend::Key and an attend::Value second "
-      "and third");
+  constexpr bool is_state = is_query && is_state_of<StateArray, Shape, tokens>();
+  static_assert(is_cache,
+                "attend: accumulate takes an attend::KvCache, RingCache or PagedCache second, or an attend::Key and an "
+                "attend::Value second and third");
   static_assert(is_query || !is_cache, "attend: accumulate takes an attend::Query of the cache's shape first");
   static_assert(is_state || !is_query,
                 "attend: accumulate takes an attend::State of the cache's shape, with as many tokens as the query, third");
@@ -166,7 +200,7 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value;
   constexpr bool is_value = is_query && Same<ValueArray, Value<Shape, keys>>::value;
-  constexpr bool is_state = is_value && Same<StateArray, State<Shape, tokens>>::value;
+  constexpr bool is_state = is_value && is_state_of<StateArray, Shape, tokens>();
   static_assert(is_query, "attend: accumulate takes an attend::Query of the key's shape first");
   static_assert(is_value || !is_query,
                 "attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, third");
@@ -187,8 +221,8 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
 //   output  Output<Shape, tokens>
 //   then    of an integer shape a Quantisation<Shape>; options, as for accumulate
 // clang-format on
-template <class Shape, int tokens, class OutputArray, class... More>
-Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... more) {
+template <class Shape, int tokens, int nodes, class OutputArray, class... More>
+Status finish(State<Shape, tokens, nodes>& state, OutputArray& output, const More&... more) {
   using namespace detail;
   using Rest = CallArguments<Shape, More...>;
   constexpr bool is_output = is_output_of<OutputArray, Shape, tokens>;
@@ -198,8 +232,8 @@ Status finish(State<Shape, tokens>& state, OutputArray& output, const More&... m
   if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    return finish_state<Shape, tokens>(state, output.data[0][0], pick<Kind::options>(no_options, more...),
-                                       pick<Kind::quantisation>(whole, more...));
+    return finish_state<Shape, tokens, nodes>(state, output.data[0][0], pick<Kind::options>(no_options, more...),
+                                              pick<Kind::quantisation>(whole, more...));
   }
 }
 
@@ -217,28 +251,6 @@ Status finish(const Any&...) {
   static_assert(sizeof...(Any) > 1000,
                 "attend: finish takes an attend::State and an attend::Output, or an attend::KvCache, attend::Partials and an "
                 "attend::Output; then options");
-  return Status::ok;
-}
-
-// Adds a later state to a state of the same queries: `later` began (State::begin) where `state` stopped. If `later` has taken
-// at most 512 keys, the result has the bits of a state that took them itself; with more, sums are rounded in another order.
-// clang-format off
-//   state, later  State<Shape, tokens>
-// clang-format on
-template <class Shape, int tokens>
-Status merge(State<Shape, tokens>& state, const State<Shape, tokens>& later) {
-  using namespace detail;
-  Progress& progress = StateAccess::progress(state);
-  if (!progress.can_merge(StateAccess::progress(later))) return Status::bad_state;
-  if (!same_settings(StateAccess::settings(state), StateAccess::settings(later))) return Status::other_options;
-  core::merge(StateAccess::data(state), StateAccess::data(later), progress.queries() * Checked<Shape>::query_heads,
-              Checked<Shape>::value_dim);
-  progress.merge(StateAccess::progress(later));
-  return Status::ok;
-}
-template <class... Any>
-Status merge(const Any&...) {
-  static_assert(sizeof...(Any) > 1000, "attend: merge takes an attend::State and another of the same type");
   return Status::ok;
 }
 

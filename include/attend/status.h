@@ -16,28 +16,37 @@ enum class [[nodiscard]] Status{
                  // with steps: not the position that self_attention gives its tokens
     ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
     no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
-    bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1
+    bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1; of a layer: no barrier for several
+                       // threads, or work memory for fewer
 
     bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from
                  // it
 
     // Caches and states.
-    bad_count,   // append: negative, or more tokens than the arrays have
+    bad_count,   // append, project, project_memory: negative, or more tokens than the arrays have
     cache_full,  // append: the tokens do not fit
     bad_page,    // add_page: not of the pool, or here already, or more than fit; remove_page: there is none, or it holds tokens
     bad_length,  // truncate: negative, or more tokens than the cache holds
     bad_begin,   // State::begin: not a multiple of segment_keys, or negative
     bad_up_to,   // accumulate: before the key that the state takes next, or after it where there are no more keys
     bad_state,   // it has taken nothing since begin or since the last finish; it is of another number of queries; it has taken
-                 // more keys than there are; merge: it does not begin where the first stops
-    other_options,  // of a State: not the options, the positions or the queries of the calls before; finish: not the same
-                    // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
-    bad_partials,   // finish: a part has not run, or with other options or another length of the cache
+                 // more keys than there are; merge: both have keys of one segment, or keys are still to come before others
+    missing_keys,    // finish: a query sees keys that the state has not taken
+    too_many_nodes,  // accumulate, merge: the state has no room for so many nodes
+    other_options,   // of a State: not the options, the positions or the queries of the calls before; finish: not the same
+                     // sink_logits, no lse where they had one, or a key_length that is not the number of keys taken
+    bad_saved,       // load: no saved state, or damaged, or cut short
+    other_bits,      // load: saved by a library of another ATTEND_BITS_VERSION, whose sums are others
+    other_shape,     // load: of other heads, another value_dim or arithmetic, or more queries
+    bad_partials,    // finish: a part has not run, or with other options or another length of the cache
 
     // Calls with ScoreOptions, RingCache or State.
     bad_window,       // window_left or window_right negative; over a RingCache: window_left larger than what it keeps
     bad_sink_tokens,  // negative; over a RingCache: more than it keeps
     bad_soft_cap,     // neither 0 nor within 1e-30 … 1e30, or scale / soft_cap is not below 2^124
+    bad_origin,       // not 0 or a multiple of segment_keys; beyond the state's next key; over a RingCache or PagedCache, or in
+                      // another call than accumulate into a State; so far that positions pass 2^31 - 512 or, of an integer
+                      // shape, that a query sees more than 65535 keys, those of other machines too
     bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
     bad_bias,         // likewise
     bad_lse,          // of fewer tokens than query_length
@@ -51,12 +60,12 @@ enum class [[nodiscard]] Status{
     bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 
     // Calls in integers.
-    bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer_arrays.h, integer_linear.h)
+    bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer.h, integer_linear.h)
     bad_zero_point,    // not within -128 … 127; of the values not 0 beside value_scales
     bad_token_scales,  // of fewer keys than key_length; over a RingCache or PagedCache
 };
 
-constexpr int status_count = int(Status::bad_token_scales) + 1;  // the last one
+constexpr int status_count = int(Status::bad_token_scales) + 1;  // bad_token_scales is the last
 
 // One English sentence for a status; never null.
 const char* status_text(Status status);

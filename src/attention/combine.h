@@ -1,12 +1,6 @@
-// Segments by themselves, and rows whose keys come in several calls: how their sums are kept, and how they are added up.
-//
-//   total = lowest maximum, no sums
-//   for each segment that the row sees, ascending:
-//     bring total and segment to the higher of their maxima:  times 2^(lower - higher), which is exact
-//     total += segment
-//   divide by the denominator
-//
-// The running maximum of the whole only moves exponents, so a segment that starts without it has the same digits.
+// Segments by themselves, and rows whose keys come in several calls: how their sums are kept, and how they are added up, in the
+// order of core/segments.h. Two nodes are added by bringing both to the higher of their maxima, times 2^(lower - higher), which
+// is exact. So maxima only move exponents: a segment that starts without that of the keys before has the same digits.
 #ifndef ATTEND_ATTENTION_COMBINE_H
 #define ATTEND_ATTENTION_COMBINE_H
 
@@ -15,19 +9,55 @@
 #include "../kernel/epilogue.h"
 #include "../kernel/pack.h"
 #include "../kernel/row_softmax.h"
+#include "segment_tree.h"
+#include "state_nodes.h"
 #include "visibility.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Adds sums to a row, which is multiplied by `factor` first: rescale_factor of the two maxima, where the row's is not above the
-// other. The same with their denominators, of which it returns the new one. Exact but for the additions.
+// The sums of some segments of a row: [value_dim] weighted values; their denominator, and the maximum that all are relative to.
+struct Node {
+  float* sums;
+  float* numbers;
+};
+inline Node node_at(float* data, int value_dim) { return {data, data + value_dim}; }
+
+// Nodes of a row, in work memory or in a state.
+struct Nodes {
+  float* first;
+  ptrdiff_t apart;
+  int value_dim;
+  Node operator[](int n) const { return node_at(first + n * apart, value_dim); }
+};
+
+// Adds a node to the one before it. Exact but for the additions.
 template <class Isa>
-float rescale_and_add(float* row, float denominator, typename Isa::Vec factor, const float* added, float added_denominator,
-                      int value_dim) {
-  const float sum = Scalar::fma(denominator, Isa::highest_lane(factor), added_denominator);
-  multiply_add_row<Isa>(row, value_dim, factor, added, row);
-  return sum;
+ATTEND_NOINLINE void join(const Node& to, const Node& added, int value_dim) {
+  const bool rises = Scalar::less(to.numbers[1], added.numbers[1]);
+  const Node &lower = rises ? to : added, &higher = rises ? added : to;
+  const float max = higher.numbers[1];
+  const typename Isa::Vec factor = rescale_factor<Isa>(lower.numbers[1], max);
+  to.numbers[0] = Scalar::fma(lower.numbers[0], Isa::highest_lane(factor), higher.numbers[0]);
+  to.numbers[1] = max;
+  multiply_add_row<Isa>(lower.sums, value_dim, factor, higher.sums, to.sums);
+}
+
+// A segment ends, or a row does: its node is joined with the last `joins` of the nodes 0 ... depth - 1, or becomes node
+// `depth`.
+template <class Isa>
+ATTEND_NOINLINE void push_node(const Nodes& nodes, int depth, int joins, Node top) {
+  if (joins == 0) {
+    const Node place = nodes[depth];
+    if (top.sums != place.sums) copy_row<Isa>(top.sums, nodes.value_dim, place.sums);
+    place.numbers[0] = top.numbers[0];
+    place.numbers[1] = top.numbers[1];
+  }
+  for (; joins > 0; --joins) {
+    const Node before = nodes[--depth];
+    join<Isa>(before, top, nodes.value_dim);
+    top = before;
+  }
 }
 
 // Keeps a row as it is after the last key of a segment.
@@ -51,32 +81,59 @@ struct RowTotal {
   float max;
 };
 
-// Adds up what was kept of the segments that a row sees, in the output; `apart` floats lie from one segment's to the next's.
-template <class Isa>
-RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, int value_dim, float* output) {
-  float sum = kept[value_dim], max = kept[value_dim + 1];
-  copy_row<Isa>(kept, value_dim, output);
-  for (int segment = 1; segment < segments; ++segment) {
-    kept += apart;
-    const float segment_sum = kept[value_dim], segment_max = kept[value_dim + 1];
-    const bool higher = Scalar::less(max, segment_max);
-    const typename Isa::Vec factor = higher ? rescale_factor<Isa>(max, segment_max) : rescale_factor<Isa>(segment_max, max);
-    if (higher) {
-      sum = rescale_and_add<Isa>(output, sum, factor, kept, segment_sum, value_dim);
-      max = segment_max;
-    } else {
-      sum = Scalar::fma(segment_sum, Isa::highest_lane(factor), sum);
-      multiply_add_row<Isa>(kept, value_dim, factor, output, output);
-    }
+// Some numbers of a node, side by side.
+struct Columns {
+  static constexpr int most = config::embedded ? 4 : 8;
+  float numbers[most];
+
+  Columns() = default;
+  Columns(const float* from, int count, float factor) {
+    for (int i = 0; i < most; ++i) numbers[i] = i < count ? Scalar::mul(from[i], factor) : 0.0f;
   }
-  return {sum, max};
+  struct Add {
+    Columns operator()(const Columns& a, const Columns& b) const {
+      Columns sum;
+      for (int i = 0; i < most; ++i) sum.numbers[i] = Scalar::add(a.numbers[i], b.numbers[i]);
+      return sum;
+    }
+  };
+};
+
+// Adds up what was kept of the segments that a row sees, in the output; `apart` floats lie from one segment's to the next's.
+// All are brought to the highest maximum at once, which is as exact as to do it from node to node, so that a few columns of
+// nodes are all the memory.
+template <class SegmentAt>
+RowTotal add_row_segments(const float* kept, ptrdiff_t apart, int segments, SegmentAt segment_at, int value_dim,
+                          float* output) {
+  float max = kept[value_dim + 1];
+  for (int n = 1; n < segments; ++n) {
+    const float other = kept[n * apart + value_dim + 1];
+    if (Scalar::less(max, other)) max = other;
+  }
+  const int width = value_dim + 1;  // the denominator lies behind the sums
+  float denominator = 0.0f;
+  for (int c = 0; c < width; c += Columns::most) {
+    const int count = at_most(width - c, Columns::most);
+    TreeSum<Columns, Columns::Add> sum{Columns::Add()};
+    const float* from = kept;
+    for (int n = 0; n < segments; ++n, from += apart) {
+      sum.take(segment_at(n), Columns(from + c, count, rescale_factor<Scalar>(from[value_dim + 1], max)));
+    }
+    const Columns& total = sum.total();
+    const int here = at_most(count, value_dim - c);
+    for (int i = 0; i < here; ++i) output[c + i] = total.numbers[i];
+    if (here < count) denominator = total.numbers[here];
+  }
+  return {denominator, max};
 }
 
 // Adds up the segments of each row of a problem in its output, then calls with the row's token, head, output and total.
 //   kept       [kv_heads][segments][queries][group][partial_row_floats]
 //   seen(token)  how many of the segments a token sees
-template <class Isa, class Seen, class Call>
-ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segments, const float* kept, Seen seen, Call call) {
+//   segment_at(n)  the number of the n-th of them
+template <class Seen, class SegmentAt, class Call>
+ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segments, const float* kept, Seen seen,
+                                         SegmentAt segment_at, Call call) {
   const int group = problem.query_heads / problem.kv_heads;
   const ptrdiff_t row_floats = partial_row_floats(problem.value_dim), apart = row_floats * group * problem.queries;
   for (int first_head = 0; first_head < problem.query_heads; first_head += group) {
@@ -84,7 +141,7 @@ ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segme
       const int count = seen(token);
       float* output = element(problem.output, token, first_head);
       for (int head = 0; head < group; ++head, kept += row_floats, output += problem.output.head_stride) {
-        call(token, first_head + head, output, add_row_segments<Isa>(kept, apart, count, problem.value_dim, output));
+        call(token, first_head + head, output, add_row_segments(kept, apart, count, segment_at, problem.value_dim, output));
       }
     }
     kept += apart * (segments - 1);
@@ -94,9 +151,10 @@ ATTEND_ALWAYS_INLINE void for_each_total(const core::Problem& problem, int segme
 // The output of a problem.
 template <class Isa>
 void add_segments(const core::Problem& problem, const float* kept) {
-  for_each_total<Isa>(
+  for_each_total(
       problem, visible_segments(problem), kept,
       [&](int token) ATTEND_INLINE_LAMBDA { return segments_with(visible_keys(problem, token)); },
+      [](int n) ATTEND_INLINE_LAMBDA { return n; },
       [&](int, int, float* output, const RowTotal& total)
           ATTEND_INLINE_LAMBDA { divide_row<Isa>(output, problem.value_dim, total.sum, output); });
 }
@@ -104,52 +162,45 @@ void add_segments(const core::Problem& problem, const float* kept) {
 // The same with options. A segment of which a row sees nothing adds zeros to it.
 template <class Isa>
 void add_segments(const core::Problem& problem, const core::Options& options, const float* kept) {
-  const int segments = visible_segments(problem, options).count();
-  for_each_total<Isa>(
+  const VisibleSegments seen = visible_segments(problem, options);
+  const int segments = seen.count();
+  for_each_total(
       problem, segments, kept, [&](int) ATTEND_INLINE_LAMBDA { return segments; },
+      [&](int n) ATTEND_INLINE_LAMBDA { return seen.segment(n); },
       [&](int token, int head, float* output, const RowTotal& total) ATTEND_INLINE_LAMBDA {
         epilogue_row<Isa>(problem, options, token, head, output, denominator_of(options, head, total.sum, total.max));
       });
 }
 
-// A row's state as it lies in memory, core::state_floats(value_dim) floats; or with its chain apart from the rest.
+// A row's state as it lies in memory, core::state_floats(value_dim, nodes) floats; or a row of work memory, without owner, and
+// with its chain and its nodes apart from the rest.
 class RowState {
  public:
   RowState(float* data, int value_dim)
-      : data_(data), chain_(data + 4 + panel_keys), sums_(chain_ + value_dim), value_dim_(value_dim) {}
+      : data_(data), chain_(data + head + panel_keys), sums_(chain_ + value_dim), value_dim_(value_dim) {}
   RowState(float* data, float* chain, int value_dim)
-      : data_(data), chain_(chain), sums_(data + 4 + panel_keys), value_dim_(value_dim) {}
+      : data_(data), chain_(chain), sums_(data + head + panel_keys), value_dim_(value_dim) {}
 
-  float& max() const { return data_[0]; }        // that the open chain and segment are relative to
-  float& total_max() const { return data_[1]; }  // the same of the segments before
-  float& total_sum() const { return data_[2]; }  // their denominator
+  float& max() const { return data_[core::state_max]; }  // that the open chain and segment are relative to
   float& owner() const { return data_[core::state_owner]; }
-  float* lane_sums() const { return data_ + 4; }
+  float* lane_sums() const { return data_ + head; }
   float* chain() const { return chain_; }
   float* sums() const { return sums_; }
-  float* total() const { return sums_ + value_dim_; }
+  StateNodes<float> nodes() const { return {data_, sums_ + value_dim_, value_dim_}; }
 
   template <class Isa>
   void begin() const {
     fill_row<Isa>(0.0f, value_dim_, chain());
     owner() = 0.0f;
-    begin_total<Isa>();
+    nodes().set_nodes(0);
     begin_segment<Isa>();
   }
 
-  // The first segment, without chain and total.
+  // The first segment, without chain.
   template <class Isa>
   void begin_segment() const {
     max() = lowest_max;
     clear<Isa>();
-  }
-
-  // No segment has ended.
-  template <class Isa>
-  void begin_total() const {
-    total_max() = lowest_max;
-    total_sum() = 0.0f;
-    fill_row<Isa>(0.0f, value_dim_, total());
   }
 
   // The open chain ends.
@@ -159,21 +210,51 @@ class RowState {
     fill_row<Isa>(0.0f, value_dim_, chain());
   }
 
-  // The open segment ends. Its maximum is the running one, which only grows.
+  // The open segment ends, as push_node; or that of a state does.
   template <class Isa>
-  void end_segment() const {
-    const typename Isa::Vec factor = rescale_factor<Isa>(total_max(), max());
-    total_sum() = rescale_and_add<Isa>(total(), total_sum(), factor, sums(), add_lanes<Isa>(lane_sums()), value_dim_);
-    total_max() = max();
+  void end_segment(const Nodes& nodes, int depth, int joins) const {
+    float numbers[2] = {add_lanes<Isa>(lane_sums()), max()};
+    push_node<Isa>(nodes, depth, joins, {sums(), numbers});
+    clear<Isa>();
+  }
+  template <class Isa>
+  void end_segment(int segment) const {
+    float numbers[2] = {add_lanes<Isa>(lane_sums()), max()};
+    push<Isa>(segment, {sums(), numbers});
     clear<Isa>();
   }
 
+  // The state has been through another segment, with these sums.
+  template <class Isa>
+  void push(int segment, const Node& top) const {
+    const auto [depth, joins] = nodes().push(2 * segment + 1);
+    push_node<Isa>(all_nodes(), depth, joins, top);
+  }
+  // Nor has any row seen a key of the segments first ... end - 1.
+  template <class Isa>
+  void push_zeros(int first, int end) const {
+    for (core::SegmentNode node; first < end; first += node.size) {
+      node = core::first_node(first, end);
+      const auto [depth, joins] = nodes().push(core::number_of(node));
+      const Node top = all_nodes()[joins > 0 ? depth - 1 : depth];
+      if (joins > 0) {
+        push_node<Isa>(all_nodes(), depth - 1, joins - 1, top);
+      } else {
+        fill_row<Isa>(0.0f, value_dim_, top.sums);
+        top.numbers[0] = 0.0f, top.numbers[1] = lowest_max;
+      }
+    }
+  }
+
  private:
+  static constexpr int head = int(core::state_head);
   template <class Isa>
   void clear() const {
     fill_row<Isa>(0.0f, panel_keys, lane_sums());
     fill_row<Isa>(0.0f, value_dim_, sums());
   }
+
+  Nodes all_nodes() const { return {nodes().sums(0), nodes().apart(), value_dim_}; }
 
   float* data_;
   float* chain_;

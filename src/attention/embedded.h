@@ -5,7 +5,7 @@
 //       for each run of keys that lie together:    scores of all rows, a tile at a time
 //       for each row:    score modifications, masks -> online softmax -> weights
 //       for each tile:   sums += weights * values
-//     at the end of a segment: add its sums to those before
+//     at the end of a segment: add its sums to those of segments before it, in the tree's order
 //     divide by the denominator
 //
 // Keys are read as they lie, panels or not. Left-over rows go one by one; so do rows that see different numbers of a chain's
@@ -40,6 +40,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       int token = 0, head = 0;
       for (int left = group * problem().queries; left > 0; left -= count()) {
         Tiles::count_ = rows_.take(left);
+        rows_.begin_block();
         for (int r = 0; r < count(); ++r) {
           rows_.begin(r, token, first_head + head);
           if (++head == group) {
@@ -68,7 +69,6 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       end = rows_.end(count() - 1);  // never falls from row to row
       open_ = 0;
     }
-    rows_.has_total = rows_.has_states();
     while (key < end) {
       if (find_visible(key, end)) {
         close_before(key);
@@ -78,11 +78,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
         key = at_least(key + chain_keys, rows_.row(0).at.visibility.first & -chain_keys);
       }
     }
-    if (rows_.has_states()) {
-      close_before(problem().keys);
-    } else if (rows_.has_total) {
-      end_segments();
-    }
+    if (rows_.has_states()) close_before(problem().keys);
   }
 
   // Finds the keys of a chain that rows see; returns whether there are any.
@@ -133,14 +129,9 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
           for (int r = 0; r < count(); ++r) rows_.state(r).template end_chain<Isa>();
         }
       }
-      if (((key ^ open_) & -segment_keys) != 0) end_segments();
+      if (((key ^ open_) & -segment_keys) != 0) rows_.end_segments(count(), segment_of(open_), segment_of(key));
     }
     open_ = key & -chain_keys;
-  }
-
-  ATTEND_NOINLINE void end_segments() {
-    for (int r = 0; r < count(); ++r) rows_.end_segment(r, open_);
-    rows_.has_total = true;
   }
 
   // One chain of keys for all rows.

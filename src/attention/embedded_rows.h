@@ -67,6 +67,7 @@ class EmbeddedRows {
     scores_ = work + at.scores;
     queries_ = work + at.queries;
     numbers_ = work + at.numbers;
+    nodes_ = work + at.nodes;
   }
 
   const core::Problem& problem() const { return problem_; }
@@ -120,19 +121,34 @@ class EmbeddedRows {
     sums_[r] = state(r).sums();
   }
 
-  // The open segment ends.
-  void end_segment(int r, int /*key*/) const {
-    if (!has_total) state(r).template begin_total<Isa>();
-    state(r).template end_segment<Isa>();
+  // The open segment of all `count` rows ends, and the next one that any of them sees is another.
+  ATTEND_NOINLINE void end_segments(int count, int open, int next) {
+    if (!has_states()) {
+      const int depth = tree_.depth(), joins = tree_.close(open, next);
+      for (int r = 0; r < count; ++r) state(r).template end_segment<Isa>(nodes_of(r), depth, joins);
+      return;
+    }
+    if constexpr (Features::states) {
+      for (int r = 0; r < count; ++r) {
+        state(r).template end_segment<Isa>(open);
+        state(r).template push_zeros<Isa>(open + 1, next);
+      }
+    }
   }
 
-  // Writes what the caller wants of row r. Without a total, all keys were of one segment, which is still open.
+  // Writes what the caller wants of row r. Where all keys were of one segment, its sums are still apart from any node.
   template <bool>
   ATTEND_NOINLINE void finish(int r) const {
-    const int token = rows_[r].at.token, head = rows_[r].at.head;
+    const int token = rows_[r].at.token, head = rows_[r].at.head, depth = tree_.depth();
     const RowState all = state(r);
-    const float sum = has_total ? all.total_sum() : add_lanes<Isa>(all.lane_sums());
-    float* const sums = has_total ? all.total() : all.sums();
+    float sum, *sums = all.sums();
+    if (depth == 0) {
+      sum = add_lanes<Isa>(all.lane_sums());
+    } else {
+      all.template end_segment<Isa>(nodes_of(r), depth, depth);
+      sums = nodes_of(r)[0].sums;
+      sum = nodes_of(r)[0].numbers[0];
+    }
     if constexpr (Features::states) {
       if (options_.partial) {
         return store_partial_row<Isa>(sums, problem_.value_dim, sum, all.max(), element(problem_.output, token, head));
@@ -151,9 +167,16 @@ class EmbeddedRows {
 
   ScoreMod<Scalar> score_mod() const { return ScoreMod<Scalar>(problem_, options_); }
 
-  bool has_total = false;  // whether a segment of the block has ended
+  // Rows of a block begin.
+  void begin_block() { tree_ = SegmentTree(); }
 
  private:
+  // Where nodes of a row are in work memory.
+  Nodes nodes_of(int r) const {
+    const ptrdiff_t row = partial_row_floats(problem_.value_dim);
+    return {nodes_ + r * row, row_limit() * row, problem_.value_dim};
+  }
+
   static constexpr bool scaled = !Features::one_row || ATTEND_SOFT_FLOAT;  // in advance, or whenever a query is read
   int row_limit() const { return at_most(problem_.row_block, limit); }
 
@@ -165,11 +188,12 @@ class EmbeddedRows {
   const float* query_;  // the last one, as it is
   EmbeddedRow* rows_;
   float** sums_;  // of the open segment, in the states
-  float *states_, *chain_, *scores_, *queries_, *numbers_;
+  float *states_, *chain_, *scores_, *queries_, *numbers_, *nodes_;
+  SegmentTree tree_;
 };
 
 // Those of a plain call: of one tile, and notes of them lie on the stack. Each sees the first keys. Sums grow in the output,
-// and only those of later segments in work memory.
+// and only those of later segments in work memory: there the open segment takes the place of the node that it may become.
 template <class Isa>
 class EmbeddedRows<Isa, NoFeatures> {
  public:
@@ -213,42 +237,47 @@ class EmbeddedRows<Isa, NoFeatures> {
     }
   }
 
-  // The segment of a key ends: adds its sums to the total, which is in the output. Both are in the scale of the row's maximum,
-  // which only grows.
-  void end_segment(int r, int key) {
-    if (has_total && end_[r] <= (key & -segment_keys)) return;
-    float sum = add_lanes<Isa>(lane_sums(r));
-    float* const before = has_total ? sums_[r] - 2 : first_total(r);
-    if (has_total) {
-      const typename Isa::Vec factor = rescale_factor<Isa>(before[1], max(r));
-      sum = rescale_and_add<Isa>(output_[r], before[0], factor, sums_[r], sum, problem_.value_dim);
+  // A segment ends, but not the block's keys: in each row that goes on after it, it is joined with nodes or becomes one.
+  ATTEND_NOINLINE void end_segments(int count, int open, int next) {
+    const int depth = nodes_before(open), joins = joins_from_zero(open);
+    for (int r = 0; r < count; ++r) {
+      if (end_[r] > next * segment_keys) end_segment(r, depth, joins);
     }
-    sums_[r] = before + 2;
-    before[0] = sum;
-    before[1] = max(r);
-    fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
   }
 
   // Divides, or keeps the sums of the only segment. Of a row that sees none of its keys these are not read.
   template <bool divides>
-  void finish(int r) const {
-    const float denominator = has_total ? sums_[r][-2] : add_lanes<Isa>(lane_sums(r));
+  void finish(int r) {
+    const int depth = end_[r] > segment_keys ? nodes_before(segment_of(end_[r] - 1)) : 0;
+    if (depth > 0) end_segment(r, depth, depth);
+    const float denominator = depth > 0 ? sums_[r][-2] : add_lanes<Isa>(lane_sums(r));
     end_row<Isa>(output_[r], problem_.value_dim, denominator, max(r), divides, output_[r]);
   }
 
   static constexpr bool has_states() { return false; }
   static constexpr bool has_masks() { return false; }
-
-  bool has_total = false;
+  void begin_block() const {}
 
  private:
   int row_limit() const { return problem_.row_block < limit ? 1 : limit; }
   ATTEND_ALWAYS_INLINE core::EmbeddedMemory memory() const { return {row_limit(), scaled()}; }
   bool scaled() const { return core::scaled_in_advance(problem_.row_block, problem_.key_panels); }
-  // Denominator and maximum of the segments before; the sums of the current one follow.
-  float* first_total(int r) const {
-    return state_ + memory().queries() + memory().totals(problem_.head_dim) +
-           r * core::EmbeddedMemory::row_total(problem_.value_dim);
+  // As push_node. A node's numbers lie before the sums of the next one.
+  ATTEND_NOINLINE void end_segment(int r, int depth, int joins) {
+    const ptrdiff_t row = core::EmbeddedMemory::node(problem_.value_dim), level = row * row_limit();
+    float* place = state_ + memory().queries() + memory().nodes(problem_.head_dim) + depth * level + r * row;
+    float numbers[2] = {add_lanes<Isa>(lane_sums(r)), max(r)};
+    Node top = {sums_[r], numbers};
+    for (; joins > 0; --joins) {
+      place -= level;
+      const Node before = {--depth == 0 ? output_[r] : place - level + 2, place};
+      join<Isa>(before, top, problem_.value_dim);
+      top = before;
+    }
+    place[0] = top.numbers[0];
+    place[1] = top.numbers[1];
+    sums_[r] = place + 2;
+    fill_row<Isa>(0.0f, panel_keys, lane_sums(r));
   }
 
   const core::Problem& problem_;

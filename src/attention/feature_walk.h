@@ -3,7 +3,7 @@
 //   scale the queries
 //   for each block of keys that any row sees some of by position, ascending, cut at segments:
 //     for each tile of rows:  scores -> score modifications -> weights -> weighted sum of values
-//     at the end of a segment: add its sums to the sums of the segments before it
+//     at the end of a segment: add its sums to those of segments before it, in the tree's order
 //   epilogue: divide by the denominators, or keep the states
 //
 // A masked key has weight 0, and multiplying by that adds nothing to a sum, unless the value is infinite or no number. So
@@ -39,6 +39,7 @@ class FeatureWalk {
       score_mod_.begin(token, head);
     });
     visibility_ = {row_[0].visibility, row_[rows.count - 1].visibility, shows_masked(options_)};
+    tree_ = SegmentTree();
     walk_keys();
     end_rows();
   }
@@ -52,7 +53,7 @@ class FeatureWalk {
     rows_.for_each_row([&](int r, int token, int head) {
       const auto& sums = rows_.sums;
       if (rows_.has_states()) return sums.save(r, rows_.state(token, head));
-      const auto result = sums.result(r, sums.total(r), true);
+      const auto result = sums.result(r, tree_.depth());
       if (options_.partial) {
         return store_partial_row<Isa>(result.sums, problem_.value_dim, result.denominator, sums.softmax[r].max,
                                       element(problem_.output, token, head));
@@ -118,8 +119,20 @@ class FeatureWalk {
     const bool another_chain = rows_.has_states() && next / chain_keys != key / chain_keys;
     for (int r = 0; another_chain && r < rows; ++r) rows_.sums.end_chain(r);
     if (next / segment_keys == key / segment_keys) return;
-    for (int r = 0; r < rows; ++r) rows_.sums.end_segment(r, rows_.sums.total(r));
-    rows_.sums.end_segments();
+    end_segments(segment_of(key), segment_of(next));
+  }
+
+  ATTEND_NOINLINE void end_segments(int open, int next) {
+    if (!rows_.has_states()) {
+      const int depth = tree_.depth(), joins = tree_.close(open, next);
+      for (int r = 0; r < rows_.rows.count; ++r) rows_.sums.end_segment(r, depth, joins);
+      return;
+    }
+    rows_.for_each_row([&](int r, int token, int head) {
+      const RowState state = rows_.state(token, head);
+      rows_.sums.end_segment(r, state, open);
+      state.push_zeros<Isa>(open + 1, next);
+    });
   }
 
   // Leaves out panels at both ends that nobody sees.
@@ -250,6 +263,7 @@ class FeatureWalk {
   Walked rows_;
   QueryRow* const row_;           // [rows]
   BlockVisibility visibility_{};  // of the block's rows
+  SegmentTree tree_;              // their nodes in work memory
 };
 
 }  // namespace

@@ -102,7 +102,7 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
 
 template <class Isa>
 ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides) {
-  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels, false}, false);
+  const core::HostWorkMemory at({1, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
   const int keys = visible_keys(problem, 0);
   int head = 0;
   if (keys == 0) {
@@ -133,9 +133,8 @@ ATTEND_NOINLINE void run_short_decode(const core::Problem& problem, bool divides
 
 template <class Isa>
 ATTEND_NOINLINE void run_blocks(const core::Problem& problem, bool divides) {
-  const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim,
-                                     !problem.key_panels, problem.keys > segment_keys},
-                                    false);
+  const core::HostWorkMemory memory(
+      {problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, !problem.key_panels}, false);
   PlainWalk<Isa> walk(problem, memory);
   for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows, divides); });
 }
@@ -149,8 +148,7 @@ void run_problem(const core::Problem& problem, bool divides) {
 
 template <class Isa>
 void run_with_options(const core::Problem& problem, const core::Options& options) {
-  const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true, true},
-                                    true);
+  const core::HostWorkMemory memory({problem.row_block, problem.key_block, problem.head_dim, problem.value_dim, true}, true);
   FeatureWalk<Isa> walk(problem, options, memory);
   for_each_block(problem, group_of(problem), problem.row_block, [&](const Rows& rows) { walk.run(rows); });
 }

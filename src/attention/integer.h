@@ -4,7 +4,7 @@
 //     for each segment of keys, and each block of them:          hosts: keys and values packed, once for all rows of the block
 //       for each tile of rows, and each chunk of 32 keys that any of its rows sees:
 //         scores -> weights relative to the chunk's largest score -> weighted sums of values, added at a common exponent
-//     at the end of a segment: its sums are added to those of the segments before it
+//     at the end of a segment: its sums are added to those of segments before it, in the tree's order (core/segments.h)
 //   rows end: one reciprocal each, outputs rounded and clamped
 //
 // Embedded processors have blocks of one tile, and read keys and values where they lie.
@@ -56,7 +56,6 @@ class IntegerPipeline {
         options_(options),
         keys_(problem, options),
         group_(group_of(problem)),
-        many_segments_((problem.keys > segment_keys && !keys_.is_partial()) || keys_.has_states()),
         work_(problem, memory()),
         tiles_(problem, keys_, memory()) {}
 
@@ -67,29 +66,35 @@ class IntegerPipeline {
  private:
   ATTEND_NOINLINE void run_block(const Rows& rows) {
     rows_ = &rows;
-    IntegerSoftmaxState tile_states[2 * config::integer_tile_rows];
+    IntegerSoftmaxState tile_states[config::integer_tile_rows];
     states_ = config::embedded ? tile_states : at_memory<IntegerSoftmaxState>(problem_, memory().states);
-    begin(many_segments_ ? 2 * rows.count : rows.count);
+    begin();
+    tree_ = SegmentTree();
     if (keys_.has_states()) load_states();
     if constexpr (Isa::packs) tiles_.prepare_queries(rows, group_);
     const Row last = row_after(rows.first, rows.count - 1, group_);
     const int end = keys_.end(last.token);
     int key = keys_.begin(rows.first.token);
+    int open = segment_of(keys_.has_states() ? keys_.first_of_states() : key);
     while (key < end) {
+      if (segment_of(key) != open) end_segments(open, segment_of(key));
+      open = segment_of(key);
       const int segment_end = at_most((key & -segment_keys) + segment_keys, end);
       add_keys(key, segment_end);
-      key = segment_end;
-      if (many_segments_ && !(keys_.has_states() && key % segment_keys != 0)) end_segment();
+      key = keys_.next(rows.first.token, segment_end);
     }
-    if (keys_.has_states()) return store_states();
-    end_rows(many_segments_ ? rows.count : 0);
+    if (keys_.has_states()) {
+      if (segment_of(end) != open) end_segments(open, segment_of(end));
+      return store_states();
+    }
+    end_rows();
   }
 
-  // Clears the sums of the first `count` rows: the block's, and behind them those of the segments before.
-  ATTEND_NOINLINE void begin(int count) const {
+  // Clears the sums of the block's rows.
+  ATTEND_NOINLINE void begin() const {
     int32_t* const first = sums(0);
-    for (int r = 0; r < count; ++r) states_[r] = {lowest_exponent, 0};
-    const int numbers = count * problem_.value_dim;
+    for (int r = 0; r < rows_->count; ++r) states_[r] = {lowest_exponent, 0};
+    const int numbers = rows_->count * problem_.value_dim;
     for (int i = 0; i < numbers; ++i) *(code_is_small ? opaque(first + i) : first + i) = 0;
   }
 
@@ -202,19 +207,36 @@ class IntegerPipeline {
     with_rows<Kernels, Isa::tile_rows>(rows, ValueKernels{of_rows}, tile, source.values, source.value_stride, count);
   }
 
-  // Adds the sums of a segment to those before.
-  ATTEND_NOINLINE void end_segment() {
-    const int count = rows_->count;
-    for (int r = 0; r < count; ++r) {
-      add_segment_sums(states_[count + r], sums(count + r), states_[r], sums(r), problem_.value_dim);
+  // A segment ends, and the next one of which a row sees something is another.
+  ATTEND_NOINLINE void end_segments(int open, int next) {
+    if (keys_.has_states()) {
+      end_state_segments(open, next);
+    } else {
+      const int depth = tree_.depth(), joins = tree_.close(open, next);
+      for (int r = 0; r < rows_->count; ++r) push_integer_node(nodes_of(r), depth, joins, states_[r], sums(r));
     }
-    begin(count);
+    begin();
+  }
+  void end_state_segments([[maybe_unused]] int open, [[maybe_unused]] int next) {
+    if constexpr (has_options) {
+      for_each_state([&](int r, const IntegerRowState& row) {
+        row.push(open, states_[r], sums(r));
+        row.push_zeros(open + 1, next);
+      });
+    }
   }
 
-  // Writes outputs, of the sums from row `first` on.
-  ATTEND_NOINLINE void end_rows(int first) const {
-    for_each_row(*rows_, group_,
-                 [&](int r, int token, int head) { end_row(states_[first + r], sums(first + r), token, head); });
+  // Writes outputs.
+  ATTEND_NOINLINE void end_rows() {
+    const int depth = tree_.depth();
+    if (depth > 0) {
+      for (int r = 0; r < rows_->count; ++r) push_integer_node(nodes_of(r), depth, depth, states_[r], sums(r));
+    }
+    for_each_row(*rows_, group_, [&](int r, int token, int head) {
+      if (depth == 0) return end_row(states_[r], sums(r), token, head);
+      const IntegerNode all = nodes_of(r)[0];
+      end_row(all.state(), all.sums(), token, head);
+    });
   }
 
   void end_row(const IntegerSoftmaxState& state, const int32_t* sums, int token, int head) const {
@@ -243,28 +265,27 @@ class IntegerPipeline {
   }
   ATTEND_NOINLINE void load_states() {
     if constexpr (has_options) {
-      if (options_.begins) return;
+      for_each_state([this](int r, const IntegerRowState& row) {
+        if (options_.begins) row.begin();
+        copy(row.open().sums(), sums(r));
+        states_[r] = row.open().state();
+      });
     }
-    for_each_state([this](int r, const IntegerRowState& row) {
-      copy(row.segment(), sums(r));
-      copy(row.total(), sums(rows_->count + r));
-      states_[r] = row.segment_state();
-      states_[rows_->count + r] = row.total_state();
-    });
   }
   ATTEND_NOINLINE void store_states() {
-    for_each_state([this](int r, const IntegerRowState& row) {
-      copy(sums(r), row.segment());
-      copy(sums(rows_->count + r), row.total());
-      row.set(states_[r], states_[rows_->count + r]);
-    });
+    for_each_state([this](int r, const IntegerRowState& row) { row.open().set(states_[r], sums(r)); });
   }
   void copy(const int32_t* from, int32_t* to) const {
     for (int c = 0; c < problem_.value_dim; ++c) to[c] = from[c];
   }
 
   ATTEND_ALWAYS_INLINE core::IntegerMemory memory() const {
-    return {problem_.row_block, problem_.key_block, problem_.head_dim, problem_.value_dim, many_segments_};
+    return {problem_.row_block, problem_.key_block, problem_.head_dim, problem_.value_dim};
+  }
+  // Where nodes of a row are in work memory.
+  IntegerNodes nodes_of(int r) const {
+    const ptrdiff_t row = partial_row_floats(problem_.value_dim);
+    return {sums(work_.rows) + r * row, work_.rows * row, problem_.value_dim};  // they follow the sums
   }
   int32_t* sums(int r) const { return work_.sums + ptrdiff_t(r) * problem_.value_dim; }
 
@@ -272,11 +293,11 @@ class IntegerPipeline {
   const Options& options_;
   const Keys keys_;
   const int group_;
-  const bool many_segments_;
   const IntegerWork work_;
   IntegerTiles<Isa::packs, Isa, Keys> tiles_;
   const Rows* rows_ = nullptr;
   IntegerSoftmaxState* states_ = nullptr;
+  SegmentTree tree_;  // the rows' nodes in work memory
 };
 
 }  // namespace

@@ -77,6 +77,19 @@ class IntegerKeys {
     }
     return 0;
   }
+  int first_of_states() const {
+    if constexpr (has_options) return options_.first_key;
+    return 0;
+  }
+  // The key to go on with after those before `key`: windows leave out what is between sink tokens and the first row's first
+  // key.
+  int next(int token, int key) const {
+    if constexpr (has_options) {
+      if (has_states() || key < options_.sink_tokens) return key;
+      return at_least(key, visibility_of(problem_, options_, token).first & -integer_chunk);
+    }
+    return key;
+  }
   int end(int token) const {
     if (has_states()) return problem_.keys;
     if constexpr (has_options) return visibility_of(problem_, options_, token).end;

@@ -105,7 +105,7 @@ class KeySource {
  private:
   core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
   core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
-  // Position of the first key of an array.
+  // Position of the first key of an array, or of a cache: then that of a panel.
   int origin() const { return Features::any ? options_.origin : 0; }
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
 
@@ -123,8 +123,8 @@ class KeySource {
 
   // The panels of a cache where they lie.
   Panels panels_in_place(const Block& block) const {
-    return {moved(keys_of_head_, block.slot * problem_.head_dim, key_format()), key_format(), nullptr, problem_.head_dim,
-            panel_keys};
+    return {moved(keys_of_head_, (block.slot - origin()) * problem_.head_dim, key_format()), key_format(), nullptr,
+            problem_.head_dim, panel_keys};
   }
 
   // Panels of floats: those of keys from block.from on, at from * head_dim of what is returned.
@@ -148,7 +148,7 @@ class KeySource {
   void pack_one_panel(int key, int count, float* panel) {
     const int dims = problem_.head_dim, slot = slot_of(key);
     if (problem_.key_panels) {
-      const float* from = moved(keys_of_head_, ptrdiff_t(slot) * dims, key_format());
+      const float* from = moved(keys_of_head_, ptrdiff_t(slot - origin()) * dims, key_format());
       return widen_row<Isa>(key_format(), from, panel_keys * dims, panel);
     }
     const ptrdiff_t stride = problem_.key.token_stride;

@@ -4,7 +4,7 @@
 //   for each block of keys, ascending, cut at segments:
 //     for each tile of rows:  scores -> weights -> weighted sum of values
 //       after the tile's last block, if there is one segment: divide by the denominators
-//     at the end of a segment: add its sums to the sums of the segments before it, in the output
+//     at the end of a segment: add its sums to those of segments before it, in the tree's order
 //   divide by the denominators
 #ifndef ATTEND_ATTENTION_PLAIN_WALK_H
 #define ATTEND_ATTENTION_PLAIN_WALK_H
@@ -56,19 +56,25 @@ class PlainWalk {
         add_keys(block);
       }
       if (segment + segment_keys >= key_end) return segment;
-      rows_.for_each_row([&](int r, int token, int head) {
-        if (sees_segment(token, segment)) rows_.sums.end_segment(r, element(problem_.output, token, head));
-      });
-      rows_.sums.end_segments();
+      rows_.for_each_row([&](int r, int token, int) { end_segment(r, token, segment); });
     }
   }
 
   bool sees_segment(int token, int segment) const { return segment == 0 || visible_keys(problem_, token) > segment; }
 
+  // A segment ends, but not the block's keys. What is the last one of a row is joined with all before it.
+  ATTEND_NOINLINE void end_segment(int r, int token, int segment) const {
+    if (!sees_segment(token, segment)) return;
+    const int number = segment_of(segment), depth = nodes_before(number);
+    const int joins = visible_keys(problem_, token) > segment + segment_keys ? joins_from_zero(number) : depth;
+    rows_.sums.end_segment(r, depth, joins);
+  }
+
   void end_rows(bool divides, int last_segment) {
+    const int depth = nodes_before(segment_of(last_segment));
     rows_.for_each_row([&](int r, int token, int head) {
       float* const output = element(problem_.output, token, head);
-      const auto result = rows_.sums.result(r, output, sees_segment(token, last_segment));
+      const auto result = sees_segment(token, last_segment) ? rows_.sums.result(r, depth) : rows_.sums.first_node(r);
       end_row<Isa>(result.sums, problem_.value_dim, result.denominator, rows_.sums.softmax[r].max, divides, output);
     });
   }

@@ -32,7 +32,7 @@ struct RowBlock {
         options(with),
         group(problem_.query_heads / problem_.kv_heads),
         keys(problem_, with, at),
-        sums(problem_.scratch, at, problem_.value_dim, has_states()),
+        sums(problem_.scratch, at, problem_.row_block, problem_.value_dim, has_states()),
         scores(problem_.scratch + at.scores),
         queries(problem_.scratch + at.query) {}
 
@@ -40,7 +40,6 @@ struct RowBlock {
   ATTEND_NOINLINE void begin(const Rows& next, float query_scale) {
     rows = next;
     keys.take_head(rows.head);
-    sums.begin_block();
     const typename Isa::Vec scale = Isa::broadcast(query_scale);
     const ptrdiff_t token_stride = problem.query.token_stride, head_stride = problem.query.head_stride;
     const int head_dim = problem.head_dim;
@@ -48,11 +47,9 @@ struct RowBlock {
     for_each_row([&](int r, int token, int head) {
       scale_row<Isa>(query_as_floats(token * token_stride + head * head_stride, query), head_dim, scale, query);
       query += head_dim;
-      if (has_states() && !options.begins) {
-        sums.load(r, state(token, head));
-      } else {
-        sums.begin(r);
-      }
+      if (has_states() && !options.begins) return sums.load(r, state(token, head));
+      sums.begin(r);
+      if (has_states()) state(token, head).nodes().set_nodes(0);
     });
   }
 

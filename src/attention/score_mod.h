@@ -179,10 +179,10 @@ struct ScoreUse {
 // All fields by name: one that core::Options gets does not compile here until somebody has decided what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
-                                relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, scores,
-                                score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
-                                value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins,
-                                partial] = options;
+                                relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, lse_base2,
+                                scores, score_keys, score_stage, query_format, key_format, value_format, output_format,
+                                key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin, states,
+                                first_key, begins, partial] = options;
   const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
   const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
   return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};

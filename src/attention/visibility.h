@@ -9,6 +9,7 @@
 #include "../kernel/pack.h"
 #include "../numerics/bits.h"
 #include "../numerics/formats.h"
+#include "segment_tree.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -98,6 +99,16 @@ inline Visibility visibility_of(const Problem& problem, const Options& options, 
   const int begin = first_key(options);
   const int first = options.left < 0 ? 0 : within(at - options.left, 0, end);
   return {begin, first, end, at_most(options.sink_tokens, first)};
+}
+
+// Whether states that have been through the segments of a set and the keys up to problem.keys of the open one have all that any
+// token sees by position.
+template <class Problem, class Options, class Set>
+bool has_visible_segments(const Problem& problem, const Options& options, const Set& set) {
+  if (problem.queries == 0) return true;
+  const Visibility earliest = visibility_of(problem, options, 0), latest = visibility_of(problem, options, problem.queries - 1);
+  const auto end = [&](int keys) { return at_most(segment_of(keys + segment_keys - 1), segment_of(problem.keys)); };
+  return set.has(0, end(latest.sink_tokens)) && set.has(segment_of(earliest.first), end(latest.end));
 }
 
 // Segments of which any token sees something by position, and one if none does: those of sink tokens before the others.

@@ -51,7 +51,22 @@ constexpr attend_problem defaults = {
     {nullptr, dense_stride, 0, 0},  // pages
     nullptr,
     0,
+    ATTEND_DEFAULT_STATE_NODES,
+    ATTEND_LSE_NATURAL,
 };
+
+}  // namespace
+
+void check_cache_origin(Call& call, const attend_problem& problem) {
+  const attend_cache& cache = *problem.cache;
+  const ptrdiff_t origin = origin_of(problem);
+  const bool can_begin_later = cache.ring_panels == 0 && !call.of_layer;
+  call.require(can_begin_later || origin == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  call.require(origin % segment_keys == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
+  call.within(origin, 0, ATTEND_MAX_TOKENS - tokens_of(call, cache), ATTEND_ARG_ORIGIN);
+}
+
+namespace {
 
 // A cache in the place of keys and values.
 void check_cache_use(Call& call, const attend_problem& problem) {
@@ -66,7 +81,7 @@ void check_cache_use(Call& call, const attend_problem& problem) {
   };
   call.require(agree(problem.key_format, cache.key_format), ATTEND_CONFLICT, ATTEND_ARG_KEY_FORMAT);
   call.require(agree(problem.value_format, cache.value_format), ATTEND_CONFLICT, ATTEND_ARG_VALUE_FORMAT);
-  call.require(origin_of(problem) == 0, ATTEND_CONFLICT, ATTEND_ARG_ORIGIN);
+  check_cache_origin(call, problem);
   call.require(problem.pages.table == nullptr, ATTEND_CONFLICT, ATTEND_ARG_PAGES);
   call.require(call.batch <= 1, ATTEND_CONFLICT, ATTEND_ARG_BATCH);
   call.require(is_of_shape(cache, problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
@@ -79,7 +94,7 @@ void check_keys(Call& call, const attend_problem& problem) {
   if (problem.cache != nullptr) check_cache_use(call, problem);
   const ptrdiff_t keys = check_key_count(call, problem), origin = origin_of(problem);
   call.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
-  const bool lacks_tokens = problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == 0 && problem.queries > 0;
+  const bool lacks_tokens = problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == origin && problem.queries > 0;
   call.require(call.runs_later || !lacks_tokens, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS);
   if (call.failed()) return;
   call.first.keys = int(keys);
@@ -90,18 +105,24 @@ void check_keys(Call& call, const attend_problem& problem) {
   call.key_lengths = lengths;
 }
 
-// The position of the queries among the keys: it must be clear, and matter.
+}  // namespace
+
 void check_position(Call& call, const attend_problem& problem) {
   const bool matters = is_positioned(problem), given = problem.offset != ATTEND_DEFAULT_OFFSET;
   call.queries_last = (problem.options & ATTEND_QUERIES_LAST) != 0;
   const attend_cache* const cache = problem.cache;
-  const bool clear = cache != nullptr ? problem.queries <= tokens_of(call, *cache) : problem.queries == call.first.keys;
+  // Of several machines' caches each has another end, and states would be taken at as many positions.
+  const bool one_of_several = problem.states != nullptr && origin_of(problem) > 0;
+  const bool clear = cache != nullptr ? problem.queries <= tokens_of(call, *cache) && !one_of_several
+                                      : problem.queries == call.first.keys;
   const bool nobody = call.batch == 0 || problem.queries == 0;
   check_offset(call, problem, matters, clear || nobody);
   call.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
   if (call.failed()) return;
-  call.first.offset = int(given ? problem.offset : cache != nullptr ? tokens_of(call, *cache) - problem.queries : 0);
+  call.first.offset = int(given ? problem.offset : cache != nullptr ? end_of(call, problem) - problem.queries : 0);
 }
+
+namespace {
 
 // With states `keys` is where a call stops: strides that would be dense of so many keys are not.
 void check_growing(Call& call, const attend_problem& problem) {
@@ -162,10 +183,10 @@ bool speaks_of_rows(const attend_problem& problem) {
 
 }  // namespace
 
-// Whatever differs from its default from window_left on is an option, fields that later versions add there too. It is compared
+// Whatever differs from its default from window_left on is an option, fields that later versions add too. It is compared
 // by the compiler's own vectors, which every target has, two at a time.
 bool is_plain(const attend_problem& problem, int usual_format) {
-  constexpr size_t first = offsetof(attend_problem, window_left), bytes = sizeof problem - first;
+  constexpr size_t first = offsetof(attend_problem, window_left), bytes = first_problem_size - first;
   using Bytes = unsigned char __attribute__((vector_size(16)));
   const auto* const given = reinterpret_cast<const unsigned char*>(&problem) + first;
   const auto* const usual = reinterpret_cast<const unsigned char*>(&defaults) + first;
@@ -189,7 +210,8 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  return any == 0 && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
+  const bool later = state_nodes_of(problem) != ATTEND_DEFAULT_STATE_NODES || lse_base_of(problem) != ATTEND_LSE_NATURAL;
+  return any == 0 && !later && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 
 bool has_usual_scale(const attend_problem& problem) {
@@ -207,7 +229,7 @@ bool is_positioned(const attend_problem& problem) {
 }
 
 void check_rows(Call& call, const attend_problem* problem) {
-  call.read(call.whole_struct(problem, ATTEND_ARG_PROBLEM));
+  call.read(call.whole_struct(problem, alignof(attend_problem), first_problem_size, sizeof *problem, ATTEND_ARG_PROBLEM));
   if (call.failed()) return;
   call.arithmetic = problem->arithmetic;
   call.require(call.arithmetic != nullptr, ATTEND_MISSING, ATTEND_ARG_ARITHMETIC);
@@ -216,13 +238,16 @@ void check_rows(Call& call, const attend_problem* problem) {
   call.batch = check_batch(call, problem->batch, !is_set && speaks_of_rows(*problem));
   call.within(problem->queries, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERIES);
   check_widths(call, *problem, call.first);
+  const ptrdiff_t nodes = state_nodes_of(*problem);
+  call.within(nodes, 0, ATTEND_MAX_STATE_NODES, ATTEND_ARG_STATE_NODES);
+  call.state_nodes = int(nodes);
 }
 
 ptrdiff_t check_key_count(Call& call, const attend_problem& problem) {
   if (call.failed()) return 0;
   const attend_cache* const cache = problem.cache;
-  if (cache != nullptr && problem.keys == ATTEND_ALL_KEYS) return tokens_of(call, *cache);
-  call.within(problem.keys, 0, cache != nullptr ? tokens_of(call, *cache) : ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
+  if (cache != nullptr && problem.keys == ATTEND_ALL_KEYS) return end_of(call, problem);
+  call.within(problem.keys, 0, cache != nullptr ? end_of(call, problem) : ATTEND_MAX_TOKENS, ATTEND_ARG_KEYS);
   return problem.keys;
 }
 
@@ -265,13 +290,23 @@ void check_call(Call& call, const attend_problem* given) {
   call.arithmetic->check_rest(call, problem);
   if (!call.failed()) check_inputs(call, problem);
   if (!call.failed() && problem.states == nullptr && !call.of_layer) check_output(call, problem);
-  if (!call.failed()) call.arithmetic->plan(call, problem.cache != nullptr ? problem.cache->max_tokens : first.keys);
+  if (call.failed()) return;
+  const int most_keys = problem.cache != nullptr ? int(origin_of(problem)) + problem.cache->max_tokens : first.keys;
+  call.arithmetic->plan(call, most_keys, problem.states != nullptr ? 0 : levels_over(problem.cache, most_keys));
+}
+
+attend_problem whole_problem(const attend_problem& problem) {
+  attend_problem whole = defaults;
+  __builtin_memcpy(&whole, &problem, problem.size < sizeof problem ? first_problem_size : sizeof problem);
+  whole.size = sizeof whole;
+  return whole;
 }
 
 attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic) {
-  const attend_status status = new_struct(problem, size, ATTEND_ARG_PROBLEM);
+  const size_t known = size == first_problem_size ? size : sizeof *problem;
+  const attend_status status = new_struct(problem, alignof(attend_problem), known, size, ATTEND_ARG_PROBLEM);
   if (status != ATTEND_OK) return status;
-  *problem = defaults;
+  __builtin_memcpy(problem, &defaults, known);
   problem->size = size;
   problem->arithmetic = arithmetic;
   return ATTEND_OK;

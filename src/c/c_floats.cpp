@@ -50,7 +50,23 @@ void run_options_row(const Call&, const core::Problem& row, const core::Options&
 
 void begin_state(float* state, int value_dim) { RowState(state, value_dim).begin<Scalar>(); }
 
-void merge_states(float* state, const float* later, int value_dim) { core::merge(state, later, 1, value_dim); }
+void skip_keys(float* state, int value_dim, int from, int to) {
+  const RowState row(state, value_dim);
+  int segment = segment_of(from);
+  if (from % segment_keys != 0 && segment < segment_of(to)) {
+    row.end_chain<Scalar>();
+    row.end_segment<Scalar>(segment++);
+  }
+  row.push_zeros<Scalar>(segment, segment_of(to));
+}
+
+void merge_state(float* state, const float* other, bool takes_open, int value_dim, int nodes) {
+  core::merge(state, other, takes_open, 1, value_dim, nodes);
+}
+
+bool has_visible_keys(const Call&, const core::Problem& rows, const core::Options& options) {
+  return core::has_visible_keys(rows, options);
+}
 
 void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, const core::Options& options, float*) {
   core::finish(rows, options);
@@ -59,7 +75,7 @@ void finish_rows(const Call&, const attend_problem&, const core::Problem& rows, 
 }  // namespace
 
 // Blocks as the typed surface takes them, by the keys that there can be, so that memory for a cache serves as it fills up.
-void plan(Call& call, int most_keys) {
+void plan(Call& call, int most_keys, int levels) {
   core::Problem& problem = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const int queries = problem.queries <= 0 ? 1
@@ -71,7 +87,7 @@ void plan(Call& call, int most_keys) {
   const auto floats = [&](int row_block, int key_block) {
     return call.plain
                ? core::scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, most_keys, problem.key_panels)
-               : core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim);
+               : core::option_scratch_floats(row_block, key_block, problem.head_dim, problem.value_dim, levels);
   };
   problem.row_block = smaller(rows, call.plain ? config::row_block : config::option_row_block);
   problem.key_block = problem.row_block == 1 ? one_row_block : smaller(chains, config::key_block);
@@ -94,15 +110,17 @@ const attend_arithmetic float_arithmetic = {
     begin,
     run,
     run_options_row,
-    4 + panel_keys,  // state_numbers
-    3,
-    core::state_owner,
+    core::state_head + panel_keys,  // state_numbers
+    2,
     false,
     begin_state,
-    merge_states,
+    skip_keys,
+    merge_state,
+    has_visible_keys,
     finish_rows,
 };
-static_assert(core::state_floats(7) == 4 + panel_keys + 3 * 7, "the size of a state is the core's");
+static_assert(core::state_floats(7, 5) == core::state_head + panel_keys + 2 * 7 + 5 * (7 + node_numbers),
+              "the size of a state is the core's");
 
 }  // namespace attend::c_surface
 

@@ -90,17 +90,10 @@ void check_formats(Call& call, const attend_problem& problem) {
 int64_t most_seen(const Call& call, const attend_problem& problem) {
   const auto smaller = [](int64_t a, int64_t b) { return a < b ? a : b; };
   constexpr int64_t widest = 2 * int64_t(ATTEND_MAX_TOKENS);
-  const int64_t left = smaller(problem.window_left, widest), window_right = smaller(problem.window_right, widest);
-  const int64_t keys = call.first.keys, first = call.queries_last ? keys - problem.queries : call.first.offset;
-  const bool has_right = call.first.causal || window_right >= 0;
-  const int64_t right = call.first.causal ? 0 : window_right;
-  int64_t seen = has_right ? smaller(keys, first + problem.queries + right) : keys;
-  if (left >= 0) {
-    seen = smaller(seen, keys - first + left);
-    if (has_right) seen = smaller(seen, left + 1 + right);
-    seen = smaller(keys, (seen > 0 ? seen : 0) + smaller(problem.sink_tokens, widest));
-  }
-  return problem.queries > 0 ? seen : 0;
+  core::Problem rows = call.first;
+  if (call.queries_last) rows.offset = rows.keys - rows.queries;
+  return core::most_seen(rows, smaller(problem.window_left, widest), smaller(problem.window_right, widest),
+                         smaller(problem.sink_tokens, widest));
 }
 
 void check_rest(Call& call, const attend_problem& problem) {
@@ -112,25 +105,24 @@ void check_rest(Call& call, const attend_problem& problem) {
   left(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
   left(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);
   left(problem.lse.data == nullptr, ATTEND_ARG_LSE);
+  left(lse_base_of(problem) == ATTEND_LSE_NATURAL, ATTEND_ARG_LSE_BASE);
   left(problem.scores.data == nullptr, ATTEND_ARG_SCORES);
   call.require(most_seen(call, problem) <= ATTEND_INTEGER_MAX_KEYS, ATTEND_TOO_LARGE, ATTEND_ARG_KEYS);
   call.require(problem.first_key % integer_chunk == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_FIRST_KEY);
   const int step = problem.states != nullptr ? integer_chunk : segment_keys;
   call.require(origin_of(problem) % step == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_ORIGIN);
   call.plain = call.plain && call.query_zero == 0;
-  call.many_segments = problem.states != nullptr;
 }
 
 // Blocks, and work memory: what the core needs, then the constants of each head.
-void plan(Call& call, int most_keys) {
+void plan(Call& call, int most_keys, int levels) {
   core::Problem& first = call.first;
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const int rows = core::rows_per_kv_head(first.query_heads, first.kv_heads, first.queries > 0 ? first.queries : 1);
   const int chunks = most_keys > 0 ? (most_keys - 1) / integer_chunk + 1 : 1;
   first.row_block = smaller(rows, config::integer_row_block);
   first.key_block = smaller(chunks, config::integer_key_block / integer_chunk) * integer_chunk;
-  const size_t needed = core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim,
-                                                    call.many_segments ? segment_keys + 1 : most_keys);
+  const size_t needed = core::integer_scratch_bytes(first.row_block, first.key_block, first.head_dim, first.value_dim, levels);
   call.scale_bytes = (needed + 15) / 16 * 16;
   call.workspace_bytes = call.scale_bytes + size_t(call.scale_stride != 0 ? first.query_heads : 1) *
                                                 (sizeof(core::ScoreScale) + sizeof(core::OutputScale));
@@ -204,7 +196,6 @@ core::IntegerOptions integers_of(const Call& call, const core::Options& row) {
   options.origin = row.origin;
   options.first_key = row.first_key;
   options.states = tensor_of<int32_t>(row.states);
-  if (options.states.data != nullptr) ++options.states.data;  // behind the next key
   return options;
 }
 
@@ -218,16 +209,26 @@ void run_options_row(const Call& call, const core::Problem& row, const core::Opt
   run_row(cut, integers_of(call, row), integers_of(call, options));
 }
 
-// A state: its next key, then as the core has it.
-void begin_state(float* state, int value_dim) {
-  int32_t* const numbers = reinterpret_cast<int32_t*>(state) + 1;
-  for (int c = 0; c < 2 * value_dim; ++c) numbers[c] = 0;
-  constexpr IntegerSoftmaxState nothing = {lowest_exponent, 0};
-  IntegerRowState(numbers, value_dim).set(nothing, nothing);
+IntegerRowState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }
+
+void begin_state(float* state, int value_dim) { row_at(state, value_dim).begin(); }
+
+void skip_keys(float* state, int value_dim, int from, int to) {
+  const IntegerRowState row = row_at(state, value_dim);
+  int segment = segment_of(from);
+  if (from % segment_keys != 0 && segment < segment_of(to)) {
+    row.push(segment++, row.open().state(), row.open().sums());
+    row.open().clear();
+  }
+  row.push_zeros(segment, segment_of(to));
 }
 
-void merge_states(float* state, const float* later, int value_dim) {
-  core::merge(reinterpret_cast<int32_t*>(state) + 1, reinterpret_cast<const int32_t*>(later) + 1, 1, value_dim);
+void merge_state(float* state, const float* other, bool takes_open, int value_dim, int nodes) {
+  core::merge(reinterpret_cast<int32_t*>(state), reinterpret_cast<const int32_t*>(other), takes_open, 1, value_dim, nodes);
+}
+
+bool has_visible_keys(const Call& call, const core::Problem& rows, const core::Options& options) {
+  return core::has_visible_keys(integers_of(call, rows), integers_of(call, options));
 }
 
 void finish_rows(const Call& call, const attend_problem& problem, const core::Problem& rows, const core::Options& options,
@@ -255,15 +256,16 @@ constexpr attend_arithmetic integer_arithmetic = {
     begin,
     run,
     run_options_row,
-    5,  // state_numbers
-    2,
-    0,
+    4,  // state_numbers
+    1,
     true,
     begin_state,
-    merge_states,
+    skip_keys,
+    merge_state,
+    has_visible_keys,
     finish_rows,
 };
-static_assert(core::integer_state_numbers(7) + 1 == 5 + 2 * 7, "a state has one number more than the core's");
+static_assert(core::integer_state_numbers(7, 5) == 4 + 7 + 5 * (7 + node_numbers), "the size of a state is the core's");
 
 }  // namespace
 }  // namespace attend::c_surface::integers

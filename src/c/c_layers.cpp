@@ -84,8 +84,7 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   if (cache != nullptr) check_cache(use, cache);
   if (use.failed()) return;
   use.require(cache == nullptr || is_of_shape(*cache, *problem), ATTEND_MISMATCH, ATTEND_ARG_CACHE);
-  use.problem = *problem;
-  use.problem.size = sizeof *problem;
+  use.problem = whole_problem(*problem);
   use.problem.cache = cache;
   if (cache == nullptr) {  // keys are those of the tokens
     if (problem->keys == ATTEND_ALL_KEYS) use.problem.keys = problem->queries;
@@ -94,15 +93,17 @@ void check_extents(LayerUse& use, const attend_problem* problem) {
   use.first.key_panels = cache != nullptr;
   use.of_layer = true;
   use.plain = is_plain(*problem) && (cache == nullptr || is_plain(*cache));
-  plan(use, cache != nullptr ? cache->max_tokens : use.first.queries);
+  const int most_keys = cache != nullptr ? cache->max_tokens : use.first.queries;
+  plan(use, most_keys, levels_over(cache, most_keys));
 }
 
 detail::LayerMemory memory_of(LayerUse& use) {
   const int queries = use.first.queries;
   const detail::LayerMemory memory(use.first, queries, use.layer.cache != nullptr ? 0 : queries,
-                                   use.workspace_bytes / sizeof(float), threads_of(use.layer));
-  use.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
-  use.bytes = size_t(memory.floats * sizeof(float));
+                                   use.workspace_bytes / sizeof(float));
+  const uint64_t floats = memory.floats_of(threads_of(use.layer));
+  use.require(floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_QUERIES);
+  use.bytes = size_t(floats * sizeof(float));
   return memory;
 }
 
@@ -158,10 +159,6 @@ struct RunBlock {
   static void run(const Problem&... problem) {
     core::run(problem...);
   }
-  template <class... Problem>
-  static void run_part(const Problem&... problem) {
-    core::run_part(problem...);
-  }
 };
 
 void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const core::Options& options) {
@@ -177,9 +174,7 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.output = {work + size_t(memory.second), ptrdiff_t(problem.query_heads) * problem.value_dim, problem.value_dim};
   problem.scale = scale_of(use.problem);
   const RunTimeLayer layer(use.layer, use.first);
-  const detail::LayerTeam team = team_of(use.layer);
-  const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team};
-  team.meet();  // all have looked at the cache
+  const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team_of(use.layer)};
   if (use.plain) {
     detail::run_blocks<RunBlock>(problem, call);
   } else {
@@ -232,8 +227,8 @@ detail::LayerMemory check_memory_tokens(Memory& check, const attend_layer* layer
   extents.head_dim = layer->cache->head_dim;
   extents.value_dim = layer->cache->value_dim;
   check_kept(check, *layer, extents);
-  const detail::LayerMemory memory(extents, int(tokens), 0, 0, threads_of(*layer));
-  check.require(memory.floats <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_TOKENS);
+  const detail::LayerMemory memory(extents, int(tokens), 0, 0);
+  check.require(memory.floats_of(threads_of(*layer)) <= PTRDIFF_MAX / sizeof(float), ATTEND_TOO_LARGE, ATTEND_ARG_TOKENS);
   return memory;
 }
 
@@ -276,8 +271,9 @@ size_t attend_memory_workspace_size(const attend_layer* layer, ptrdiff_t tokens)
   Memory check;
   core::Problem extents = {};
   const detail::LayerMemory memory = check_memory_tokens(check, layer, tokens, extents);
-  const size_t bytes = size_t(memory.floats * sizeof(float));
-  return check.failed() ? 0 : bytes == 0 ? size_t(ATTEND_ALIGNMENT) : bytes;  // 0 means refused
+  if (check.failed()) return 0;
+  const size_t bytes = size_t(memory.floats_of(threads_of(*layer)) * sizeof(float));
+  return bytes == 0 ? size_t(ATTEND_ALIGNMENT) : bytes;  // 0 means refused
 }
 
 attend_status attend_project_memory(const attend_layer* layer, const float* x, ptrdiff_t tokens, void* workspace,
@@ -289,7 +285,7 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   attend_cache& cache = *layer->cache;
   check.require(tokens <= cache.max_tokens - cache.tokens, ATTEND_FULL, ATTEND_ARG_CACHE);
   check.write(cache_range(cache), ATTEND_ARG_CACHE);
-  check_workspace(check, workspace, workspace_size, size_t(places.floats * sizeof(float)));
+  check_workspace(check, workspace, workspace_size, size_t(places.floats_of(threads_of(*layer)) * sizeof(float)));
   check.read_last(check_vectors(check, x, tokens, layer->key.inputs, ATTEND_ARG_X));
   check_kept(check, *layer, extents);
   if (check.failed()) return check.status();
@@ -297,7 +293,6 @@ attend_status attend_project_memory(const attend_layer* layer, const float* x, p
   const Kept kept = {&cache, true, arrays_at(nullptr, nullptr, extents)};
   const LayerCall call = {
       {places}, from, kept, {nullptr, nullptr, static_cast<float*>(workspace), cache.tokens}, team_of(*layer)};
-  call.meet();
   call.store(x, int(tokens));
   return ATTEND_OK;
 }

@@ -68,6 +68,10 @@ void check_scores(Call& call, const attend_problem& problem, CallOptions& option
 
 void check_lse(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_output& lse = problem.lse;
+  const int base = lse_base_of(problem);
+  call.require(base == ATTEND_LSE_NATURAL || base == ATTEND_LSE_BASE_2, ATTEND_UNKNOWN, ATTEND_ARG_LSE_BASE);
+  call.require(base == ATTEND_LSE_NATURAL || lse.data != nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_LSE_BASE);
+  options.first.lse_base2 = base == ATTEND_LSE_BASE_2;
   if (lse.data == nullptr) return call.require(is_default(lse), ATTEND_NO_EFFECT, ATTEND_ARG_LSE);
   const core::Problem& first = call.first;
   options.lse_step = Tensors{call, axes_of(problem)}.write(lse, {call.batch, first.queries, first.query_heads, 1}, float_bits,
@@ -156,13 +160,12 @@ void check_ring(Call& call, const attend_problem& problem, const CallOptions& op
   call.require(!any_lost, ATTEND_LOST, ATTEND_ARG_CACHE);
 }
 
-// With states, arrays begin no later than the states' next key, unless windows have left behind the keys between. And where
-// the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
+// With states, arrays and caches begin no later than the states' next key, unless windows have left behind the keys between.
+// And where the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
 void check_origin(Call& call, const attend_problem& problem, const CallOptions& options) {
-  const bool arrays = problem.cache == nullptr && problem.pages.table == nullptr;
   const bool nobody = call.batch == 0 || call.first.queries == 0;
-  if (problem.states == nullptr || !arrays || nobody || call.failed()) return;
-  const bool is_set = problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
+  if (problem.states == nullptr || problem.pages.table != nullptr || nobody || call.failed()) return;
+  const bool is_set = problem.cache != nullptr || problem.origin != ATTEND_DEFAULT_ORIGIN || problem.first_key == 0;
   call.require(is_set, ATTEND_AMBIGUOUS, ATTEND_ARG_ORIGIN);
   const bool left_out = any_seen(call, problem, options, call.first.keys, problem.first_key, origin_of(problem));
   call.require(!left_out, ATTEND_MISMATCH, ATTEND_ARG_ORIGIN);
@@ -212,6 +215,8 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
   first.query_format = core_format(problem.query_format);
   call.within(problem.first_key, 0, call.first.keys, ATTEND_ARG_FIRST_KEY);
   call.require(problem.states != nullptr || problem.first_key == 0, ATTEND_NO_EFFECT, ATTEND_ARG_FIRST_KEY);
+  const bool has_room = problem.states != nullptr || state_nodes_of(problem) == ATTEND_DEFAULT_STATE_NODES;
+  call.require(has_room, ATTEND_NO_EFFECT, ATTEND_ARG_STATE_NODES);
   // A call that goes on and takes no key has hardly been told where the keys end now.
   const bool takes = problem.first_key < call.first.keys || problem.first_key == 0;
   call.require(takes, ATTEND_MISMATCH, ATTEND_ARG_KEYS);

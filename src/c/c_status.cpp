@@ -18,8 +18,8 @@ constexpr const char* texts[] = {
     "pass as many bytes as the function for the size returns",
     "give it memory of its own: what a call writes must not overlap what else it reads or writes, with gaps",
     "leave it as it was initialised, or what excludes it: the two cannot be had together",
-    "make it fit the other arguments: heads must divide, a cache or states be of the same extents, and first_key and "
-    "later states begin at the states' next key",
+    "make it fit the other arguments: heads must divide, a cache or states be of the same extents, and first_key "
+    "the states' next key",
     "set strides that keep its elements apart: sorted by size, each must be at least what the smaller ones span",
     "set it: without it there is more than one thing that it could be",
     "set what it needs too, or leave it as it was initialised: by itself it would be ignored",
@@ -31,6 +31,7 @@ constexpr const char* texts[] = {
     "call the struct's init function with sizeof of it first, and leave its size alone",
     "use a newer library, or leave alone the fields that this version does not know",
     "choose another backend: this processor cannot run it",
+    "take the keys again, or load it with the library that saved it: sums of its version have other bits",
 };
 
 // The text for an error with one argument, or with one of several, where there is more advice than for all arguments.
@@ -74,6 +75,19 @@ constexpr Special specials[] = {
      "set it to first_key or less: queries see keys between, which no call would take"},
     {ATTEND_MISMATCH, ATTEND_ARG_FIRST_KEY, ATTEND_ARG_FIRST_KEY,
      "set it to the states' next key: the keys of the run before, or the first_key of attend_begin"},
+    {ATTEND_MISMATCH, ATTEND_ARG_STATES, ATTEND_ARG_STATES,
+     "give the problem the extents that the states were begun with; and before attend_finish merge states with all keys that "
+     "queries see"},
+    {ATTEND_MISMATCH, ATTEND_ARG_LATER, ATTEND_ARG_LATER,
+     "merge states of the same extents that took other segments of 512 keys; only one of both may have stopped within a "
+     "segment, "
+     "the last of all"},
+    {ATTEND_TOO_SMALL, ATTEND_ARG_STATE_NODES, ATTEND_ARG_STATE_NODES,
+     "make the states with more, before attend_state_size, or merge first what lies side by side"},
+    {ATTEND_MISMATCH, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
+     "give the problem the batch, queries, query_heads and value_dim, and the arithmetic, of the states that were saved"},
+    {ATTEND_CORRUPT, ATTEND_ARG_BYTES, ATTEND_ARG_BYTES,
+     "pass all bytes that attend_save has written, as they were: these are others, fewer or damaged"},
     {ATTEND_MISMATCH, ATTEND_ARG_CACHE, ATTEND_ARG_CACHE,
      "give kv_heads, head_dim and value_dim the numbers that the cache was made with; a cache of integers goes with problems "
      "of "
@@ -138,12 +152,13 @@ constexpr char names[] =
     "query_norm\0key_norm\0"
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
     "constants\0head_constants\0arithmetic\0integers\0team\0barrier\0"
-    "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point";
+    "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point\0state_nodes\0"
+    "bytes\0saved\0lse_base";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_UNAVAILABLE + 1, arguments = ATTEND_ARG_INPUT_ZERO_POINT + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_LSE_BASE + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

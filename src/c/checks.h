@@ -28,8 +28,8 @@ struct Call : Memory {
   float float_scale = 1;
   core::IntegerFormat output_format = core::IntegerFormat::int8;
   size_t scale_bytes = 0;
-  bool many_segments = false;  // whatever the number of keys: states keep the segments before apart
 
+  int state_nodes;  // that each row of states has room for
   size_t workspace_bytes;
   bool plain;  // nothing is asked for that core::run does not have without options
   bool queries_last;

@@ -37,19 +37,24 @@ struct attend_arithmetic {
   // the rest, once extents, keys and positions are known.
   void (*check_formats)(attend::c_surface::Call& call, const attend_problem& problem);
   void (*check_rest)(attend::c_surface::Call& call, const attend_problem& problem);
-  // Blocks and the size of work memory, for as many keys as there can be.
-  void (*plan)(attend::c_surface::Call& call, int most_keys);
+  // Blocks and the size of work memory, for as many keys as there can be, and as many levels as core::option_scratch_floats
+  // takes.
+  void (*plan)(attend::c_surface::Call& call, int most_keys, int levels);
   // Runs a part of a call without options, and of one row with them. begin() goes before either.
   void (*begin)(attend::c_surface::Call& call, const attend_problem& problem, void* workspace);
   void (*run)(const attend::c_surface::Call& call, const attend::c_surface::Parts& cut);
   void (*run_row)(const attend::c_surface::Call& call, const attend::core::Problem& row, const attend::core::Options& options,
                   const attend::c_surface::Parts& cut);
-  // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, of which one is the next
-  // key; behind all states value_dim numbers for finish_rows, if it takes some.
-  int state_numbers, state_widths, next_key_at;
+  // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, then those of nodes;
+  // behind all states value_dim numbers for finish_rows, if it takes some.
+  int state_numbers, state_widths;
   bool finish_takes_numbers;
   void (*begin_state)(float* state, int value_dim);
-  void (*merge_states)(float* state, const float* later, int value_dim);
+  // Goes on without keys from one to another: a batch row that has ended.
+  void (*skip_keys)(float* state, int value_dim, int from, int to);
+  void (*merge_state)(float* state, const float* other, bool takes_open, int value_dim, int nodes);
+  bool (*has_visible_keys)(const attend::c_surface::Call& call, const attend::core::Problem& rows,
+                           const attend::core::Options& options);
   void (*finish_rows)(const attend::c_surface::Call& call, const attend_problem& problem, const attend::core::Problem& rows,
                       const attend::core::Options& options, float* numbers);
 };
@@ -100,6 +105,17 @@ bool is_default(const Tensor& tensor) {
          tensor.head_stride == ATTEND_DENSE;
 }
 
+// A problem as this version has it: one of a program that was compiled with version 1.0 ends before state_nodes.
+constexpr size_t first_problem_size = offsetof(attend_problem, state_nodes);
+constexpr int node_numbers = 3;  // of a state's node, beside its sums
+inline ptrdiff_t state_nodes_of(const attend_problem& problem) {
+  return problem.size < sizeof problem ? ATTEND_DEFAULT_STATE_NODES : problem.state_nodes;
+}
+inline int lse_base_of(const attend_problem& problem) {
+  return problem.size < sizeof problem ? ATTEND_LSE_NATURAL : problem.lse_base;
+}
+attend_problem whole_problem(const attend_problem& problem);
+
 inline ptrdiff_t origin_of(const attend_problem& problem) {
   return problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : problem.origin;
 }
@@ -111,12 +127,25 @@ void check_call(Call& call, const attend_problem* problem);
 // Parts of it: whether anything depends on the positions of queries; blocks and the size of work memory, for as
 // many keys as there can be; work memory itself; a cache.
 bool is_positioned(const attend_problem& problem);
-void plan(Call& call, int most_keys);
+void plan(Call& call, int most_keys, int levels);
+// The most nodes that a call over so many keys keeps, or over a cache with room for them.
+inline int levels_over(const attend_cache* cache, int most_keys) {
+  const int levels = core::segment_levels(most_keys);
+  if (cache == nullptr || cache->ring_panels == 0) return levels;
+  const int group = group_of(*cache), of_ring = core::window_levels(cache->ring_panels * group, cache->sink_panels * group);
+  return of_ring < levels ? of_ring : levels;
+}
 bool is_of_shape(const attend_cache& cache, const attend_problem& problem);
+// Where a problem's cache begins, before its end is asked for.
+void check_cache_origin(Call& call, const attend_problem& problem);
 // The number of keys, over a cache that was checked; and the tokens of a cache, with those that the call appends before it
 // attends.
 ptrdiff_t check_key_count(Call& call, const attend_problem& problem);
 inline int tokens_of(const Call& call, const attend_cache& cache) { return cache.tokens + call.appended; }
+// The key after the last one of a problem's cache.
+inline ptrdiff_t end_of(const Call& call, const attend_problem& problem) {
+  return origin_of(problem) + tokens_of(call, *problem.cache);
+}
 inline int peak_of(const Call& call, const attend_cache& cache) {
   return tokens_of(call, cache) > cache.peak_tokens ? tokens_of(call, cache) : cache.peak_tokens;
 }
@@ -124,8 +153,9 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
 void check_options(Call& call, const attend_problem& problem);
 
 // Parts of these: where keys lie that are no plain arrays of floats, before the tensors are placed; and what attend_finish
-// looks at too.
+// looks at too, with the position of the queries among the keys, which must be clear, and matter.
 void check_pages(Call& call, const attend_problem& problem);
+void check_position(Call& call, const attend_problem& problem);
 void check_output(Call& call, const attend_problem& problem);
 void check_end(Call& call, const attend_problem& problem, CallOptions& options, bool writes);
 
@@ -136,6 +166,8 @@ bool is_plain(const attend_problem& problem, int usual_format = ATTEND_FLOAT32);
 core::Tensor<float> states_of(void* states, const Call& call);
 void set_states(void* states, const Call& call, CallOptions& options);
 Range check_states(Call& call, const void* states, attend_argument argument);
+// The options of a batch row.
+core::Options options_of_row(const CallOptions& options, ptrdiff_t row);
 
 // The init functions of problems.
 attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic);

@@ -28,43 +28,57 @@ void begin(const Problem& problem, const Options& options) {
   }
 }
 
+bool has_visible_keys(const Problem& problem, const Options& options) {
+  return has_visible_segments(problem, options, segments_of(options.states.data, problem.value_dim));
+}
+
 void finish(const Problem& problem, const Options& options) {
+  const int open = segment_of(problem.keys), width = problem.value_dim;
   for (int head = 0; head < problem.query_heads; ++head) {
     for (int token = 0; token < problem.queries; ++token) {
-      const RowState state(element(options.states, token, head), problem.value_dim);
+      const RowState state(element(options.states, token, head), width);
+      const StateNodes<float> nodes = state.nodes();
       float lane_sums[panel_keys];
       copy_row<Scalar>(state.lane_sums(), panel_keys, lane_sums);
-      const float factor = rescale_factor<Scalar>(state.total_max(), state.max());
-      const float sum = Scalar::fma(state.total_sum(), factor, add_lanes<Scalar>(lane_sums));
-      const Denominator all = denominator_of(options, head, sum, state.max());
+      float max = state.max();
+      for (int n = 0; n < nodes.nodes(); ++n) max = Scalar::max(max, nodes.sums(n)[width + 1]);
+      // Of the sums and the denominator, which lies behind those of a node.
+      const float open_factor = rescale_factor<Scalar>(state.max(), max);
+      const auto total = [&](int c, float of_open) {
+        const auto add = [](float a, float b) { return Scalar::add(a, b); };
+        TreeSum<float, decltype(add)> sum(add);
+        for (int n = 0; n < nodes.nodes(); ++n) {
+          const float* const of = nodes.sums(n);
+          sum.take(node_of(nodes.number(n)).first, Scalar::mul(of[c], rescale_factor<Scalar>(of[width + 1], max)));
+        }
+        sum.take(open, Scalar::mul(of_open, open_factor));
+        return sum.total();
+      };
+      const Denominator all = denominator_of(options, head, total(width, add_lanes<Scalar>(lane_sums)), max);
       epilogue_lse(options, token, head, all);
       ptrdiff_t at = token * problem.output.token_stride + head * problem.output.head_stride;
-      for (int c = 0; c < problem.value_dim; ++c, ++at) {
-        const float open = Scalar::add(state.sums()[c], state.chain()[c]);
-        const float total = Scalar::fma(state.total()[c], factor, open);
-        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(total, all.output);
+      for (int c = 0; c < width; ++c, ++at) {
+        const float sum = total(c, Scalar::add(state.sums()[c], state.chain()[c]));
+        const float number = magnitude(all.sum) == 0 ? 0.0f : Scalar::mul(sum, all.output);
         narrow_row(options.output_format, &number, 1, moved(problem.output.data, at, options.output_format));
       }
     }
   }
 }
 
-void merge(float* states, const float* later, int rows, int value_dim) {
-  const ptrdiff_t floats = ptrdiff_t(state_floats(value_dim));
-  for (int r = 0; r < rows; ++r, states += floats, later += floats) {
-    const RowState state(states, value_dim), next(const_cast<float*>(later), value_dim);  // next is only read
-    state.end_chain<Scalar>();
-    state.end_segment<Scalar>();
-    const float max = Scalar::less(state.max(), next.max()) ? next.max() : state.max();
-    const float before = rescale_factor<Scalar>(state.total_max(), max), after = rescale_factor<Scalar>(next.total_max(), max);
-    const float open = rescale_factor<Scalar>(next.max(), max);
-    state.total_sum() = Scalar::fma(state.total_sum(), before, Scalar::mul(next.total_sum(), after));
-    multiply_row<Scalar>(state.total(), value_dim, before, state.total());
-    multiply_add_row<Scalar>(next.total(), value_dim, after, state.total(), state.total());
-    multiply_row<Scalar>(next.lane_sums(), panel_keys, open, state.lane_sums());
-    multiply_row<Scalar>(next.chain(), value_dim, open, state.chain());
-    multiply_row<Scalar>(next.sums(), value_dim, open, state.sums());
-    state.max() = state.total_max() = max;
+void merge(float* states, const float* others, bool takes_open, int rows, int value_dim, int nodes) {
+  const ptrdiff_t floats = ptrdiff_t(state_floats(value_dim, nodes));
+  for (int r = 0; r < rows; ++r, states += floats, others += floats) {
+    const RowState state(states, value_dim), other(const_cast<float*>(others), value_dim);  // other is only read
+    const StateNodes<float> kept = state.nodes();
+    merge_nodes(kept, other.nodes(), [&](int n, float* added, bool) {
+      join<Scalar>(node_at(kept.sums(n), value_dim), node_at(added, value_dim), value_dim);
+    });
+    if (!takes_open) continue;
+    copy_row<Scalar>(other.lane_sums(), panel_keys, state.lane_sums());
+    copy_row<Scalar>(other.chain(), value_dim, state.chain());
+    copy_row<Scalar>(other.sums(), value_dim, state.sums());
+    state.max() = other.max();
   }
 }
 

@@ -40,21 +40,22 @@ void run_key_part(const IntegerProblem& problem, const IntegerOptions& options, 
 }
 
 void add_key_parts(const IntegerProblem& problem, const IntegerOptions& options, const int32_t* partials) {
-  const int group = problem.query_heads / problem.kv_heads, segments = visible_segments(problem, options).count();
+  const VisibleSegments seen = visible_segments(problem, options);
+  const int group = problem.query_heads / problem.kv_heads, segments = seen.count();
   const ptrdiff_t row = partial_row_floats(problem.value_dim), apart = row * group * problem.queries;
   int32_t* const total = static_cast<int32_t*>(problem.scratch);
   for (int kv_head = 0; kv_head < problem.kv_heads; ++kv_head, partials += apart * (segments - 1)) {
     for (int i = 0; i < problem.queries * group; ++i, partials += row) {
-      IntegerSoftmaxState state = {lowest_exponent, 0};
-      for (int c = 0; c < problem.value_dim; ++c) total[c] = 0;
-      for (int segment = 0; segment < segments; ++segment) {
-        const int32_t* const kept = partials + segment * apart;
-        add_segment_sums(state, total, {kept[problem.value_dim], uint32_t(kept[problem.value_dim + 1])}, kept,
-                         problem.value_dim);
-      }
+      const IntegerSoftmaxState state = add_integer_nodes(
+          segments, [&](int n) { return IntegerNode(const_cast<int32_t*>(partials) + n * apart, problem.value_dim); },
+          [&](int n) { return seen.segment(n); }, problem.value_dim, total);
       store_integer_row<IntegerScalar>(problem, options, state, total, i / group, kv_head * group + i % group);
     }
   }
+}
+
+bool has_visible_keys(const IntegerProblem& problem, const IntegerOptions& options) {
+  return has_visible_segments(problem, options, segments_of(options.states.data, problem.value_dim));
 }
 
 void finish(const IntegerProblem& problem, const IntegerOptions& options) {
@@ -62,23 +63,29 @@ void finish(const IntegerProblem& problem, const IntegerOptions& options) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {
       const IntegerRowState row(element(options.states, token, head), problem.value_dim);
-      IntegerSoftmaxState state = row.total_state();
-      for (int c = 0; c < problem.value_dim; ++c) sums[c] = row.total()[c];
-      add_segment_sums(state, sums, row.segment_state(), row.segment(), problem.value_dim);
+      const StateNodes<int32_t> nodes = row.nodes();
+      const int count = nodes.nodes();
+      const auto at = [&](int n) { return n < count ? row.node(n) : row.open(); };
+      const auto segment_at = [&](int n) { return n < count ? node_of(nodes.number(n)).first : segment_of(problem.keys); };
+      const IntegerSoftmaxState state = add_integer_nodes(count + 1, at, segment_at, problem.value_dim, sums);
       store_integer_row<IntegerScalar>(problem, options, state, sums, token, head);
     }
   }
 }
 
-void merge(int32_t* states, const int32_t* later, int rows, int value_dim) {
-  for (int r = 0; r < rows; ++r) {
-    const ptrdiff_t at = r * ptrdiff_t(integer_state_numbers(value_dim));
-    const IntegerRowState row(states + at, value_dim), added(const_cast<int32_t*>(later + at), value_dim);  // only read
-    IntegerSoftmaxState total = row.total_state();
-    add_segment_sums(total, row.total(), row.segment_state(), row.segment(), value_dim);
-    add_segment_sums(total, row.total(), added.total_state(), added.total(), value_dim);
-    for (int c = 0; c < value_dim; ++c) row.segment()[c] = added.segment()[c];
-    row.set(added.segment_state(), total);
+void merge(int32_t* states, const int32_t* others, bool takes_open, int rows, int value_dim, int nodes) {
+  const ptrdiff_t numbers = ptrdiff_t(integer_state_numbers(value_dim, nodes));
+  for (int r = 0; r < rows; ++r, states += numbers, others += numbers) {
+    const IntegerRowState row(states, value_dim), other(const_cast<int32_t*>(others), value_dim);  // other is only read
+    merge_nodes(row.nodes(), other.nodes(), [&](int n, int32_t* sums, bool is_behind) {
+      const IntegerNode node = row.node(n), added(sums, value_dim);
+      if (is_behind) return node.join(added.state(), added.sums());
+      // The one before is rounded in another way: both are added up anew, in their order.
+      const auto both = [&](int which) { return which == 0 ? added : node; };
+      const auto segment = [](int which) { return which; };
+      node.set(add_integer_nodes(2, both, segment, value_dim, node.sums()));
+    });
+    if (takes_open) row.open().set(other.open().state(), other.open().sums());
   }
 }
 

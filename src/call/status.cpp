@@ -17,9 +17,11 @@ constexpr const char* status_texts[] = {
     "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
     "be the first tokens (offset 0) or the last ones (keys - queries)",
     "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
-    "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; additive attention has a scale, a "
+    "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; lse_base an lse; additive attention has a "
+    "scale, a "
     "bias and scores of its own",
-    "a part must have an index within 0 and count - 1, and count within 1 and 65535",
+    "a part must have an index within 0 and count - 1, and count within 1 and 65535; that of a layer with several "
+    "threads has a barrier, and a LayerWorkspace for as many",
     "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
     "part of x",
     "a count of tokens is at least 0, and no more than the arrays have",
@@ -32,15 +34,22 @@ constexpr const char* status_texts[] = {
     "up_to must not lie before the key that the state takes next, nor after it where the cache has no more keys: "
     "append them first; a State of an integer shape takes multiples of 32 keys until the last",
     "a state must have taken keys since begin and since the last finish, always for the same queries, and no more "
-    "than there are; one to merge must begin where the other stops",
+    "than there are; states to merge have no segment of 512 keys in common, and an open one comes last",
+    "finish needs a state with all keys that its queries see: merge the states of the others first",
+    "a State has room for the nodes of its keys: give it more, attend::State<Shape, tokens, attend::state_nodes(keys)>",
     "all calls that take a state must have the same queries and options (begin was forgotten for others), and finish "
     "the same sink_logits, lse where they had one, and as key_length the number of keys taken; queries must keep "
     "their position: set offset if the cache grows between calls",
+    "what is loaded must be all bytes that attend::save wrote, and nothing else",
+    "a state was saved by a library of another ATTEND_BITS_VERSION: use the same on all machines",
+    "a saved state must have the heads, the value_dim and the arithmetic of the State, and no more queries",
     "finish needs partials that all parts have accumulated into, with the same options as finish and the same length "
     "of the cache",
     "window_left and window_right must not be negative, nor window_left wider than what a RingCache keeps",
     "sink_tokens must not be negative, nor more than what a RingCache keeps",
     "soft_cap must be 0, for none, or lie within 1e-30 and 1e30, and scale / soft_cap below 2^124",
+    "options.origin is for accumulate into a State over arrays or a KvCache: a multiple of segment_keys, at most the state's "
+    "next key; a query of an integer shape sees at most 65535 keys, those of other machines too",
     "a mask must have 1 query or at least query_length, and at least key_length keys",
     "a bias must have 1 query or at least query_length, and at least key_length keys",
     "lse must have at least query_length tokens",

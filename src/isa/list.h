@@ -133,9 +133,9 @@ struct Backend {
 
 namespace core {
 
-// On x86, whether a processor can run a backend: it has the instructions, and the operating system saves their registers. What
-// functions say: CPUID's leaf 1 (ECX) and leaf 7 (EBX), and XGETBV, which exists only where leaf 1 has OSXSAVE and is not
-// called elsewhere.
+// On x86, whether a processor can run a backend: it has the instructions, and the operating system saves their registers. The
+// arguments are functions that return CPUID's leaf 1 (ECX), its leaf 7 (EBX), and the result of XGETBV, an instruction that
+// exists only where leaf 1 has OSXSAVE: saved_registers is not called elsewhere.
 template <class Backend, class Leaf1, class Leaf7, class Saved>
 bool is_available(Leaf1 leaf_1, Leaf7 leaf_7, Saved saved_registers) {
   if constexpr (Backend::instructions == 0) {
@@ -214,8 +214,8 @@ int active_index();
 // Which kernels of integer attention go with it, on x86: their place in the list of those.
 int active_integer_index();
 
-// Calls Of<Backend>::function of the backend whose place in the list is index(). Where there is one backend only, nothing is
-// chosen, and a program does not link the dispatcher.
+// Calls Operation<Backend>::function of the backend whose place in the list is index(). Where there is one backend only,
+// nothing is chosen, and a program does not link the dispatcher.
 template <class List, int (*index)()>
 struct Active;
 template <class Only, int (*index)()>

@@ -17,8 +17,8 @@ namespace {
 ATTEND_HOT_DATA constexpr float ln_coefficients[] = {-0.07623091f, 0.12905537f,  -0.13242985f, 0.14181629f, -0.16609055f,
                                                      0.20001985f,  -0.25001585f, 0.33333325f,  -0.49999988f};
 
-// ln(sum * 2^power) for a whole power; minus infinity for 0.
-inline float log_of(float sum, float power) {
+// ln(sum * 2^power) for a whole power, or log2 of it; minus infinity for 0.
+inline float log_of(float sum, float power, bool base2) {
   if (magnitude(sum) == 0) return bits_to<float>(minus_infinity);
   if (magnitude(sum) >= 0x7f800000u) return sum;
   constexpr uint32_t root_half = 0x3f3504f3u;  // bits of sqrt(1/2)
@@ -28,6 +28,7 @@ inline float log_of(float sum, float power) {
   for (int i = 1; i < 9; ++i) r = Scalar::fma(r, t, ln_coefficients[i]);
   const float ln = Scalar::fma(Scalar::mul(t, t), r, t);
   const float twos = Scalar::add(power, whole_to_float(exponent));
+  if (base2) return Scalar::fma(ln, log2_e, twos);
   return Scalar::fma(twos, 0.6931472f, Scalar::fma(twos, -1.9046542e-09f, ln));
 }
 
@@ -108,7 +109,7 @@ void finish_weights(float* weights, int count, float max, const Denominator& all
 }
 
 inline void epilogue_lse(const core::Options& options, int token, int head, const Denominator& all) {
-  if (options.lse.data != nullptr) *element(options.lse, token, head) = log_of(all.sum, all.max);
+  if (options.lse.data != nullptr) *element(options.lse, token, head) = log_of(all.sum, all.max, options.lse_base2);
 }
 
 // Writes a row's output and log-sum-exp. The sums are lost.

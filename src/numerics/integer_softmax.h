@@ -168,9 +168,10 @@ struct RowEnd {
   int32_t offset;  // and moved by this
 };
 
-// One reciprocal for a row. A row that has seen nothing has the value 0.
+// One reciprocal for a row. A row that has seen nothing has the value 0; and one whose denominator is above all that keys can add
+// up to, 2^31 - 1, which somebody has made up.
 ATTEND_ALWAYS_INLINE RowEnd row_end(const IntegerSoftmaxState& state, const core::OutputScale& scale) {
-  if (state.denominator == 0) return {0, 0, 0, 1, scale.zero};
+  if (int32_t(state.denominator) <= 0) return {0, 0, 0, 1, scale.zero};
   const int32_t left = leading_zeros(state.denominator) - 1;
   const uint32_t denominator = state.denominator << left;  // 2^30 … 2^31 - 1
   const uint32_t divisor = (denominator + (1u << 14)) >> 15;

@@ -113,7 +113,7 @@ using Ring = RingOf<40, 3, tokens>;
 TEST_CASE("batches: rows of caches of every kind have the bits of their own calls") {
   for_each_backend([](const char* backend) {
     CAPTURE(std::string(backend));
-    static attend::OptionWorkspace<Chat, tokens> work;
+    static attend::OptionWorkspace<Chat, tokens, attend::over_ring<Ring>> work;
     static attend::Workspace<Integers, tokens> integer_work;
     static attend::KvCache<Chat> floats[batch];
     static attend::RingCache<Chat, Ring, attend::int8> rings[batch];

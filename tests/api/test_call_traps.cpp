@@ -67,7 +67,7 @@ void check_padding(Cache& cache, Work& work, const KeyArray& key, const ValueArr
 TEST_CASE("after the append of a padded chunk a prefill of all its rows needs a query_length") {
   using Integers = attend::Integer<Wake>;
   static attend::Workspace<Wake, 6> work;
-  static attend::OptionWorkspace<Wake, 6> option_work;
+  static attend::OptionWorkspace<Wake, 6, attend::over_ring<Last>> option_work;
   static attend::Workspace<Integers, 6> integer_work;
   static attend::KvCache<Wake> floats;
   static attend::KvCache<Wake, attend::float16> halves;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 #include "../support/random.h"
 #include "attend/attend.h"
@@ -132,6 +133,36 @@ TEST_CASE("integer projections of the C++ surface: as many inputs as there may b
   REQUIRE(attend::project(x, weights, scales, y) == Status::ok);
   for (int o = 0; o < 2; ++o) CHECK(y[0][o] == exact(x[0], weights, o, 127, scales.multipliers()[0], 0, 32767));
   CHECK(y[0][0] == 21475);  // 2^31 - 1 hundred-thousandths
+}
+
+TEST_CASE("integer projections of the C++ surface: some of an array's tokens, and the rows behind them stay as they are") {
+  Random random(8);
+  constexpr int tokens = 5;
+  attend::Vectors<tokens, 37, std::int8_t> x;
+  attend::Vectors<tokens, 19, std::int8_t> all, guard, y;
+  attend::Vectors<tokens, 19, std::int16_t> all_wide, guard_wide, wide;
+  fill_bytes(x, random), fill_bytes(guard, random), fill_bytes(guard_wide, random);
+  const auto weights = random_weights<19, 37>(random, 1000);
+  attend::PackedWeights<19, 37, attend::integer> packed;
+  attend::pack(weights, packed);
+  const attend::ProjectionScales<> scales({0.5, -7}, 1e-3, {0.25, 11});
+  REQUIRE(attend::project(x, weights, scales, all) == Status::ok);
+  REQUIRE(attend::project(x, weights, scales, all_wide) == Status::ok);
+  for (int count = 0; count <= tokens; ++count) {
+    CAPTURE(count);
+    y = guard, wide = guard_wide;
+    CHECK(attend::project(x, weights, scales, y, count) == Status::ok);
+    CHECK(attend::project(x, packed, scales, wide, count) == Status::ok);
+    for (int t = 0; t < tokens; ++t) {
+      CHECK(std::memcmp(y[t], t < count ? all[t] : guard[t], sizeof y[t]) == 0);
+      CHECK(std::memcmp(wide[t], t < count ? all_wide[t] : guard_wide[t], sizeof wide[t]) == 0);
+    }
+  }
+  y = guard;
+  for (const int count : {-1, tokens + 1, 2147483647}) {
+    CHECK(attend::project(x, weights, scales, y, count) == Status::bad_count);
+    CHECK(std::memcmp(&y, &guard, sizeof y) == 0);
+  }
 }
 
 TEST_CASE("integer projections of the C++ surface: what is refused changes nothing") {

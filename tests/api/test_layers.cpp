@@ -93,7 +93,8 @@ struct World {
   std::unique_ptr<attend::Key<Small, tokens>> key = std::make_unique<attend::Key<Small, tokens>>();
   std::unique_ptr<attend::Value<Small, tokens>> value = std::make_unique<attend::Value<Small, tokens>>();
   std::unique_ptr<attend::Output<Small, tokens>> context = std::make_unique<attend::Output<Small, tokens>>();
-  std::unique_ptr<attend::OptionWorkspace<Small, tokens>> work = std::make_unique<attend::OptionWorkspace<Small, tokens>>();
+  using OptionWork = attend::OptionWorkspace<Small, tokens, attend::over_ring<Recent>>;
+  std::unique_ptr<OptionWork> work = std::make_unique<OptionWork>();
   std::unique_ptr<attend::LayerWorkspace<Small, tokens, tokens, attend::with_options>> layer_work =
       std::make_unique<attend::LayerWorkspace<Small, tokens, tokens, attend::with_options>>();
 };
@@ -166,7 +167,7 @@ TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in c
   const auto layer = attend::multi_head<Small>(attend::biased(*world.wq, world.bq), *world.wk, world.packed,
                                                attend::biased(*world.wo, world.bo), Shifted());
   auto cache = std::make_unique<Cache>();
-  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_cache, attend::with_options>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_ring<Recent>, attend::with_options>>();
   for (int round = 0; round < 2; ++round) {  // the second after tokens that are there
     const int position = round * tokens;
     auto by_pieces = std::make_unique<Cache>(*cache);
@@ -180,7 +181,7 @@ TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in c
       Vectors<1, width> x;
       std::memcpy(&x, (*world.x)[t], sizeof x);
       Vectors<1, out_width> y;
-      auto work_of_one = std::make_unique<attend::LayerWorkspace<Small, 1, attend::over_cache, attend::with_options>>();
+      auto work_of_one = std::make_unique<attend::LayerWorkspace<Small, 1, attend::over_ring<Recent>, attend::with_options>>();
       REQUIRE(attend::self_attention(x, layer, *by_token, y, *work_of_one) == Status::ok);
       REQUIRE(std::memcmp(&y, (*world.expected)[t], sizeof y) == 0);
     }

@@ -15,7 +15,7 @@ TEST_CASE("partials: what is out of range is refused with a status, and nothing 
   static attend::Query<Long, 3> query;
   static attend::Partials<Long, 3> partials, partials_before;
   static attend::Output<Long, 3> output, output_before;
-  static attend::OptionWorkspace<Long, 3> work;
+  static attend::OptionWorkspace<Long, 3, attend::over_ring<RingOf<20, 0, 3>>> work;
   fill_array(query, 10);
   std::memset(static_cast<void*>(&partials), 0xff, sizeof partials);  // NaN
   fill_array(output, 12);

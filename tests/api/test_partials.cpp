@@ -78,7 +78,7 @@ void check(const Cache& cache, Work& work, const AnyOptions& options) {
 template <class Shape, int tokens, class Sizes, class Cache>
 void check_all_options(const Cache& cache, int window, int sink_tokens) {
   static const Arrays<Shape, tokens, 1500> arrays;
-  static attend::OptionWorkspace<Shape, tokens> work;
+  static attend::OptionWorkspace<Shape, tokens, attend::detail::CacheTraits<Cache>::keys> work;
   static attend::Lse<Shape, tokens> lse;
   int number = 0;
   for (auto options : arrays.all(window, sink_tokens)) {
@@ -110,7 +110,7 @@ void check_formats(bool thorough) {
 template <class Sizes, class KeyFormat, class ValueFormat>
 void check_ring(std::initializer_list<int> lengths) {
   using Cache = attend::RingCache<Endless, Sizes, KeyFormat, ValueFormat>;
-  static attend::OptionWorkspace<Endless, Sizes::tokens_at_once> work;
+  static attend::OptionWorkspace<Endless, Sizes::tokens_at_once, attend::over_ring<Sizes>> work;
   for (const int length : lengths) {
     CAPTURE(length);
     const Cache& cache = filled<Cache, Endless, Sizes::tokens_at_once>(length);

@@ -123,6 +123,59 @@ TEST_CASE("projections: several in one call, with and without work memory, in pa
   });
 }
 
+TEST_CASE("projections: some of an array's tokens have the bits of all, and the rows behind them stay as they are") {
+  for_each_backend([](const char*) {
+    attend::Vectors<tokens, inputs> x;
+    attend::Weights<24, inputs> rows;
+    attend::Weights<24, inputs, attend::int8> bytes;
+    float bias[24];
+    fill(x, 1), fill(rows, 2), fill(bias, 3);
+    attend::convert(rows, bytes);
+    const attend::PackedWeights<24, inputs> packed = attend::pack(rows);
+    const auto work = std::make_unique<attend::Workspace<attend::Projections>>();
+    attend::Vectors<tokens, 24> all, all_of_bytes;
+    REQUIRE(attend::project(x, rows, bias, all) == Status::ok);
+    REQUIRE(attend::project(x, bytes, all_of_bytes) == Status::ok);
+    attend::Vectors<tokens, 24> guard, y, z;
+    fill(guard, 4);
+    for (int count = 0; count <= tokens; ++count) {
+      CAPTURE(count);
+      const auto has_first = [&](const attend::Vectors<tokens, 24>& found, const attend::Vectors<tokens, 24>& expected) {
+        for (int t = 0; t < tokens; ++t) CHECK(same(found[t], t < count ? expected[t] : guard[t]));
+      };
+      y = guard;
+      CHECK(attend::project(x, rows, bias, y, count) == Status::ok);
+      has_first(y, all);
+      y = guard;
+      CHECK(attend::project(x, packed, bias, y, *work, count) == Status::ok);
+      has_first(y, all);
+      y = z = guard;
+      for (int part = 0; part < 3; ++part) {
+        CHECK(attend::project(x, attend::into(packed, bias, y), attend::into(bytes, z), *work, count, attend::Part{part, 3}) ==
+              Status::ok);
+      }
+      has_first(y, all);
+      has_first(z, all_of_bytes);
+    }
+    for (const int count : {-1, tokens + 1, -2147483647 - 1, 2147483647}) {
+      y = z = guard;
+      CHECK(attend::project(x, rows, y, count) == Status::bad_count);
+      CHECK(attend::project(x, attend::into(rows, y), attend::into(bytes, z), *work, count, attend::Part{0, 2}) ==
+            Status::bad_count);
+      CHECK(same(y, guard));
+      CHECK(same(z, guard));
+    }
+    float one[24];
+    std::memcpy(one, guard[0], sizeof one);
+    CHECK(attend::project(x[0], packed, bias, one, 0) == Status::ok);
+    CHECK(same(one, guard[0]));
+    CHECK(attend::project(x[0], packed, bias, one, 2) == Status::bad_count);
+    CHECK(same(one, guard[0]));
+    CHECK(attend::project(x[0], packed, bias, one, 1) == Status::ok);
+    CHECK(same(one, all[0]));
+  });
+}
+
 TEST_CASE("projections: what is out of range is refused and changes nothing") {
   attend::Weights<inputs, inputs> weights;
   attend::Vectors<tokens, inputs> x, y, before;

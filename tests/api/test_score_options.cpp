@@ -26,7 +26,7 @@ using Options = attend::ScoreOptions<Wake>;
 static_assert(sizeof(attend::Mask<2, 1, 9>) == 18, "a mask is its bytes");
 static_assert(sizeof(attend::BitMask<2, 3, 9>) == 12, "rows of bits begin at bytes");
 static_assert(sizeof(attend::OptionWorkspace<Wake, queries>) >=
-                  sizeof(float) * attend::core::option_scratch_floats(26, 64, Wake::head_dim, Wake::value_dim),
+                  sizeof(float) * attend::core::option_scratch_floats(26, 64, Wake::head_dim, Wake::value_dim, 0),
               "a workspace is the core's scratch");
 
 // Everything that options point to, filled.
@@ -226,6 +226,14 @@ TEST_CASE("score options: lse and scores of every stage are the core's") {
     CHECK(same_array(found, expected));
     CHECK(same_array(lse, expected_lse));
     CHECK(same_array(scores, expected_scores));
+    options.lse_base = attend::LseBase::two;
+    call.options.lse_base2 = true;
+    call.run(expected);
+    CHECK(attend::attention(w.query, w.key, w.value, found, w.work, options) == Status::ok);
+    CHECK(same_array(found, expected));
+    CHECK(same_array(lse, expected_lse));
+    options.lse = {};
+    CHECK(attend::attention(w.query, w.key, w.value, found, w.work, options) == Status::no_effect);
     if (stage == ScoreStage::weights) {
       CHECK(scores[0][0][keys - queries + 1] == 0.0f);
       float sum = 0.0f;

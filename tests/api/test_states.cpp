@@ -1,60 +1,12 @@
-// State: however keys are cut into calls, the bits are those of one call; merged segments too.
+// State: however keys are cut into calls, the bits are those of one call. Merged states: test_merged_states.cpp.
 #include <doctest/doctest.h>
 
-#include <string>
-
-#include "../support/typed_objects.h"
+#include "states_world.h"
 
 using namespace attend_test;
-using attend::Status;
+using namespace attend_test::states;
 
 namespace {
-
-struct Wake {
-  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 12, value_dim = 7, max_tokens = 1300;
-};
-constexpr int queries = 5, keys = 1300;
-
-static_assert(sizeof(attend::State<Wake, 3>) == 3 * 4 * (20 + 3 * 7) * 4 + 16 + 36,
-              "a state is its floats, how far it is, and what it was taken with");
-
-struct World {
-  attend::Query<Wake, queries> query;
-  attend::Key<Wake, keys> key;
-  attend::Value<Wake, keys> value;
-  attend::KvCache<Wake> plain;
-  attend::KvCache<Wake, attend::int8, attend::float16> bytes;
-  attend::RingCache<Wake, RingOf<700, 4, 1300>> ring;
-  attend::OptionWorkspace<Wake, queries> work;
-  attend::State<Wake, queries> state, later;
-  attend::Output<Wake, queries> expected, found;
-  attend::Lse<Wake, queries> expected_lse, lse;
-  const float alibi_slopes[4] = {0.01f, 0.02f, 0.0f, 0.5f}, sink_logits[4] = {1.0f, 0.0f, -3.0f, 20.0f};
-
-  World() {
-    fill_array(query, 1, 4.0f);
-    fill_array(key, 2);
-    fill_array(value, 3);
-    for (int i = 0; i < 2; ++i) REQUIRE(ring.append(key, value) == Status::ok);  // twice: it has forgotten the first round
-    REQUIRE(plain.append(key, value) == Status::ok);
-    REQUIRE(bytes.append(key, value) == Status::ok);
-  }
-
-  attend::ScoreOptions<Wake> all_options() {
-    attend::ScoreOptions<Wake> options = attend::causal();
-    options.alibi_slopes = alibi_slopes;
-    options.sink_logits = sink_logits;
-    options.window_left = 600;
-    options.sink_tokens = 3;
-    options.soft_cap = 6.0f;
-    return options;
-  }
-};
-
-World& world() {
-  static World only;
-  return only;
-}
 
 template <class Cache>
 void check_cache(const Cache& cache, attend::ScoreOptions<Wake> options) {
@@ -96,7 +48,7 @@ TEST_CASE("states: one that was never begun, or begun anew, takes all keys from 
   World& w = world();
   const attend::Options options = attend::causal();
   CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, attend::ScoreOptions<Wake>(options)) == Status::ok);
-  attend::State<Wake, queries> fresh;
+  State fresh;
   for (int round = 0; round < 3; ++round) {
     CHECK(fresh.next() == 0);
     CHECK(attend::finish(fresh, w.found, options) == Status::bad_state);  // it has taken nothing
@@ -139,28 +91,6 @@ TEST_CASE("states: over arrays, with Options, and one that is looked at on the w
   CHECK(same_array(w.found, w.expected));
 }
 
-TEST_CASE("states: segments by themselves, merged in order, give the bits of one call") {
-  World& w = world();
-  for_each_backend([&](const char* backend) {
-    CAPTURE(std::string(backend));
-    for (const bool all : {false, true}) {
-      attend::ScoreOptions<Wake> options = all ? w.all_options() : attend::ScoreOptions<Wake>(attend::causal());
-      CHECK(attend::prefill(w.query, w.plain, w.expected, w.work, options) == Status::ok);
-      (void)w.state.begin();
-      CHECK(attend::accumulate(w.query, w.plain, w.state, 512, w.work, options) == Status::ok);
-      for (int first = 512; first < keys; first += 512) {
-        CHECK(w.later.begin(first) == Status::ok);
-        CHECK(attend::accumulate(w.query, w.plain, w.later, first + 100, w.work, options) == Status::ok);
-        CHECK(attend::accumulate(w.query, w.plain, w.later, first + 512, w.work, options) == Status::ok);
-        CHECK(attend::merge(w.state, w.later) == Status::ok);
-      }
-      CHECK(w.state.next() == keys);
-      CHECK(attend::finish(w.state, w.found, options) == Status::ok);
-      CHECK(same_array(w.found, w.expected));
-    }
-  });
-}
-
 TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
   World& w = world();
   static attend::KvCache<Wake> empty;
@@ -193,7 +123,7 @@ TEST_CASE("states: of a cache that holds nothing, and of fewer queries") {
 TEST_CASE("states: what is out of range is refused with a status, and nothing is touched") {
   World& w = world();
   attend::ScoreOptions<Wake> options = attend::causal();
-  static attend::State<Wake, queries> state, before;
+  static State state, before;
   poison_array(w.found);
   w.expected = w.found;
   const auto refused = [&](Status found, Status expected) {
@@ -237,7 +167,7 @@ TEST_CASE("states: a step that was forgotten is refused: keys, begin for other q
   static attend::KvCache<Wake> cache;
   static attend::Key<Wake, 150> key;
   static attend::Value<Wake, 150> value;
-  static attend::State<Wake, queries> state;
+  static State state;
   attend::ScoreOptions<Wake> options;
   options.causal = false;
   cache.clear();
@@ -266,8 +196,16 @@ TEST_CASE("states: a step that was forgotten is refused: keys, begin for other q
   CHECK(attend::accumulate(w.query, cache, state, 150, w.work, options) == Status::ok);
   options.lse = {};
   CHECK(attend::finish(state, w.found, options) == Status::other_options);
-  options.lse = w.lse;
+  options.lse = w.lse, options.lse_base = attend::LseBase::two;
+  CHECK(attend::finish(state, w.found, options) == Status::other_options);
+  options.lse_base = attend::LseBase::e;
   CHECK(attend::finish(state, w.found, options) == Status::ok);
+  const float natural = w.lse[1][2];
+  (void)state.begin();
+  options.lse_base = attend::LseBase::two;
+  CHECK(attend::accumulate(w.query, cache, state, 150, w.work, options) == Status::ok);
+  CHECK(attend::finish(state, w.found, options) == Status::ok);
+  CHECK(w.lse[1][2] == doctest::Approx(natural * 1.4426950408889634));
 }
 
 TEST_CASE("states: other options than before are refused, by accumulate, merge and finish, and nothing is touched") {
@@ -275,7 +213,7 @@ TEST_CASE("states: other options than before are refused, by accumulate, merge a
   static attend::Mask<1, 1, keys> mask;
   static attend::Bias<1, 1, keys> bias{};
   static attend::RelativeBias<1, 2, 2> relative{};
-  static attend::State<Wake, queries> state, before;
+  static State state, before;
   std::memset(&mask, 1, sizeof mask);
   const float others[4] = {1.0f, 0.0f, -3.0f, 21.0f};
   CHECK(state.begin() == Status::ok);

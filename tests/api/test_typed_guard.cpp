@@ -1,29 +1,18 @@
-// The typed surface's calls touch nothing beside their arrays. Widths are compiled in: around those of vectors.
+// The typed surface's calls of attention touch nothing beside their arrays.
 #include <doctest/doctest.h>
 
-#include "../support/guarded.h"
+#include "typed_guard.h"
 
 #if ATTEND_TEST_GUARDS
-
-#include <type_traits>
-#include <utility>
-
-#include "attend/attend.h"
 
 using namespace attend_test;
 using attend::Status;
 
 namespace {
 
-template <int width, int other>
-struct ShapeOf {
-  static constexpr int query_heads = 2, kv_heads = 1, head_dim = width, value_dim = other, max_tokens = 64;
-};
 struct Ring {
   static constexpr int window = 20, sink_tokens = 2, tokens_at_once = 3;
 };
-
-constexpr int tokens = 3, keys = 64;
 
 template <class Shape, class Cache>
 void call_cache(GuardedArrays& arrays, Cache& cache) {
@@ -33,7 +22,7 @@ void call_cache(GuardedArrays& arrays, Cache& cache) {
   auto& value = arrays.float_object<attend::Value<Shape, tokens>>();
   for (int i = 0; i < 13; ++i) CHECK(cache.append(key, value) == Status::ok);
   CHECK(cache.append(one_key, one_value) == Status::ok);
-  auto& work = arrays.object<attend::OptionWorkspace<Shape, tokens>>();
+  auto& work = arrays.object<attend::OptionWorkspace<Shape, tokens, attend::detail::CacheTraits<Cache>::keys>>();
   auto& query = arrays.float_object<attend::Query<Shape, tokens>>();
   CHECK(attend::prefill(query, cache, arrays.output_object<attend::Output<Shape, tokens>>(), work) == Status::ok);
   auto& one = arrays.float_object<attend::Query<Shape>>();
@@ -113,60 +102,100 @@ void call_integers(GuardedArrays& arrays) {
   CHECK(attend::requantise(sum, attend::SumScales(0.25, 0.5), y) == Status::ok);
 }
 
+// Pages for the tokens of call_cache, the last and the first of a pool among them.
+template <class Pool, int page_tokens>
+auto& new_pages(GuardedArrays& arrays) {
+  constexpr int pages = Pool::max_tokens / page_tokens;
+  auto& pool = arrays.object<Pool>();
+  auto& cache = arrays.object<attend::PagedCache<Pool, page_tokens, pages>>();
+  for (int i = 0; cache.room() < 40; ++i) CHECK(cache.add_page(pool, i == 0 ? pages - 1 : i - 1) == Status::ok);
+  return cache;
+}
+
 template <int width, int other>
-void call_layers(GuardedArrays& arrays) {
-  auto& x = arrays.float_object<attend::Vectors<tokens, width>>();
-  auto& weights = arrays.float_object<attend::Weights<other, width>>();
-  auto& packed = arrays.object<attend::PackedWeights<other, width>>();
-  attend::pack(weights, packed);
-  CHECK(attend::project(x, weights, arrays.output_object<attend::Vectors<tokens, other>>()) == Status::ok);
-  auto& work = arrays.object<attend::Workspace<attend::Projections>>();
-  CHECK(attend::project(x, packed, arrays.output_object<attend::Vectors<tokens, other>>(), work) == Status::ok);
-  CHECK(attend::rms_norm(x, attend::none, arrays.output_object<attend::Vectors<tokens, width>>()) == Status::ok);
-
+void call_pages(GuardedArrays& arrays) {
   using Shape = ShapeOf<width, other>;
-  constexpr int x_width = 5;
-  auto& wq = arrays.float_object<attend::Weights<2 * width, x_width>>();
-  auto& wk = arrays.float_object<attend::Weights<width, x_width>>();
-  auto& wv = arrays.float_object<attend::Weights<other, x_width>>();
-  auto& wo = arrays.float_object<attend::Weights<x_width, 2 * other>>();
-  const auto layer = attend::multi_head<Shape>(wq, wk, wv, wo);
-  auto& from = arrays.float_object<attend::Vectors<tokens, x_width>>();
-  auto& cache = arrays.object<attend::KvCache<Shape>>();
-  auto& layer_work = arrays.object<attend::LayerWorkspace<Shape, tokens>>();
-  CHECK(attend::self_attention(from, layer, cache, arrays.output_object<attend::Vectors<tokens, x_width>>(), layer_work) ==
-        Status::ok);
-  CHECK(attend::cross_attention(from, layer, cache, arrays.output_object<attend::Vectors<tokens, x_width>>(), layer_work) ==
-        Status::ok);
+  using Integers = attend::Integer<Shape>;
+  auto& cache = new_pages<attend::KvCache<Shape>, 16>(arrays);
+  call_cache<Shape>(arrays, cache);
+  call_cache<Shape>(arrays, new_pages<attend::KvCache<Shape, attend::float16, attend::int8>, 16>(arrays));
+  auto& one = arrays.float_object<attend::Query<Shape>>();
+  auto& work = arrays.object<attend::OptionWorkspace<Shape>>();
+  auto& state = arrays.object<attend::State<Shape>>();
+  CHECK(attend::accumulate(one, cache, state, cache.length(), work) == Status::ok);
+  CHECK(attend::finish(state, arrays.output_object<attend::Output<Shape>>()) == Status::ok);
+  auto& partials = arrays.object<attend::Partials<Shape>>();
+  CHECK(attend::accumulate(one, cache, partials, work) == Status::ok);
+  CHECK(attend::finish(cache, partials, arrays.output_object<attend::Output<Shape>>()) == Status::ok);
+  call_integer_cache<Integers>(arrays, new_pages<attend::KvCache<Integers>, 32>(arrays),
+                               attend::Quantisation<Integers>(0.02, 0.02, 0.01, {0.01, -3}));
 }
 
-template <int... width, class Check>
-void for_widths(std::integer_sequence<int, width...>, Check check) {
-  (check(std::integral_constant<int, width>(), std::integral_constant<int, width * 37 % 131 % 130 + 1>()), ...);
+// Rows of a batch.
+template <class Row>
+struct Rows {
+  Row rows[2];
+};
+
+template <int width, int other>
+void call_batches(GuardedArrays& arrays) {
+  using Shape = ShapeOf<width, other>;
+  auto& query = arrays.float_object<Rows<attend::Query<Shape, tokens>>>();
+  auto& key = arrays.float_object<Rows<attend::Key<Shape, keys>>>();
+  auto& value = arrays.float_object<Rows<attend::Value<Shape, keys>>>();
+  auto& work = arrays.object<attend::Workspace<Shape, tokens, keys>>();
+  const auto output = [&]() -> auto& { return arrays.output_object<Rows<attend::Output<Shape, tokens>>>().rows; };
+  CHECK(attend::attention(query.rows, key.rows, value.rows, output(), work) == Status::ok);
+  auto& caches = arrays.object<Rows<attend::KvCache<Shape>>>();
+  for (int row = 0; row < 2; ++row)
+    CHECK(caches.rows[row].append(key.rows[row], value.rows[row], keys - 9 * row) == Status::ok);
+  attend::Options options[2];
+  options[0].query_length = 2;
+  auto& parts = output();
+  for (int part = 0; part < 3; ++part)
+    CHECK(attend::prefill(query.rows, caches.rows, parts, work, options, attend::Part{part, 3}) == Status::ok);
+  auto& one = arrays.float_object<Rows<attend::Query<Shape>>>();
+  auto& one_output = arrays.output_object<Rows<attend::Output<Shape>>>();
+  CHECK(attend::decode(one.rows, caches.rows, one_output.rows) == Status::ok);
 }
-// All of them take a minute to compile: tests/checks/rest.sh does that.
-#ifdef ATTEND_TEST_FIRST_WIDTH
-template <int... width>
-constexpr std::integer_sequence<int, ATTEND_TEST_FIRST_WIDTH + width...> from_first(std::integer_sequence<int, width...>) {
-  return {};
+
+// States of keys from 512 on, merged.
+template <class Shape, class... Scales>
+void call_merge(GuardedArrays& arrays, const attend::Query<Shape>& query, const attend::Key<Shape, 520>& key,
+                const attend::Value<Shape, 520>& value, const Scales&... scales) {
+  using Work =
+      typename std::conditional<sizeof...(Scales) == 0, attend::OptionWorkspace<Shape>, attend::Workspace<Shape>>::type;
+  auto& work = arrays.object<Work>();
+  using State = attend::State<Shape, 1, attend::state_nodes(520)>;
+  auto &state = arrays.object<State>(), &later = arrays.object<State>();
+  CHECK(attend::accumulate(query, key, value, state, 512, work, scales...) == Status::ok);
+  CHECK(later.begin(512) == Status::ok);
+  CHECK(attend::accumulate(query, key, value, later, 520, work, scales...) == Status::ok);
+  CHECK(attend::merge(state, later) == Status::ok);
+  CHECK(attend::finish(state, arrays.output_object<attend::Output<Shape>>(), scales...) == Status::ok);
 }
-constexpr auto widths = from_first(std::make_integer_sequence<int, 26>());
-#else
-constexpr std::integer_sequence<int, 1, 7, 16, 33, 64, 65, 127, 130> widths;
-#endif
+
+template <int width, int other>
+void call_merges(GuardedArrays& arrays) {
+  using Shape = ShapeOf<width, other>;
+  call_merge<Shape>(arrays, arrays.float_object<attend::Query<Shape>>(), arrays.float_object<attend::Key<Shape, 520>>(),
+                    arrays.float_object<attend::Value<Shape, 520>>());
+  using Integers = attend::Integer<Shape>;
+  call_merge<Integers>(arrays, arrays.byte_object<attend::Query<Integers>>(), arrays.byte_object<attend::Key<Integers, 520>>(),
+                       arrays.byte_object<attend::Value<Integers, 520>>(),
+                       attend::Quantisation<Integers>(0.02, 0.02, 0.01, {0.01, -3}));
+}
+
+template <int width, int other>
+constexpr void (*calls[])(GuardedArrays&) = {call_floats<width, other>, call_integers<width, other>, call_pages<width, other>,
+                                             call_batches<width, other>, call_merges<width, other>};
 
 }  // namespace
 
-TEST_CASE("guards: the typed surface's calls on floats") {
-  for_widths(widths, [](auto width, auto other) { check_guarded(width, call_floats<width, other>); });
-}
-
-TEST_CASE("guards: the typed surface's calls on integers") {
-  for_widths(widths, [](auto width, auto other) { check_guarded(width, call_integers<width, other>); });
-}
-
-TEST_CASE("guards: the typed surface's projections and layers") {
-  for_widths(widths, [](auto width, auto other) { check_guarded(width, call_layers<width, other>); });
+TEST_CASE("guards: the typed surface's attention") {
+  for_widths(widths, [](auto width, auto other) {
+    for (const auto call : calls<width, other>) check_guarded(width, call);
+  });
 }
 
 #endif

@@ -10,7 +10,7 @@ enum { tokens = 120, query_heads = 4, kv_heads = 2, head_dim = 16, value_dim = 8
 
 static int8_t query[tokens][query_heads][head_dim], key[tokens][kv_heads][head_dim], value[tokens][kv_heads][value_dim];
 static int8_t output[tokens][query_heads][value_dim], again[tokens][query_heads][value_dim];
-static unsigned char work_memory[1 << 18], cache_memory[1 << 14], state_memory[1 << 16];
+static unsigned char work_memory[1 << 18], cache_memory[1 << 14], state_memory[1 << 19];
 
 static void* aligned(unsigned char* memory) {
   return memory + (ATTEND_ALIGNMENT - (uintptr_t)memory % ATTEND_ALIGNMENT) % ATTEND_ALIGNMENT;

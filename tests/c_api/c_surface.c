@@ -77,7 +77,8 @@ static void arrays(void) {
 
 /* The keys in two calls, and of two threads: the bits of one call. */
 static void states(void) {
-  static float of_first[16 + batch * tokens * query_heads * (20 + 3 * value_dim)], of_later[sizeof of_first / sizeof(float)];
+  enum { floats = 19 + 2 * value_dim + ATTEND_DEFAULT_STATE_NODES * (value_dim + 3) };
+  static float of_first[16 + batch * tokens * query_heads * floats], of_later[sizeof of_first / sizeof(float)];
   attend_problem p = problem();
   p.output.data = again[0][0][0];
   CHECK(attend_state_size(&p) == sizeof of_first);
@@ -113,6 +114,21 @@ static void states(void) {
   SAYS(ATTEND_MISMATCH, ATTEND_ARG_LATER, attend_merge(&p, of_later));
   IS(ATTEND_OK, attend_begin(&p));
   IS(ATTEND_OK, attend_merge(&p, of_later));
+  memset(again, 0xff, sizeof again);
+  IS(ATTEND_OK, attend_finish(&p));
+  CHECK(memcmp(output, again, sizeof output) == 0);
+
+  /* As bytes, by another program. */
+  static unsigned char kept[sizeof of_first + 80];
+  size_t saved = 0;
+  CHECK(attend_saved_size(&p) > 80 && attend_saved_size(&p) <= sizeof kept);
+  SAYS(ATTEND_TOO_SMALL, ATTEND_ARG_SIZE, attend_save(&p, kept, 80, &saved));
+  IS(ATTEND_OK, attend_save(&p, kept, sizeof kept, &saved));
+  CHECK(saved > 80 && saved <= attend_saved_size(&p));
+  p.states = of_later;
+  memset(of_later, 0xff, sizeof of_later);
+  SAYS(ATTEND_CORRUPT, ATTEND_ARG_BYTES, attend_load(&p, kept, saved - 1));
+  IS(ATTEND_OK, attend_load(&p, kept, saved));
   memset(again, 0xff, sizeof again);
   IS(ATTEND_OK, attend_finish(&p));
   CHECK(memcmp(output, again, sizeof output) == 0);

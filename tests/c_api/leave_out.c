@@ -21,7 +21,7 @@ static float new_key[batch * added * kv_heads * dim], new_value[batch * added * 
 static uint16_t half[4][batch * tokens * query_heads * dim];
 static int8_t bytes[3][batch * tokens * query_heads * dim];
 static float pool[2][4 * page * kv_heads * dim];
-static float states[4][16 + batch * tokens * query_heads * (20 + 3 * dim)];
+static float states[4][16 + batch * tokens * query_heads * (19 + 2 * dim + ATTEND_DEFAULT_STATE_NODES * (dim + 3))];
 static float long_key[1024 * kv_heads * dim], long_value[1024 * kv_heads * dim];
 static _Alignas(ATTEND_ALIGNMENT) unsigned char memory[1 << 17], work[1 << 17];
 
@@ -292,7 +292,10 @@ static void threads(void) {
   other.keys = 1000;
   must(attend_begin(&other));
   run(&other);
-  must(attend_merge(&p, states[1]));
+  must(attend_save(&other, memory, sizeof memory, NULL));
+  other.states = states[2];
+  must(attend_load(&other, memory, sizeof memory));
+  must(attend_merge(&p, states[2]));
   p.keys = 1000;
   must(attend_finish(&p)); /* else nothing is written */
 }

@@ -53,7 +53,7 @@ struct RandomWorld : World {
       if (maybe()) add(ATTEND_ARG_KEY_SCALES);
       if (maybe()) add(ATTEND_ARG_VALUE_SCALES);
       if (maybe()) p.origin = random.between(0, int(p.keys));
-      if (p.origin == 0 && maybe()) add(ATTEND_ARG_PAGES);
+      if (p.origin <= 0 && maybe()) add(ATTEND_ARG_PAGES);
     }
     if (maybe()) {
       add(ATTEND_ARG_STATES);

@@ -225,7 +225,7 @@ class World : public Choices {
   Block query{4 * 13 * most_heads * most_width * most_batch}, key{4 * 13 * most_heads * most_width * most_batch};
   Block value{4 * 13 * most_heads * most_width * most_batch}, output{4 * 13 * most_heads * most_width * most_batch, 0x40};
   Block cache{8192}, workspace{1 << 17};
-  Block options{1 << 15}, pages{256}, lse{1 << 15, 0x40}, scores{1 << 15, 0x40}, states{1 << 15, 0x40};
+  Block options{1 << 15}, pages{256}, lse{1 << 15, 0x40}, scores{1 << 15, 0x40}, states{1 << 17, 0x40};
 
  private:
   // New ones, with strides that do not depend on how many keys there are.

@@ -58,16 +58,29 @@ void run_states(GuardedArrays& arrays, attend_problem p, std::ptrdiff_t stop) {
   CHECK(attend_finish(&p) == ATTEND_OK);
 }
 
-attend_cache* new_cache(GuardedArrays& arrays, const attend_problem& p, int format, int window, bool integers) {
+attend_cache* new_cache(GuardedArrays& arrays, const attend_problem& p, int format, int window, bool integers, int tokens = 41,
+                        int sink_tokens = 2) {
   attend_cache_shape shape;
   attend_cache_shape_init(&shape, sizeof shape);
-  shape.kv_heads = kv_heads, shape.head_dim = p.head_dim, shape.value_dim = p.value_dim, shape.max_tokens = 41;
+  shape.kv_heads = kv_heads, shape.head_dim = p.head_dim, shape.value_dim = p.value_dim;
+  shape.max_tokens = window > 0 ? tokens + 40 : tokens;
   shape.key_format = shape.value_format = format;
-  shape.window_keys = window, shape.sink_tokens = window > 0 ? 2 : 0, shape.integers = integers;
+  shape.window_keys = window, shape.sink_tokens = window > 0 ? sink_tokens : 0, shape.integers = integers;
   attend_cache* cache = nullptr;
   const std::size_t bytes = attend_cache_size(&shape);
   CHECK(attend_cache_init(&shape, memory(arrays, bytes), bytes, &cache) == ATTEND_OK);
   return cache;
+}
+
+// Of keys in pages, in descending order: the table has no entry, and the pool no page, that is not read.
+void use_pages(GuardedArrays& arrays, attend_problem& p, std::ptrdiff_t page_keys) {
+  const std::ptrdiff_t pages = p.batch * ((p.keys + page_keys - 1) / page_keys);
+  std::int32_t* const table = arrays.zeros<std::int32_t>(std::size_t(pages));
+  for (std::ptrdiff_t page = 0; page < pages; ++page) table[page] = std::int32_t(pages - 1 - page);
+  p.pages = {table, ATTEND_DENSE, page_keys, pages};
+}
+std::size_t pool_count(const attend_problem& p, std::ptrdiff_t width) {
+  return std::size_t(p.pages.count * p.pages.page_keys * width);
 }
 
 // Of the cache's tokens.
@@ -108,10 +121,20 @@ TEST_CASE("guards: the C surface's calls on arrays of floats") {
       all.mask.kind = bits ? ATTEND_MASK_BITS : ATTEND_MASK_BYTES;
       all.bias.data = arrays.floats(elements);
       all.alibi_slopes = arrays.floats(query_heads), all.sink_logits = arrays.floats(query_heads);
+      all.relative_bias = {arrays.floats(query_heads * (4 + 1 + 2)), ATTEND_DENSE, 4, 2};
       all.lse.data = arrays.output(count(p, queries, query_heads));
       all.scores.data = arrays.output(elements), all.scores.stage = ATTEND_SCORES_WEIGHTS;
       use_output(), all.output = p.output;
       run(arrays, all);
+
+      attend_problem paged = p;
+      use_pages(arrays, paged, 16);
+      paged.key.data = arrays.numbers(format, pool_count(paged, width));
+      paged.value.data = arrays.numbers(format, pool_count(paged, other));
+      if (format == Format::int8) paged.key_scales.data = paged.value_scales.data = arrays.floats(pool_count(paged, 1));
+      use_output(), paged.output = p.output;
+      run(arrays, paged);
+      run(arrays, paged, true);
 
       use_output();
       p.batch = 1;
@@ -182,21 +205,66 @@ TEST_CASE("guards: the C surface's calls in integers") {
       all.key_scales.data = all.value_scales.data = token_scales;
       use_output(), all.output = p.output;
       run(arrays, all);
+      attend_problem paged = p;
+      paged.keys = paged.offset = keys - 9;
+      use_pages(arrays, paged, 32);
+      paged.key.data = arrays.integers(pool_count(paged, width)), paged.value.data = arrays.integers(pool_count(paged, other));
+      use_output(), paged.output = p.output;
+      run(arrays, paged);
       use_output();
       p.batch = 1;
       run_states(arrays, p, 32);
 
-      attend_cache* const cache = new_cache(arrays, p, 0, 0, true);
-      const attend_input key = {p.key.data, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
-      const attend_input value = {p.value.data, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
-      CHECK(attend_integer_cache_append(cache, 40, &key, &value) == ATTEND_OK);
-      attend_problem cached = extents(attend_integer_problem_init, 1, queries, keys, width, other);
-      cached.constants = constants, cached.output_format = format, cached.query = p.query;
-      use_output(), cached.output = p.output;
-      use_cache(cached, cache, 0);
-      run(arrays, cached);
+      for (const int window : {0, 18}) {
+        attend_cache* const cache = new_cache(arrays, p, 0, window, true);
+        for (const int added : {40, window > 0 ? 40 : 0, 1}) {  // a ring goes round
+          const attend_input key = {arrays.integers(count(p, added, width)), ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+          const attend_input value = {arrays.integers(count(p, added, other)), ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+          CHECK(attend_integer_cache_append(cache, added, &key, &value) == ATTEND_OK);
+        }
+        attend_problem cached = extents(attend_integer_problem_init, 1, queries, keys, width, other);
+        cached.constants = constants, cached.output_format = format, cached.query = p.query;
+        use_output(), cached.output = p.output;
+        use_cache(cached, cache, window);
+        run(arrays, cached);
+      }
     }
   });
+}
+
+// Work memory has room for the sums of many segments, whatever keys lie in.
+TEST_CASE("guards: the C surface's calls over many segments") {
+  for (const int width : {1, 17, 40}) {
+    check_guarded(width, [width](GuardedArrays& arrays) {
+      for (const bool integers : {false, true}) {
+        constexpr int keys = 9 * ATTEND_SEGMENT_KEYS + 40, queries = 3;
+        const auto init = integers ? attend_integer_problem_init : attend_problem_init;
+        attend_problem p = extents(init, 1, queries, keys, width, 41 - width);
+        if (integers) p.constants = constants_of(arrays, width), p.output_format = ATTEND_FLOAT32;
+        const auto numbers = [&](std::ptrdiff_t rows, std::ptrdiff_t columns) {
+          return arrays.numbers(integers ? Format::int8 : Format::float32, count(p, rows, columns));
+        };
+        p.query.data = numbers(queries * query_heads, width);
+        p.key.data = numbers(keys, width), p.value.data = numbers(keys, p.value_dim);
+        attend_problem windowed = p, cached = p, ring = p;
+        windowed.window_left = 5 * ATTEND_SEGMENT_KEYS, windowed.sink_tokens = 700;
+        const attend_input key = p.key, value = p.value;
+        for (attend_problem* each : {&cached, &ring}) {
+          each->key = each->value = {nullptr, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+          const int window = each == &ring ? 4 * ATTEND_SEGMENT_KEYS : 0;
+          attend_cache* const cache = new_cache(arrays, p, 0, window, integers, keys, 600);
+          const auto append = integers ? attend_integer_cache_append : attend_cache_append;
+          CHECK(append(cache, keys, &key, &value) == ATTEND_OK);
+          use_cache(*each, cache, window);
+          if (window > 0) each->sink_tokens = 600;
+        }
+        for (attend_problem* each : {&p, &windowed, &cached, &ring}) {
+          each->output.data = arrays.output(count(p, queries * query_heads, p.value_dim));
+          run(arrays, *each);
+        }
+      }
+    });
+  }
 }
 
 TEST_CASE("guards: the C surface's states, merged") {

@@ -58,20 +58,26 @@ TEST_CASE("guards: the C surface's projections, norms, activations and rotary po
     linear.weights = {arrays.integers(weights), nullptr, nullptr, other, width, ATTEND_INT8, ATTEND_INTEGER_ROWS};
     auto* const multipliers = arrays.output<attend_integer_multiplier>(std::size_t(other));
     for (int o = 0; o < other; ++o) multipliers[o] = attend_integer_multiplier_of(0.01 * (o + 1));
-    linear.multipliers = multipliers, linear.multiplier_count = other, linear.input_zero_point = 9;
-    linear.bias = arrays.zeros<std::int32_t>(std::size_t(other));
+    auto* const multiplier = arrays.output<attend_integer_multiplier>(1);
+    *multiplier = multipliers[other - 1];
+    std::int32_t* const bias = arrays.zeros<std::int32_t>(std::size_t(other));
+    linear.input_zero_point = 9;
     for (const bool packed : {false, true}) {
       if (packed) {
         const std::size_t size = attend_packed_size(&linear.weights);
         CHECK(attend_pack_weights(&linear.weights, arrays.work<char>(size), size, &linear.weights) == ATTEND_OK);
       }
-      for (const int count : {1, tokens}) {
-        const std::int8_t* const bytes = arrays.integers(std::size_t(count * width));
-        linear.output_format = ATTEND_INT8;
-        CHECK(attend_integer_project(&linear, bytes, count, arrays.output<char>(std::size_t(count * other))) == ATTEND_OK);
-        linear.output_format = ATTEND_INT16;
-        CHECK(attend_integer_project(&linear, bytes, count, arrays.output<std::int16_t>(std::size_t(count * other))) ==
-              ATTEND_OK);
+      for (const bool common : {false, true}) {  // one multiplier for all outputs, and no bias
+        linear.multipliers = common ? multiplier : multipliers, linear.multiplier_count = common ? 1 : other;
+        linear.bias = common ? nullptr : bias;
+        for (const int count : {1, tokens}) {
+          const std::int8_t* const bytes = arrays.integers(std::size_t(count * width));
+          linear.output_format = ATTEND_INT8;
+          CHECK(attend_integer_project(&linear, bytes, count, arrays.output<char>(std::size_t(count * other))) == ATTEND_OK);
+          linear.output_format = ATTEND_INT16;
+          CHECK(attend_integer_project(&linear, bytes, count, arrays.output<std::int16_t>(std::size_t(count * other))) ==
+                ATTEND_OK);
+        }
       }
     }
     const attend_norm norm = {arrays.floats(std::size_t(width)), nullptr, width, 1e-5f};

@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("c layers: prefill and decode over a cache", Cache, attend::K
   CacheOf<Cache>::make(*layers);
   layers->problem.options = ATTEND_CAUSAL;
   auto cache = std::make_unique<Cache>();
-  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_cache, attend::with_options>>();
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, attend::over_ring<Recent>, attend::with_options>>();
   const auto x = random_vectors<tokens, width>(5);
   Vectors<tokens, out_width> y, expected;
   for (int round = 0; round < 2; ++round) {

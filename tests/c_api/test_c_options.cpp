@@ -175,6 +175,7 @@ struct COptions {
     }
     lse_row.assign(in.has(lse) ? batch * row_count(in) : 0, untouched);
     if (in.has(lse)) p.lse = {lse_row.data(), std::ptrdiff_t(row_count(in)), in.s.query_heads, 1};
+    p.lse_base = o.lse_base2 ? ATTEND_LSE_BASE_2 : ATTEND_LSE_NATURAL;
     score_row.assign(in.has(scores) ? batch * row_count(in) * score_stride(in) : 0, untouched);
     if (in.has(scores)) {
       p.scores = {score_row.data(),      std::ptrdiff_t(row_count(in)) * score, score, score * in.s.query_heads, o.score_keys,

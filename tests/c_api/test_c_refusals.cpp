@@ -8,7 +8,8 @@ namespace attend_test {
 namespace refused_states {
 
 using World = StateWorld;
-constexpr unsigned begin = World::begin, finish = World::finish, merge = World::merge;
+constexpr unsigned begin = World::begin, finish = World::finish, merge = World::merge, save = World::save,
+                   load = World::load;
 const Refusal<World> rows[] = {
 #include "refusals_states.inc"
 };
@@ -55,7 +56,11 @@ const Refusal<World> rows[] = {
 
 using namespace attend_test;
 
-TEST_CASE("c refusals: states") { check_arguments(check_refusals(refused_states::rows), ATTEND_ARG_LATER, ATTEND_ARG_LATER); }
+TEST_CASE("c refusals: states") {
+  const std::set<int> seen = check_refusals(refused_states::rows);
+  check_arguments(seen, ATTEND_ARG_LATER, ATTEND_ARG_LATER);
+  check_arguments(seen, ATTEND_ARG_STATE_NODES, ATTEND_ARG_STATE_NODES);
+}
 
 TEST_CASE("c refusals: caches, inits and backends") {
   check_arguments(check_refusals(refused_caches::rows), ATTEND_ARG_SHAPE, ATTEND_ARG_NAME);
@@ -89,8 +94,8 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
     texts.insert(attend_error_text(status)), names.insert(attend_argument_name(status));
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
-  CHECK(texts.size() > ATTEND_UNAVAILABLE + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_INPUT_ZERO_POINT + 2);
+  CHECK(texts.size() > ATTEND_OTHER_BITS + 2);  // one for what is no status, and those of special pairs
+  CHECK(names.size() == ATTEND_ARG_LSE_BASE + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {

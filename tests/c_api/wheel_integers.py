@@ -133,9 +133,10 @@ class Case:
 
     def over_states(self, query, key, value, given, scales, lengths):
         state, merged = attend.State(query, **given, **lengths), None
-        if 512 < self.keys <= 1024:
-            merged = attend.State(query, first_key=512, **given, **lengths)
-        for taker, end in ((state, self.keys if merged is None else 512), (merged, self.keys)):
+        cut = 512 * below((self.keys - 1) // 512, 1) if self.keys > 512 else self.keys
+        if self.keys > 512:
+            merged = attend.State(query, first_key=cut, **given, **lengths)
+        for taker, end in ((state, cut), (merged, self.keys)):
             while taker is not None and (taker.next < end or taker._memory is None):
                 first = taker.next
                 stop = min(end, (first // 32 + below(9, 1)) * 32)
@@ -146,12 +147,14 @@ class Case:
                 else:  # the same arrays each time
                     taker.accumulate(key, value, origin=0, up_to=stop, **scales)
                 if pick(True, False):
-                    kept = bytes(taker)
-                    again = attend.State.from_bytes(kept, query, first_key=512 * (taker is merged), **given, **lengths)
+                    kept = taker.save()
+                    again = attend.State.load(kept, query, **given, **lengths)
                     state, merged = (again if one is taker else one for one in (state, merged))
                     taker = again
         if merged is not None:
-            state.merge(merged)
+            to, other = pick((state, merged), (merged, state))  # in either order
+            to.merge(other)
+            state = to
         self.compare('states' if merged is None else 'merged states', state.finish(output=self.output))
 
     def over_pages(self, query, key, value, given, scales, lengths):

@@ -7,6 +7,7 @@ import attend
 import attend._memo as memo
 import attend._sentences as sentences
 import numpy as np
+from attend._arrays import release
 from wheel_checks import check, draw, finish, random, refused, same
 
 
@@ -22,10 +23,44 @@ def states():
     first, later = attend.State(query, **options), attend.State(query, first_key=512, **options)
     first.accumulate(key, value, origin=0, up_to=512)
     later.accumulate(key[:, :, 512:], value[:, :, 512:])
-    later = attend.State.from_bytes(bytes(later), query, first_key=512, **options)
+    later = attend.State.load(later.save(), query, **options)
     first.merge(later)
     check(first.next == 700, 'next after a merge')
     same('merged states', first.finish(return_lse=True), whole)
+    here, there, all_tokens = (attend.Cache(2, 16, 700, value_dim=9, key_format='float16') for _ in range(3))
+    for cache, tokens in ((here, slice(0, 512)), (there, slice(512, 700)), (all_tokens, slice(0, 700))):
+        cache.append(key[0, :, tokens], value[0, :, tokens])
+    of_one = dict(options, mask=None)
+    near, far = attend.State(query[0], **of_one), attend.State(query[0], first_key=512, **of_one)
+    near.accumulate(here)
+    for stop in (600, 700):
+        far.accumulate(there, origin=512, up_to=stop)
+    refused('a cache that begins anywhere', 'multiple of 512', lambda: far.accumulate(there, origin=10))
+    far.merge(near)
+    same('states of two caches', far.finish(), attend.attention(query[0], all_tokens, **of_one))
+    of_one.pop('offset')
+    near, far = attend.State(query[0], **of_one), attend.State(query[0], first_key=512, **of_one)
+    near.accumulate(here)
+    refused('an offset that would follow one cache of several', 'offset', lambda: far.accumulate(there, origin=512))
+    far.accumulate(all_tokens)
+    refused('states whose offsets follow caches of two lengths', 'set offset', lambda: far.merge(near))
+    refused('a state whose offset would follow another length', 'set offset', lambda: near.accumulate(all_tokens))
+    check(near.next == 512 and far.next == 700, 'what was refused changed nothing')
+
+    # A rank that has no keys: C begins its states anywhere, and they have taken nothing.
+    of_one['offset'] = 511
+    nothing = attend.State(query[0], first_key=2048, **of_one)
+    nothing._value_dim, held = 9, []
+    nothing._memory = nothing._begin(nothing._problem(held))
+    release(held)
+    nothing = attend.State.load(nothing.save(), query[0], **of_one)
+    near = attend.State(query[0], **of_one)
+    near.accumulate(here)
+    expected = near.finish()
+    near.merge(nothing)
+    check((nothing.next, near.next) == (2048, 512), f'next after a merge of nothing: {near.next}')
+    same('a state that nothing was added to', near.finish(), expected)
+
     half = attend.State(query.astype(np.float16), **options)
     half.accumulate(key, value)
     out = np.empty((2, 4, 5, 9), np.float32)
@@ -36,15 +71,84 @@ def states():
     state.accumulate(key, value)
     same('sink logits of a state', state.finish(), attend.attention(query, key, value, sink_logits=sinks))
 
+    natural, both = whole[1].astype(np.float64), attend.attention(query, key, value, return_lse=True, lse_base=2, **options)
+    check(both[0].tobytes() == whole[0].tobytes() and np.abs(both[1] - natural / np.log(2)).max() < 1e-5, 'log-sum-exps in base 2')
+    same('a state in base 2', first.finish(return_lse=True, lse_base=2), both)
+    refused('lse_base without a log-sum-exp', 'lse_base', lambda: attend.attention(query, key, value, lse_base=2, **options))
+    refused('lse_base without one of a state', 'lse_base', lambda: first.finish(lse_base=2))
+    refused('another base', 'expected 2', lambda: attend.attention(query, key, value, return_lse=True, lse_base=10, **options))
+    refused('lse_base of a state', 'no option lse_base', lambda: attend.State(query, lse_base=2), TypeError)
     refused('a state without keys', 'accumulate', lambda: attend.State(query).finish())
     refused('an option that a state does not have', 'queries_last', lambda: attend.State(query, queries_last=True), TypeError)
     refused('keys that were taken', 'expected', lambda: state.accumulate(key, value, origin=0, up_to=701))
     refused('keys between', 'next key', lambda: state.accumulate(key, value, origin=800))
-    refused('a merge with what begins elsewhere', 'later state', lambda: first.merge(later))
+    refused('a merge of the same keys twice', 'the other state: merge', lambda: first.merge(later))
     refused('a merge of other options', 'options', lambda: first.merge(state))
-    refused('bytes of something else', 'bytes', lambda: attend.State.from_bytes(b'12345678' * 9, query))
-    refused('bytes of another query', 'bytes', lambda: attend.State.from_bytes(bytes(state), query[:, :2]))
+    saved = state.save()
+    again = attend.State.load(bytearray(saved), query, sink_logits=sinks)
+    check(again.save() == saved and again.next == 700, 'the same bytes after load')
+    same('a state that was loaded', again.finish(), state.finish())
+    in_steps = attend.State(query)
+    in_steps.accumulate(key, value, up_to=33)
+    in_steps.accumulate(key, value, origin=0)
+    check(in_steps.save() == saved, 'bytes depend on neither steps nor sinks')
+    for size in (0, 1, 39, 40, 79, len(saved) - 1):
+        refused(f'{size} bytes of a state', 'saved: pass all', lambda: attend.State.load(saved[:size], query))
+    for at in range(0, len(saved), 501):
+        changed = bytearray(saved)
+        changed[at] ^= 16
+        refused(f'byte {at} changed', 'saved: pass all', lambda: attend.State.load(changed, query))
+    other = bytearray(saved)
+    other[4] ^= 1
+    refused('bytes of another version of bits', 'other bits', lambda: attend.State.load(other, query))
+    refused('bytes of something else', 'saved: pass all', lambda: attend.State.load(b'12345678' * 19, query))
+    refused('no bytes', 'bytes-like', lambda: attend.State.load(7, query), TypeError)
+    refused('bytes of another query', 'saved: load it', lambda: attend.State.load(saved, query[:, :2]))
+    refused('more nodes than there is room for', 'nodes: make', lambda: attend.State.load(saved, query, nodes=0))
+    refused('a state of no keys', 'accumulate', lambda: attend.State(query).save())
     check(state.next == 700, 'refusals change nothing')
+
+
+def merged_states():
+    query, key, value = draw(2, 2, 3, 8), draw(2, 2, 5000, 8), draw(2, 2, 5000, 8)
+    options = dict(causal=True, offset=4990)
+    whole = attend.attention(query, key, value, return_lse=True, **options)
+    cuts = [0, 512, 2048, 2560, 4096, 5000]
+
+    def took(first, end, **more):
+        state = attend.State(query, first_key=first, **options, **more)
+        state.accumulate(key, value, origin=0, up_to=end)
+        return state
+    for order in random.permuted([range(5)] * 6, axis=1):
+        states = [took(cuts[n], cuts[n + 1]) for n in order]
+        while len(states) > 1:
+            other = states.pop(random.integers(len(states)))
+            to = states[random.integers(len(states))]
+            to.merge(attend.State.load(other.save(), query, **options))
+        check(states[0].next == 5000, 'next after merges')
+        same(f'states merged as {order}', states[0].finish(return_lse=True), whole)
+
+    state, last = took(0, 512), took(4096, 5000)
+    state.merge(last)
+    before = state.save()
+    refused('a hole', 'queries see', state.finish)
+    refused('the same keys', 'the other state: merge', lambda: state.merge(last))
+    refused('an open segment before others', 'still to come', lambda: took(512, 520).merge(took(1024, 1536)))
+    refused('more nodes than there is room for', 'nodes: make', lambda: took(0, 512, nodes=1).merge(took(2048, 2560, nodes=1)))
+    refused('keys that need more nodes', 'nodes: make', lambda: took(0, 1536, nodes=1))
+    refused('other room', 'room for 3', lambda: state.merge(took(512, 1024, nodes=3)))
+    refused('no number of nodes', 'nodes', lambda: attend.State(query, nodes=-1))
+    check(state.save() == before, 'refusals change nothing')
+    sides = took(512, 1024, nodes=1)
+    sides.merge(took(0, 512, nodes=1))
+    check(sides.next == 1024 and attend.State.load(sides.save(), query, nodes=1, **options).save() == sides.save(), 'room for one node')
+
+    cache = attend.Cache(kv_heads=2, head_dim=8, max_tokens=600)
+    cache.append(key[0, :, :600], value[0, :, :600])
+    of_cache = attend.State(query[0], causal=True)  # the queries are its last tokens
+    of_cache.accumulate(cache, up_to=100)
+    of_cache.accumulate(cache)
+    same('a state over a cache', of_cache.finish(), attend.attention(query[0], cache, causal=True))
 
 
 def threads():
@@ -227,8 +331,8 @@ def traps():
     refused('a full cache', 'max_tokens', lambda: floats.append(draw(1, 9, 4), draw(1, 9, 4)))
     refused('where queries are', 'queries_last=True', call(a, draw(1, 5, 4), draw(1, 5, 4), causal=True))
     # No sentence of C's, whatever is wrong with whatever.
-    for error in range(1, attend._c.ATTEND_UNAVAILABLE + 1):
-        for argument in range(1, attend._c.ATTEND_ARG_BARRIER + 1):
+    for error in range(1, attend._c.ATTEND_OTHER_BITS + 1):
+        for argument in range(1, attend._c.ATTEND_ARG_STATE_NODES + 1):
             text = sentences.sentence(error, argument) or ''
             name = sentences.name_of(attend.shared.attend_argument_name(error | argument << 8).decode())
             of_c = ('ATTEND_', 'attend_', 'header', 'sizeof', 'window_left', '.data', 'head_constants')
@@ -239,6 +343,6 @@ def traps():
     check(all(getattr(attend, name).__doc__ for name in attend.__all__), 'help of each name')
 
 
-for part in (states, threads, remembered, decoding, traps):
+for part in (states, merged_states, threads, remembered, decoding, traps):
     part()
 finish()

@@ -8,7 +8,7 @@ log=$build/test.log
 # The longest come first, so that no worker is left alone with one at the end. Random tests take a sixth of their rounds here,
 # and all of them in rest.sh.
 parts=${CHECKS+unit $CHECKS}
-parts=${parts:-packages vendoring unit install symbols emulated consumers integers wrong_code windows examples c pages stack freestanding unsafe_math peers rooms}
+parts=${parts:-packages vendoring unit install symbols emulated consumers integers wrong_code windows examples c pages stack freestanding unsafe_math checked peers rooms}
 . tests/support/workers.sh
 
 # The stack at -O2 is rest.sh's, too.
@@ -39,6 +39,8 @@ share_out "${JOBS:-$(nproc 2>/dev/null || echo 2)}" "$build/parts" $parts
 for part in $parts; do
   printf '\n== %s\n' "$part"
   cat "$build/parts/$part/log"
+  # A part that was killed has none.
+  [ -f "$build/parts/$part/result" ] || echo '1 ?' >"$build/parts/$part/result"
   read -r status seconds <"$build/parts/$part/result"
   [ "$status" -eq 0 ] || echo "part failed: exit status $status, after $seconds seconds"
 done | tee "$log"

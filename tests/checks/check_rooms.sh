@@ -18,6 +18,10 @@ conditions=$(sed -nE 's/^#(if|elif) !?(ATTEND_[A-Z0-9_]+).*/\2/p' src/isa/*.cpp 
 nothing_in "$(for condition in $conditions; do grep -qE "define $condition\b" src/isa/list.h include/attend/core/config.h || echo "$condition"; done)" \
   "conditions of instruction sets are defined in isa/list.h or core/config.h"
 
+# The guards of headers that several namespaces take are those that begin.h takes back.
+nothing_in "$({ grep -rhoE '^#ifndef ATTEND_[A-Z0-9_]+_H$' src; grep -oE '^#undef ATTEND_[A-Z0-9_]+_H$' src/isa/begin.h; } | awk '{ print $2 }' | sort | uniq -u)" \
+  "guards of headers are those of isa/begin.h"
+
 # An include that goes up is found.
 printf '#include "../attention/rows.h"\n#include "../isa/avx2/operations.h"\n' >"$build/src/kernel/up.h"
 found=$(cd "$build" && awk -f "$OLDPWD/tests/support/rooms.awk" src/kernel/up.h)

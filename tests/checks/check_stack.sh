@@ -32,7 +32,9 @@ core_run=_ZN6attend4core3runERKNS0_7ProblemE
 
 # Of calls with options, those that have others to call; and where the C surface makes them.
 option_calls='_ZN6attend4core3runERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core8run_partERKNS0_7ProblemERKNS0_7OptionsEii
-  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfii
+  _ZN6attend4core6finishERKNS0_7ProblemERKNS0_7OptionsE _ZN6attend4core5mergeEPfPKfbiii
+  _ZN6attend4core16has_visible_keysERKNS0_7ProblemERKNS0_7OptionsE
+  _ZN6attend4core4saveERNS0_9SavedHeadEPKfiPh _ZN6attend4core4loadERKNS0_9SavedHeadEPKhPfi
   _ZN6attend4core5beginERKNS0_7ProblemERKNS0_7OptionsE
   _ZN6attend4core9key_unitsERKNS0_7ProblemERKNS0_7OptionsEii
   _ZN6attend4core12run_key_partERKNS0_7ProblemERKNS0_7OptionsEiiPf
@@ -56,7 +58,8 @@ done
 
 # Of the C surface, those that have others to call.
 c_calls='attend_run attend_run_part attend_check attend_workspace_size attend_cache_append attend_cache_init attend_cache_tokens'
-c_option_calls='attend_run attend_run_part attend_check attend_workspace_size attend_begin attend_finish attend_merge'
+c_option_calls='attend_run attend_run_part attend_check attend_workspace_size attend_begin attend_finish attend_merge
+  attend_saved_size attend_save attend_load'
 c_option_promised=$(sed -n 's/^#define ATTEND_OPTION_STACK_BYTES //p' include/attend/attend_c.h)
 c_promised=$(sed -n 's/^#define ATTEND_STACK_BYTES //p' include/attend/attend_c.h)
 
@@ -153,7 +156,7 @@ for level in ${LEVELS:--Os -O2}; do
   done
   # shellcheck disable=SC2086
   succeeds "$level: calls with options have a bound" awk -v known="$known" -v indirect="$option_most" \
-    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/attention.ci" || continue
+    -v roots="$(echo $option_calls)" -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/attention.ci" "$objects/saved.ci" || continue
   known="$known $(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")"
   cp "$build/log" "$folder/option_calls.text"
   for function in $option_calls; do
@@ -168,7 +171,7 @@ for level in ${LEVELS:--Os -O2}; do
       fail "$level: $what: the headers promise its stack" "it needs ${needed:-?} bytes, include/attend/core/config.h says ${promised:-?}"
     fi
   done
-  c_files="$objects/dispatch.ci $objects/attention.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
+  c_files="$objects/dispatch.ci $objects/attention.ci $objects/saved.ci $objects/cache.ci $(echo "$objects"/c_*.ci)"
   floats=$(arithmetic c_floats "$most" '^$') integers=$(arithmetic c_integer "$integer_most" '^$')
   plain=$(arithmetic c_floats "$most" '_row|_rows|_state')
   # Checks call other functions of them than runs do.

@@ -51,7 +51,8 @@ typed_widths() {
   for first in 1 27 53 79 105; do
     # shellcheck disable=SC2086
     $clang -std=c++17 -ffp-contract=off -Iinclude -isystem build/doctest/usr/include -DATTEND_TEST_FIRST_WIDTH=$first \
-      tests/api/test_typed_guard.cpp "$build/tests/support/main.o" "$build/libattend.a" -o "$work/typed_widths" &&
+      tests/api/test_typed_guard.cpp tests/api/test_typed_layer_guard.cpp \
+      "$build/tests/support/main.o" "$build/libattend.a" -o "$work/typed_widths" &&
       "$work/typed_widths" || return 1
   done
 }

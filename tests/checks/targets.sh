@@ -56,6 +56,7 @@ what() {
     cortex-m3) say "chains, specials, digests, options, emulated board" ;;
     rv32*) say "the same, README's first program" ;;
     i686 | powerpc* | sparc64 | mips* | hppa) say "specials, digests, options, user-mode emulation" ;;
+    cortex-m4) say "the same, two boards over one sequence, household, story" ;;
     *) say "the same, household commands, a story of $story_tokens tokens" ;;
   esac
 }
@@ -200,6 +201,24 @@ wasm32() {
   freestanding wasm32-simd128 "$clang --target=wasm32 -msimd128 -O2" wasm 'node tests/firmware/wasm.mjs'
 }
 
+# Two boards over one sequence, in floats and in integers: one saves its states in a file, and the other one's output has the
+# bits of a board that holds all keys.
+two_boards() {  # board
+  as_alone=0
+  for numbers in floats integers; do
+    rm -f "$work/$1.states"
+    for role in first second alone; do
+      sh $board run "$1" "$work/$1.two_boards" $role $numbers "$work/$1.states" >"$work/$1.$role.txt"
+      status=$?
+      sed "s/^/$role of two boards, $numbers: /" "$work/$1.$role.txt"
+      [ $status -eq 0 ] || return $status
+    done
+    grep -q digest "$work/$1.alone.txt" && cmp "$work/$1.second.txt" "$work/$1.alone.txt" && as_alone=$((as_alone + 1))
+  done
+  say "two boards: $as_alone passed, $((2 - as_alone)) failed"
+  [ $as_alone -eq 2 ]
+}
+
 on_board() {  # board
   programs='chains specials digests options'
   case $1 in
@@ -211,8 +230,10 @@ on_board() {  # board
     [ ! -s "$work/story.txt" ] || programs="$programs story"
     ;;
   esac
+  built=$programs
+  [ "$1" != cortex-m4 ] || built="$built two_boards"
   # shellcheck disable=SC2086
-  MODELS=$models sh $board build "$1" "$work" $programs || return
+  MODELS=$models sh $board build "$1" "$work" $built || return
   for program in $programs; do
     arguments=''
     [ $program != story ] || arguments=$story_tokens
@@ -222,6 +243,7 @@ on_board() {  # board
     [ $status -eq 0 ] || return $status
     case $program in household* | story | example) cmp "$work/$1.$program.txt" "$work/$program.txt" || return 1 ;; esac
   done
+  [ "$1" != cortex-m4 ] || two_boards "$1" || return
   case $programs in
     *story*) say "actions, scores and text as on this machine" ;;
     *household_floats*) say "actions and scores as on this machine; no model in $models for a story" ;;

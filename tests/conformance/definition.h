@@ -148,8 +148,7 @@ inline DefinedRow defined_row(const OptionRow& row) {
     if (std::ceil(score.base2) > max) max = std::ceil(score.base2);
   }
   const float relative_to = max == lowest ? 0.0f : max;
-  float sum = 0.0f;
-  std::vector<float> sums(width, 0.0f);
+  std::vector<std::vector<float>> nodes;  // of the keys' segments: sums, then the denominator
   for (int segment = 0; segment < keys; segment += 512) {
     float lanes[16] = {};
     std::vector<float> part(width, 0.0f);
@@ -169,9 +168,20 @@ inline DefinedRow defined_row(const OptionRow& row) {
     for (int half = 8; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
     }
-    sum += lanes[0];
-    for (std::size_t c = 0; c < width; ++c) sums[c] += part[c];
+    part.push_back(lanes[0]);
+    nodes.push_back(part);
   }
+  // Neighbours are added, beginning with an even one, until one is left.
+  for (; nodes.size() > 1; nodes.resize((nodes.size() + 1) / 2)) {
+    for (std::size_t i = 0; i < nodes.size(); i += 2) {
+      nodes[i / 2] = nodes[i];
+      if (i + 1 == nodes.size()) continue;
+      for (std::size_t c = 0; c <= width; ++c) nodes[i / 2][c] += nodes[i + 1][c];
+    }
+  }
+  std::vector<float> sums = nodes.empty() ? std::vector<float>(width + 1, 0.0f) : nodes[0];
+  const float sum = sums.back();
+  sums.pop_back();
   // A sink is one more weight, relative to the higher of the two maxima.
   float total = sum, power = 1.0f, reference = relative_to;
   if (row.sink && *row.sink != minus_infinity) {

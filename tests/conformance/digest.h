@@ -9,6 +9,7 @@
 #include "linear_digest.h"
 #include "option_digest.h"
 #include "plain_digest.h"
+#include "saved_digest.h"
 
 namespace attend_test {
 

@@ -17,6 +17,13 @@ constexpr double exp2_error = 1.14, tanh_error = 4.25, log_error = 1.0;
 constexpr double second_order = 1.01;
 
 // The most roundings that one number goes through.
+// The levels of the tree of segments over so many keys.
+inline int levels_over(int keys) {
+  int levels = 0;
+  while (512ll << levels < keys) ++levels;
+  return levels;
+}
+
 struct Roundings {
   int score = 0;        // query * key, until it is part of a score
   int numerator = 0;    // weight * value, until it is part of the weighted sum
@@ -25,16 +32,16 @@ struct Roundings {
 
 inline Roundings roundings_of(int head_dim, int keys) {
   const auto parts = [](int whole, int part) { return (whole + part - 1) / part; };
-  const int in_segment = std::min(keys, 512), segments = parts(keys, 512);
+  const int in_segment = std::min(keys, 512), levels = levels_over(keys);
   Roundings count;
   // The scale, the scaled query, a chain of at most 16 dimensions, the chains after the first.
   count.score = 2 + std::min(head_dim, 16) + parts(head_dim, 16) - 1;
-  // A chain of at most 64 keys, the chains after the first, the segments after the first.
-  count.numerator = std::min(keys, 64) + parts(in_segment, 64) - 1 + segments - 1;
-  // One of 16 lanes, the pairs of lanes, the segments after the first.
+  // A chain of at most 64 keys, the chains after the first, the levels of the tree of segments.
+  count.numerator = std::min(keys, 64) + parts(in_segment, 64) - 1 + levels;
+  // One of 16 lanes, the pairs of lanes, the levels of the tree.
   int pairs = 0;
   while (1 << pairs < std::min(keys, 16)) ++pairs;
-  count.denominator = parts(in_segment, 16) - 1 + pairs + segments - 1;
+  count.denominator = parts(in_segment, 16) - 1 + pairs + levels;
   return count;
 }
 
@@ -66,11 +73,11 @@ inline double lse_bound(const Roundings& count, double score_size, double lse) {
 
 // The same two in the short form of include/guide/exactness.md, which is never less.
 inline double short_output_bound(int head_dim, int keys, double score_size) {
-  const double sums = keys <= 64 ? keys + 9.0 : keys <= 512 ? 108.0 : 106.0 + 2.0 * ((keys + 511) / 512);
+  const double sums = keys <= 64 ? keys + 9.0 : 108.0 + 2.0 * levels_over(keys);
   return 6.1e-8 * (sums + roundings_of(head_dim, keys).score * score_size);
 }
 inline double short_lse_bound(int head_dim, int keys, double score_size, double lse) {
-  const double sums = keys <= 64 ? 10.0 : keys <= 512 ? 38.0 : 37.0 + (keys + 511) / 512;
+  const double sums = keys <= 64 ? 10.0 : 38.0 + levels_over(keys);
   return 6.1e-8 * (sums + roundings_of(head_dim, keys).score * score_size + std::fabs(lse));
 }
 

@@ -114,6 +114,10 @@ struct IntegerCase {
   constexpr size_t rows() const { return size_t(queries) * size_t(query_heads); }
   // Keys that there is memory for.
   constexpr int places() const { return ring_chunks > 0 ? (ring_chunks + sink_chunks) * attend::integer_chunk : keys - origin; }
+  // For work memory: of a ring, those of what a query may see; keys before the origin do not exist.
+  constexpr int levels() const {
+    return ring_chunks > 0 ? attend::core::window_levels(places(), 1) : attend::core::segment_levels(keys);
+  }
   constexpr size_t output_bytes() const {
     return rows() * size_t(value_dim) * (format == IntegerFormat::int8 ? 1 : format == IntegerFormat::int16 ? 2 : 4);
   }
@@ -152,9 +156,8 @@ struct IntegerData {
 inline IntegerData integer_data_of(const IntegerCase& c, Bytes& bytes) {
   const size_t heads = size_t(c.query_heads), places = size_t(c.places()) * size_t(c.kv_heads);
   IntegerData d{};
-  d.scratch = bytes.take<char>(
-      c.state_keys > 0 ? attend::core::integer_state_scratch_bytes(c.row_block, c.key_block, c.head_dim, c.value_dim)
-                       : attend::core::integer_scratch_bytes(c.row_block, c.key_block, c.head_dim, c.value_dim, c.keys));
+  d.scratch = bytes.take<char>(attend::core::integer_scratch_bytes(c.row_block, c.key_block, c.head_dim, c.value_dim,
+                                                                   c.state_keys > 0 ? 0 : c.levels()));
   d.query = bytes.take<int8_t>(c.rows() * size_t(c.head_dim));
   d.key = bytes.take<int8_t>(places * size_t(c.head_dim));
   d.value = bytes.take<int8_t>(places * size_t(c.value_dim));
@@ -164,7 +167,9 @@ inline IntegerData integer_data_of(const IntegerCase& c, Bytes& bytes) {
   if (c.value_scales) d.value_scales = bytes.take<uint16_t>(places);
   d.score_scales = bytes.take<attend::core::ScoreScale>(heads);
   d.output_scales = bytes.take<attend::core::OutputScale>(heads);
-  if (c.state_keys > 0) d.states = bytes.take<int32_t>(c.rows() * attend::core::integer_state_numbers(c.value_dim));
+  if (c.state_keys > 0)
+    d.states =
+        bytes.take<int32_t>(c.rows() * attend::core::integer_state_numbers(c.value_dim, attend::core::state_nodes(c.keys)));
   return d;
 }
 
@@ -224,7 +229,7 @@ inline attend::core::IntegerOptions integer_options_of(const IntegerCase& c, con
 
 inline void run_integer_states(const IntegerCase& c, const IntegerData& d, attend::core::IntegerProblem p,
                                attend::core::IntegerOptions o) {
-  const ptrdiff_t state = ptrdiff_t(attend::core::integer_state_numbers(c.value_dim));
+  const ptrdiff_t state = ptrdiff_t(attend::core::integer_state_numbers(c.value_dim, attend::core::state_nodes(c.keys)));
   o.states = {d.states, c.query_heads * state, state};
   for (int first = 0; first == 0 || first < c.keys; first += c.state_keys) {
     o.first_key = first;

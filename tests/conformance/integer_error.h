@@ -119,7 +119,7 @@ class IntegerErrorRun {
     const int dim = c.head_dim, rows = 8, key_block = 64;
     const ScoreScale score = attend::core::score_scale(score_scale() * 1.4426950408889634);
     const OutputScale of_output = attend::core::output_scale(value.scale / its_scale);
-    std::vector<char> memory(integer_scratch_bytes(rows, key_block, dim, dim, c.keys) + 64);
+    std::vector<char> memory(integer_scratch_bytes(rows, key_block, dim, dim, attend::core::segment_levels(c.keys)) + 64);
     char* const scratch = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64;
     IntegerProblem p{};
     p.query = {query.numbers.data(), dim, 0};

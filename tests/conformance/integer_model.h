@@ -151,12 +151,19 @@ class IntegerModel {
   }
 
   void write_row(int token, int head, char* output) {
-    Sums total, segment;
+    std::vector<Sums> nodes(1);  // segments, then what neighbours give, beginning with an even one
     for (int first = 0; first < c_.keys; first += 32) {
-      if (first % 512 == 0) add(segment, 0, total), segment = {};
-      add_chunk(token, head, first, segment);
+      nodes.resize(std::size_t(first / 512 + 1));
+      add_chunk(token, head, first, nodes.back());
     }
-    add(segment, 0, total);
+    for (; nodes.size() > 1; nodes.resize((nodes.size() + 1) / 2)) {
+      for (std::size_t i = 0; i < nodes.size(); i += 2) {
+        Sums left = nodes[i];
+        if (i + 1 < nodes.size()) add(nodes[i + 1], 0, left);
+        nodes[i / 2] = left;
+      }
+    }
+    const Sums total = nodes[0];
     const int n = c_.head_scales ? head : 0;
     int shift;
     std::int64_t factor = std::int64_t(std::floor(std::frexp(c_.output_steps * (1.0 + 0.5 * n), &shift) * 32768 + 0.5));

@@ -66,7 +66,8 @@ class IntegerRun {
   }
   std::vector<char> in_steps(int keys, int row_block, int key_block) {
     return run(row_block, key_block, [&](const auto& problem) {
-      std::vector<std::int32_t> states(c.rows() * attend::core::integer_state_numbers(c.value_dim), 0x55555555);
+      std::vector<std::int32_t> states(
+          c.rows() * attend::core::integer_state_numbers(c.value_dim, attend::core::state_nodes(c.keys)), 0x55555555);
       IntegerCase stopping = c;
       stopping.state_keys = keys;
       IntegerData its = data;
@@ -123,7 +124,7 @@ class IntegerRun {
   template <class Call>
   std::vector<char> run(int row_block, int key_block, Call call) {
     attend::core::IntegerProblem problem = integer_problem_of(c, data);
-    ExactBytes scratch(attend::core::integer_state_scratch_bytes(row_block, key_block, c.head_dim, c.value_dim));
+    ExactBytes scratch(attend::core::integer_scratch_bytes(row_block, key_block, c.head_dim, c.value_dim, c.levels()));
     problem.row_block = row_block, problem.key_block = key_block, problem.scratch = scratch.data();
     const int room = panels ? attend::core::whole_chunks(c.places()) : 0;
     const std::size_t rows = std::size_t(c.kv_heads) * std::size_t(room);

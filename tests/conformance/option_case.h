@@ -61,6 +61,11 @@ struct OptionCase {
     c.queries = count, c.keys = c.mask_keys = of_keys, c.offset = at;
     return c;
   }
+  constexpr OptionCase scaled(float by) const {
+    OptionCase c = *this;
+    c.scale = by;
+    return c;
+  }
   constexpr OptionCase at(int position) const {
     OptionCase c = *this;
     c.offset = position;

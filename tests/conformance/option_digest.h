@@ -78,6 +78,13 @@ inline void draw_keys(const OptionCase& c, const OptionMemory& m) {
   }
 }
 
+inline void draw_data(const OptionCase& c, const OptionMemory& m) {
+  Random query(c.seed * 16);
+  draw_numbers(query, c.query_format, size_t(c.queries) * size_t(c.query_heads) * size_t(c.head_dim), c.spread, m.query);
+  draw_masks(c, m);
+  draw_keys(c, m);
+}
+
 inline attend::core::Paging slots_of(const OptionCase& c, const OptionMemory& m) {
   return {m.pages, c.page_panels, c.place == Place::ring ? c.ring_panels : 0, c.sink_panels};
 }
@@ -137,21 +144,26 @@ inline attend::core::Options options_of(const OptionCase& c, const OptionMemory&
   return o;
 }
 
+// States that take keys in steps, or of segments by themselves, from the last to the first, which are merged.
 inline void run_states(const OptionCase& c, const OptionMemory& m, attend::core::Problem p, attend::core::Options o) {
   // Calls with states write scores of the keys that there are. The others are masked.
-  const int rows = c.queries * c.query_heads, state = int(attend::core::state_floats(c.value_dim));
+  const int rows = c.queries * c.query_heads, nodes = attend::core::state_nodes(c.keys);
+  const int state = int(attend::core::state_floats(c.value_dim, nodes));
   for (int i = 0; i < rows * o.score_keys && m.scores != nullptr; ++i) m.scores[i] = -__builtin_inff();
   const int step = c.merged ? attend::segment_keys : c.state_keys;
-  for (int first = 0; first == 0 || first < c.keys; first += step) {
-    const bool apart = c.merged && first > 0;
+  const int calls = c.keys == 0 ? 1 : (c.keys - 1) / step + 1;
+  for (int n = 0; n < calls; ++n) {
+    const bool apart = c.merged && n > 0;
+    const int first = (c.merged ? calls - 1 - n : n) * step;
     o.states = {apart ? m.later : m.states, ptrdiff_t(c.query_heads) * state, state};
     o.first_key = first;
     o.begins = c.merged || first == 0;
     p.keys = c.keys - first < step ? c.keys : first + step;
     attend::core::run(p, o);
-    if (apart) attend::core::merge(m.states, m.later, rows, c.value_dim);
+    if (apart) attend::core::merge(m.states, m.later, false, rows, c.value_dim, nodes);
   }
   o.states.data = m.states;
+  p.keys = c.keys;
   attend::core::finish(p, o);
 }
 
@@ -190,10 +202,7 @@ inline uint64_t compute_digest(const OptionCase& c, void* memory) {
   Supply supply(static_cast<float*>(memory));
   const OptionMemory m = memory_of(c, supply);
   const size_t rows = size_t(c.queries) * size_t(c.query_heads), outputs = rows * size_t(c.value_dim);
-  Random query(c.seed * 16);
-  draw_numbers(query, c.query_format, rows * size_t(c.head_dim), c.spread, m.query);
-  draw_masks(c, m);
-  draw_keys(c, m);
+  draw_data(c, m);
   const attend::core::Problem p = problem_of(c, m);
   const attend::core::Options o = options_of(c, m);
   if (m.states != nullptr) {

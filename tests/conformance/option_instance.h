@@ -67,6 +67,9 @@ struct OptionInstance {
     return slot * 16 + j % 16 - options.origin;
   }
 
+  // Whether keys that begin with this one can lie in the panels of a cache.
+  bool fits_panels() const { return options.origin % 16 == 0; }
+
   bool exists(int j) const { return j >= options.origin && (!has(rings) || in_ring(j) || j / 16 < options.paging.sink_panels); }
 
   bool sees(int token, int head, int j) const {
@@ -145,7 +148,8 @@ struct OptionInstance {
          number("offset", s.offset) + number("scale", double(s.scale)) + number("spread", double(s.spread));
     t += number("left", options.left) + number("right", options.right) + number("sink_tokens", options.sink_tokens);
     t += number("mask.keys", options.visible.keys) + number("bias.keys", options.bias.keys);
-    t += number("cap", double(options.soft_cap)) + number("stage", int(options.score_stage)) + number("origin", options.origin);
+    t += number("cap", double(options.soft_cap)) + number("stage", int(options.score_stage)) +
+         number("lse_base2", options.lse_base2) + number("origin", options.origin);
     t += number("relative_left", options.relative_left) + number("relative_right", options.relative_right);
     t += number("query_format", int(options.query_format)) + number("key_format", int(options.key_format)) +
          number("value_format", int(options.value_format)) + number("output_format", int(options.output_format));

@@ -79,7 +79,7 @@ inline OptionMemory memory_of(const OptionCase& c, Supply& supply) {
   m.output = supply.take(floats_for(c.output_format, rows * size_t(c.value_dim)));
   if (c.has(lse_results)) m.lse = supply.take(rows);
   if (c.stage >= 0) m.scores = supply.take(rows * size_t(c.keys + score_gap));
-  const size_t state = rows * attend::core::state_floats(c.value_dim);
+  const size_t state = rows * attend::core::state_floats(c.value_dim, attend::core::state_nodes(c.keys));
   if (c.state_keys > 0 || c.merged) m.states = supply.take(state);
   if (c.merged) m.later = supply.take(state);
   m.scratch = supply.take(attend::core::option_scratch_floats(c.row_block, c.key_block, c.head_dim, c.value_dim));

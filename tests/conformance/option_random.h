@@ -22,6 +22,7 @@ class OptionDraw {
     draw_biases();
     draw_memory();
     draw_numbers();
+    if (in.has(lse)) in.options.lse_base2 = chance(2);
   }
 
  private:
@@ -184,7 +185,7 @@ class OptionDraw {
       }
       in.options.paging.pages = in.pages.data();
     }
-    if (in.has(origins)) in.options.origin = random_.between(0, in.s.keys);
+    if (in.has(origins)) in.options.origin = random_.between(0, in.s.keys) & (chance(2) ? -1 : -16);
     for (int j = 0; j < in.s.keys; ++j) {
       if (in.exists(j)) in.places = std::max(in.places, in.place(j) + 1);
     }

@@ -21,6 +21,7 @@ struct OptionResults {
 };
 
 constexpr float untouched = -7.0f;
+constexpr double per_ln2 = 1.4426950408889634;  // log-sum-exps in base 2
 
 inline std::size_t output_stride(const OptionInstance& in) { return std::size_t(in.s.value_dim + in.gap); }
 inline std::size_t score_stride(const OptionInstance& in) { return std::size_t(in.options.score_keys + in.gap); }
@@ -130,24 +131,27 @@ inline void finish_states(core::Problem p, const core::Options& options) {
   core::finish(p, options);
 }
 
-// States of the whole, in calls that stop after state_keys more keys, or of segments by themselves that are then merged.
+// States of the whole, in calls that stop after state_keys more keys, or of segments by themselves that are then merged: every
+// other one, the last first.
 inline void run_states(core::Problem p, core::Options options, const Way& way, int gap) {
-  const int keys = p.keys, row = int(core::state_floats(p.value_dim)), rows = p.queries * p.query_heads;
+  const int keys = p.keys, segments = std::max(1, core::segment_count(keys)), rows = p.queries * p.query_heads;
+  const int nodes = way.merged ? segments : core::state_nodes(keys), row = int(core::state_floats(p.value_dim, nodes));
   // Merging takes rows side by side.
   const int stride = way.merged ? row : row + gap;
   std::vector<float> states = poison(std::size_t(rows * stride)), later = poison(states.size());
   const core::Tensor<float> output = p.output;
   p.output = {};
   if (options.score_stage == core::Scores::weights) options.scores = {};
-  const int step = way.merged ? attend::segment_keys : way.state_keys;
-  for (int first = 0; first == 0 || first < keys; first += step) {
-    const bool apart = way.merged && first > 0;
+  const int step = way.merged ? attend::segment_keys : way.state_keys, calls = std::max(1, (keys + step - 1) / step);
+  for (int n = 0; n < calls; ++n) {
+    const bool apart = way.merged && n > 0;
+    const int last = calls - 1, call = !way.merged ? n : 2 * n <= last ? last - 2 * n : last - 1 - 2 * (n - 1 - last / 2);
     options.states = {apart ? later.data() : states.data(), p.query_heads * stride, stride};
-    options.first_key = first;
-    options.begins = way.merged || first == 0;
-    p.keys = std::min(keys, first + step);
+    options.first_key = call * step;
+    options.begins = way.merged || call == 0;
+    p.keys = std::min(keys, (call + 1) * step);
     run_with_scratch(p, options, way);
-    if (apart) core::merge(states.data(), later.data(), rows, p.value_dim);
+    if (apart) core::merge(states.data(), later.data(), false, rows, p.value_dim, nodes);
   }
   options.states.data = states.data();
   p.output = output;
@@ -204,7 +208,7 @@ inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
 inline std::vector<Way> some_ways(const OptionInstance& in) {
   std::vector<Way> all;
   for (const bool panels : {false, true}) {
-    if (panels && in.has(origins)) continue;
+    if (panels && !in.fits_panels()) continue;
     for (const auto& [rows, keys] : {std::pair{96, 64}, {1, 128}, {6, 128}}) {
       Way way;
       way.panels = panels, way.rows = rows, way.keys = keys;
@@ -227,7 +231,7 @@ inline OptionResults defined_results(const OptionInstance& in) {
       DefinedRow row = defined_row(in.row(t, h));
       for (const float x : row.output) results.output.push_back(rounded_to(in.options.output_format, x));
       results.output.insert(results.output.end(), gap, rounded_to(in.options.output_format, untouched));
-      if (in.has(lse)) results.lse.push_back(float(row.lse));
+      if (in.has(lse)) results.lse.push_back(float(in.options.lse_base2 ? row.lse * per_ln2 : row.lse));
       if (!in.has(scores)) continue;
       const core::Scores stage = in.options.score_stage;
       std::vector<float>& shown = stage == core::Scores::raw      ? row.raw

@@ -36,6 +36,10 @@ TEST_CASE("committed digests") { check_digests<PlainCase>(); }
 TEST_CASE("committed digests of options") { check_digests<OptionCase>(); }
 TEST_CASE("committed digests of projections") { check_digests<ProjectionCase>(); }
 TEST_CASE("committed digests of integer attention") { check_digests<IntegerCase>(); }
+TEST_CASE("committed digests of saved states") {
+  check_digests<SavedCase<OptionCase>>();
+  check_digests<SavedCase<IntegerCase>>();
+}
 TEST_CASE("committed digests of normalisation, activations and rotary positions") { check_digests<LayerCase>(); }
 
 TEST_CASE("digests of options: 200 random combinations have the committed hash, in two ways and with poison where none sees") {

@@ -113,13 +113,20 @@ TEST_CASE("guards: arrays and caches of every format, with masks, scores and sta
         o.soft_cap = 2.0f, o.score_stage = core::Scores::weights;
         core::run(p, o);
         o.scores = {};
-        const auto state = std::ptrdiff_t(core::state_floats(other));
+        const int nodes = std::max(1, core::state_nodes(of.keys));
+        const auto state = std::ptrdiff_t(core::state_floats(other, nodes));
         o.states = {arrays.zeros(std::size_t(of.queries * query_heads * state)), query_heads * state, state};
         o.begins = true;
         core::run(p, o);
         core::finish(p, o);
-        core::merge(o.states.data, arrays.floats(std::size_t(of.queries * query_heads * state)), of.queries * query_heads,
-                    other);
+        float* const others = arrays.zeros(std::size_t(of.queries * query_heads * state));
+        for (int r = 0; r < of.queries * query_heads; ++r) {
+          const std::int32_t kept = nodes - 1, added = 1, number = 101;  // a last node, for which there is room
+          std::memcpy(o.states.data + r * state, &kept, sizeof kept);
+          std::memcpy(others + r * state, &added, sizeof added);
+          std::memcpy(others + r * state + core::state_floats(other, 1) - 1, &number, sizeof number);
+        }
+        core::merge(o.states.data, others, true, of.queries * query_heads, other, nodes);
       }
     }
   });

@@ -54,7 +54,8 @@ struct Call {
     output_scale = core::output_scale(random.between(1, 300) * 0.01, random.between(-128, 127), random.between(-128, 127));
     p.score_scales = &score_scale;
     p.output_scales = &output_scale;
-    const std::size_t bytes = core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, p.keys);
+    const std::size_t bytes =
+        core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, core::segment_levels(p.keys));
     scratch = std::make_unique<Line[]>(bytes / sizeof(Line) + 1);
     p.scratch = scratch.get();
     options.query_zero = random.between(-1, 1) * random.between(0, 127);

@@ -37,7 +37,8 @@ void use_output(GuardedArrays& arrays, core::IntegerProblem& p) {
 }
 
 void use_scratch(GuardedArrays& arrays, core::IntegerProblem& p) {
-  p.scratch = arrays.work<char>(core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, p.keys));
+  p.scratch = arrays.work<char>(
+      core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, core::segment_levels(p.keys)));
 }
 
 // The keys and values of a problem over rows, in panels of as many tokens and no others, and the problem over them.
@@ -96,16 +97,18 @@ TEST_CASE("guards: attention in integers with masks, scales of tokens, other out
       o.output_format = core::IntegerFormat::float32;
       use_output<float>(arrays, p);
       core::run(p, o);
-      const auto state = std::ptrdiff_t(core::integer_state_numbers(other));
+      const auto state = std::ptrdiff_t(core::integer_state_numbers(other, 1));
       const std::size_t numbers = std::size_t(queries * query_heads * state);
       o.states = {arrays.output<std::int32_t>(numbers), query_heads * state, state};
       o.begins = true;
-      p.scratch = arrays.work<char>(core::integer_state_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim));
+      p.scratch = arrays.work<char>(core::integer_scratch_bytes(p.row_block, p.key_block, p.head_dim, p.value_dim, 0));
       core::run(p, o);
       p.scratch = arrays.work<std::int32_t>(std::size_t(other));
       use_output<float>(arrays, p);
       core::finish(p, o);
-      core::merge(arrays.output<std::int32_t>(numbers), o.states.data, queries * query_heads, other);
+      std::int32_t* const others = arrays.output<std::int32_t>(numbers);
+      for (int r = 0; r < queries * query_heads; ++r) others[r * state] = 0;
+      core::merge(others, o.states.data, true, queries * query_heads, other, 1);
     }
   });
 }
@@ -143,6 +146,31 @@ TEST_CASE("guards: projections in integers") {
       linear.output = arrays.output<std::int32_t>(numbers);
       core::run_integer_linear<std::int32_t>(linear);
     }
+  });
+}
+
+namespace {
+
+template <class A, class B, class Output>
+void call_sum(GuardedArrays& arrays, int count) {
+  const std::size_t numbers = std::size_t(count);
+  core::IntegerSum sum{};
+  sum.a = arrays.integers<A>(numbers), sum.b = arrays.integers<B>(numbers), sum.output = arrays.output<Output>(numbers);
+  sum.count = count, sum.by = {1 << 20, 1500000, 22}, sum.a_zero = 5, sum.zero = -3, sum.lowest = -100;
+  core::run_integer_sum<A, B, Output>(sum);
+}
+
+template <class Output>
+constexpr void (*sums[])(GuardedArrays&, int) = {
+    call_sum<std::int8_t, std::int8_t, Output>, call_sum<std::int8_t, std::int16_t, Output>,
+    call_sum<std::int16_t, std::int8_t, Output>, call_sum<std::int16_t, std::int16_t, Output>};
+
+}  // namespace
+
+TEST_CASE("guards: sums in integers") {
+  for_each_guarded_width([](GuardedArrays& arrays, int width, int /*other*/) {
+    for (const auto call : sums<std::int8_t>) call(arrays, width);
+    for (const auto call : sums<std::int16_t>) call(arrays, width);
   });
 }
 

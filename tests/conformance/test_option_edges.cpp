@@ -51,7 +51,7 @@ TEST_CASE("options: the scale of a value that weighs next to nothing is seen, th
       for (const int step : {keys, 16}) {
         Small s;
         std::vector<std::int8_t> bytes(keys * dim, 100);
-        std::vector<float> scales(keys, 0.01f), states(core::state_floats(dim));
+        std::vector<float> scales(keys, 0.01f), states(core::state_floats(dim, 0));
         std::vector<std::uint8_t> visible(keys, 1);
         for (int d = 0; d < dim; ++d) s.key[std::size_t(20 * dim + d)] = -100.0f;  // a weight of 0
         scales[20] = not_a_number;
@@ -208,7 +208,7 @@ TEST_CASE("options: states write the columns of their own keys only") {
   for_each_backend([](const char* backend) {
     INFO(std::string(backend));
     Small s;
-    std::vector<float> scores(keys, -7.0f), states(core::state_floats(dim));
+    std::vector<float> scores(keys, -7.0f), states(core::state_floats(dim, 0));
     s.options.states = {states.data(), 0, 0};
     s.options.begins = true;
     s.options.scores = {scores.data(), 0, 0};
@@ -228,7 +228,7 @@ TEST_CASE("options: a call goes on with its states unless it says that it begins
     Small whole, s;
     for (int k = 0; k < keys; ++k) whole.value[std::size_t(k * dim)] = s.value[std::size_t(k * dim)] = float(k);
     core::run(whole.problem, whole.options);
-    std::vector<float> states = poison(core::state_floats(dim));
+    std::vector<float> states = poison(core::state_floats(dim, 0));
     s.options.states = {states.data(), 0, 0};
     s.options.begins = true;
     s.problem.keys = 33;

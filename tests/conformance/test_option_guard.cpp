@@ -192,7 +192,7 @@ TEST_CASE("options: states read no block of 64 keys that they have been through"
         GuardedCopy key(padded.data(), padded.size());
         std::memcpy(padded.data(), memory.values.data(), memory.values.bytes());
         GuardedCopy value(padded.data(), padded.size());
-        const std::ptrdiff_t row = std::ptrdiff_t(core::state_floats(dim));
+        const std::ptrdiff_t row = std::ptrdiff_t(core::state_floats(dim, core::state_nodes(keys)));
         std::vector<float> states(row_count(in) * std::size_t(row), 0.0f);
         OptionResults found;
         found.output.assign(row_count(in) * output_stride(in), untouched);

@@ -23,11 +23,17 @@ Memory free_memory();
 // What stands after the program's name, as one text. False where it does not fit.
 bool read_arguments(char* text, size_t size);
 
-inline void print(const char* text) {
+// Files of the machine that emulates a board. read_file returns how many bytes it has read, at most `room`: 0 where there is no
+// such file.
+bool write_file(const char* name, const void* bytes, size_t size);
+size_t read_file(const char* name, void* to, size_t room);
+
+inline size_t length_of(const char* text) {
   size_t length = 0;
   while (text[length] != '\0') ++length;
-  write(text, length);
+  return length;
 }
+inline void print(const char* text) { write(text, length_of(text)); }
 
 // In base 10 or 16, with leading zeros up to so many digits.
 inline void print_number(uint64_t number, unsigned base = 10, int digits = 1) {

@@ -8,7 +8,14 @@ extern float free_begin[], free_end[];  // link.ld
 namespace firmware {
 namespace {
 
-enum Request : uintptr_t { open_file = 0x01, write_file = 0x05, get_command_line = 0x15, exit_extended = 0x20 };
+enum Request : uintptr_t {
+  open_request = 0x01,
+  close_request = 0x02,
+  write_request = 0x05,
+  read_request = 0x06,
+  get_command_line = 0x15,
+  exit_extended = 0x20
+};
 constexpr uintptr_t application_exit = 0x20026;
 
 #if defined(__riscv)
@@ -40,10 +47,19 @@ uintptr_t ask(Request request, void* parameters) {
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-uintptr_t open_console() {
-  constexpr uintptr_t for_writing = 4;
-  uintptr_t parameters[3] = {address_of(":tt"), for_writing, 3};
-  return ask(open_file, parameters);
+constexpr uintptr_t for_reading_bytes = 1, for_writing = 4, for_writing_bytes = 5;
+constexpr uintptr_t no_file = ~uintptr_t(0);
+
+uintptr_t open(const char* name, uintptr_t mode) {
+  uintptr_t parameters[3] = {address_of(name), mode, length_of(name)};
+  return ask(open_request, parameters);
+}
+void close(uintptr_t file) { ask(close_request, &file); }
+
+// Returns how many bytes were not moved.
+size_t move(Request request, uintptr_t file, const void* bytes, size_t size) {
+  uintptr_t parameters[3] = {file, address_of(bytes), size};
+  return ask(request, parameters);
 }
 
 uintptr_t console;  // 0: not open yet, which no handle is
@@ -52,9 +68,24 @@ uintptr_t console;  // 0: not open yet, which no handle is
 
 void write(const char* text, size_t length) {
   if (length == 0) return;
-  if (console == 0) console = open_console();
-  uintptr_t parameters[3] = {console, address_of(text), length};
-  ask(write_file, parameters);
+  if (console == 0) console = open(":tt", for_writing);
+  move(write_request, console, text, length);
+}
+
+bool write_file(const char* name, const void* bytes, size_t size) {
+  const uintptr_t file = open(name, for_writing_bytes);
+  if (file == no_file) return false;
+  const bool is_written = move(write_request, file, bytes, size) == 0;
+  close(file);
+  return is_written;
+}
+
+size_t read_file(const char* name, void* to, size_t room) {
+  const uintptr_t file = open(name, for_reading_bytes);
+  if (file == no_file) return 0;
+  const size_t left = move(read_request, file, to, room);
+  close(file);
+  return left > room ? 0 : room - left;
 }
 
 void finish(int status) {

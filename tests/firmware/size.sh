@@ -26,7 +26,7 @@ limits='
 *             *    ram                   0
 cortex-m0plus -Os  flash_both         5120
 cortex-m4     -Os  flash_both         4096
-cortex-m4     -Os  flash_options      12288
+cortex-m4     -Os  flash_options      12800
 cortex-m4     -Os  flash_decode_ring_int8 7168
 cortex-m4     -Os  flash_decode_ring   6656
 cortex-m4     -Os  stack               768
@@ -47,8 +47,8 @@ cortex-m7     -O2  per_mac_project_rows 1.5
 cortex-m7     -O2  per_mac_project_int8 4.5
 cortex-m7     -O2  per_mac_project_int8_rows 4.5
 cortex-m55    -O2  per_mac_project_packed 1.0
-cortex-m0plus -Os  flash_integer      2832
-cortex-m4     -Os  flash_integer      3072
+cortex-m0plus -Os  flash_integer      3200
+cortex-m4     -Os  flash_integer      3456
 cortex-m0plus -O2  per_mac_64x32_integer 7
 cortex-m0plus -O2  per_mac_128x64_integer 6
 cortex-m3     -O2  per_mac_64x32_integer 3.5
@@ -71,9 +71,9 @@ cortex-m7     -O2  per_mac_project_integer_16 2.0
 cortex-m33    -O2  per_mac_project_integer_16 2.0
 cortex-m55    -O2  per_mac_project_integer 1.2
 cortex-m55    -O2  per_mac_project_integer_16 0.7
-rv32imac      -Os  flash_both         4864
+rv32imac      -Os  flash_both         4992
 rv32imac      -O2  per_mac_64x32_cache 152
-rv32imafc     -Os  flash_both         6784
+rv32imafc     -Os  flash_both         6976
 rv32imafc     -Os  per_mac_64x32_cache 2.5
 rv32imafc     -O2  per_mac_64x32_cache 2.4
 rv32imafc     -O2  per_mac_64x32_arrays 2.4
@@ -83,7 +83,7 @@ rv32imafc     -O2  per_mac_64x32_arrays 2.4
 # call may take, and where that differs, on a board. RISC-V has no instruction that converts halves, and none that loads several
 # numbers and moves the address on.
 ratios='
-decode_options 1.05
+decode_options 1.06
 decode_window 1.15
 decode_ring 1.15
 decode_float16 1.5 rv32imafc 2.7

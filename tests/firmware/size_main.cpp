@@ -13,7 +13,8 @@ Arrays<prompt_tokens> prompt;
 Arrays<1> token;
 attend::core::Problem problem;
 attend::core::Options options;
-float scratch[attend::core::option_scratch_floats(1, attend::chain_keys, Shape::head_dim, Shape::head_dim)];
+alignas(attend::config::alignment) float scratch[attend::core::option_scratch_floats(1, attend::chain_keys, Shape::head_dim,
+                                                                                     Shape::head_dim)];
 
 }  // namespace size_program
 
@@ -39,7 +40,7 @@ Ring ring;
 RingOfBytes ring_of_bytes;
 Halves halves;
 Bytes bytes;
-attend::OptionWorkspace<Shape> decode_work;
+attend::OptionWorkspace<Shape, 1, attend::over_ring<LastTokens>> decode_work;
 attend::OptionWorkspace<Shape, prompt_tokens> prefill_work;
 attend::ScoreOptions<Shape> window_options;
 __attribute__((noinline)) void call_decode_window() {
@@ -80,7 +81,7 @@ attend::Vectors<LayerShape::max_tokens, width> vectors;
 attend::KvCache<LayerShape> layer_cache;
 attend::RingCache<LayerShape, LayerRing, attend::int8> layer_ring;
 attend::LayerWorkspace<LayerShape, LayerShape::max_tokens> layer_work;
-attend::LayerWorkspace<LayerShape, LayerShape::max_tokens, attend::over_cache, attend::with_options> layer_ring_work;
+attend::LayerWorkspace<LayerShape, LayerShape::max_tokens, attend::over_ring<LayerRing>, attend::with_options> layer_ring_work;
 static_assert(!ATTEND_EMBEDDED || sizeof layer_work <= 6 * 1024, "include/guide/ says how much a layer's workspace takes");
 __attribute__((noinline)) void call_layer() {
   (void)attend::self_attention(vectors, attend::multi_head<LayerShape>(wq, wk, wv, wo), layer_cache, vectors, layer_work);

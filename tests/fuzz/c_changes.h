@@ -44,7 +44,7 @@ inline void change_option(attend_problem& p, Bytes& bytes) {
       if (p.key_format == ATTEND_DEFAULT_FORMAT) p.key_format = ATTEND_FLOAT32;
       break;
     case 9:
-      p.lse = {arena + lse_at, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+      p.lse = {arena + lse_at, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE}, p.lse_base = small;
       break;
     case 10:
       p.scores = {reinterpret_cast<float*>(arena + scores_at), 200, 50, 10, 10, 1 + small};
@@ -80,7 +80,10 @@ inline void stay_in_memory(attend_problem& p) {
   if (cache < reinterpret_cast<char*>(arena) || cache >= reinterpret_cast<char*>(arena) + arena_bytes - 64) p.cache = nullptr;
   const std::size_t bytes_of_states = attend_state_size(&p);
   if (!in_arena(p.states, {1, 1, 1}, {0, 0, 0}, std::ptrdiff_t(bytes_of_states / 4), 32)) p.states = nullptr;
-  if (p.states != nullptr && bytes_of_states > 0) attend_begin(&p);
+  if (p.states == nullptr || bytes_of_states == 0) return;
+  attend_begin(&p);
+  if (state_place < bytes_of_states)
+    static_cast<unsigned char*>(p.states)[state_place] ^= static_cast<unsigned char>(state_change);
 }
 
 inline void change_problem(Bytes& bytes) {
@@ -97,9 +100,11 @@ inline void change_problem(Bytes& bytes) {
     std::memcpy(reinterpret_cast<unsigned char*>(&p) + at, &value, sizeof value);
   };
   while (bytes.left > 0) {
-    switch (bytes.byte() % 24) {
+    switch (bytes.byte() % 25) {
       case 0:
-        p.size = bytes.byte() < 128 ? sizeof p + bytes.byte() % tail : std::size_t(bytes.number());
+        p.size = bytes.byte() < 128   ? sizeof p + bytes.byte() % tail
+                 : bytes.byte() < 200 ? first_size
+                                      : std::size_t(bytes.number());
         break;
       case 1:
         put(offsetof(attend_problem, scale) + bytes.byte() % 2u * sizeof(float), std::uint32_t(bytes.word()));
@@ -137,6 +142,10 @@ inline void change_problem(Bytes& bytes) {
       case 12:
       case 13:
         put(first + bytes.byte() % words * sizeof(std::ptrdiff_t), bytes.number());
+        break;
+      case 14:
+        state_place = bytes.byte() * 4u + bytes.byte() % 4u, state_change = bytes.byte();
+        if (bytes.byte() < 128) p.state_nodes = bytes.byte() % 4;
         break;
       default:
         change_option(p, bytes);

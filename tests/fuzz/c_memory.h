@@ -16,10 +16,12 @@ namespace fuzz {
     if (!(condition)) std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition), std::abort(); \
   } while (false)
 
-constexpr std::size_t arena_bytes = 1 << 15, most_lengths = 16, tail = 128;
+constexpr std::size_t arena_bytes = 1 << 16, most_lengths = 16, tail = 128;
 alignas(ATTEND_ALIGNMENT) inline unsigned char arena[arena_bytes];
 alignas(ATTEND_ALIGNMENT) inline unsigned char untouched[arena_bytes];
 inline std::ptrdiff_t lengths[most_lengths];
+constexpr std::size_t first_size = offsetof(attend_problem, state_nodes);  // of a struct of version 1.0
+inline std::uint32_t state_place, state_change;                            // a byte of new states that is overwritten
 struct Whole {
   attend_problem problem;
   unsigned char more[tail];
@@ -71,6 +73,7 @@ inline void prepare() {
   REQUIRE(attend_cache_append(cache, 9, &input, &input) == ATTEND_OK);
 
   std::memset(static_cast<void*>(&whole), 0, sizeof whole);
+  state_change = 0;
   attend_problem& p = whole.problem;
   REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
   p.batch = 2, p.query_heads = 4, p.kv_heads = 2, p.head_dim = 4, p.value_dim = 3, p.queries = 5, p.keys = 7;

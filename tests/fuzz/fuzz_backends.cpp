@@ -53,7 +53,7 @@ Way drawn_way(Random& random) {
 }
 
 void adapt(Way& way, const OptionInstance& in) {
-  if (in.has(origins)) way.panels = false;
+  if (!in.fits_panels()) way.panels = false;
   // A ring holds its last keys only, and scores that are weights need the whole row.
   const bool whole = in.has(rings) || in.options.score_stage == core::Scores::weights;
   if (whole) way.state_keys = 0, way.merged = false;

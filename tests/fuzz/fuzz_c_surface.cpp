@@ -1,5 +1,5 @@
-// For libFuzzer: bytes become changes of a problem that is fine. Whatever comes of it, a call answers, and either touches
-// nothing or writes the output and nothing else.
+// For libFuzzer: bytes become changes of a problem that is fine, or of a projection in integers. Whatever comes of it, a call
+// answers, and either touches nothing or writes the output and nothing else.
 #include <cinttypes>
 #include <cstddef>
 #include <cstdint>
@@ -10,21 +10,75 @@
 #include <vector>
 
 #include "c_changes.h"
+#include "c_projections.h"
 
 using namespace fuzz;
 
 namespace {
 
 struct Counts {
-  long refused = 0, taken = 0, run = 0;
-  ~Counts() { std::printf("fuzz: %ld refused, %ld taken, %ld of them run\n", refused, taken, run); }
+  long refused = 0, taken = 0, run = 0, ended = 0, kept = 0;  // the last two: states
+  ProjectionCounts projections;
+  ~Counts() {
+    std::printf(
+        "fuzz: %ld refused, %ld taken, %ld of them run, %ld projections refused, %ld run, %ld states ended, %ld refused\n",
+        refused, taken, run, projections.refused, projections.run, ended, kept);
+  }
 } counts;
+
+// The same as bytes, after a change of one of them: what is taken is a state, and saved again as it was.
+void save_states(attend_problem p) {
+  const std::size_t most = attend_saved_size(&p);
+  std::vector<unsigned char> states(attend_state_size(&p)), bytes(most), again(most);
+  std::size_t size = 0, same = 0;
+  if (attend_save(&p, bytes.data(), most, &size) != ATTEND_OK) return;
+  REQUIRE(size <= most);
+  p.states = states.data();
+  if (state_place % 4 != 0 && state_change % 256 != 0) {
+    bytes[state_place % size] ^= static_cast<unsigned char>(state_change);
+    const std::vector<unsigned char> before = states;
+    REQUIRE(attend_load(&p, bytes.data(), size) != ATTEND_OK && states == before);
+    bytes[state_place % size] ^= static_cast<unsigned char>(state_change);
+  }
+  bytes.resize(size);
+  REQUIRE(attend_load(&p, bytes.data(), size) == ATTEND_OK);
+  REQUIRE(attend_save(&p, again.data(), most, &same) == ATTEND_OK);
+  again.resize(same);
+  REQUIRE(again == bytes);
+}
+
+// States that took keys, merged with a copy, and finished, after a change: whatever is in them, nothing else is touched.
+void end_states(attend_problem p) {
+  const std::size_t size = attend_state_size(&p);
+  std::vector<float> output(std::size_t(p.batch * p.queries * p.query_heads * p.value_dim));
+  std::vector<unsigned char> states(size), other;
+  std::memcpy(states.data(), p.states, size);
+  for (int i = 0; i < 3; ++i) {
+    if (state_place < size) states[state_place] ^= static_cast<unsigned char>(state_change);
+    other = states;
+    p.states = states.data();
+    save_states(p);
+    const attend_status merged = attend_merge(&p, other.data());
+    REQUIRE(merged == ATTEND_OK || states == other);
+    ++(merged == ATTEND_OK ? counts.ended : counts.kept);
+    p.output = {output.data(), ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE},
+    p.lse = {nullptr, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+    p.query_format = p.output_format = ATTEND_FLOAT32;
+    const attend_status finished = attend_finish(&p);
+    REQUIRE(finished == ATTEND_OK || states == other || merged == ATTEND_OK);
+    ++(finished == ATTEND_OK ? counts.ended : counts.kept);
+    std::memcpy(states.data(), &other[0], size);
+    if (i == 1 && size > 100) std::memset(states.data() + 64, int(state_change), 8);
+  }
+}
 
 // A problem that is said to be fine is looked at once more, by other means, and run if its memory exists.
 void run(std::size_t workspace_bytes, int parts) {
   const attend_cache* cache = whole.problem.cache;
-  const std::ptrdiff_t keys = whole.problem.keys == ATTEND_ALL_KEYS ? attend_cache_tokens(cache) : whole.problem.keys;
+  const std::ptrdiff_t origin = whole.problem.origin == ATTEND_DEFAULT_ORIGIN ? 0 : whole.problem.origin;
+  const std::ptrdiff_t keys = whole.problem.keys == ATTEND_ALL_KEYS ? origin + attend_cache_tokens(cache) : whole.problem.keys;
   attend_problem p = written_out(whole.problem, keys);
+  if (p.size == first_size) p.state_nodes = ATTEND_DEFAULT_STATE_NODES;
   p.size = sizeof p;
   REQUIRE(keys >= 0 && keys <= ATTEND_MAX_TOKENS && p.queries >= 0 && p.query_heads % p.kv_heads == 0);
   REQUIRE(p.scale - p.scale == 0.0f && p.soft_cap >= 0.0f && p.soft_cap - p.soft_cap == 0.0f);
@@ -67,7 +121,7 @@ void run(std::size_t workspace_bytes, int parts) {
   begin(0xff);
   if (const attend_status status = attend_run(&given, workspace, workspace_bytes); status != ATTEND_OK) {
     const int error = attend_status_error(status);  // states that stand elsewhere, or were not begun
-    REQUIRE(p.states != nullptr && (error == ATTEND_MISMATCH || error == ATTEND_CORRUPT));
+    REQUIRE(p.states != nullptr && (error == ATTEND_MISMATCH || error == ATTEND_CORRUPT || error == ATTEND_TOO_SMALL));
     REQUIRE(std::memcmp(arena, untouched, arena_bytes) == 0);
     return std::free(workspace);
   }
@@ -79,6 +133,7 @@ void run(std::size_t workspace_bytes, int parts) {
   for (const std::size_t at : elements) std::memcpy(arena + at, untouched + at, std::size_t(output_size));
   for (std::size_t at = 0; at < arena_bytes; ++at) REQUIRE(places[at] || arena[at] == untouched[at]);
   std::free(workspace);
+  if (p.states != nullptr) end_states(p);
 }
 
 }  // namespace
@@ -91,6 +146,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   REQUIRE(backend != nullptr);
   const attend_status used = attend_backend_use(backend);
   REQUIRE(used == ATTEND_OK || attend_status_error(used) == ATTEND_UNAVAILABLE);
+  if (bytes.byte() % 4 == 0) {
+    Random random(bytes.data, bytes.left);
+    for (int i = 0; i < 10; ++i) fuzz_projection(random, counts.projections);
+    return 0;
+  }
   change_problem(bytes);
   std::memcpy(untouched, arena, arena_bytes);
   const attend_status status = attend_check(&whole.problem);

@@ -28,6 +28,7 @@ BEGIN {
   may["bench"] = api " bench bench/app bench/peers src/isa/list.h tests/support/random.h tests/conformance/oracle.h"
   may["bench/peers"] = api " bench/peers bench"
   may["bench/app"] = api " bench/app"
+  may["bench/distributed"] = "bench/distributed tests/support/random.h include/attend/attend_c.h include/attend/c"
   may["bench/hosted/attend"] = typed  # what needs a C++ library, beside the one that needs none
   may["bench/examples"] = "include/attend/attend.h include/attend/attend_c.h include/attend/c"
   may["tests/tiles"] = api

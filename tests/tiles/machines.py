@@ -90,7 +90,9 @@ class X86(Machine):
         return [] if self.memory.search(last) else [self.whole(name) for name in self.registers.findall(last)]
 
     def read(self, instruction):
-        """Of lea the address is the result; of other instructions it is not."""
+        """Of lea the address is the result; of other instructions it is not. What is xored with itself is 0."""
+        if "xor" in instruction.mnemonic and len(set(instruction.operands)) == 1:
+            return []
         is_lea = instruction.mnemonic.startswith("lea")
         operands = [o for o in instruction.operands[:-1] if is_lea or not self.memory.search(o)]
         if re.match(r"add|sub|and|or", instruction.mnemonic):  # they change what their last operand holds

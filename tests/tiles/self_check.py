@@ -59,10 +59,12 @@ INSTRUCTIONS = [
     (RISCV, "vmv1r.v v8, v9", 0, 0, 0, 1),
 ]
 
-# machine, function, and of its loops: multiply-adds, instructions, accesses of the stack. The second one leaves the loop in its
-# middle, the last one computes the address of its stack memory.
+# machine, function, and of its loops: multiply-adds, instructions, accesses of the stack. The second one has an index where
+# an address was, the third one leaves the loop in its middle, the last one computes the address of its stack memory.
 LOOPS = [
     (X86, ["movq %rsp, %rbp", "vfmadd231ps -0x20(%rbp), %ymm2, %ymm3", "subq $0x1, %rax", "jne 0x4"], [(1, 3, 1)]),
+    (X86, ["leaq 0x20(%rsp), %rcx", "xorl %ecx, %ecx", "vfmadd231ps (%rdi,%rcx), %ymm2, %ymm3", "addq $0x20, %rcx", "jne 0x8"],
+     [(1, 3, 0)]),
     (X86, ["testq %rax, %rax", "jne 0x10", "vzeroupper", "retq", "vfmadd231ps (%rbp), %ymm2, %ymm3", "subq $0x1, %rax",
            "jne 0x0"], [(1, 5, 0)]),
     (X86, ["vfmadd231ps (%rax), %ymm2, %ymm3", "callq 0x100", "jne 0x0"], []),

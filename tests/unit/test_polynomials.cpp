@@ -71,10 +71,18 @@ TEST_CASE("the polynomial of tanh has the error bound's relative error") {
 }
 
 TEST_CASE("the polynomial of the logarithm has the error bound's absolute error") {
-  double worst = 0.0;
-  for_floats(0x1.6a09e6p-1f, 0x1.6a09e6p0f, step_of(7),
-             [&worst](float x) { worst = std::max(worst, std::fabs(double(attend::log_of(x, 0.0f)) - std::log(double(x)))); });
-  MESSAGE("ln: ", worst / unit_roundoff, " * 2^-24");
+  double worst = 0.0, worst_base2 = 0.0, worst_with_twos = 0.0;  // of base 2 in natural units
+  const double ln2 = std::log(2.0);
+  for_floats(0x1.6a09e6p-1f, 0x1.6a09e6p0f, step_of(7), [&](float x) {
+    const double exact = std::log2(double(x));
+    worst = std::max(worst, std::fabs(double(attend::log_of(x, 0.0f, false)) - std::log(double(x))));
+    worst_base2 = std::max(worst_base2, ln2 * std::fabs(double(attend::log_of(x, 0.0f, true)) - exact));
+    const double with_twos = double(attend::log_of(x, 3.0f, true)), rounding = unit_roundoff * 2.0;  // below 4: 2^-23
+    worst_with_twos = std::max(worst_with_twos, ln2 * (std::fabs(with_twos - (exact + 3.0)) - rounding));
+  });
+  MESSAGE("ln: ", worst / unit_roundoff, ", log2: ", worst_base2 / unit_roundoff, " * 2^-24");
+  CHECK(worst_base2 <= log_error * unit_roundoff);
+  CHECK(worst_with_twos <= log_error * unit_roundoff);
   // With a power of two, the sum with its smaller part is rounded too: half a last bit of at most ln(2) / 2.
   CHECK(worst + 0.35 * unit_roundoff <= log_error * unit_roundoff);
 }

@@ -26,13 +26,13 @@ void wrong() { half_cache.append(value, key); }
 //! format_append_value_of_other_shape: attend: append takes an attend::Value of the cache's own shape, with as many tokens as the key, second
 void wrong() { half_cache.append(key, other_value); }
 
-//! format_decode_without_workspace: attend: decode with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape> after its arrays
+//! format_decode_without_workspace: attend: decode with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape> after its arrays
 void wrong() { attend::decode(token_query, half_cache, token_output); }
 
 //! format_of_double: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
 attend::KvCache<Shape, double> wrong;
 
-//! format_prefill_workspace_is_float_array: attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens>
+//! format_prefill_workspace_is_float_array: attend: prefill with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::prefill(query, half_cache, output, floats); }
 
 //! max_tokens_missing: attend: a KvCache needs `static constexpr int max_tokens
@@ -104,12 +104,19 @@ struct Sizes {
 };
 attend::RingCache<Shape, Sizes> wrong;
 
+//! ring_decode_workspace_for_a_cache: attend: decode over a RingCache needs an attend::OptionWorkspace<Shape, 1, attend::over_ring<Sizes>> after its arrays
+void wrong() { attend::decode(token_query, ring, token_output, small_option_workspace); }
+
 //! ring_prefill_of_more_tokens_than_at_once: attend: a RingCache serves at most tokens_at_once query tokens at once
 struct Sizes {
   static constexpr int window = 16;
 };
 static attend::RingCache<Shape, Sizes> narrow;
-void wrong() { attend::prefill(query, narrow, output, option_workspace, score_options); }
+static attend::OptionWorkspace<Shape, queries, attend::over_ring<Sizes>> wide_workspace;
+void wrong() { attend::prefill(query, narrow, output, wide_workspace, score_options); }
+
+//! ring_prefill_workspace_for_a_cache: attend: prefill over a RingCache needs an attend::OptionWorkspace<Shape, query tokens, attend::over_ring<Sizes>>
+void wrong() { attend::prefill(query, ring, output, option_workspace); }
 
 //! ring_without_window: attend: add `static constexpr int window
 struct Sizes {
@@ -134,3 +141,19 @@ attend::PagedCache<attend::KvCache<Odd>, 16, 2> wrong;
 
 //! pages_beyond_the_pool: attend: a PagedCache has at least 1 page, and no more than its pool
 attend::PagedCache<attend::KvCache<Shape>, 16, 3> wrong;
+
+//! batch_decode_caches_are_keys: attend: decode takes an attend::KvCache, RingCache or PagedCache second
+static attend::Query<Shape> query_rows[2];
+static attend::Key<Shape> key_rows[2];
+static attend::Output<Shape> output_rows[2];
+void wrong() { attend::decode(query_rows, key_rows, output_rows); }
+
+//! batch_prefill_caches_are_keys: attend: prefill takes an attend::KvCache, RingCache or PagedCache second
+static attend::Query<Shape, queries> query_rows[2];
+static attend::Key<Shape, queries> key_rows[2];
+static attend::Output<Shape, queries> output_rows[2];
+void wrong() { attend::prefill(query_rows, key_rows, output_rows, prefill_workspace); }
+
+//! paged_decode_without_workspace: attend: decode with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape> after its arrays
+static attend::PagedCache<attend::KvCache<Shape>, 16, 2> paged;
+void wrong() { attend::decode(token_query, paged, token_output); }

@@ -77,10 +77,10 @@ bool correct() {
   (void)attend::attention(query, key, value, output, option_workspace, score_options);
   (void)attend::prefill(query, cache, output, option_workspace, score_options, half);
   (void)attend::prefill(query, half_cache, output, option_workspace);
-  (void)attend::prefill(query, ring, output, option_workspace, all_options, half);
+  (void)attend::prefill(query, ring, output, ring_workspace, all_options, half);
   (void)attend::decode(token_query, cache, token_output, option_workspace, score_options);
   (void)attend::decode(token_query, half_cache, token_output, option_workspace, all_options);
-  (void)attend::decode(token_query, ring, token_output, option_workspace);
+  (void)attend::decode(token_query, ring, token_output, ring_workspace);
   (void)attend::accumulate(query, ring, state, 9, option_workspace, score_options);
   (void)attend::accumulate(query, key, value, state, 9, option_workspace, all_options);
   (void)attend::finish(state, output, score_options);
@@ -88,7 +88,7 @@ bool correct() {
   return stored;
 }
 
-//! decode_cache_is_key: attend: decode takes an attend::KvCache or RingCache second
+//! decode_cache_is_key: attend: decode takes an attend::KvCache, RingCache or PagedCache second
 void wrong() { attend::decode(token_query, key, token_output); }
 
 //! decode_output_of_many_tokens: attend: decode takes an attend::Output of one token and of the cache's shape third
@@ -109,7 +109,7 @@ void wrong() { attend::decode(other_token_query, cache, token_output); }
 //! decode_query_plain_array: attend: decode takes an attend::Query of one token and of the cache's shape first
 void wrong() { attend::decode(floats, cache, token_output); }
 
-//! prefill_cache_is_key: attend: prefill takes an attend::KvCache or RingCache second
+//! prefill_cache_is_key: attend: prefill takes an attend::KvCache, RingCache or PagedCache second
 void wrong() { attend::prefill(query, key, output, prefill_workspace); }
 
 //! prefill_output_of_other_shape: attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third
@@ -161,7 +161,7 @@ void wrong() { attend::attention(query, key, other_value, output, option_workspa
 //! score_attention_workspace_too_small: attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::attention(query, key, value, output, small_option_workspace, score_options); }
 
-//! score_decode_cache_is_key: attend: decode takes an attend::KvCache or RingCache second
+//! score_decode_cache_is_key: attend: decode takes an attend::KvCache, RingCache or PagedCache second
 void wrong() { attend::decode(token_query, key, token_output, option_workspace, score_options); }
 
 //! score_decode_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
@@ -176,11 +176,11 @@ void wrong() { attend::decode(query, cache, token_output, option_workspace, scor
 //! score_decode_workspace_float_array: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
 void wrong() { attend::decode(token_query, cache, token_output, floats, score_options); }
 
-//! score_prefill_cache_is_key: attend: prefill takes an attend::KvCache or RingCache second
+//! score_prefill_cache_is_key: attend: prefill takes an attend::KvCache, RingCache or PagedCache second
 void wrong() { attend::prefill(query, key, output, option_workspace, score_options); }
 
 //! score_prefill_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
-void wrong() { attend::prefill(query, ring, output, option_workspace, other_score_options); }
+void wrong() { attend::prefill(query, ring, output, ring_workspace, other_score_options); }
 
 //! score_prefill_output_of_other_tokens: attend: prefill takes an attend::Output of the cache's shape, with as many tokens as the query, third
 void wrong() { attend::prefill(query, half_cache, token_output, option_workspace, score_options); }
@@ -188,7 +188,7 @@ void wrong() { attend::prefill(query, half_cache, token_output, option_workspace
 //! score_prefill_query_of_other_shape: attend: prefill takes an attend::Query of the cache's shape first
 void wrong() { attend::prefill(other_query, cache, output, option_workspace, score_options); }
 
-//! score_prefill_workspace_too_small: attend: prefill with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens>
+//! score_prefill_workspace_too_small: attend: prefill with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::prefill(query, cache, output, small_option_workspace, score_options); }
 
 //! part_before_options: attend: after its arrays a call takes work memory, if it needs any, for an integer shape an attend::Quantisation<Shape>, then attend::Options or attend::ScoreOptions<Shape>, then an attend::Part; the last two may be left out
@@ -198,7 +198,7 @@ void wrong() { attend::attention(query, key, value, output, workspace, half, all
 void right() {
   (void)attend::attention(query, key, value, output, workspace, half);
   (void)attend::prefill(query, cache, output, prefill_workspace, half);
-  (void)attend::decode(token_query, ring, token_output, option_workspace, half);
+  (void)attend::decode(token_query, ring, token_output, ring_workspace, half);
   (void)attend::accumulate(token_query, cache, partials, half);
 }
 

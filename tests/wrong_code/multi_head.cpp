@@ -7,6 +7,9 @@ void right() {
   if (attend::self_attention(vectors, layer, results, workspace_of_arrays) != attend::Status::ok) return;
   if (attend::project_memory(vectors, layer, cache, layer_workspace) != attend::Status::ok) return;
   if (attend::cross_attention(vectors, layer, cache, results, layer_workspace, attend::Options{}) != attend::Status::ok) return;
+  const attend::TeamPart part{{0, 2}, [](void*) {}, nullptr};
+  if (attend::self_attention(vectors, biased, cache, results, layer_workspace, attend::causal(), part) != attend::Status::ok) return;
+  if (attend::project_memory(vectors, layer, cache, layer_workspace, 4, part) != attend::Status::ok) return;
 }
 
 //! layer_y_const: attend: the call of a layer writes y, which must not be const
@@ -75,7 +78,7 @@ void wrong() { attend::self_attention(x, layer, cache, y, layer_workspace); }
 static attend::Workspace<Shape, 4> work;
 void wrong() { attend::self_attention(vectors, layer, cache, results, work); }
 
-//! layer_option_workspace: attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>
+//! layer_option_workspace: attend: a layer with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>
 static float x[12], y[12];
 static attend::LayerWorkspace<Shape, 1> work;
 void wrong() { attend::self_attention(x, layer, ring, y, work); }
@@ -83,8 +86,11 @@ void wrong() { attend::self_attention(x, layer, ring, y, work); }
 //! layer_array_workspace: attend: self_attention without a cache needs an attend::LayerWorkspace<Shape, tokens, tokens>
 void wrong() { attend::self_attention(vectors, layer, results, layer_workspace); }
 
-//! layer_part: attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing
+//! layer_part: attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, then an attend::TeamPart
 void wrong() { attend::self_attention(vectors, layer, cache, results, layer_workspace, half); }
+
+//! layer_memory_part: attend: project_memory takes an attend::TeamPart last, which has the barrier of its threads
+void wrong() { attend::project_memory(vectors, layer, cache, layer_workspace, 4, half); }
 
 //! layer_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
 static attend::LayerWorkspace<Shape, 4, attend::over_cache, attend::with_options> work;
@@ -96,7 +102,7 @@ void wrong() {
   attend::self_attention(vectors, layer, constant, results, layer_workspace);
 }
 
-//! layer_cache_of_other_shape: attend: self_attention takes a KvCache or RingCache of the layer's shape
+//! layer_cache_of_other_shape: attend: self_attention takes a KvCache, RingCache or PagedCache of the layer's shape
 static attend::KvCache<OtherShape> other_cache;
 void wrong() { attend::self_attention(vectors, layer, other_cache, results, layer_workspace); }
 
@@ -116,3 +122,7 @@ void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, 
 static float hidden_query[10], keys_beyond[6][10], v[10], values[6][4], context[4];
 static attend::Workspace<attend::AdditiveShape<10, 4>, 1, 5> work;
 void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, context, work); }
+
+//! layer_memory_of_other_shape: attend: cross_attention takes a KvCache, RingCache or PagedCache of the layer's shape third
+static attend::KvCache<OtherShape> other_memory;
+void wrong() { attend::cross_attention(vectors, layer, other_memory, results, layer_workspace); }

@@ -37,6 +37,7 @@ struct LastTokens {
   static constexpr int window = 16, sink_tokens = 4, tokens_at_once = queries;
 };
 static attend::RingCache<Shape, LastTokens, attend::int8, float> ring;
+static attend::OptionWorkspace<Shape, queries, attend::over_ring<LastTokens>> ring_workspace;
 static attend::Partials<Shape, queries, LastTokens> ring_partials;
 static attend::State<Shape, queries> state;
 constexpr attend::Part half = {0, 2};

@@ -16,7 +16,7 @@ void wrong() { attend::accumulate(query, key, key, state, 9, option_workspace, s
 //! accumulate_arrays_workspace_float_array: attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::accumulate(query, key, value, state, 9, floats, all_options); }
 
-//! accumulate_cache_is_key: attend: accumulate takes an attend::KvCache or RingCache second, or an attend::Key and an attend::Value second and third
+//! accumulate_cache_is_key: attend: accumulate takes an attend::KvCache, RingCache or PagedCache second, or an attend::Key and an attend::Value second and third
 void wrong() { attend::accumulate(query, key, state, 9, option_workspace, score_options); }
 
 //! accumulate_options_of_other_shape: attend: attend::ScoreOptions and an attend::Quantisation must be of the shape of the call's arrays
@@ -38,7 +38,7 @@ void wrong() { attend::accumulate(query, cache, other_state, 9, option_workspace
 //! accumulate_workspace_too_small: attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::accumulate(query, ring, state, 9, small_option_workspace, score_options); }
 
-//! finish_part_cache_is_key: attend: finish takes an attend::KvCache of the partials' shape first, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
+//! finish_part_cache_is_key: attend: finish takes an attend::KvCache or PagedCache of the partials' shape first, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 void wrong() { attend::finish(key, partials, token_output, all_options); }
 
 //! finish_part_output_of_many_tokens: attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third
@@ -47,13 +47,13 @@ void wrong() { attend::finish(cache, partials, output, all_options); }
 //! finish_part_output_of_other_shape: attend: finish takes an attend::Output of the partials' shape, with as many tokens as the partials, third
 void wrong() { attend::finish(cache, partials, other_token_output, all_options); }
 
-//! finish_part_partials_of_other_shape: attend: finish takes an attend::KvCache of the partials' shape first
+//! finish_part_partials_of_other_shape: attend: finish takes an attend::KvCache or PagedCache of the partials' shape first
 void wrong() { attend::finish(cache, other_partials, token_output, all_options); }
 
 //! finish_part_partials_plain_array: attend: finish takes an attend::State and an attend::Output, or an attend::KvCache, attend::Partials and an attend::Output; then options
 void wrong() { attend::finish(cache, floats, token_output, all_options); }
 
-//! accumulate_part_cache_is_key: attend: accumulate takes an attend::KvCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
+//! accumulate_part_cache_is_key: attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 void wrong() { attend::accumulate(token_query, key, partials, all_options, half); }
 
 //! accumulate_part_partials_is_output: attend: accumulate takes an attend::Query, a cache (or an attend::Key and an attend::Value), then an attend::State, the key to stop before and work memory, or attend::Partials; then options
@@ -62,7 +62,7 @@ void wrong() { attend::accumulate(token_query, cache, token_output, all_options,
 //! accumulate_part_partials_of_fewer_tokens: attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first
 void wrong() { attend::accumulate(query, cache, partials, all_options, half); }
 
-//! accumulate_part_partials_of_other_shape: attend: accumulate takes an attend::KvCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
+//! accumulate_part_partials_of_other_shape: attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 void wrong() { attend::accumulate(token_query, cache, other_partials, all_options, half); }
 
 //! accumulate_part_query_of_other_shape: attend: accumulate takes an attend::Query of the partials' shape, with as many tokens, first
@@ -92,29 +92,29 @@ attend::Partials<Shape, 0> none;
 //! state_of_zero_tokens: attend: a state needs at least 1 query token
 attend::State<Shape, 0> wrong;
 
-//! accumulate_part_of_other_format: attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens> after the partials
+//! accumulate_part_of_other_format: attend: accumulate with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens> after the partials
 void wrong() { attend::accumulate(token_query, half_cache, partials, all_options, half); }
 
-//! accumulate_part_with_score_options: attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens> after the partials
+//! accumulate_part_with_score_options: attend: accumulate with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens> after the partials
 void wrong() { attend::accumulate(token_query, cache, partials, score_options, half); }
 
 //! accumulate_state_with_part: attend: after the work memory accumulate takes options only
 void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, all_options, half); }
 
-//! accumulate_part_of_ring_of_other_sizes: attend: accumulate takes an attend::KvCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
+//! accumulate_part_of_ring_of_other_sizes: attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 struct Sizes {
   static constexpr int window = 16, sink_tokens = 4, tokens_at_once = queries;
 };
 static attend::Partials<Shape, queries, Sizes> of_others;
 void wrong() { attend::accumulate(query, ring, of_others, option_workspace, half); }
 
-//! accumulate_part_ring_without_sizes: attend: accumulate takes an attend::KvCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
+//! accumulate_part_ring_without_sizes: attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 void wrong() { attend::accumulate(query, ring, query_partials, option_workspace, half); }
 
 //! accumulate_part_with_needless_work: attend: accumulate over an attend::KvCache of floats takes no work memory, unless with attend::ScoreOptions
 void wrong() { attend::accumulate(query, cache, query_partials, option_workspace, all_options, half); }
 
-//! accumulate_part_workspace_too_small: attend: accumulate with ScoreOptions, or over a RingCache or another format than float, needs an attend::OptionWorkspace<Shape, query tokens> after the partials
+//! accumulate_part_workspace_too_small: attend: accumulate with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens> after the partials
 void wrong() { attend::accumulate(query, half_cache, query_partials, small_option_workspace, half); }
 
 //! finish_part_with_part: attend: after the output finish takes options only

@@ -12,6 +12,7 @@ attend::Status right() {
   if (attend::project(x, weights, y) != attend::Status::ok) return attend::Status::bad_part;
   if (attend::project(x, packed, bias, y, work) != attend::Status::ok) return attend::Status::bad_part;
   if (attend::project(x, packed, y, half) != attend::Status::ok) return attend::Status::bad_part;
+  if (attend::project(x, packed, bias, y, work, 2, half) != attend::Status::ok) return attend::Status::bad_part;
   return attend::project(x, attend::into(to_query, query), attend::into(to_key, new_key), work, half);
 }
 
@@ -92,6 +93,14 @@ static attend::Vectors<2, 20> y;
 static const attend::Weights<20, 12> weights{};
 static attend::Workspace<attend::Projections> work;
 void wrong() { attend::project(x, weights, y, half, work); }
+
+//! projection_count_before_work: attend: after its input project takes weights, a bias if there is one, and an output, or
+//! several
+static attend::Vectors<2, 12> x;
+static attend::Vectors<2, 20> y;
+static const attend::Weights<20, 12> weights{};
+static attend::Workspace<attend::Projections> work;
+void wrong() { attend::project(x, weights, y, 1, work); }
 
 //! projection_vectors_of_no_numbers: attend: Vectors have at least 1 token and 1 number
 void wrong(attend::Vectors<2, 0>& x) { x.data[0][0] = 0; }

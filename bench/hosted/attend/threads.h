@@ -4,6 +4,8 @@
 //   attend::Team team(4);
 //   team.run([&](attend::Part part) { return attend::prefill(query, cache, output, work[part.index], options, part); });
 //
+// A call of a multi-head layer takes an attend::TeamPart, with the team's barrier: run([&](attend::TeamPart part) { … }).
+//
 // The bits are those of one thread. A team is made once: its threads wait between calls, at first busily, for calls follow each
 // other closely.
 #pragma once
@@ -34,11 +36,12 @@ class Team {
 
   int count() const { return count_; }
 
-  // Calls work(Part) in every thread, each with its own part, and returns when all have returned: ok, or the status of the
-  // first part that was refused. Each part needs work memory of its own. One run at a time, and none within another.
+  // Calls work(TeamPart) in every thread, each with its own part, which is a Part, and returns when all have returned: ok, or
+  // the status of the first part that was refused. Each part needs work memory of its own. One run at a time, and none within
+  // another.
   template <class Work>
   Status run(const Work& work) {
-    call_ = [](const void* of_run, Part part) { return (*static_cast<const Work*>(of_run))(part); };
+    call_ = [](const void* of_run, const TeamPart& part) { return (*static_cast<const Work*>(of_run))(part); };
     work_ = &work;
     begin();
     call(0);
@@ -64,7 +67,10 @@ class Team {
   static constexpr int spins = 4096;  // some microseconds
 
   void begin() { next(runs_); }
-  void call(int index) { statuses_[size_t(index)] = call_(work_, Part{index, count_}); }
+  void call(int index) {
+    const auto meet_all = [](void* team) { static_cast<Team*>(team)->meet(); };
+    statuses_[size_t(index)] = call_(work_, TeamPart{{index, count_}, meet_all, this});
+  }
   void serve(int index) {
     for (unsigned run = 0;; ++run) {
       wait(runs_, run);
@@ -90,7 +96,7 @@ class Team {
 
   const int count_;
   std::vector<Status> statuses_;
-  Status (*call_)(const void*, Part) = nullptr;
+  Status (*call_)(const void*, const TeamPart&) = nullptr;
   const void* work_ = nullptr;
   std::atomic<int> missing_;
   std::atomic<unsigned> round_{0}, runs_{0};

@@ -17,6 +17,7 @@ extern "C" {
 #define ATTEND_MAX_WIDTH 65536      /* head_dim, value_dim, query_heads, kv_heads */
 #define ATTEND_MAX_ROWS 1073741824  /* queries * query_heads / kv_heads */
 #define ATTEND_MAX_PARTS 65535
+#define ATTEND_MAX_STATE_NODES 524288 /* state_nodes: more than as many tokens can make up */
 
 /* The defaults of attend_problem_init that depend on the rest of the problem. */
 #define ATTEND_DEFAULT_SCALE (-3.402823466e+38f) /* 1 / sqrt(head_dim) */
@@ -27,6 +28,7 @@ extern "C" {
 #define ATTEND_DENSE PTRDIFF_MIN /* of a stride: as in a dense array of the layout, by the extents of the call */
 #define ATTEND_ALL_KEYS (-1)     /* of a cache: its tokens; of columns: as many as the problem has keys */
 #define ATTEND_NO_LIMIT (-1)     /* of a window */
+#define ATTEND_DEFAULT_STATE_NODES 14 /* keys side by side, anywhere among the first 131,072: see attend_problem::state_nodes */
 
 /* Bits of attend_problem::options. */
 #define ATTEND_CAUSAL 1u       /* query i sees keys 0 ... offset + i */
@@ -119,6 +121,9 @@ typedef struct attend_relative_bias {
   ptrdiff_t right;       /* likewise */
 } attend_relative_bias;
 
+/* The logarithm of a log-sum-exp. */
+enum attend_lse_base { ATTEND_LSE_NATURAL = 0, ATTEND_LSE_BASE_2 = 1 };
+
 /* The stages of scores, in natural-log units. (qk_matmul_output_mode of ONNX's Attention is 0 and 3 for the first and the last;
  * which of 1 and 2 is which of the others has changed with its versions.) */
 enum attend_score_stage {
@@ -140,9 +145,9 @@ typedef struct attend_scores {
   int stage;      /* attend_score_stage */
 } attend_scores;
 
-/* The factor of the int8 numbers of a token of a head: [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are those
- * of a dense array. Floats; of integer calls uint16_t, in 2^-15 of the scale of their head: 0 ... 32768, of which 32768 is 1 and
- * changes nothing. Larger ones are not checked, and give wrong outputs. */
+/* The factor of the int8 numbers of a token of a head: [batch][kv_head][key], keys side by side; ATTEND_DENSE strides are
+ * those of a dense array. Floats; of integer calls uint16_t, in 2^-15 of the scale of their head: 0 ... 32768, of which 32768
+ * is 1 and changes nothing. Larger ones are not checked, and give wrong outputs. */
 typedef struct attend_scales {
   const void* data; /* null: none */
   ptrdiff_t batch_stride;
@@ -221,13 +226,22 @@ typedef struct attend_problem {
   attend_output lse; /* floats [batch][queries][query_heads]: ln of the sum of exp(score), with the sink logit; -infinity where
                         a query sees no key */
   attend_scores scores;
-  ptrdiff_t origin; /* arrays begin with the key of this position, and keys before it do not exist. key, value and scales have
-                       keys - origin tokens then; masks, biases and scores have columns from position 0 on. The default is 0;
-                       with states and first_key > 0 it must be set, since the arrays may be others than before; it is at most
-                       first_key, unless the windows of all queries have left behind the keys between */
+  ptrdiff_t origin; /* arrays or a cache begin with the key of this position, and keys before it do not exist. key, value and
+                       scales have keys - origin tokens then. With a cache, origin is a multiple of 512 and the cache ends at
+                       origin + its tokens; a ring has origin 0. Masks, biases and scores have columns from position 0 on. The
+                       default is 0; with states and first_key > 0 it must be set for arrays, which may be others than in the
+                       calls before; it is at most first_key, unless the windows of all queries have left behind the keys
+                       between */
   attend_pages pages;
   void* states;        /* attend_state_size bytes: see "Keys in several calls"; null: none */
   ptrdiff_t first_key; /* of states: their next key, where this call goes on; less than keys, if it is not 0 */
+  ptrdiff_t state_nodes; /* of states: how many sums of finished segments of 512 keys each row has room for, 0 ...
+                            ATTEND_MAX_STATE_NODES; part of their extents. Segments are added in pairs, pairs of pairs and so
+                            on, as in a binary tree, so keys side by side take at most about 2 * log2(segments): 1 for 1,024
+                            keys, 6 for 8,192, 14, the default, for 131,072, 20 for a million. Between merges keys may have
+                            gaps, and take as many for each run of keys without one */
+  int lse_base;          /* attend_lse_base of lse, and refused without it: ATTEND_LSE_NATURAL is ln of the sum of exp(score),
+                            ATTEND_LSE_BASE_2 log2 of the same sum */
 } attend_problem;
 
 #if defined(__GNUC__) || defined(__clang__)

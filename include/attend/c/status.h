@@ -29,7 +29,7 @@ enum attend_error {
   ATTEND_OUT_OF_RANGE = 3, /* a number outside of its range; NaN and infinite scales too */
   ATTEND_UNKNOWN = 4,      /* a value, bit or name that this version does not know or the field does not take */
   ATTEND_TOO_LARGE = 5,    /* extents and strides beyond the address space, or more work than can be counted */
-  ATTEND_TOO_SMALL = 6,    /* memory */
+  ATTEND_TOO_SMALL = 6,    /* memory, or the room in states */
   ATTEND_OVERLAP = 7,      /* memory that is written overlaps other memory of the call, from first to last byte, with gaps */
   ATTEND_CONFLICT = 8,     /* set together with something that excludes it */
   ATTEND_MISMATCH = 9,     /* does not fit another argument */
@@ -41,7 +41,8 @@ enum attend_error {
   ATTEND_LOST = 15,            /* a ring no longer holds keys that a query sees, or whose score is shown */
   ATTEND_WRONG_SIZE = 16,      /* a struct that was not initialised, or is not of this version */
   ATTEND_NEWER = 17,           /* a struct sets fields that this version does not know */
-  ATTEND_UNAVAILABLE = 18      /* a backend that this processor cannot run */
+  ATTEND_UNAVAILABLE = 18,     /* a backend that this processor cannot run */
+  ATTEND_OTHER_BITS = 19       /* saved with another ATTEND_BITS_VERSION */
 };
 
 /* Fields of structs, and parameters of functions. */
@@ -167,7 +168,14 @@ enum attend_argument {
   ATTEND_ARG_LINEAR_BIAS,
   ATTEND_ARG_MULTIPLIERS,
   ATTEND_ARG_MULTIPLIER_COUNT,
-  ATTEND_ARG_INPUT_ZERO_POINT
+  ATTEND_ARG_INPUT_ZERO_POINT,
+  /* Of c/problem.h. */
+  ATTEND_ARG_STATE_NODES,
+  /* Of attend_save and attend_load. */
+  ATTEND_ARG_BYTES,
+  ATTEND_ARG_SAVED,
+  /* Of c/problem.h. */
+  ATTEND_ARG_LSE_BASE
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

@@ -95,8 +95,9 @@ constexpr int rows_per_kv_head(int query_heads, int kv_heads, int queries) { ret
 constexpr size_t scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int keys, bool key_panels) {
   return size_t(config::embedded
                     ? EmbeddedMemory{smaller_of(row_block, config::tile_rows), scaled_in_advance(row_block, key_panels)}.end(
-                          head_dim, value_dim, keys > segment_keys)
-                    : HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels, keys > segment_keys}, false).end);
+                          head_dim, value_dim, segment_levels(keys))
+                    : HostWorkMemory({row_block, key_block, head_dim, value_dim, !key_panels}, false)
+                          .end({row_block, key_block, head_dim, value_dim, !key_panels}, segment_levels(keys)));
 }
 
 // Computes the whole problem with the active backend.

@@ -45,7 +45,7 @@
 #define ATTEND_SOFT_FLOAT 0
 #endif
 
-// At least doubles are.
+// Doubles are computed by software; floats may be, too.
 #if ATTEND_SOFT_FLOAT || (defined(__arm__) && !(__ARM_FP & 8)) || (defined(__riscv) && __riscv_flen < 64) || defined(__XTENSA__)
 #define ATTEND_SOFT_DOUBLE 1
 #else
@@ -72,7 +72,7 @@
 #define ATTEND_CACHE  // for programs to write before their caches: ATTEND_CACHE static attend::KvCache<Wake> cache;
 #endif
 
-// Before functions that are constexpr where those may have statements, loops too: from C++14 on.
+// For functions with loops and several statements: constexpr where it allows these, from C++14 on.
 #if __cplusplus >= 201402L
 #define ATTEND_CONSTEXPR_14 constexpr
 #else
@@ -121,6 +121,8 @@ inline constexpr int decode_keys = 512;  // the same where there is one
 inline constexpr int tile_rows = 12;     // rows of the largest tile of any backend
 inline constexpr int row_state = 3;      // floats that a row's scores are relative to
 inline constexpr bool embedded = ATTEND_EMBEDDED;   // no memory for copies of keys, values and sums
+inline constexpr int ring_keys = 65536;             // of a RingCache, that workspaces have room for
+inline constexpr int state_keys = 131072;           // of a shape without max_tokens, that a State has room for
 inline constexpr int decode_stack_floats = 4096;    // decode keeps its work memory on the stack, about this much
 inline constexpr size_t alignment = 64;             // of caches and workspaces: a cache line
 inline constexpr int linear_tokens = 192;           // of a projection, that share one pass over the weights
@@ -161,11 +163,13 @@ inline constexpr int score_keys = chain_keys;
 inline constexpr int decode_keys = chain_keys;
 inline constexpr int row_state = 1;
 inline constexpr bool embedded = ATTEND_EMBEDDED;
+inline constexpr int ring_keys = segment_keys;
+inline constexpr int state_keys = 16 * segment_keys;
 inline constexpr int decode_stack_floats = 128;
 inline constexpr size_t alignment = 8;
 inline constexpr int layer_tokens = 4;
 inline constexpr size_t linear_work_floats = size_t(panel_keys) * chain_dims;
-inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 832 : 592;
+inline constexpr size_t stack_bytes = sizeof(void*) == 8 ? 848 : 592;
 inline constexpr size_t option_stack_bytes = sizeof(void*) == 8 ? 1664 : 960;
 inline constexpr size_t call_stack_bytes = 224;
 #endif

@@ -126,22 +126,25 @@ struct IntegerMemory {
   ptrdiff_t values;  // [key_block][value_dim rounded up to 16] of 16 bits
   ptrdiff_t scores;  // [rows of a tile][integer_chunk] of 32 bits: scores, then weights; hosts have two such tiles
   ptrdiff_t query;   // [rows][integer_query_bytes]
-  ptrdiff_t states;  // [rows] exponents and denominators; twice where there are totals; hosts: eight more, which kernels read
-                     // and write back
+  ptrdiff_t states;  // [rows] exponents and denominators; hosts: eight more, which kernels read and write back
   ptrdiff_t chunk;   // [integer_chunk][head_dim], then [integer_chunk][value_dim]: rows of a chunk from panels; hosts only
-  ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment; behind them as many of the segments before
-  ptrdiff_t end;
+  ptrdiff_t sums;    // [rows][value_dim] of 32 bits, of the current segment
+  ptrdiff_t nodes;   // [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), exponent and denominator
 
-  [[gnu::always_inline]] constexpr IntegerMemory(int row_block, int key_block, int head_dim, int value_dim, bool many_segments)
+  [[gnu::always_inline]] constexpr IntegerMemory(int row_block, int key_block, int head_dim, int value_dim)
       : rows(integer_rows(row_block)),
         keys(0),
         values(keys + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((head_dim + 3) / 4 * 4)))),
         scores(values + (config::embedded ? 0 : aligned(ptrdiff_t(key_block) * ((value_dim + 15) / 16 * 32)))),
         query(scores + score_rows(rows) * integer_chunk * 4),
         states(query + ptrdiff_t(rows) * integer_query_bytes(head_dim)),
-        chunk(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 16 + 64))),
+        chunk(states + (config::embedded ? 0 : aligned(ptrdiff_t(rows) * 8 + 64))),
         sums(chunk + (config::embedded ? 0 : aligned(ptrdiff_t(integer_chunk) * (head_dim + value_dim)))),
-        end(sums + (many_segments ? 2 : 1) * ptrdiff_t(rows) * value_dim * 4) {}
+        nodes(sums + ptrdiff_t(rows) * value_dim * 4) {}
+
+  [[gnu::always_inline]] constexpr ptrdiff_t end(int value_dim, int levels) const {
+    return nodes + ptrdiff_t(levels) * rows * (ptrdiff_t(value_dim) + 2) * 4;
+  }
 
  private:
   [[gnu::always_inline]] static constexpr ptrdiff_t aligned(ptrdiff_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -152,8 +155,9 @@ struct IntegerMemory {
   }
 };
 
-constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim, int keys) {
-  return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim, keys > segment_keys).end);
+// levels as of option_scratch_floats in core/options.h.
+constexpr size_t integer_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim, int levels = most_levels) {
+  return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim).end(value_dim, levels));
 }
 
 // The options of a call; all of them are off in IntegerOptions{}. They are a struct of their own, so that calls without options
@@ -195,12 +199,33 @@ struct IntegerOptions {
   bool partial = false;
 
   // With states, the call takes keys first_key … problem.keys - 1 into them and writes no output: [queries][query_heads]
-  // [integer_state_numbers(value_dim)]. first_key is as many as the states have been through, a multiple of integer_chunk.
+  // [integer_state_numbers(value_dim, nodes)]. first_key is as many as the states have been through, a multiple of
+  // integer_chunk.
   Tensor<int32_t> states = {};
   bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
 };
 
-constexpr size_t integer_state_numbers(int value_dim) { return 2 * size_t(value_dim) + 4; }
+// The most keys that any query of a problem sees by position. Windows are below 0 where there is none.
+template <class AnyProblem>
+int64_t most_seen(const AnyProblem& problem, int64_t left, int64_t right, int64_t sink_tokens) {
+  const auto smaller = [](int64_t a, int64_t b) { return a < b ? a : b; };
+  const int64_t keys = problem.keys, first = problem.offset;
+  const bool has_right = problem.causal || right >= 0;
+  if (problem.causal) right = 0;
+  int64_t seen = has_right ? smaller(keys, first + problem.queries + right) : keys;
+  if (left >= 0) {
+    seen = smaller(seen, keys - first + left);
+    if (has_right) seen = smaller(seen, left + 1 + right);
+    seen = smaller(keys, (seen > 0 ? seen : 0) + sink_tokens);
+  }
+  return problem.queries > 0 ? seen : 0;
+}
+
+// As state_floats of core/options.h. A state: how many nodes it has, a number for the states' owner; [value_dim] sums of the
+// open segment, its exponent and its denominator; then the nodes, each the same of finished segments, and its number.
+constexpr size_t integer_state_numbers(int value_dim, int nodes) {
+  return size_t(state_owner) + 1 + (size_t(value_dim) + 2) + size_t(nodes) * (size_t(value_dim) + 3);
+}
 
 // Computes the whole problem with the fastest backend of the processor.
 void run(const IntegerProblem& problem);
@@ -211,18 +236,14 @@ void run(const IntegerProblem& problem, const IntegerOptions& options);
 void run_part(const IntegerProblem& problem, int part, int parts);
 void run_part(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts);
 
-// Bytes of scratch for a call with states, however many keys there are.
-constexpr size_t integer_state_scratch_bytes(int row_block, int key_block, int head_dim, int value_dim) {
-  return size_t(IntegerMemory(row_block, key_block, head_dim, value_dim, true).end);
-}
-
-// Writes the output of what states have taken. Of the problem, output, output_scales and extents count; of the options, states
-// and the output's format. problem.scratch: value_dim numbers of 32 bits.
+// As has_visible_keys, finish, merge and segments_of of core/options.h. Of the problem, output, output_scales and extents
+// count; of the options, states and the output's format. problem.scratch: value_dim numbers of 32 bits.
+bool has_visible_keys(const IntegerProblem& problem, const IntegerOptions& options);
 void finish(const IntegerProblem& problem, const IntegerOptions& options);
-
-// Adds to some rows of states those of `later`, which began at the multiple of segment_keys at which they stopped. Same bits as
-// one call while `later` has taken at most segment_keys keys.
-void merge(int32_t* states, const int32_t* later, int rows, int value_dim);
+void merge(int32_t* states, const int32_t* others, bool takes_open, int rows, int value_dim, int nodes);
+inline SegmentSet segments_of(const int32_t* state, int value_dim) {
+  return {state[0], state + integer_state_numbers(value_dim, 1) - 1, value_dim + 3};
+}
 
 // As partial_floats, key_units, run_key_part and add_key_parts of core/attention.h; partials are numbers of 32 bits.
 // add_key_parts takes value_dim of them as problem.scratch.

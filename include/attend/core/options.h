@@ -85,7 +85,8 @@ struct Options {
   float soft_cap = 0.0f;               // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
   const float* sink_logits = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
 
-  Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp, natural log; strides of token and head. null: none
+  Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp; strides of token and head. null: none
+  bool lse_base2 = false;  // log2 of the sum of 2^(score in base 2) in its place: the natural one divided by ln 2
 
   // [queries][query_heads][score_keys]; null: none. With states, columns first_key ... problem.keys - 1 are written, otherwise
   // all. Keys at or after problem.keys count as masked.
@@ -107,10 +108,10 @@ struct Options {
   ptrdiff_t value_scale_stride = 0;
 
   Paging paging = {};
-  int origin = 0;  // arrays: position of the key that data points to; keys before it do not exist. Caches and slots: 0
+  int origin = 0;  // position of the key that data points to; keys before it do not exist. Caches: a multiple of 16. Slots: 0
 
   // With states, the call takes keys first_key ... problem.keys - 1 into them and writes no output and no lse.
-  // [queries][query_heads] [state_floats(value_dim)], by the strides of a tensor.
+  // [queries][query_heads] [state_floats(value_dim, nodes)], by the strides of a tensor.
   Tensor<float> states = {};
   int first_key = 0;    // as many as the states have been through; 0 without states, unless partial
   bool begins = false;  // the states are new: what they hold does not matter. first_key may be any multiple of segment_keys
@@ -133,18 +134,22 @@ inline void move_queries(Options& options, int tokens, int heads) {
   move_tensor(options.states);
 }
 
-// A state: the running maximum, the maximum and the denominator of the segments before, a number for the states' owner, which
-// run and merge overwrite, and the denominator of 16 lanes; then [value_dim] each: the chain of keys, the segment, and the
-// segments before.
-inline constexpr int state_owner = 3;
-constexpr size_t state_floats(int value_dim) { return 4 + size_t(panel_keys) + 3 * size_t(value_dim); }
+// A state: how many nodes of finished segments it has (segments.h), a number for the states' owner, which run overwrites, the
+// running maximum and the denominator of 16 lanes; then [value_dim] each, the chain of keys and the segment that are open; then
+// the nodes, each [value_dim] sums, their denominator, the maximum that both are relative to, and its number. What counts is an
+// integer, as its bits. There is room for `nodes` of them, which the caller sees to: all rows of states have the same ones.
+constexpr size_t state_floats(int value_dim, int nodes) {
+  return size_t(state_head) + size_t(panel_keys) + 2 * size_t(value_dim) + size_t(nodes) * (size_t(value_dim) + 3);
+}
 
 // Floats of scratch for Problem::row_block = row_block and Problem::key_block = key_block, whatever the options: room for the
-// embedded form, which the scalar backend runs on every target, and for the host's.
-constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim) {
-  return larger_of(
-      size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end),
-      config::embedded ? 0 : size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true, true}, true).end));
+// embedded form, which the scalar backend runs on every target, and for the host's. levels: segment_levels or window_levels
+// (segments.h) of the keys that a call goes over, 0 for calls into states; left out, enough for any.
+constexpr size_t option_scratch_floats(int row_block, int key_block, int head_dim, int value_dim, int levels = most_levels) {
+  return larger_of(size_t(EmbeddedOptionMemory(row_block, head_dim, value_dim).end(row_block, value_dim, levels)),
+                   config::embedded ? 0
+                                    : size_t(HostWorkMemory({row_block, key_block, head_dim, value_dim, true}, true)
+                                                 .end({row_block, key_block, head_dim, value_dim, true}, levels)));
 }
 
 // As run and run_part.
@@ -174,13 +179,25 @@ void add_key_parts(const Problem& problem, const Options& options, const float* 
 // Makes the states new ones, of no key.
 void begin(const Problem& problem, const Options& options);
 
-// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values
-// nor scratch.
+// Whether the states have all keys before problem.keys that the queries see by position. Of the options, states, windows and
+// sink tokens count.
+bool has_visible_keys(const Problem& problem, const Options& options);
+
+// The output and lse of the problem's queries from their states, which are not changed. Reads neither queries, keys, values nor
+// scratch; of problem.keys where an open segment is, the last one before it.
 void finish(const Problem& problem, const Options& options);
 
-// Adds states that began at a multiple of segment_keys, where `states` stopped, to them: [rows] side by side. Where `later` has
-// been through at most one segment, that gives the bits of having gone on.
-void merge(float* states, const float* later, int rows, int value_dim);
+// Adds other states, of other segments, to states: [rows] of state_floats(value_dim, nodes) each, which have room for both
+// together. The order does not matter: it has the bits of states that went through all keys. takes_open: the open segment is
+// that of the others.
+void merge(float* states, const float* others, bool takes_open, int rows, int value_dim, int nodes);
+
+// The segments of which a state has nodes.
+inline SegmentSet segments_of(const float* state, int value_dim) {
+  int32_t count;
+  __builtin_memcpy(&count, state, sizeof count);
+  return {count, state + state_floats(value_dim, 1) - 1, value_dim + 3};
+}
 
 // The memory of a key/value cache in other formats, or with slots: as Cache, in panels of 16 tokens. No alignment is needed
 // beyond that of its numbers.

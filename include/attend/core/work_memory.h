@@ -7,13 +7,16 @@
 
 #include <stddef.h>
 
-#include "config.h"
+#include "segments.h"
 
 namespace attend {
 namespace core {
 
 __attribute__((always_inline)) constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
 __attribute__((always_inline)) constexpr size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
+
+// The numbers at the beginning of a state: of its nodes, its owner's, and in floats its running maximum.
+inline constexpr int state_owner = 1, state_max = 2, state_head = 3;
 
 // Whether embedded processors scale queries in advance. Over a cache and with one row they do it whenever they read one: that
 // takes no memory, and no time to speak of unless floats are computed by software.
@@ -25,8 +28,8 @@ __attribute__((always_inline)) constexpr bool scaled_in_advance(int row_block, b
 //   scores   [rows][chain_keys]
 //   sums     [rows]: 16 partial sums of the denominator, and the maximum
 //   queries  [rows][head_dim], scaled, if they are scaled in advance
-//   totals   [rows], where there are many segments: denominator and maximum of the finished ones; sums of the current one,
-//            [value_dim]
+//   nodes    [levels][rows], where there are many segments: denominator and maximum of a node of finished ones (segments.h),
+//            then [value_dim] sums of the next node or of the open segment. Those of the first are in the output
 struct EmbeddedMemory {
   static constexpr int row_sums = panel_keys + 1;
   int rows;
@@ -35,28 +38,29 @@ struct EmbeddedMemory {
   // Where each of these begins, in floats from the one before it.
   __attribute__((always_inline)) constexpr int sums() const { return rows * chain_keys; }
   __attribute__((always_inline)) constexpr int queries() const { return rows * row_sums; }
-  __attribute__((always_inline)) constexpr ptrdiff_t totals(int head_dim) const {
+  __attribute__((always_inline)) constexpr ptrdiff_t nodes(int head_dim) const {
     return ptrdiff_t(rows) * (scaled ? head_dim : 0);
   }
-  __attribute__((always_inline)) static constexpr ptrdiff_t row_total(int value_dim) { return ptrdiff_t(value_dim) + 2; }
+  __attribute__((always_inline)) static constexpr ptrdiff_t node(int value_dim) { return ptrdiff_t(value_dim) + 2; }
 
-  __attribute__((always_inline)) constexpr ptrdiff_t end(int head_dim, int value_dim, bool many_segments) const {
-    return sums() + queries() + totals(head_dim) + (many_segments ? rows * row_total(value_dim) : 0);
+  __attribute__((always_inline)) constexpr ptrdiff_t end(int head_dim, int value_dim, int levels) const {
+    return sums() + queries() + nodes(head_dim) + rows * levels * node(value_dim);
   }
 };
 
 // The same with options, for a block of so many rows:
 //   rows     [rows] the notes of each row
-//   states   [rows] states without their chains, [state_floats]. Not used with states, which have their own
+//   states   [rows] states without their chains and nodes, [state_floats]. Not used with states, which have their own
 //   chain    [value_dim] the sums of an open chain
 //   scores   [rows][chain_keys]
 //   queries  [rows][head_dim]
 //   numbers  a panel of keys, or some columns of a chain's values, widened or brought together; as many columns as the widest
 //            tile without vectors has, at least, and more where it is done for many rows
+//   nodes    [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), their denominator and maximum
 struct EmbeddedOptionMemory {
   static constexpr int most_rows = 16;
   static constexpr int row_floats = sizeof(void*) == 8 ? 18 : 13;
-  ptrdiff_t states, chain, scores, queries, numbers, end;
+  ptrdiff_t states, chain, scores, queries, numbers, nodes;
 
   __attribute__((always_inline)) constexpr EmbeddedOptionMemory(int row_block, int head_dim, int value_dim)
       : states(ptrdiff_t(smaller_of(row_block, most_rows)) * row_floats),
@@ -64,10 +68,14 @@ struct EmbeddedOptionMemory {
         scores(chain + value_dim),
         queries(scores + ptrdiff_t(smaller_of(row_block, most_rows)) * chain_keys),
         numbers(queries + smaller_of(row_block, most_rows) * ptrdiff_t(head_dim)),
-        end(numbers + most_numbers(row_block, head_dim)) {}
+        nodes(numbers + most_numbers(row_block, head_dim)) {}
+
+  __attribute__((always_inline)) constexpr ptrdiff_t end(int row_block, int value_dim, int levels) const {
+    return nodes + smaller_of(row_block, most_rows) * (ptrdiff_t(value_dim) + 2) * levels;
+  }
 
   __attribute__((always_inline)) static constexpr ptrdiff_t state_floats(int value_dim) {
-    return 4 + panel_keys + 2 * ptrdiff_t(value_dim);
+    return state_head + panel_keys + ptrdiff_t(value_dim);
   }
   __attribute__((always_inline)) static constexpr ptrdiff_t most_numbers(int row_block, int head_dim) {
     return panel_keys * ptrdiff_t(head_dim < least_dims(row_block) ? least_dims(row_block) : head_dim);
@@ -84,7 +92,6 @@ struct WorkExtents {
   int head_dim;
   int value_dim;
   bool copies;  // keys and values may be copied
-  bool totals;  // keys may be more than a segment
 };
 
 // The host pipeline's, for a block of query rows: offsets in floats from the beginning, and the end.
@@ -100,11 +107,9 @@ struct HostWorkMemory {
   ptrdiff_t query;         // [rows][head_dim] scaled queries
   ptrdiff_t sums;          // [rows][value_dim] of the current segment
   ptrdiff_t chain;         // [rows][value_dim] of the current chain, where it goes key by key
-  ptrdiff_t total;         // [rows][value_dim] of the segments before; plain calls keep them in the output
   ptrdiff_t softmax;       // [rows] running maxima
-  ptrdiff_t total_max;     // [rows] what `total` is relative to
-  ptrdiff_t total_sum;     // [rows] its denominators
-  ptrdiff_t end;
+  ptrdiff_t nodes;  // [levels][rows][value_dim + 2] sums of nodes of finished segments (segments.h), their denominator and
+                    // maximum
 
   static constexpr int query_row_floats = 10;
 
@@ -122,11 +127,12 @@ struct HostWorkMemory {
         query(after(lane_sums, panel_keys, e.rows)),
         sums(after(query, e.head_dim, e.rows)),
         chain(after(sums, e.value_dim, e.rows)),
-        total(after(chain, e.value_dim, features ? e.rows : 0)),
-        softmax(after(total, e.value_dim, features ? e.rows : 0)),
-        total_max(after(softmax, config::row_state, e.rows)),
-        total_sum(after(total_max, 1, e.totals ? e.rows : 0)),
-        end(after(total_sum, 1, e.totals ? e.rows : 0)) {}
+        softmax(after(chain, e.value_dim, features ? e.rows : 0)),
+        nodes(after(softmax, config::row_state, e.rows)) {}
+
+  [[gnu::always_inline]] constexpr ptrdiff_t end(const WorkExtents& e, int levels) const {
+    return nodes + ptrdiff_t(levels) * e.rows * (ptrdiff_t(e.value_dim) + 2);
+  }
 
  private:
   [[gnu::always_inline]] static constexpr ptrdiff_t after(ptrdiff_t first, int floats, int count) {

@@ -56,7 +56,7 @@ using IntegerCall = CoreCall<core::IntegerProblem, core::IntegerOptions>;
 // What a ring keeps, as a parameter of its memory.
 struct NoRing {
   using Sizes = NoRing;
-  static constexpr int window = 0, sink_tokens = 0, ring_groups = 0, sink_groups = 0;
+  static constexpr int window = 0, sink_tokens = 0, tokens_at_once = 1, ring_groups = 0, sink_groups = 0;
 };
 
 // The tokens of a group, of which rings are made.

@@ -20,15 +20,15 @@ void set_quantisation(core::IntegerProblem& problem, const Quantisation<Shape, h
   problem.output_scales = quantisation.outputs();
   problem.score_scale_stride = problem.output_scale_stride = quantisation.head_stride;
 }
-// Refuses what is out of range, and fills in what Options set. held: keys of the arrays or of the cache.
+// Refuses what is out of range, and fills in what Options set.
 template <class AnyOptions>
 [[gnu::always_inline]] inline Status prepare_integers_inlined(core::IntegerProblem& problem, const AnyOptions& options,
                                                               bool causal, bool cached, bool positioned) {
   const int held = problem.keys, queries = options.query_length.or_else(problem.queries);
   const int keys = options.key_length.or_else(held);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
-  if (keys < 0 || keys > held) return Status::bad_key_length;
-  if (lacks_tokens(options, cached, queries, held)) return Status::empty_cache;
+  if (keys < origin_of(options) || keys > held) return Status::bad_key_length;
+  if (lacks_tokens(options, cached, queries, held - origin_of(options))) return Status::empty_cache;
   if (options.scale.given) return Status::no_effect;
   const Status position = check_offset(options, positioned, cached, queries, held);
   if (position != Status::ok) return position;
@@ -60,7 +60,7 @@ Status prepare_integer_options(core::IntegerOptions& more, const ScoreOptions<Sh
   // Scales lie where tokens do: a ring and pages move them, and scales in the order of tokens would be others' scales.
   const bool moves_tokens = more.paging.ring_panels > 0 || more.paging.pages != nullptr;
   const auto are_short = [&](const TokenSetting<Shape>& scales) {
-    return scales.data != nullptr && (moves_tokens || scales.keys < problem.keys);
+    return scales.data != nullptr && (moves_tokens || scales.keys < problem.keys - more.origin);
   };
   if (are_short(options.key_scales) || are_short(options.value_scales)) return Status::bad_token_scales;
   for (int head = 0; options.value_scales.data != nullptr && head < problem.query_heads; ++head) {
@@ -113,16 +113,22 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
   set_quantisation(problem, quantisation);
   problem.key = rows.keys();
   problem.value = rows.values();
-  problem.keys = held;
+  const int origin = origin_of(options);
+  if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
+  problem.keys = origin + held;
   if constexpr (!config::embedded) problem.panels = Rows::cached && config::integer_panels;
   if constexpr (with_options) {
     core::IntegerOptions& more = call.options;
     set_integer_ring<Ring>(more, held);
+    more.origin = origin;
     if constexpr (is_paged<Rows>) more.paging = rows.paging();
     Status status = prepare_integers(problem, options, arrays.causal, Rows::cached, positioned);
     if (status == Status::ok) status = prepare_integer_options(more, options, problem);
     if (status == Status::ok && !is_in_ring<integer_chunk>(problem, more, held)) status = Status::not_in_ring;
     if (status != Status::ok) return status;
+    // Only an origin makes more keys than a cache or arrays have: those of other machines.
+    if (origin > 0 && core::most_seen(problem, more.left, more.right, more.sink_tokens) > integer_keys)
+      return Status::bad_origin;
     more.output_format = format_of<OutputNumber>;
     return run_part_of<CoreRunner>(part, problem, more);
   } else {

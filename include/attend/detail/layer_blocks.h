@@ -14,18 +14,21 @@ struct LayerMemory {
   int block;
   uint64_t projecting, own, first, second, keys, values, floats;
 
-  // extents: query_heads, kv_heads, head_dim and value_dim. Each thread has `own` floats for its projections and attention.
+  // extents: query_heads, kv_heads, head_dim and value_dim
   template <class Extents>
-  [[gnu::always_inline]] constexpr LayerMemory(const Extents& extents, int tokens, int kept_tokens, uint64_t attention,
-                                               int threads = 1)
+  [[gnu::always_inline]] constexpr LayerMemory(const Extents& extents, int tokens, int kept_tokens, uint64_t attention)
       : block(smaller(tokens, config::layer_tokens)),
         projecting(tokens > 1 ? core::linear_work_floats : 0),
         own(aligned(attention > projecting ? attention : projecting)),
-        first(own * unsigned(threads)),
+        first(own),
         second(first + aligned(uint64_t(block) * unsigned(extents.query_heads) * unsigned(extents.head_dim))),
         keys(second + aligned(uint64_t(block) * unsigned(extents.query_heads) * unsigned(extents.value_dim))),
         values(keys + aligned(uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.head_dim))),
         floats(values + uint64_t(kept_tokens) * unsigned(extents.kv_heads) * unsigned(extents.value_dim)) {}
+
+  // Each thread has `own` floats for its projections and attention, those after the first one behind all the rest.
+  constexpr uint64_t own_at(int part) const { return part == 0 ? 0 : aligned(floats) + own * unsigned(part - 1); }
+  constexpr uint64_t floats_of(int threads) const { return threads == 1 ? floats : own_at(threads); }
 
   static constexpr size_t line = config::alignment / sizeof(float);
   static constexpr uint64_t aligned(uint64_t count) { return (count + line - 1) / line * line; }
@@ -84,7 +87,7 @@ struct LayerCall : Places, LayerTokens, Team {
       project(layer.value, from, block_tokens, values);
       Team::meet();
       layer.prepare_keys(keys, position + first, share_before(*this, block_tokens, 0), share_before(*this, block_tokens, 1));
-      Team::meet();
+      Team::meet();  // so all have checked the call, and the cache may change
       if (Team::part == 0) kept.store(keys, values, block_tokens);
       Team::meet();
     }
@@ -115,7 +118,7 @@ struct LayerCall : Places, LayerTokens, Team {
   }
   float* at(uint64_t floats) const { return work + size_t(floats); }
   // Work memory of this thread alone.
-  float* own() const { return at(Places::memory.own * unsigned(Team::part)); }
+  float* own() const { return at(Places::memory.own_at(Team::part)); }
 
   const Layer& layer;
   Store kept;
@@ -128,7 +131,7 @@ void run_share(const OneThread&, const Problem&... problem) {
 }
 template <class Runner, class... Problem>
 void run_share(const LayerTeam& team, const Problem&... problem) {
-  team.parts == 1 ? Runner::run(problem...) : Runner::run_part(problem..., team.part, team.parts);
+  team.parts == 1 ? Runner::run(problem...) : core::run_part(problem..., team.part, team.parts);
 }
 
 template <class Runner, class... Types>

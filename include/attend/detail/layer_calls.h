@@ -20,18 +20,39 @@ struct LayerPlaces {
 //   plain  whether its calls have no ScoreOptions, and no other cache than a KvCache of floats
 template <bool plain, class Shape, int tokens, int keys>
 using BlockPlan = typename Choice<
-    !plain, OptionPlan<Shape, tokens>,
+    !plain, OptionPlan<Shape, tokens, keys>,
     typename Choice<tokens == 1 && keys == over_cache, DecodePlan<Shape>, WorkPlan<Shape, tokens, keys>>::Type>::Type;
 
-template <bool plain, class Shape, int tokens, int keys_of_arrays>
+template <bool plain, class Shape, int tokens, int keys_of_arrays, int threads = 1>
 struct LayerPlan {
+  static_assert(threads >= 1 && threads <= 65535, "attend: a LayerWorkspace is for 1 to 65535 threads");
   using Block = BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>;
   using Places = LayerPlaces<Shape, tokens, Block, keys_of_arrays>;
   static constexpr int block = Places::memory.block;
   static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),
                           keys = size_t(Places::memory.keys), values = size_t(Places::memory.values),
-                          floats = size_t(Places::memory.floats);
+                          floats = size_t(Places::memory.floats_of(threads));
 };
+
+// The threads of a call; their part of what it is made of. Whole, or what the call's requirements refuse, is one thread.
+template <class Other>
+constexpr OneThread team_of(const Other&) {
+  return {};
+}
+inline LayerTeam team_of(const TeamPart& part) { return {part.index, part.count, part.barrier, part.context}; }
+constexpr Whole part_of(const OneThread&) { return {}; }
+inline Part part_of(const LayerTeam& team) { return {team.part, team.parts}; }
+
+// Whether the threads can meet, and the work memory has what each needs of its own.
+template <class Places, class Work, class Other>
+bool is_team(const Other&) {
+  return true;
+}
+template <class Places, class Work>
+bool is_team(const TeamPart& part) {
+  return is_part(part) && (part.count == 1 || part.barrier != nullptr) &&
+         Places::memory.floats_of(part.count) <= work_floats(null_of<Work>());
+}
 
 // Weights with their bias, or null.
 template <class WeightArray>
@@ -42,9 +63,9 @@ struct Matrix {
   constexpr Matrix(const WeightArray& weights_, const float* bias_ = nullptr) : weights(weights_), bias(bias_) {}
 
   // one_token: no call has more.
-  template <bool one_token>
-  void project(const float* from, int tokens, float* to, float* work, const OneThread&) const {
-    run_linear_part_of<Weights, one_token ? 1 : 2>(linear_of(weights, bias, from, tokens, to, work), whole);
+  template <bool one_token, class Team>
+  void project(const float* from, int tokens, float* to, float* work, const Team& team) const {
+    run_linear_part_of<Weights, one_token ? 1 : 2>(linear_of(weights, bias, from, tokens, to, work), part_of(team));
   }
 
   const WeightArray& weights;
@@ -170,6 +191,9 @@ struct FullCache {
   void fill(const Call&, int) const {}
 };
 
+constexpr bool is_team_part(const void*) { return false; }
+constexpr bool is_team_part(const TeamPart*) { return true; }
+
 // The requirements of layers on their arrays, and on what follows the work memory.
 template <class Layer, class X, class Y, class... More>
 constexpr bool are_layer_arguments() {
@@ -182,29 +206,36 @@ constexpr bool are_layer_arguments() {
                 "attend: x has as many numbers for each token as the layer's query weights have inputs");
   static_assert(To::size == Layer::output_width,
                 "attend: y has as many numbers for each token as the layer's output weights have outputs");
+  using Rest = CallArguments<typename LayerOf<Layer>::ShapeType, More...>;
   static_assert(
-      CallArguments<typename LayerOf<Layer>::ShapeType, More...>::only_options,
-      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, or nothing");
+      !Rest::work && Rest::has(Kind::part) == (is_team_part(null_of<More>()) || ...),
+      "attend: after its work memory the call of a layer takes attend::Options or attend::ScoreOptions<Shape>, then an "
+      "attend::TeamPart, which has the barrier of its threads; both may be left out");
   return true;
 }
 
 // The work memory of a call over a cache.
 template <class Shape, int tokens, class Cache, class Work, class AnyOptions>
-struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shape, tokens, over_cache> {
+struct CacheLayerPlan : LayerPlan<is_plain<CacheTraits<Cache>, AnyOptions>, Shape, tokens,
+                                  CacheTraits<Cache>::is_ring ? CacheTraits<Cache>::keys : over_cache> {
   static constexpr bool plain = is_plain<CacheTraits<Cache>, AnyOptions>, enough = is_enough<Work, CacheLayerPlan>();
   static_assert(enough || plain,
-                "attend: a layer with ScoreOptions, or over a RingCache or another format than float, needs an "
-                "attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>");
+                "attend: a layer with ScoreOptions, or over another cache than a KvCache of floats, needs an "
+                "attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>; over a RingCache "
+                "attend::over_ring<Sizes> third");
   static_assert(plain || tokens <= CacheTraits<Cache>::most_queries,
                 "attend: a RingCache serves at most tokens_at_once query tokens at once");
   static_assert(enough || !plain, "attend: a layer needs an attend::LayerWorkspace<Shape, tokens>");
 };
 
 // Attention of a layer's tokens to `held` keys of arrays or of a cache, some of which the call itself may append.
-template <class Memory, int tokens, class Layer, class Kept, class Rows, class AnyOptions>
-Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, const LayerTokens& of_call,
-                 const AnyOptions& options) {
-  const LayerCall<Layer, typename Memory::Places, Kept> call = {{}, layer, kept, of_call};
+template <class Memory, int tokens, class Layer, class Kept, class Rows, class Work, class AnyOptions, class AnyPart>
+Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int held, Work& work, const LayerTokens& of_call,
+                 const AnyOptions& options, const AnyPart& part) {
+  using Places = typename Memory::Places;
+  if (!is_team<Places, Work>(part)) return Status::bad_part;
+  const InUse use(work, team_of(part).part == 0);
+  const LayerCall<Layer, Places, Kept, decltype(team_of(part))> call = {{}, layer, kept, of_call, team_of(part)};
   float* const at = of_call.work;
   const CallArrays arrays(at + Memory::first, at + Memory::second, at, tokens, Kept::causal);
   return run_call<typename LayerOf<Layer>::ShapeType, typename Memory::Block>(arrays, rows, held, call, options);
@@ -216,9 +247,9 @@ inline constexpr bool with_options = true;
 
 // Work memory of a layer, for calls of so many tokens over a KvCache of floats; or, with keys = tokens, for self_attention
 // without a cache, whose keys and values it holds. For calls with ScoreOptions, or over a RingCache or a cache of another
-// format, the fourth parameter is with_options. Contents do not matter before or after; one per concurrent call. A larger one
-// does as well.
-template <class Shape, int tokens, int keys = over_cache, bool options = false>
-struct LayerWorkspace : detail::WorkFloats<detail::LayerPlan<!options, Shape, tokens, keys>::floats> {};
+// format, the fourth parameter is with_options. The threads of a call with a TeamPart share one that is for as many. Contents
+// do not matter before or after; one per concurrent call. A larger one does as well.
+template <class Shape, int tokens, int keys = over_cache, bool options = false, int threads = 1>
+struct LayerWorkspace : detail::WorkFloats<detail::LayerPlan<!options, Shape, tokens, keys, threads>::floats> {};
 
 }  // namespace attend

@@ -73,7 +73,7 @@ struct TokenScales {
 };
 
 // lse[token][head], filled by a call: ln of the sum of exp(score) over the keys that the query sees, the sink included.
-// -infinity where it sees none.
+// -infinity where it sees none. With LseBase::two, log2 of the same sum.
 template <class Shape, int tokens = 1>
 struct Lse {
   static_assert(tokens >= 1, "attend: an array needs at least 1 token");
@@ -92,6 +92,9 @@ struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys, 
 // raw: scale * dot(query, key) of all keys, masked or not. capped: after the soft cap, likewise. biased: after biases,
 // -infinity where a key is masked. weights: after the softmax, 0 where a key is masked.
 using ScoreStage = core::Scores;
+
+// The base of a log-sum-exp's logarithm: ln of the sum of exp(score), or log2 of the same sum.
+enum class LseBase : uint8_t { e, two };
 
 namespace detail {
 

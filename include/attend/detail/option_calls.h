@@ -53,6 +53,19 @@ bool is_in_ring(const Problem& problem, const CoreOptions& options, int held) {
   return first >= problem.keys || first >= int64_t(oldest) * group;
 }
 
+// The position of the first key of arrays or of a cache, and whether a call can begin there: into a State, over keys that lie
+// one after another, none of them beyond what a ring takes too.
+constexpr int origin_of(const Options&) { return 0; }
+template <class Shape>
+constexpr int origin_of(const VisibilityOptions<Shape>& options) {
+  return options.origin;
+}
+template <class Rows, class AnyPart>
+constexpr bool is_origin(int origin, int held) {
+  constexpr bool possible = is_into_state(null_of<AnyPart>()) && Rows::RingType::window == 0 && !is_paged<Rows>;
+  return origin == 0 || (possible && origin > 0 && origin % segment_keys == 0 && held <= most_tokens - origin);
+}
+
 // The functions below refuse what is out of range, and fill in what the options set. `causal` is whether the call is by
 // default. Calls with Options over rings and other formats have the code of the first only.
 template <class Shape>
@@ -64,8 +77,8 @@ Status prepare_common(OptionCall& call, const Options& options, bool causal, boo
   const int keys = options.key_length.or_else(held);
   constexpr float usual_scale = default_scale(Checked<Shape>::head_dim);
   if (queries < 0 || queries > problem.queries) return Status::bad_query_length;
-  if (keys < 0 || keys > held) return Status::bad_key_length;
-  if (lacks_tokens(options, problem.key_panels, queries, held)) return Status::empty_cache;
+  if (keys < more.origin || keys > held) return Status::bad_key_length;
+  if (lacks_tokens(options, problem.key_panels, queries, held - more.origin)) return Status::empty_cache;
   problem.scale = options.scale.or_else(usual_scale);
   if (!is_scale(problem.scale)) return Status::bad_scale;
   problem.offset = options.offset.or_else(problem.key_panels ? held - queries : 0);
@@ -108,6 +121,7 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
   if (is_short(options.mask, call.problem)) return Status::bad_mask;
   if (is_short(options.bias, call.problem)) return Status::bad_bias;
   if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
+  if (options.lse.data == nullptr && options.lse_base != LseBase::e) return Status::no_effect;
   const bool staged = options.score_stage.given;
   if (options.scores.data == nullptr) return staged ? Status::no_effect : Status::ok;
   if (options.scores.tokens < queries || options.scores.keys < keys) return Status::bad_scores;
@@ -145,6 +159,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   more.sink_logits = options.sink_logits.data;
   constexpr ptrdiff_t heads = Checked<Shape>::query_heads;
   more.lse = {options.lse.data, heads, 1};
+  more.lse_base2 = options.lse_base == LseBase::two;
   more.scores = {options.scores.data, heads * options.scores.keys, options.scores.keys};
   more.score_keys = options.scores.keys;
   more.score_stage = options.score_stage.number;
@@ -202,7 +217,10 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
     rows.set(call);
   }
   call.problem.key_panels = Rows::cached;
-  call.problem.keys = held;
+  const int origin = origin_of(options);
+  if (!is_origin<Rows, AnyPart>(origin, held)) return Status::bad_origin;
+  call.problem.keys = origin + held;
+  call.options.origin = origin;
   if (!is_part(part)) return Status::bad_part;
   const Status status = prepare<Shape>(call, options, arrays.causal, is_one_of_several(null_of<AnyPart>()));
   return status == Status::ok ? run_part_of<Runner>(part, call.problem, call.options) : status;

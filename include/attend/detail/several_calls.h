@@ -21,7 +21,8 @@ struct CallSettings {
     relative_bias = 16,
     lse = 32,
     key_scales = 64,
-    value_scales = 128
+    value_scales = 128,
+    lse_base2 = 256
   };
   uint32_t words[count];
 };
@@ -59,12 +60,12 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
   using Set = CallSettings;
   const bool by_distance = options.alibi_slopes != nullptr || options.relative != nullptr;
   const bool positioned = problem.causal || options.left >= 0 || options.right >= 0 || by_distance;
-  const uint32_t flags = (problem.causal ? uint32_t(Set::causal) : 0u) |
-                         (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
-                         (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
-                         (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
-                         (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u) |
-                         (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u);
+  const uint32_t flags =
+      (problem.causal ? uint32_t(Set::causal) : 0u) | (options.visible.data != nullptr ? uint32_t(Set::mask) : 0u) |
+      (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
+      (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
+      (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u) |
+      (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u) | (options.lse_base2 ? uint32_t(Set::lse_base2) : 0u);
   return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
            uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
            hash_of_heads(options.sink_logits, problem.query_heads), 0}};
@@ -118,6 +119,13 @@ bool are_visibility(const CallSettings& settings, const VisibilityOptions<Shape>
          same(options.sink_tokens, Set::sink_tokens) &&
          (options.mask.mask.data == nullptr || (settings.words[Set::flags] & Set::mask) != 0);
 }
+// A log-sum-exp that earlier calls had is there, in the same base; without one there is no base.
+inline bool is_lse(uint32_t flags, const float* lse, LseBase base) {
+  using Set = CallSettings;
+  const bool base2 = base == LseBase::two;
+  if (lse == nullptr) return (flags & Set::lse) == 0 && !base2;
+  return (flags & Set::lse) == 0 || base2 == ((flags & Set::lse_base2) != 0);
+}
 template <class Shape>
 bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, float>& options, const Whole&) {
   using Set = CallSettings;
@@ -127,7 +135,7 @@ bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, float>
          (!options.scale.given || settings.words[Set::scale] == bits_of(options.scale.number)) &&
          (bits_of(options.soft_cap) << 1 == 0 || settings.words[Set::soft_cap] == bits_of(options.soft_cap)) &&
          had(options.bias.mask.data, Set::bias) && had(options.alibi_slopes.data, Set::alibi_slopes) &&
-         had(options.relative_bias.data, Set::relative_bias) && (options.lse.data != nullptr || (flags & Set::lse) == 0) &&
+         had(options.relative_bias.data, Set::relative_bias) && is_lse(flags, options.lse.data, options.lse_base) &&
          hash_of_heads(options.sink_logits.data, Checked<Shape>::query_heads) == settings.words[Set::sink_logits];
 }
 template <class Shape, int heads>
@@ -142,6 +150,17 @@ bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, intege
              settings.words[Set::scale];
 }
 
+// What decides which keys queries see by position, in a problem that finishes a state.
+template <class Problem, class Options>
+void set_visibility(Problem& problem, Options& options, const CallSettings& settings) {
+  using Set = CallSettings;
+  problem.causal = (settings.words[Set::flags] & Set::causal) != 0;
+  problem.offset = int(settings.words[Set::offset]);
+  options.left = int(settings.words[Set::left]);
+  options.right = int(settings.words[Set::right]);
+  options.sink_tokens = int(settings.words[Set::sink_tokens]);
+}
+
 // A log-sum-exp is written by finish() only.
 inline void without_lse(core::Options& options) { options.lse = {}; }
 constexpr void without_lse(core::IntegerOptions&) {}
@@ -153,7 +172,7 @@ class Progress {
   constexpr Status begin(int key) {
     if (key < 0 || key % segment_keys != 0) return Status::bad_begin;
     *this = Progress();
-    first_ = next_ = key;
+    next_ = key;
     return Status::ok;
   }
 
@@ -179,17 +198,14 @@ class Progress {
   constexpr bool can_finish() const { return begun_ && !finished_; }
   constexpr void finish() { finished_ = true; }
 
-  // Whether `later` is of the same queries, and began where this one stopped.
-  constexpr bool can_merge(const Progress& later) const {
-    return begun_ && later.begun_ && later.first_ == next_ && later.queries_ == queries_;
-  }
-  constexpr void merge(const Progress& later) {
-    next_ = later.next_;
+  // Whether `other` is of the same queries.
+  constexpr bool can_merge(const Progress& other) const { return begun_ && other.begun_ && other.queries_ == queries_; }
+  constexpr void merge(int next) {
+    next_ = next;
     finished_ = false;
   }
 
  private:
-  int first_ = 0;  // key that the state began at
   int next_ = 0;
   int queries_ = 0;
   bool begun_ = false;
@@ -219,9 +235,9 @@ struct StateAccess {
 // The numbers of states and partials: those of a row, and in integers as many more as its sums when it is finished.
 template <class Shape>
 using SumOf = typename Choice<is_integer<Shape>, int32_t, float>::Type;
-template <class Shape>
-constexpr size_t state_row = is_integer<Shape> ? core::integer_state_numbers(Checked<Shape>::value_dim)
-                                               : core::state_floats(Checked<Shape>::value_dim);
+template <class Shape, int nodes>
+constexpr size_t state_row = is_integer<Shape> ? core::integer_state_numbers(Checked<Shape>::value_dim, nodes)
+                                               : core::state_floats(Checked<Shape>::value_dim, nodes);
 template <class Shape>
 constexpr size_t finishing_sums = is_integer<Shape> ? size_t(Checked<Shape>::value_dim) : 0;
 template <class Shape, class Number, size_t count>
@@ -230,9 +246,17 @@ constexpr Number* sums_of(Number (&data)[count]) {
 }
 
 // The states of a call, and how they lie.
-template <class Shape>
+template <class Shape, int nodes>
 core::Tensor<SumOf<Shape>> states_of(SumOf<Shape>* data) {
-  return {data, ptrdiff_t(state_row<Shape>) * Checked<Shape>::query_heads, ptrdiff_t(state_row<Shape>)};
+  return {data, ptrdiff_t(state_row<Shape, nodes>) * Checked<Shape>::query_heads, ptrdiff_t(state_row<Shape, nodes>)};
+}
+
+// The finished segments of a state, which all its rows have alike.
+template <class Shape, class AnyState>
+core::SegmentSet finished_segments(const AnyState& state) {
+  const Progress& progress = StateAccess::progress(state);
+  if (!progress.begun() || progress.queries() == 0) return {0, nullptr, 0};
+  return core::segments_of(StateAccess::data(state), Checked<Shape>::value_dim);
 }
 
 // In the place of a part: a call into a state.
@@ -250,13 +274,16 @@ template <class Runner, class Shape, class AnyState, class Problem, class CoreOp
   Progress& progress = StateAccess::progress(into.state);
   const Status status = progress.can_take(into.up_to, problem.keys, problem.queries);
   if (status != Status::ok) return status;
+  if (options.origin > progress.next()) return Status::bad_origin;
   const int end = smaller(into.up_to, problem.keys);
   if (progress.next() % step != 0 || (end % step != 0 && end != problem.keys)) return Status::bad_up_to;
+  const int first = progress.next() / segment_keys, last = end / segment_keys;
+  if (finished_segments<Shape>(into.state).most_with(first, last) > AnyState::nodes) return Status::too_many_nodes;
   const CallSettings settings = settings_with_queries(problem, options);
   CallSettings& of_state = StateAccess::settings(into.state);
   if (progress.begun() && !same_settings(settings, of_state)) return Status::other_options;
   without_lse(options);
-  options.states = states_of<Shape>(StateAccess::data(into.state));
+  options.states = states_of<Shape, AnyState::nodes>(StateAccess::data(into.state));
   options.first_key = progress.next();
   options.begins = !progress.begun();
   problem.keys = end;

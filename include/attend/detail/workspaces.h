@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../kv_cache.h"
+#include "checked.h"
 
 namespace attend {
 namespace detail {
@@ -10,6 +11,9 @@ namespace detail {
 template <size_t count>
 struct WorkFloats {
   alignas(config::alignment) float data[count];
+#ifdef ATTEND_CHECKED
+  uint32_t in_use = 0;  // checked.h
+#endif
 };
 
 template <size_t count>
@@ -46,7 +50,16 @@ struct Plan {
       core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, key_panels);
 };
 
-// The same in integers, over a cache for any number of keys.
+// The nodes of finished segments that a call has room for (core/segments.h): over arrays of so many keys, or over a cache. Of
+// shapes without max_tokens that is a ring: of config::ring_keys at most, unless it is named.
+template <class Shape, int keys>
+constexpr int levels_of() {
+  if (keys != over_cache) return keys < 0 ? over_cache - 1 - keys : core::segment_levels(keys);
+  return MaxTokens<Shape>::named ? core::segment_levels(at_least_one(MaxTokens<Shape>::value))
+                                 : core::window_levels(config::ring_keys, 1);
+}
+
+// The same in integers, over a cache of keys as of a workspace.
 template <class Shape, int queries, int keys, bool key_panels>
 struct Plan<Shape, queries, keys, key_panels, integer> {
   using Dims = Checked<Shape>;
@@ -59,7 +72,7 @@ struct Plan<Shape, queries, keys, key_panels, integer> {
   static constexpr int key_block =
       key_panels ? config::integer_key_block : smaller(core::whole_chunks(keys), config::integer_key_block);
   static constexpr size_t floats =
-      core::integer_scratch_bytes(row_block, key_block, Dims::head_dim, Dims::value_dim, key_panels ? any_number : keys) /
+      core::integer_scratch_bytes(row_block, key_block, Dims::head_dim, Dims::value_dim, levels_of<Shape, keys>()) /
       sizeof(float);
 };
 
@@ -74,40 +87,34 @@ struct DecodePlan {
   static constexpr size_t floats = core::scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, keys, true);
 };
 
-// The same for calls with ScoreOptions, and over caches that are not plain.
-template <class Shape, int queries, class = typename ArithmeticOf<Shape>::Type>
+// The same for calls with ScoreOptions, and over caches that are not plain; keys as of a workspace, none into a state.
+template <class Shape, int queries, int keys, class = typename ArithmeticOf<Shape>::Type>
 struct OptionPlan {
   using Dims = Checked<Shape>;
   static_assert(queries >= 1, "attend: a workspace needs at least 1 query token");
   static constexpr int rows = core::rows_per_kv_head(Dims::query_heads, Dims::kv_heads, queries);
   static constexpr int row_block = smaller(rows, config::option_row_block);
   static constexpr int key_block = config::key_block;
-  static constexpr size_t floats = core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim);
+  static constexpr size_t floats =
+      core::option_scratch_floats(row_block, key_block, Dims::head_dim, Dims::value_dim, levels_of<Shape, keys>());
 };
-template <class Shape, int queries>
-struct OptionPlan<Shape, queries, integer> : Plan<Shape, queries, any_number, true> {};
+template <class Shape, int queries, int keys>
+struct OptionPlan<Shape, queries, keys, integer> : Plan<Shape, queries, keys, true> {};
 
-template <class Shape>
+template <class Shape, int keys>
 struct WorkspaceCapacity {
   static_assert(
       MaxTokens<Shape>::named || is_integer<Shape>,
       "attend: a Workspace for a KvCache needs `static constexpr int max_tokens = ...;` in the shape; over a RingCache "
       "calls take an attend::OptionWorkspace<Shape, query tokens>");
-  static constexpr int value = at_least_one(MaxTokens<Shape>::value);
+  static constexpr int value = is_integer<Shape> ? keys : at_least_one(MaxTokens<Shape>::value);
 };
 
-}  // namespace detail
-
-// In the place of a number of keys: those of a cache.
-inline constexpr int over_cache = -1;
-
-namespace detail {
-
 // What a Workspace is for: arrays of so many tokens, or a cache. Additive attention and projections have plans of their own.
-template <class Shape, int queries, int keys>
+template <class Shape, int queries, int keys, bool cached = (keys < 0)>
 struct WorkPlan : Plan<Shape, queries, keys, false> {};
-template <class Shape, int queries>
-struct WorkPlan<Shape, queries, over_cache> : Plan<Shape, queries, WorkspaceCapacity<Shape>::value, true> {};
+template <class Shape, int queries, int keys>
+struct WorkPlan<Shape, queries, keys, true> : Plan<Shape, queries, WorkspaceCapacity<Shape, keys>::value, true> {};
 
 }  // namespace detail
 
@@ -118,10 +125,12 @@ struct WorkPlan<Shape, queries, over_cache> : Plan<Shape, queries, WorkspaceCapa
 template <class Shape, int queries = 1, int keys = over_cache>
 struct Workspace : detail::WorkFloats<detail::WorkPlan<Shape, queries, keys>::floats> {};
 
-// The same for calls with ScoreOptions, or over a RingCache or a cache of another format, decode too; however many keys there
-// are. It is a type of its own because it is larger: a processor with 64 KB of memory should not pay for options that it does
-// not use.
-template <class Shape, int queries = 1>
-struct OptionWorkspace : detail::WorkFloats<detail::OptionPlan<Shape, queries>::floats> {};
+// The same for calls with ScoreOptions, or over a RingCache or a cache of another format, decode too. It is a type of its own
+// because it is larger: a processor with 64 KB of memory should not pay for options that it does not use. Each doubling of the
+// keys beyond 512 takes a row of sums more. Left out, keys are as many as a cache of the shape may have; where it has no
+// max_tokens, those of rings up to config::ring_keys. For other rings, and in Workspace likewise, they are
+// attend::over_ring<Sizes>.
+template <class Shape, int queries = 1, int keys = over_cache>
+struct OptionWorkspace : detail::WorkFloats<detail::OptionPlan<Shape, queries, keys>::floats> {};
 
 }  // namespace attend

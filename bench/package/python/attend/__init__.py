@@ -39,7 +39,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
               relative_bias: Optional[Tuple[Any, int]] = None, sink_logits: Any = None, key_lengths: Optional[Sequence[int]] = None,
               origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None,
               quantisation: Union[Quantisation, Sequence[Quantisation], None] = None, output: Optional[str] = None, out: Any = None,
-              return_lse: bool = False, return_scores: Optional[str] = None, part: Optional[Tuple[int, int]] = None,
+              return_lse: bool = False, lse_base: Optional[int] = None, return_scores: Optional[str] = None, part: Optional[Tuple[int, int]] = None,
               threads: int = 1) -> Any:
     """softmax(scale * query key^T) value, for every head.
 
@@ -59,7 +59,8 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     offset   position of query 0 among the keys. Over a cache, keys - queries; over arrays 0 where there are as many queries as
              keys, otherwise to be given with what looks at positions, because 0 and keys - queries are both usual
     queries_last  in place of offset: the queries are the last of the keys that their batch row has
-    origin   the arrays begin with the key of this position, and keys before it do not exist
+    origin   the arrays or the cache begin with the key of this position, and keys before it do not exist; of a cache a multiple
+             of 512
 
     What a score is:
     scale    1 / sqrt(head_dim), unless it is given
@@ -84,6 +85,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     out      an array that takes the output, [batch, query heads, queries, value_dim] with the query's axes, of one of
              these types, any strides that keep its elements apart. Otherwise a new one is made, of the query's type.
     return_lse     (output, lse): ln of the sum of exp(score) of each query, float32 [batch, query heads, queries]
+    lse_base 2: log2 of the same sum in place of ln
     return_scores  (output, scores), float32 [batch, query heads, queries, keys]: 'raw', 'capped', 'biased' or 'weights', which is
              after the softmax. With return_lse: (output, lse, scores)
     threads  how many threads compute the call, each a part of about equal work: the same bits
@@ -94,21 +96,21 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     scalars = (window, scale, soft_cap, causal, offset, queries_last, sink_tokens, origin, quantisation, output, threads,
                return_lse)
     plain = (mask is bias is alibi_slopes is relative_bias is sink_logits is key_lengths is key_scales is value_scales is pages is part is
-             return_scores is None) and threads == 1 and not return_lse
+             return_scores is lse_base is None) and threads == 1 and not return_lse
     name = name_of_call(query, key, value, out, scalars) if plain else None
     if name is not None:
         found = run_again(name, query, key, value, out)
         if found is not None:
             return found
     options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
-                      sink_logits, key_lengths, quantisation)
+                      sink_logits, key_lengths, quantisation, lse_base)
     whole('origin', origin)
     truth('return_lse', return_lse)
     held: List[Any] = []
     try:
         problem = Problem(query, options, held)
         if isinstance(key, Cache):
-            columns = problem.set_cache(key, value, pages, key_scales, value_scales, origin or None)
+            columns = problem.set_cache(key, origin, value, pages, key_scales, value_scales)
         else:
             columns = problem.set_keys(key, value, pages, origin, key_scales, value_scales)
         results = [problem.set_output(query, out, output)]

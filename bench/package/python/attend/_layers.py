@@ -127,7 +127,7 @@ class Layer:
         return self._run(shared.attend_cross_attention, x, cache, threads, options)
 
     def _run(self, function: Any, x: Any, cache: Optional[Cache], threads: int, options: Any) -> Any:
-        given: Options = options_of('a layer', options, ['queries_last', 'key_lengths', 'quantisation'])
+        given: Options = options_of('a layer', options, ['queries_last', 'key_lengths', 'quantisation', 'lse_base'])
         held: List[Any] = []
         try:
             vectors = self._tokens(x, self.c.query, held)

@@ -27,6 +27,7 @@ class Options(NamedTuple):
     sink_logits: Any = None
     key_lengths: Optional[Sequence[int]] = None
     quantisation: Union[Quantisation, Sequence[Quantisation], None] = None
+    lse_base: Optional[int] = None
 
 
 def options_of(name: str, given: Any, without: Sequence[str] = ()) -> Options:
@@ -50,6 +51,7 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
     if options.scale is not None:
         problem.scale = real('scale', options.scale)
     problem.soft_cap = real('soft_cap', options.soft_cap)
+    set_lse_base(problem, options.lse_base)
     _set_scores(problem, options, rows, held)
     if options.key_lengths is None:
         return None
@@ -58,6 +60,13 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
     lengths = (ctypes.c_ssize_t * rows[0])(*(whole('key_lengths', length) for length in options.key_lengths))
     problem.key_lengths = ctypes.addressof(lengths)
     return lengths
+
+
+def set_lse_base(problem: Any, base: Optional[int]) -> None:
+    if base is not None:
+        if whole('lse_base', base) != 2:
+            raise ValueError(f'lse_base is {base}; expected 2, or nothing for natural logarithms')
+        problem.lse_base = _c.ATTEND_LSE_BASE_2
 
 
 def _window(window: Any) -> Tuple[int, ...]:

@@ -33,13 +33,15 @@ class Problem:
         """Without those that the query does not have."""
         return shape[4 - self.query.given_axes:]
 
-    def set_cache(self, cache: Cache, *others: Any) -> int:
+    def set_cache(self, cache: Cache, origin: int, *others: Any) -> int:
         """Columns of masks."""
         if any(other is not None for other in others):
-            raise ValueError('a cache takes the place of value, pages, scales and origin: leave these out')
+            raise ValueError('a cache takes the place of value, pages and scales: leave these out')
         self.c.cache = cache.address
         self.c.kv_heads, self.c.value_dim = cache.kv_heads, cache.value_dim
-        return len(cache)
+        if origin:
+            self.c.origin = origin
+        return origin + len(cache)
 
     def set_keys(self, key: Any, value: Any, pages: Any, origin: int, key_scales: Any, value_scales: Any) -> int:
         """Columns of masks."""

@@ -23,6 +23,7 @@ _OF_ERRORS = {
     _c.ATTEND_WRONG_SIZE: 'install the package anew: its modules and its shared object are of different versions',
     _c.ATTEND_NEWER: 'install the package anew: its modules and its shared object are of different versions',
     _c.ATTEND_UNAVAILABLE: 'choose another backend: this processor cannot run it',
+    _c.ATTEND_OTHER_BITS: 'take the keys again, or load it with the version that saved it: sums of that version have other bits',
 }
 _OF_OTHERS = 'leave it out: this kind of attention does not have it, and in integers the scale belongs to the quantisation'
 _SPECIAL = {
@@ -47,7 +48,12 @@ _SPECIAL = {
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KEYS): 'stop behind the next key of the state, and in integers at a multiple of '
     f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_ORIGIN): 'let the arrays begin with the next key of the state, or before',
-    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_LATER): 'merge a state that began at the next key of this one, with the same query',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_LATER): f'merge a state of the same query that took other segments of {_c.ATTEND_SEGMENT_KEYS} keys; '
+    'only the last one of both may have keys still to come',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_STATES): 'merge or take first all keys that queries see, with the same query',
+    (_c.ATTEND_CORRUPT, _c.ATTEND_ARG_BYTES): 'pass all that State.save has returned, as it was: these are other bytes, fewer or damaged',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_BYTES): 'load it with the query that it was taken with, and with a quantisation if it had one',
+    (_c.ATTEND_TOO_SMALL, _c.ATTEND_ARG_STATE_NODES): 'make the state with more, or merge first what lies side by side',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with '
     'a quantisation, and no other does',
     **{(_c.ATTEND_MISMATCH, argument): 'give it the outputs and inputs that the heads, their widths and the other weights ask for'
@@ -69,7 +75,7 @@ _SPECIAL = {
         _c.ATTEND_ARG_SINK_LOGITS, _c.ATTEND_ARG_LSE, _c.ATTEND_ARG_SCORES)},
 }
 _NAMES = {'window_left': 'window', 'window_right': 'window', 'output': 'out', 'scores': 'return_scores', 'lse': 'return_lse',
-          'parts': 'part', 'later': 'the later state', 'states': 'the state', 'constants': 'quantisation', 'head_constants': 'quantisation',
+          'parts': 'part', 'later': 'the other state', 'bytes': 'saved', 'states': 'the state', 'state_nodes': 'nodes', 'constants': 'quantisation', 'head_constants': 'quantisation',
           'options': 'queries_last'}
 
 

@@ -6,11 +6,18 @@ from typing import Any, List, Optional
 from . import _c
 from ._arrays import Memory, release
 from ._cache import Cache
-from ._options import options_of
+from ._options import options_of, set_lse_base
 from ._problem import Problem, run
 from ._shared import made, require, shared, whole
 
-_HEAD = struct.Struct('<qq')  # of bytes(state): the width of values, the next key
+_WIDTH_AND_NEXT = struct.Struct('<ii')  # of saved states, behind so many bytes
+_PLACE = 8 * 4
+
+
+def _is_positioned(c: Any) -> bool:
+    """Whether anything depends on the position of the queries."""
+    windows = {c.window_left, c.window_right} != {_c.ATTEND_NO_LIMIT}
+    return bool(c.options & _c.ATTEND_CAUSAL or windows or c.alibi_slopes or c.relative_bias.data)
 
 
 class State:
@@ -22,14 +29,17 @@ class State:
         output = state.finish()
 
     first_key is the position of the first key that it takes, a multiple of 512: several states can take different keys, on threads or
-    machines of their own, and `merge` joins them. The bits are those of one call while each later state has taken at most 512 keys.
-    `next` is the position of the next key. The query is not copied, and must not change before the state is finished. bytes(state) can
-    be kept and sent, and State.from_bytes goes on with them: the query and the options are not among them.
+    machines of their own, and `merge` joins them in any order, with the bits of one call. `nodes` is how many sums of finished segments of
+    512 keys there is room for: keys side by side take about 2 * log2(segments) at most, and the default is enough for those among the
+    first 131,072. `next` is the position of the next key. The query is not copied, and must not change before the state is finished. save()
+    gives bytes that can be kept and sent, and State.load goes on with them: the query and the options are not among them.
     """
 
-    def __init__(self, query: Any, *, first_key: int = 0, **options: Any):
-        self._query, self.options = query, options_of('a state', options, ['queries_last'])
+    def __init__(self, query: Any, *, first_key: int = 0, nodes: int = _c.ATTEND_DEFAULT_STATE_NODES, **options: Any):
+        self._query, self.options = query, options_of('a state', options, ['queries_last', 'lse_base'])
         self.next = self._first = whole('first_key', first_key)
+        self.nodes = whole('nodes', nodes, 0, _c.ATTEND_MAX_STATE_NODES)
+        self._offset: Optional[int] = None  # that a cache has given
         self._memory: Optional[Memory] = None
         self._value_dim = 0
         held: List[Any] = []
@@ -39,7 +49,7 @@ class State:
     def _problem(self, held: List[Any]) -> Problem:
         try:
             problem = Problem(self._query, self.options, held)
-            problem.c.value_dim = self._value_dim
+            problem.c.value_dim, problem.c.state_nodes = self._value_dim, self.nodes
             problem.c.states = self._memory.address if self._memory else None
             return problem
         except BaseException:
@@ -49,13 +59,14 @@ class State:
     def accumulate(self, key: Any, value: Any = None, *, up_to: Optional[int] = None, origin: Optional[int] = None, key_scales: Any = None,
                    value_scales: Any = None, pages: Any = None, threads: int = 1) -> None:
         """Takes keys next ... up_to - 1, up_to being where the arrays, the pages or the cache end unless it is given. Arrays begin with
-        the key of the position `origin`: the next key unless it is given; pages begin with key 0. In integers it is a multiple of 32,
-        and so is up_to but for the last call."""
+        the key of the position `origin`: the next key unless it is given; in integers it is a multiple of 32, and so is up_to but for
+        the last call. Pages begin with key 0. A cache begins with key 0, or with `origin`, a multiple of 512, where it holds
+        one machine's tokens."""
         held: List[Any] = []
         problem = self._problem(held)
         try:
             if isinstance(key, Cache):
-                end = problem.set_cache(key, value, pages, key_scales, value_scales, origin)
+                end = problem.set_cache(key, whole('origin', origin or 0), value, pages, key_scales, value_scales)
             else:
                 origin = whole('origin', (self.next if pages is None else 0) if origin is None else origin)
                 end = problem.set_keys(key, value, pages, origin, key_scales, value_scales)
@@ -64,10 +75,12 @@ class State:
             c.first_key, c.keys = self.next, end if up_to is None else whole('up_to', up_to, 0, end)
             if self._memory and c.value_dim != self._value_dim:
                 raise ValueError(f'values are {c.value_dim} wide where this state has taken values {self._value_dim} wide')
+            offset = end - c.queries if isinstance(key, Cache) else None
+            self._require_offset(c, offset)
             memory = self._memory or self._begin(problem)
             c.states = memory.address
             run(c, None, threads)
-            self._memory, self._value_dim, self.next = memory, c.value_dim, c.keys
+            self._memory, self._value_dim, self.next, self._offset = memory, c.value_dim, c.keys, offset
         finally:
             release(held)
 
@@ -82,27 +95,35 @@ class State:
         return memory
 
     def merge(self, later: 'State') -> None:
-        """Adds what a state has taken that began at this one's next key, with the same query and options."""
+        """Adds what another state has taken with the same query and options, be it later or earlier keys. A segment of 512 keys is taken
+        by one state, and only the last one of both may have keys still to come: `next` is then there, else behind the last segment."""
         if any(mine is not theirs and (hasattr(mine, '__array__') or mine != theirs)
                for mine, theirs in zip(self.options, made('later', later, State).options)):
-            raise ValueError('the later state has other options')
+            raise ValueError('the other state has other options')
+        if self.nodes != later.nodes:
+            raise ValueError(f'the other state has room for {later.nodes} nodes, this one for {self.nodes}: make them with the same')
         held: List[Any] = []
         problem = self._problem(held)
         try:
             self._require_begun()
             later._require_begun()
+            self._require_offset(problem.c, later._offset)
             require(shared.attend_merge(ctypes.byref(problem.c), later._memory.address))
-            self.next = later.next
+            _, self.next = _WIDTH_AND_NEXT.unpack_from(self.save(), _PLACE)
         finally:
             release(held)
 
-    def finish(self, *, output: Optional[str] = None, out: Any = None, return_lse: bool = False) -> Any:
+    def finish(self, *, output: Optional[str] = None, out: Any = None, return_lse: bool = False,
+               lse_base: Optional[int] = None) -> Any:
         """The output, or (output, lse), as of attend.attention. The state stays as it is, and may go on."""
         held: List[Any] = []
         problem = self._problem(held)
         try:
             self._require_begun()
             problem.c.keys = self.next
+            set_lse_base(problem.c, lse_base)
+            if self.options.offset is None and self._offset is not None and _is_positioned(problem.c):
+                problem.c.offset = self._offset
             result = problem.set_output(self._query, out, output)
             lse = problem.new_lse(self._query) if return_lse else None
             require(shared.attend_finish(ctypes.byref(problem.c)))
@@ -110,30 +131,50 @@ class State:
         finally:
             release(held)
 
+    def _require_offset(self, c: Any, offset: Optional[int]) -> None:
+        """Refuses another offset than that of the keys before, where it has followed the lengths of caches."""
+        if self.options.offset is not None or offset is None or self._offset is None or offset == self._offset:
+            return
+        if _is_positioned(c):
+            raise ValueError(f'without an offset the queries are the last tokens of the cache, of which they began at {self._offset} '
+                             f'and here at {offset}: set offset, the same for all keys')
+
     def _require_begun(self) -> None:
         if self._memory is None:
             raise ValueError('this state has taken no keys: call accumulate first')
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError('a state cannot be copied or pickled: keep bytes(state), and go on with State.from_bytes')
+        raise TypeError('a state cannot be copied or pickled: keep state.save(), and go on with State.load')
 
-    def __bytes__(self) -> bytes:
+    def save(self) -> bytes:
+        """What was taken, as attend_save of C writes it, with a check sum: the same bytes on every machine, whatever the way in which
+        the same keys were taken and merged."""
         self._require_begun()
-        return _HEAD.pack(self._value_dim, self.next) + ctypes.string_at(self._memory.address, self._memory.size)
+        held: List[Any] = []
+        try:
+            reference = ctypes.byref(self._problem(held).c)
+            saved, size = Memory(shared.attend_saved_size(reference)), ctypes.c_size_t()
+            require(shared.attend_save(reference, saved.address, saved.size, ctypes.byref(size)))
+            return ctypes.string_at(saved.address, size.value)
+        finally:
+            release(held)
 
     @classmethod
-    def from_bytes(cls, kept: bytes, query: Any, **options: Any) -> 'State':
-        """With the query and the options of the state that the bytes are of."""
+    def load(cls, saved: Any, query: Any, **options: Any) -> 'State':
+        """A state that goes on with what was saved; with the query and the options that it was taken with, which are not in it, and
+        `nodes`, for another room. AttendError for bytes that are damaged, cut short, of other shapes, or of another version of bits."""
         state = cls(query, **options)
-        if len(kept) < _HEAD.size:
-            raise ValueError('these are not the bytes of a state')
-        state._value_dim, state.next = _HEAD.unpack_from(kept)
+        kept = memoryview(saved).tobytes()
+        if len(kept) >= _PLACE + _WIDTH_AND_NEXT.size:
+            state._value_dim, state.next = _WIDTH_AND_NEXT.unpack_from(kept, _PLACE)
+        if not 0 < state._value_dim <= _c.ATTEND_MAX_WIDTH:
+            state._value_dim = 1  # these are no saved states, as C says
         held: List[Any] = []
         problem = state._problem(held)
-        size = shared.attend_state_size(ctypes.byref(problem.c)) if 0 < state._value_dim <= _c.ATTEND_MAX_WIDTH else 0
-        release(held)
-        if size == 0 or len(kept) != _HEAD.size + size:
-            raise ValueError('these are not the bytes of a state of this query')
-        state._memory = Memory(size)
-        ctypes.memmove(state._memory.address, kept[_HEAD.size:], size)
-        return state
+        try:
+            state._memory = Memory(shared.attend_state_size(ctypes.byref(problem.c)))
+            problem.c.states = state._memory.address
+            require(shared.attend_load(ctypes.byref(problem.c), kept, len(kept)))
+            return state
+        finally:
+            release(held)

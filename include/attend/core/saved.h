@@ -1,0 +1,62 @@
+// States as bytes, for other programs and machines: what a state has been through, in a form that depends on nothing else. Any
+// backend and byte order writes the same bytes for the same keys, however they were cut into calls and states, as far as bits
+// are promised at all; where they are not (src/guide/arithmetic.md, "What may differ"), bytes may differ too.
+//
+// All words have 32 bits, the lowest byte first: SavedHead; the numbers of the nodes (segments.h), ascending; then for each row
+// its nodes, and what is open if a segment is. Of floats, a node has [value_dim] sums and the denominator; what is open 16
+// partial denominators, [value_dim] sums and [value_dim] of the open chain; and then each two words for the maximum that they
+// are relative to. Of integers, both have [value_dim] sums, exponent and denominator.
+//
+// Backends raise a maximum at different times. So it is derived from the sums: the first of its words is the power of two by
+// which they are divided so that the denominator of a node of 2^l segments lies within 2^(9 + l) and 2^(10 + l), and the
+// largest partial denominator of an open segment within 2^5 and 2^6. (It does not exceed the row's largest score then.) The
+// second is 0. Where that power is not within 2^30 on both sides, the first word is -2^31 and the second the maximum as it is;
+// where all is zero or no number, the lowest one. Zeros are positive, subnormal numbers are zeros, and there is one NaN,
+// 0x7fc00000; where a denominator is one, all numbers are.
+#pragma once
+
+#include "options.h"
+
+namespace attend {
+namespace core {
+
+struct SavedHead {
+  uint32_t magic;         // saved_magic
+  uint32_t bits_version;  // ATTEND_BITS_VERSION of who saved it
+  uint32_t check;         // sum of all other words
+  uint32_t words;         // of everything
+  uint32_t arithmetic;    // 0: floats, 1: integers
+  int32_t batch, queries, query_heads, value_dim;
+  int32_t next_key;      // where the states stopped: a segment is open if it is no multiple of segment_keys
+  int32_t nodes;         // of finished segments
+  uint32_t settings[9];  // of the calls that they were taken with; zeros where the surface leaves those to the caller
+};
+inline constexpr uint32_t saved_magic = 0x74537441;  // "AtSt"
+
+// Words of a row's node, of what is open in it, and of everything.
+constexpr size_t saved_node_words(bool integers, int value_dim) { return size_t(value_dim) + (integers ? 2 : 3); }
+constexpr size_t saved_open_words(bool integers, int value_dim) {
+  return integers ? saved_node_words(true, value_dim) : 2 * size_t(value_dim) + size_t(panel_keys) + 2;
+}
+constexpr size_t saved_words(bool integers, ptrdiff_t rows, int value_dim, int nodes, bool is_open) {
+  return sizeof(SavedHead) / 4 + size_t(nodes) +
+         size_t(rows) *
+             (size_t(nodes) * saved_node_words(integers, value_dim) + (is_open ? saved_open_words(integers, value_dim) : 0));
+}
+
+enum class Loaded { ok, damaged, other_bits };
+
+// Writes states, [batch][queries][query_heads] of state_floats(value_dim, room) or as many integers side by side; bytes has
+// room for saved_words. Of the head batch ... next_key and settings must be set, the rest is.
+void save(SavedHead& head, const float* states, int room, uint8_t* bytes);
+void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes);
+
+// Reads the head; whether these are saved states, whole and of these bits. Nothing else may be done with them before.
+Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head);
+
+// What save has written. The states have room for head.nodes or more. Their owner's number is 0.
+void load(const SavedHead& head, const uint8_t* bytes, float* states, int room);
+void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room);
+
+}  // namespace core
+}  // namespace attend

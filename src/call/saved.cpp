@@ -1,0 +1,265 @@
+// Saved states (include/attend/core/saved.h).
+#include "../../include/attend/core/saved.h"
+
+#include "../../include/attend/core/version.h"
+#include "portable.h"
+
+namespace attend {
+namespace core {
+namespace {
+
+constexpr int head_words = sizeof(SavedHead) / 4, check_word = 2;
+static_assert(head_words == 20, "SavedHead has no padding");
+
+void put_word(uint8_t* to, uint32_t word) {
+  for (int i = 0; i < 4; ++i) to[i] = uint8_t(word >> 8 * i);
+}
+uint32_t word_at(const uint8_t* from) {
+  return uint32_t(from[0]) | uint32_t(from[1]) << 8 | uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
+}
+
+// Of all words but the sum itself. It changes whenever one of them does, since each step can be undone.
+uint32_t check_of(const uint8_t* bytes, size_t words) {
+  uint32_t sum = saved_magic;
+  for (size_t i = 0; i < words; ++i) {
+    if (i == check_word) continue;
+    sum = (sum ^ word_at(bytes + 4 * i)) * 0x9e3779b1u;
+    sum ^= sum >> 15;
+  }
+  return sum;
+}
+
+ptrdiff_t rows_of(const SavedHead& head) { return ptrdiff_t(head.batch) * head.queries * head.query_heads; }
+bool is_open(const SavedHead& head) { return head.next_key % segment_keys != 0; }
+
+class Writer {
+ public:
+  explicit Writer(uint8_t* at) : at_(at) {}
+  void word(uint32_t word) { put_word(at_, word), at_ += 4; }
+
+  void numbers(const int32_t* from, int count) {
+    for (int i = 0; i < count; ++i) word(uint32_t(from[i]));
+  }
+  void numbers(const float* from, int count, float factor) {
+    for (int i = 0; i < count; ++i) number(Scalar::mul(from[i], factor));
+  }
+  void number(float number) {
+    const uint32_t size = magnitude(number);
+    word(size > 0x7f800000u ? 0x7fc00000u : size < 0x00800000u ? 0 : bits_to<uint32_t>(number));
+  }
+
+ private:
+  uint8_t* at_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const uint8_t* at) : at_(at) {}
+  uint32_t word() { return at_ += 4, word_at(at_ - 4); }
+  template <class Number>
+  void numbers(Number* to, int count) {
+    for (int i = 0; i < count; ++i) to[i] = bits_to<Number>(word());
+  }
+
+ private:
+  const uint8_t* at_;
+};
+
+// Numbers relative to a maximum as they are saved: times a factor, relative to `power`; or as they are, to the maximum itself.
+struct Saved {
+  float factor;
+  int32_t power;
+  float max;
+};
+constexpr int32_t no_power = INT32_MIN;
+
+// The largest of the numbers, a denominator, becomes one within 2^exponent and twice that.
+Saved saved_as(float max, float largest, int exponent) {
+  const uint32_t size = magnitude(largest);
+  if (size > 0x7f800000u) return {largest, no_power, lowest_max};
+  if (size == 0) return {0.0f, no_power, lowest_max};
+  const int shift = int(size >> 23) - 127 - exponent;
+  const int64_t power = magnitude(max) < 0x4f000000u ? int64_t(int(max)) + shift : INT64_MAX;  // 2^31
+  if (power <= -(1 << 30) || power >= 1 << 30) return {1.0f, no_power, max};
+  return {bits_to<float>((127 - shift) << 23), int32_t(power), 0.0f};
+}
+void save_max(const Saved& as, Writer& to) {
+  to.word(uint32_t(as.power));
+  to.word(bits_to<uint32_t>(as.max));
+}
+
+// Floats in `lists` of some length, relative to a maximum that follows them. It is the float that is nearest to the power.
+struct FloatList {
+  float* data;
+  int count;
+};
+template <int lists>
+float load_floats(Reader& from, const FloatList (&all)[lists]) {
+  for (const FloatList& list : all) from.numbers(list.data, list.count);
+  const int32_t power = int32_t(from.word());
+  const float max = bits_to<float>(from.word());
+  if (power == no_power) return max;
+  const float nearest = float(power);
+  const float factor = bits_to<float>((127 + power - int(nearest)) << 23);
+  for (const FloatList& list : all) {
+    for (int i = 0; i < list.count; ++i) list.data[i] = Scalar::mul(list.data[i], factor);
+  }
+  return nearest;
+}
+
+void save_row(const SavedHead& head, float* row, Writer& to) {
+  const int width = head.value_dim;
+  const RowState state(row, width);
+  const StateNodes<float> nodes = state.nodes();
+  for (int n = 0; n < head.nodes; ++n) {
+    const float* const sums = nodes.sums(n);
+    const int level = floor_log2(uint32_t(node_of(nodes.number(n)).size));
+    const Saved as = saved_as(sums[width + 1], sums[width], 9 + level);
+    to.numbers(sums, width + 1, as.factor);
+    save_max(as, to);
+  }
+  if (!is_open(head)) return;
+  float largest = state.lane_sums()[0];
+  for (int i = 1; i < panel_keys; ++i) {
+    const float other = state.lane_sums()[i];
+    if (magnitude(largest) < magnitude(other)) largest = other;  // NaN is the largest
+  }
+  const Saved as = saved_as(state.max(), largest, 5);
+  to.numbers(state.lane_sums(), panel_keys, as.factor);
+  to.numbers(state.sums(), width, as.factor);
+  to.numbers(state.chain(), width, as.factor);
+  save_max(as, to);
+}
+void load_row(const SavedHead& head, Reader& from, float* row) {
+  const int width = head.value_dim;
+  const RowState state(row, width);
+  state.begin<Scalar>();
+  for (int n = 0; n < head.nodes; ++n) {
+    float* const sums = state.nodes().sums(n);
+    sums[width + 1] = load_floats(from, {{sums, width + 1}});
+  }
+  if (!is_open(head)) return;
+  state.max() = load_floats(from, {{state.lane_sums(), panel_keys}, {state.sums(), width}, {state.chain(), width}});
+}
+
+void save_row(const SavedHead& head, int32_t* row, Writer& to) {
+  const IntegerRowState state(row, head.value_dim);
+  for (int n = 0; n < head.nodes; ++n) to.numbers(state.nodes().sums(n), head.value_dim + 2);
+  if (is_open(head)) to.numbers(state.open().sums(), head.value_dim + 2);
+}
+void load_row(const SavedHead& head, Reader& from, int32_t* row) {
+  const IntegerRowState state(row, head.value_dim);
+  state.begin();
+  for (int n = 0; n < head.nodes; ++n) from.numbers(state.nodes().sums(n), head.value_dim + 2);
+  if (is_open(head)) from.numbers(state.open().sums(), head.value_dim + 2);
+}
+
+StateNodes<float> nodes_of(float* row, int width) { return RowState(row, width).nodes(); }
+StateNodes<int32_t> nodes_of(int32_t* row, int width) { return IntegerRowState(row, width).nodes(); }
+size_t row_numbers(const float*, int width, int room) { return state_floats(width, room); }
+size_t row_numbers(const int32_t*, int width, int room) { return integer_state_numbers(width, room); }
+
+template <class Number>
+void save_states(SavedHead& head, Number* states, int room, uint8_t* bytes) {
+  const size_t apart = row_numbers(states, head.value_dim, room);
+  const ptrdiff_t rows = rows_of(head);
+  const bool integers = bits_to<uint32_t>(Number(1)) == 1;
+  head.magic = saved_magic, head.bits_version = ATTEND_BITS_VERSION, head.arithmetic = integers;
+  head.nodes = rows == 0 ? 0 : nodes_of(states, head.value_dim).nodes();
+  head.words = uint32_t(saved_words(integers, rows, head.value_dim, head.nodes, is_open(head)));
+  Writer to(bytes + 4 * head_words);
+  for (int n = 0; n < head.nodes; ++n) to.word(uint32_t(nodes_of(states, head.value_dim).number(n)));
+  for (ptrdiff_t r = 0; r < rows; ++r) save_row(head, states + size_t(r) * apart, to);
+  uint32_t words[head_words];
+  for (int pass = 0; pass < 2; ++pass) {
+    __builtin_memcpy(words, &head, sizeof head);
+    for (int i = 0; i < head_words; ++i) put_word(bytes + 4 * i, words[i]);
+    head.check = check_of(bytes, head.words);
+  }
+}
+
+template <class Number>
+void load_states(const SavedHead& head, const uint8_t* bytes, Number* states, int room) {
+  const size_t apart = row_numbers(states, head.value_dim, room);
+  Reader from(bytes + 4 * (head_words + head.nodes));
+  for (ptrdiff_t r = 0; r < rows_of(head); ++r) {
+    Number* const row = states + size_t(r) * apart;
+    load_row(head, from, row);
+    const auto nodes = nodes_of(row, head.value_dim);
+    nodes.set_nodes(head.nodes);
+    for (int n = 0; n < head.nodes; ++n) nodes.set_number(n, int(word_at(bytes + 4 * (head_words + n))));
+  }
+}
+
+}  // namespace
+
+void save(SavedHead& head, const float* states, int room, uint8_t* bytes) {
+  save_states(head, const_cast<float*>(states), room, bytes);  // only read
+}
+void save(SavedHead& head, const int32_t* states, int room, uint8_t* bytes) {
+  save_states(head, const_cast<int32_t*>(states), room, bytes);
+}
+
+namespace {
+
+// The last two words of sums: what they are relative to, as save_max writes it; of integers an exponent that states can have,
+// so that the difference of any two can be taken, and a denominator that can be divided by.
+bool is_reference(bool integers, const uint8_t* at) {
+  const int32_t power = int32_t(word_at(at));
+  if (integers) return power >= lowest_exponent && power <= -lowest_exponent && word_at(at + 4) >> 31 == 0;
+  return power == no_power || (power > -(1 << 30) && power < 1 << 30);
+}
+
+// What somebody may have made up, with a sum that is right: extents that belong together, and nodes that can be a state's. All is
+// counted without overflow, since head.words is below 2^32.
+bool is_sound(const SavedHead& head, const uint8_t* bytes) {
+  constexpr int last_key = INT32_MAX / segment_keys * segment_keys;  // positions never overflow an int
+  if (head.batch < 0 || head.queries < 0 || head.query_heads < 1 || head.value_dim < 1 || head.nodes < 0) return false;
+  if (head.next_key < 0 || head.next_key > last_key) return false;
+  const uint64_t words = head.words, tokens = uint64_t(head.batch) * uint64_t(head.queries);  // both below 2^31
+  if (head.arithmetic > 1 || uint64_t(head.nodes) > words) return false;
+  // Whether rows have words: those of states that saw nothing have none, however many they are.
+  const bool integers = head.arithmetic == 1, any = tokens > 0 && (head.nodes > 0 || is_open(head));
+  if (any && (tokens > words || tokens * uint64_t(head.query_heads) > words || uint64_t(head.value_dim) > words)) return false;
+  const uint64_t of_nodes = uint64_t(head.nodes) * saved_node_words(integers, any ? head.value_dim : 1);
+  if (any && of_nodes > words) return false;
+  const ptrdiff_t rows = any ? rows_of(head) : 0;
+  const uint64_t of_row = of_nodes + (is_open(head) ? saved_open_words(integers, any ? head.value_dim : 1) : 0);
+  if (head_words + uint64_t(head.nodes) + uint64_t(rows) * of_row != words) return false;
+  int end = 0, before = 0;  // two nodes that could be joined are none
+  for (int n = 0; n < head.nodes; ++n) {
+    const int number = int(word_at(bytes + 4 * (head_words + n)));
+    if (number < 1 || node_of(number).first < end) return false;
+    end = node_of(number).first + node_of(number).size;
+    if (end > head.next_key / segment_keys || partner_of(number) == before) return false;
+    before = number;
+  }
+  const uint8_t* at = bytes + 4 * (head_words + size_t(head.nodes));
+  for (ptrdiff_t r = 0; r < rows; ++r) {
+    for (int n = 0; n < head.nodes + is_open(head); ++n) {
+      at += 4 * (n < head.nodes ? saved_node_words(integers, head.value_dim) : saved_open_words(integers, head.value_dim));
+      if (!is_reference(integers, at - 8)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Loaded read_head(const uint8_t* bytes, size_t size, SavedHead& head) {
+  if (size < sizeof head) return Loaded::damaged;
+  uint32_t words[head_words];
+  for (int i = 0; i < head_words; ++i) words[i] = word_at(bytes + 4 * i);
+  __builtin_memcpy(&head, words, sizeof head);
+  if (head.magic != saved_magic) return Loaded::damaged;
+  if (head.bits_version != ATTEND_BITS_VERSION) return Loaded::other_bits;
+  if (head.words < uint32_t(head_words) || head.words > size / 4 || head.check != check_of(bytes, head.words))
+    return Loaded::damaged;
+  return is_sound(head, bytes) ? Loaded::ok : Loaded::damaged;
+}
+
+void load(const SavedHead& head, const uint8_t* bytes, float* states, int room) { load_states(head, bytes, states, room); }
+void load(const SavedHead& head, const uint8_t* bytes, int32_t* states, int room) { load_states(head, bytes, states, room); }
+
+}  // namespace core
+}  // namespace attend
