@@ -61,10 +61,11 @@ struct HostOperations : CommonOperations<Isa> {
   int prefetch_ahead = Isa::prefetch_ahead;              // by how many floats values are prefetched for one row, or 0
   // Whether tiles of so many rows and vectors go on by four_steps: TileSteps.
   bool (*has_four_steps)(int rows, int vecs) = &Isa::has_four_steps;
-  bool has_weights = Isa::has_weights;         // whether weights of a row are this one's own: PanelWeights
-  int lane_factors = Isa::lane_factors;        // how many factors of a row one register holds: 1, or LaneOperations
-  int transposed = Isa::transposed;            // how many rows and columns transpose takes
-  int columns_of_four = Isa::columns_of_four;  // how many columns transpose_four takes
+  bool has_weights = Isa::has_weights;          // whether weights of a row are this one's own: PanelWeights
+  int lane_factors = Isa::lane_factors;         // how many factors of a row one register holds: 1, or LaneOperations
+  bool transposes_rows = Isa::transposes_rows;  // whether there are columns_of_rows and transpose_rows: RowOperations
+  int transposed = Isa::transposed;             // how many rows and columns transpose takes
+  int columns_of_four = Isa::columns_of_four;   // how many columns transpose_four takes
 
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
@@ -135,6 +136,19 @@ struct LaneOperations {
   void (*store_four)(const Vec* sums, float* to) = &Isa::store_four;  // to = sums, and no zero is negative
 };
 
+// And those that transpose weights of projections where they lie in rows.
+template <class Isa>
+struct RowOperations {
+  using Vec = typename Isa::Vec;
+  // to[i] has number i of as many rows as there are lanes, stride floats apart
+  void (*columns_of_rows)(const float* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
+  // to[16 i + j] = rows[stride j + i], for 16 bytes of 16 rows
+  void (*transpose_halves)(const Half* rows, ptrdiff_t stride, Half* to) = &Isa::transpose_rows;
+  void (*transpose_bfloats)(const Bfloat* rows, ptrdiff_t stride, Bfloat* to) = &Isa::transpose_rows;
+  void (*transpose_bytes)(const int8_t* rows, ptrdiff_t stride, int8_t* to) = &Isa::transpose_rows;
+  bool are_there = Isa::transposes_rows;
+};
+
 // And those whose loop for the weights of a row is their own.
 template <class Isa>
 struct PanelWeights {
@@ -179,6 +193,7 @@ constexpr bool has_host_operations() {
   static_assert(HasTileSteps<Isa, Bfloat>::all && HasTileSteps<Isa, int8_t>::all, "");
   static_assert(Has<(Isa::lane_factors > 1), LaneOperations<Isa>>::all, "");
   static_assert(Has<Isa::has_weights, PanelWeights<Isa>>::all, "");
+  static_assert(Has<Isa::transposes_rows, RowOperations<Isa>>::all, "");
   static_assert(HostOperations<Isa>().gives_powers_of_two(Isa::tile_vecs, Isa::tile_rows),
                 "attend: int tile_vecs(int rows): a power of two for all rows of tiles");
   return true;

@@ -16,10 +16,11 @@ constexpr int at_most(int a, int limit) { return a < limit ? a : limit; }
 constexpr int at_least(int a, int limit) { return a > limit ? a : limit; }
 constexpr int whole_panels(int keys) { return (keys + panel_keys - 1) & -panel_keys; }
 
+constexpr int cache_line = 64;
+
 // Prefetches lines twice: far ahead into the second-level cache, and nearer into the first.
 template <int bytes>
 ATTEND_ALWAYS_INLINE void prefetch_lines(const void* near, const void* far) {
-  constexpr int cache_line = 64;
   ATTEND_UNROLL
   for (int i = 0; i < bytes; i += cache_line) {
     __builtin_prefetch(static_cast<const char*>(far) + i, 0, 2);

@@ -18,7 +18,6 @@ namespace {
 // quarter as many bytes as with floats, and no page boundary. So lines are prefetched twice, in the order in which they lie:
 // far ahead into the second-level cache, and nearer into the first. Either alone is slower: the first level has too few lines
 // under way to wait for memory, and what waits in the second makes the window look ahead less.
-constexpr int cache_line = 64;
 constexpr int far_behind_tile = 16384, near_behind_tile = 1024;  // bytes of keys, from the end of a tile on
 
 // Where a score tile reads.

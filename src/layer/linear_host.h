@@ -1,6 +1,6 @@
 // Projections on hosts.
 //
-//   one token:     for each panel of 16 outputs:  chains side by side (kernel/output_panel.h)
+//   one token:     for each panel or 16 rows of outputs:  chains side by side (kernel/output_panel.h, output_rows.h)
 //   several:       for each block of tokens, of inputs and of outputs
 //                    gather the tokens; panels are read in place, or packed or widened
 //                    for each tile of tokens:  output += tile (kernel/score_tile.h, tokens as queries, outputs as keys)
@@ -12,6 +12,7 @@
 
 #include "../../include/attend/core/linear.h"
 #include "../kernel/output_panel.h"
+#include "../kernel/output_rows.h"
 #include "../kernel/pack.h"
 #include "../kernel/score_tile.h"
 #include "../kernel/tile_sizes.h"
@@ -59,6 +60,11 @@ class HostLinear {
 
   void run() const {
     if (linear_.tokens == 0) return;
+    if constexpr (Isa::transposes_rows) {
+      if (linear_.tokens == 1 && !linear_.panels && linear_.outputs >= panel_keys && linear_.inputs >= piece_inputs<Number>) {
+        return run_token_over_rows();
+      }
+    }
     if (linear_.tokens == 1 && linear_.panels) {
       const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs;
       bytes > second_cache ? run_token<true>() : run_token<false>();
@@ -105,6 +111,17 @@ class HostLinear {
       output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
       end(sums, o, count);
       if (count < panel_keys) copy_row<Isa>(last, count, linear_.output + o);
+    }
+  }
+
+  // One token over rows. The last 16 may have some of those before them, which come out as they did then.
+  ATTEND_NOINLINE void run_token_over_rows() const {
+    RowPanel<Number> memory;
+    for (int o = 0; o < linear_.outputs; o += panel_keys) {
+      o = at_most(o, linear_.outputs - panel_keys);
+      output_rows<Isa>(linear_.input, weights_ + o * linear_.weight_stride, linear_.weight_stride, linear_.inputs, memory,
+                       linear_.output + o);
+      end(linear_.output + o, o, panel_keys);
     }
   }
 

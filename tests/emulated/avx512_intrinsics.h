@@ -16,6 +16,7 @@
 #undef _mm512_extracti64x4_epi64
 #undef _mm512_setr_epi64
 #undef _mm512_shuffle_i32x4
+#undef _mm512_shuffle_ps
 #undef _mm512_slli_epi16
 #undef _mm512_slli_epi32
 #undef _mm512_srli_epi16
@@ -58,6 +59,8 @@ ATTEND_HALVES(__m512, _mm512_sub_ps, _mm256_sub_ps)
 ATTEND_HALVES(__m512, _mm512_mul_ps, _mm256_mul_ps)
 ATTEND_HALVES(__m512, _mm512_max_ps, _mm256_max_ps)
 ATTEND_HALVES(__m512, _mm512_min_ps, _mm256_min_ps)
+ATTEND_HALVES(__m512, _mm512_unpacklo_ps, _mm256_unpacklo_ps)
+ATTEND_HALVES(__m512, _mm512_unpackhi_ps, _mm256_unpackhi_ps)
 ATTEND_HALVES(__m512i, _mm512_add_epi16, _mm256_add_epi16)
 ATTEND_HALVES(__m512i, _mm512_add_epi32, _mm256_add_epi32)
 ATTEND_HALVES(__m512i, _mm512_add_epi64, _mm256_add_epi64)
@@ -160,6 +163,20 @@ inline __m128i _mm512_cvtsepi64_epi16(__m512i a) { return narrowed<std::int16_t>
 
 // Bits stay as they are.
 inline __m512 _mm512_castsi512_ps(__m512i a) { return {_mm256_castsi256_ps(a.low), _mm256_castsi256_ps(a.high)}; }
+inline __m512 _mm512_castps128_ps512(__m128 a) { return {_mm256_castps128_ps256(a), _mm256_setzero_ps()}; }
+inline __m512 _mm512_mask_broadcast_f32x4(__m512 from, unsigned mask, __m128 a) {
+  auto lanes = lanes_of<float>(from);
+  for (int i = 0; i < 16; ++i) {
+    if ((mask >> i & 1) != 0) lanes.at[i] = a[i % 4];
+  }
+  return vector_of<__m512>(lanes);
+}
+inline __m512 _mm512_shuffle_ps(__m512 a, __m512 b, int which) {
+  const auto x = lanes_of<float>(a), y = lanes_of<float>(b);
+  LanesOf<float> to;
+  for (int i = 0; i < 16; ++i) to.at[i] = (i % 4 < 2 ? x : y).at[i / 4 * 4 + (which >> i % 4 * 2 & 3)];
+  return vector_of<__m512>(to);
+}
 inline __m512i _mm512_castps_si512(__m512 a) { return {_mm256_castps_si256(a.low), _mm256_castps_si256(a.high)}; }
 inline __m256i _mm512_castsi512_si256(__m512i a) { return a.low; }
 inline __m256i _mm512_extracti64x4_epi64(__m512i a, int half) { return half == 0 ? a.low : a.high; }

@@ -43,6 +43,11 @@ class Operations {
       if (!OwnLoops<Isa>::take_four_steps(end)) return "four_steps";
     }
     if (!transposes()) return "transpose, transpose_four";
+    if constexpr (Isa::transposes_rows) {
+      if (!has_columns_of_rows()) return "columns_of_rows";
+      if (!transposes_rows<attend::tested::Half>() || !transposes_rows<attend::tested::Bfloat>() || !transposes_rows<int8_t>())
+        return "transpose_rows";
+    }
     for (int i = 0; i < test_count; ++i) {
       for (int j = 0; j < test_count; ++j) {
         if (const char* name = wrong_of_pairs(i, j)) return name;
@@ -195,6 +200,35 @@ class Operations {
       right = right && are_same(to[i], i < 4 * four ? from[i % 4][5 + i / 4] : -1.0f);
     }
     return right;
+  }
+
+  // Rows of exactly four floats: a sanitizer sees what is read behind the last one.
+  static bool has_columns_of_rows() {
+    constexpr int stride = 7;
+    float rows[(lanes - 1) * stride + 4];
+    for (int i = 0; i < (lanes - 1) * stride + 4; ++i) rows[i] = float(i);
+    Vec columns[4];
+    Isa::columns_of_rows(rows, stride, columns);
+    bool right = true;
+    for (int i = 0; i < 4; ++i) right = right && is(columns[i], [=](int j) { return float(stride * j + i); });
+    return right;
+  }
+
+  template <class Number>
+  static bool transposes_rows() {
+    constexpr int numbers = 16 / int(sizeof(Number)), stride = numbers + 3, count = 15 * stride + numbers;
+    Number rows[count], to[16 * numbers];
+    unsigned char bytes[sizeof rows], expected[sizeof to];
+    for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<unsigned char>(i * 167 + i / 256);
+    __builtin_memcpy(rows, bytes, sizeof rows);
+    for (int i = 0; i < numbers; ++i) {
+      for (int j = 0; j < 16; ++j) {
+        const int at = 16 * i + j, from = stride * j + i;
+        __builtin_memcpy(expected + at * int(sizeof(Number)), bytes + from * int(sizeof(Number)), sizeof(Number));
+      }
+    }
+    Isa::transpose_rows(rows, stride, to);
+    return __builtin_memcmp(to, expected, sizeof to) == 0;
   }
 
   // Lanes of all pairs of numbers.

@@ -107,6 +107,11 @@ struct Avx2 : X86Lanes {
     return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
   }
 
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
+    const auto pair = [=](int j) ATTEND_INLINE_LAMBDA { return load_row_pair(rows + j * stride, rows + (j + 4) * stride); };
+    columns_of(pair(0), pair(1), pair(2), pair(3), to);
+  }
+
   static float sum_lanes(const float* sums) { return sum_of_8(add(load(sums), load(sums + 8))); }
 
  private:

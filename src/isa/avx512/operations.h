@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../numerics/bits.h"
 #include "../../numerics/formats.h"
 #include "../x86/intrinsics.h"
 #include "../x86/lanes.h"
@@ -87,6 +88,25 @@ struct Avx512 : X86Lanes {
     const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(n), 23);
     const Vec power = _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_castps_si512(bias)));
     return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
+  }
+
+  // Rows j, j + 4, j + 8 and j + 12 side by side in a vector, by loads that repeat and a mask; then 4 x 4 transposes.
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
+    // Four addresses from which all are reached, or compilers compute more than there are registers for.
+    const float *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
+    const float* const fourth = opaque(second + 8 * stride);
+    const auto four = [=](int j) ATTEND_INLINE_LAMBDA {
+      const auto row = [=](const float* at) ATTEND_INLINE_LAMBDA { return _mm_loadu_ps(at + j * stride); };
+      const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(row(rows)), 0x00f0, row(second));
+      return _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
+    };
+    const Vec r0 = four(0), r1 = four(1), r2 = four(2), r3 = four(3);
+    const Vec low01 = _mm512_unpacklo_ps(r0, r1), high01 = _mm512_unpackhi_ps(r0, r1);
+    const Vec low23 = _mm512_unpacklo_ps(r2, r3), high23 = _mm512_unpackhi_ps(r2, r3);
+    to[0] = _mm512_shuffle_ps(low01, low23, 0x44);
+    to[1] = _mm512_shuffle_ps(low01, low23, 0xee);
+    to[2] = _mm512_shuffle_ps(high01, high23, 0x44);
+    to[3] = _mm512_shuffle_ps(high01, high23, 0xee);
   }
 
   static float sum_lanes(const float* sums) {

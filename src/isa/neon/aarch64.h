@@ -143,6 +143,42 @@ struct Neon64 {
     to[3] = vcvtq_f32_s32(vmovl_high_s16(high));
   }
 
+  // Of four rows of four floats: to[i] has column i. Halves are named as floats of 64 bits: GCC moves those that are combined
+  // one by one.
+  ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
+    const auto wide = [](Vec a) ATTEND_INLINE_LAMBDA { return vreinterpretq_f64_f32(a); };
+    const float64x2_t even01 = wide(vtrn1q_f32(r0, r1)), odd01 = wide(vtrn2q_f32(r0, r1));
+    const float64x2_t even23 = wide(vtrn1q_f32(r2, r3)), odd23 = wide(vtrn2q_f32(r2, r3));
+    to[0] = vreinterpretq_f32_f64(vtrn1q_f64(even01, even23));
+    to[1] = vreinterpretq_f32_f64(vtrn1q_f64(odd01, odd23));
+    to[2] = vreinterpretq_f32_f64(vtrn2q_f64(even01, even23));
+    to[3] = vreinterpretq_f32_f64(vtrn2q_f64(odd01, odd23));
+  }
+
+  // to[16 i + j] = rows[stride j + i] for 16 rows of 16 bytes: each step brings elements of vectors side by side that are half
+  // as many apart as there are.
+  static constexpr bool transposes_rows = true;
+  static void transpose_rows(const Half* rows, ptrdiff_t stride, Half* to) { transpose_words(rows, stride, to); }
+  static void transpose_rows(const Bfloat* rows, ptrdiff_t stride, Bfloat* to) { transpose_words(rows, stride, to); }
+  static void transpose_rows(const int8_t* rows, ptrdiff_t stride, int8_t* to) {
+    int8x16_t columns[16];
+    ATTEND_UNROLL
+    for (int j = 0; j < 16; ++j) columns[j] = vld1q_s8(rows + j * stride);
+    ATTEND_UNROLL
+    for (int step = 0; step < 4; ++step) {
+      int8x16_t next[16];
+      ATTEND_UNROLL
+      for (int j = 0; j < 8; ++j) {
+        next[2 * j] = vzip1q_s8(columns[j], columns[j + 8]);
+        next[2 * j + 1] = vzip2q_s8(columns[j], columns[j + 8]);
+      }
+      ATTEND_UNROLL
+      for (int j = 0; j < 16; ++j) columns[j] = next[j];
+    }
+    ATTEND_UNROLL
+    for (int i = 0; i < 16; ++i) vst1q_s8(to + 16 * i, columns[i]);
+  }
+
   static Vec widened(uint16x4_t halves) { return vcvt_f32_f16(vreinterpret_f16_u16(halves)); }
 
   // All bits of a lane where it holds.
@@ -220,6 +256,30 @@ struct Neon64 {
           [bias] "w"(vsubq_s32(vdupq_n_s32(1), vreinterpretq_s32_f32(vdupq_n_f32(lowest))))
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
           "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
+  }
+
+ private:
+  template <class Number>
+  static void transpose_words(const Number* from, ptrdiff_t stride, Number* to) {
+    const uint16_t* rows = reinterpret_cast<const uint16_t*>(from);
+    for (int half = 0; half < 16; half += 8, rows += 8 * stride) {
+      uint16x8_t columns[8];
+      ATTEND_UNROLL
+      for (int j = 0; j < 8; ++j) columns[j] = vld1q_u16(rows + j * stride);
+      ATTEND_UNROLL
+      for (int step = 0; step < 3; ++step) {
+        uint16x8_t next[8];
+        ATTEND_UNROLL
+        for (int j = 0; j < 4; ++j) {
+          next[2 * j] = vzip1q_u16(columns[j], columns[j + 4]);
+          next[2 * j + 1] = vzip2q_u16(columns[j], columns[j + 4]);
+        }
+        ATTEND_UNROLL
+        for (int j = 0; j < 8; ++j) columns[j] = next[j];
+      }
+      ATTEND_UNROLL
+      for (int i = 0; i < 8; ++i) vst1q_u16(reinterpret_cast<uint16_t*>(to) + 16 * i + half, columns[i]);
+    }
   }
 };
 

@@ -56,6 +56,16 @@ struct Neon32 {
   ATTEND_ALWAYS_INLINE static constexpr int softmax_rows(int /*left*/) { return 1; }
 
   static constexpr int lane_factors = 1;
+  static constexpr bool transposes_rows = false;  // the transpose of a panel takes all registers
+
+  // Of four rows of four floats: to[i] has column i.
+  ATTEND_ALWAYS_INLINE static void columns_of(Vec r0, Vec r1, Vec r2, Vec r3, Vec (&to)[4]) {
+    const float32x4x2_t low = vtrnq_f32(r0, r1), high = vtrnq_f32(r2, r3);
+    to[0] = vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0]));
+    to[1] = vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1]));
+    to[2] = vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0]));
+    to[3] = vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1]));
+  }
   ATTEND_ALWAYS_INLINE static constexpr bool has_four_steps(int rows, int vecs) { return vecs >= 4 && rows * vecs <= 8; }
 
   // Compilers spill where a tile and what it is multiplied by take all 16 registers, and GCC 12 has no function that loads two

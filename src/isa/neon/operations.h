@@ -78,6 +78,10 @@ struct Neon : NeonTarget {
 
   static constexpr int columns_of_four = 4;
   static void transpose_four(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 4, to); }
+
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
+    columns_of(load(rows), load(rows + stride), load(rows + 2 * stride), load(rows + 3 * stride), to);
+  }
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }
   static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
@@ -161,12 +165,9 @@ struct Neon : NeonTarget {
   }
 
   static void transpose_4x4(const float* const* rows, int column, int stride, float* to) {
-    const float32x4x2_t low = vtrnq_f32(load(rows[0] + column), load(rows[1] + column));
-    const float32x4x2_t high = vtrnq_f32(load(rows[2] + column), load(rows[3] + column));
-    store(to, vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0])));
-    store(to + stride, vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1])));
-    store(to + 2 * stride, vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0])));
-    store(to + 3 * stride, vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1])));
+    Vec columns[4];
+    columns_of(load(rows[0] + column), load(rows[1] + column), load(rows[2] + column), load(rows[3] + column), columns);
+    for (int i = 0; i < 4; ++i) store(to + i * stride, columns[i]);
   }
 };
 

@@ -73,6 +73,8 @@ struct Rvv {
   }
   static Vec load(const int8_t* from) { return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec); }
 
+  static constexpr bool transposes_rows = false;
+
   static constexpr int transposed = lanes;
   static void transpose(const float* const* rows, int column, float* to) {
     ATTEND_UNROLL

@@ -16,8 +16,20 @@ struct X86Lanes {
 
   static constexpr int transposed = 8, columns_of_four = 8;
 
+  // A load that repeats and a blend take a third of the time that a load into one half takes on Zen 3.
   static __m256 load_row_pair(const float* low, const float* high) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+    return _mm256_blend_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
+                           _mm256_broadcast_ps(reinterpret_cast<const __m128*>(high)), 0xf0);
+  }
+
+  // Of four rows of four floats in each half of four vectors: to[i] has column i.
+  ATTEND_ALWAYS_INLINE static void columns_of(__m256 r0, __m256 r1, __m256 r2, __m256 r3, __m256 (&to)[4]) {
+    const __m256 low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
+    const __m256 low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
+    to[0] = _mm256_shuffle_ps(low01, low23, 0x44);
+    to[1] = _mm256_shuffle_ps(low01, low23, 0xee);
+    to[2] = _mm256_shuffle_ps(high01, high23, 0x44);
+    to[3] = _mm256_shuffle_ps(high01, high23, 0xee);
   }
 
   // to[16 i + j] = rows[j][column + i] for 8 x 8 floats: rows j and j + 4 side by side in a vector, then 4 x 4 transposes
@@ -25,17 +37,24 @@ struct X86Lanes {
   static void transpose(const float* const* rows, int first_column, float* to) {
     ptrdiff_t column = first_column;
     for (int half = 0; half < 2; ++half, column += 4, to += 4 * 16) {
-      const __m256 r0 = load_row_pair(rows[0] + column, rows[4] + column);
-      const __m256 r1 = load_row_pair(rows[1] + column, rows[5] + column);
-      const __m256 r2 = load_row_pair(rows[2] + column, rows[6] + column);
-      const __m256 r3 = load_row_pair(rows[3] + column, rows[7] + column);
-      const __m256 low01 = _mm256_unpacklo_ps(r0, r1), high01 = _mm256_unpackhi_ps(r0, r1);
-      const __m256 low23 = _mm256_unpacklo_ps(r2, r3), high23 = _mm256_unpackhi_ps(r2, r3);
-      _mm256_storeu_ps(to, _mm256_shuffle_ps(low01, low23, 0x44));
-      _mm256_storeu_ps(to + 16, _mm256_shuffle_ps(low01, low23, 0xee));
-      _mm256_storeu_ps(to + 32, _mm256_shuffle_ps(high01, high23, 0x44));
-      _mm256_storeu_ps(to + 48, _mm256_shuffle_ps(high01, high23, 0xee));
+      const auto pair = [=](int j) ATTEND_INLINE_LAMBDA { return load_row_pair(rows[j] + column, rows[j + 4] + column); };
+      __m256 columns[4];
+      columns_of(pair(0), pair(1), pair(2), pair(3), columns);
+      ATTEND_UNROLL
+      for (int i = 0; i < 4; ++i) _mm256_storeu_ps(to + 16 * i, columns[i]);
     }
+  }
+
+  // to[16 i + j] = rows[stride j + i] for 16 rows of 16 bytes.
+  static constexpr bool transposes_rows = true;
+  static void transpose_rows(const Half* rows, ptrdiff_t stride, Half* to) { transpose_words(rows, stride, to); }
+  static void transpose_rows(const Bfloat* rows, ptrdiff_t stride, Bfloat* to) { transpose_words(rows, stride, to); }
+  static void transpose_rows(const int8_t* rows, ptrdiff_t stride, int8_t* to) {
+    __m256i columns[8];
+    transpose_pairs(rows, stride, columns);
+    // Two columns of rows 0 to 7, and of the others.
+    ATTEND_UNROLL
+    for (int i = 0; i < 8; ++i) store_bytes(to + 32 * i, _mm256_permute4x64_epi64(columns[i], 0xd8));
   }
 
   // to[4 i + j] = rows[j][column + i] for 4 rows of 8 floats.
@@ -59,6 +78,41 @@ struct X86Lanes {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
+
+ private:
+  // 16 bytes of 16 rows, rows j and j + 8 side by side; then each step brings elements of vectors j and j + 4 side by side, and
+  // after three of them each half of a vector has the elements of one column, or of two where they are bytes.
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void transpose_pairs(const Number* rows, ptrdiff_t stride, __m256i (&to)[8]) {
+    constexpr bool bytes = sizeof(Number) == 1;
+    const auto row = [=](int j) ATTEND_INLINE_LAMBDA {
+      return static_cast<const float*>(static_cast<const void*>(rows + j * stride));
+    };
+    ATTEND_UNROLL
+    for (int j = 0; j < 8; ++j) to[j] = _mm256_castps_si256(load_row_pair(row(j), row(j + 8)));
+    ATTEND_UNROLL
+    for (int step = 0; step < 3; ++step) {
+      __m256i next[8];
+      ATTEND_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        const __m256i a = to[j], b = to[j + 4];
+        next[2 * j] = bytes ? _mm256_unpacklo_epi8(a, b) : _mm256_unpacklo_epi16(a, b);
+        next[2 * j + 1] = bytes ? _mm256_unpackhi_epi8(a, b) : _mm256_unpackhi_epi16(a, b);
+      }
+      ATTEND_UNROLL
+      for (int j = 0; j < 8; ++j) to[j] = next[j];
+    }
+  }
+
+  template <class Number>
+  static void transpose_words(const Number* rows, ptrdiff_t stride, Number* to) {
+    __m256i columns[8];
+    transpose_pairs(rows, stride, columns);
+    ATTEND_UNROLL
+    for (int i = 0; i < 8; ++i) store_bytes(to + 16 * i, columns[i]);
+  }
+
+  static void store_bytes(void* to, __m256i a) { _mm256_storeu_si256(static_cast<__m256i*>(to), a); }
 };
 
 }  // namespace
