@@ -162,10 +162,10 @@ test unit: export ATTEND_STORY = $(if $(MODEL_FILES),$(MODELS)/stories260K.greed
 test: $(BUILD)/unit $(BUILD)/emulated lib
 	@sh tests/checks/all.sh "$(CXX)" $(BUILD)
 
-## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs)
+## check       the rest, some twenty minutes: Clang, contraction, sanitizers, every target, sizes, errors (needs what .ci/run installs; ALL=1: every random problem and width)
 .PHONY: check
 check:
-	@CXX="$(CXX)" MODELS="$(MODELS)" sh tests/checks/rest.sh $(BUILD)
+	@CXX="$(CXX)" MODELS="$(MODELS)" ALL="$(ALL)" sh tests/checks/rest.sh $(BUILD)
 
 ## unit        the compiled tests only (arguments for doctest in ARGS=)
 unit: $(BUILD)/unit

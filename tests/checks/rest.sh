@@ -2,9 +2,12 @@
 # What `make test` leaves out: tests/checks/rest.sh [BUILD_DIR], from the project's top folder. Installs nothing.
 #
 # A twelfth of the suite over Clang's library, and a quarter of a minute of fuzzing; the unit tests with contraction and under
-# sanitizers; typed calls of every width; all random problems of the wheel; the digests on older processors; that benchmarks
-# run; hot loops within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a
+# sanitizers; typed calls of many widths; all random problems of the wheel; the digests on older processors; that benchmarks
+# run; sums over three processes; hot loops within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a
 # story.
+# ALL=1: the unit tests whole, where otherwise they take half of their random problems, and typed calls of every width from 1 to
+# 130, where otherwise they have 1 to 26 and 105 to 130.
+#
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's
 # model and tokenizer, JOBS= how many parts run at a time. What is not installed is a failure where CI=true.
 build=${1:-build/g++-O2}
@@ -17,15 +20,15 @@ contracted='-march=native -ffp-contract=fast'
 . tests/support/workers.sh
 
 # The slow ones first, so that no worker is left alone with one at the end.
-parts="clang sanitized tiles unit typed_widths wheel stack accuracy contracted benchmarks old_processors"
+parts="clang sanitized tiles accuracy unit contracted typed_widths distributed wheel benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
-# variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems, with another library than that of TESTS, but for
+# variant NAME CXX TESTS FLAGS…: the unit tests, a 72nd of the random problems, with another library than that of TESTS, but for
 # those of accuracy and of guard pages: sanitizers watch all memory, and contraction changes no address.
 variant() {
   name=$1 compiler=$2 tests=$3
   shift 3
-  ATTEND_QUICK=36 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
+  ATTEND_QUICK=72 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
 }
 
@@ -39,6 +42,15 @@ old_processors() {
     >"$work/emulated.txt" 2>&1 || { cat "$work/emulated.txt" && return 1; }
 }
 
+# One sequence over three processes; `make distributed-check` takes more of them, and every MPI that is installed.
+distributed() {
+  if [ "${CI:-}" != true ] && ! command -v mpirun >/dev/null 2>&1; then
+    echo 'skip sums over processes: there is no MPI; apt-get install libopenmpi-dev openmpi-bin'
+    return
+  fi
+  MPI=openmpi make -j1 distributed-check CXX="$cxx" BUILD="$build" RANKS=3
+}
+
 story() {
   for backend in avx2 scalar; do
     ATTEND_BACKEND=$backend make run CXX="$cxx" BUILD="$build" MODEL="$models/stories260K.bin" TOKENIZER="$models/tok512.bin" STEPS=200 |
@@ -46,9 +58,9 @@ story() {
   done
 }
 
-# The guarded calls of the typed surface with every width, 26 to a program. Clang instantiates them in half the time.
+# The guarded calls of the typed surface, 26 widths to a program. Clang instantiates them in half the time.
 typed_widths() {
-  for first in 1 27 53 79 105; do
+  for first in 1 ${ALL:+27 53 79} 105; do
     # shellcheck disable=SC2086
     $clang -std=c++17 -ffp-contract=off -Iinclude -isystem build/doctest/usr/include -DATTEND_TEST_FIRST_WIDTH=$first \
       tests/api/test_typed_guard.cpp tests/api/test_typed_layer_guard.cpp \
@@ -87,11 +99,12 @@ work_on() { # part
       variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
         "$work/sanitized/unit" --test-case='malformed*'
       ;;
-    unit) "$build/unit" ;; # every random test, whole
+    unit) if [ -n "${ALL:-}" ]; then "$build/unit"; else ATTEND_QUICK=2 "$build/unit"; fi ;;
     wheel) counts wheel ;;
     typed_widths) typed_widths ;;
     stack) LEVELS=-O2 sh tests/checks/check_stack.sh "$cxx" "$build" ;;
     old_processors) counts old_processors ;;
+    distributed) distributed ;;
     # Their figures are for people.
     benchmarks)
       counts make -j1 CXX="$cxx" BUILD="$build" "$build/integer" "$build/options" "$build/tokens" "$build/sweep" &&
