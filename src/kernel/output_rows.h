@@ -19,27 +19,17 @@ namespace {
 template <class Number>
 constexpr int piece_inputs = 16 / int(sizeof(Number));
 
-// Some inputs of 16 rows, as many chains as go side by side, and a piece before them.
-template <class Number>
-constexpr int row_chains = sizeof(Number) == 1 ? 4 : 2;
-template <class Number>
-struct RowPanel {
-  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_chains<Number> * chain_dims) * panel_keys];
-};
-template <>
-struct RowPanel<float> {};
-
-// sums += columns c to 3 of 16 rows, times their inputs; those before column `begin` are not added.
+// sums += columns c to 3 of 16 rows, times their inputs, but for those before column `begin`, which were added already.
 template <class Isa, int c = 0, int vecs>
 ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[vecs][4], const float* input, int begin,
-                                      typename Isa::Vec (&sums)[1][vecs]) {
+                                      typename Isa::Vec (&sums)[vecs]) {
   if (c >= begin) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; ++v) {
       if constexpr (Isa::lane_factors == 4) {
-        sums[0][v] = Isa::template fma_lane<c>(Isa::load(input), columns[v][c], sums[0][v]);
+        sums[v] = Isa::template fma_lane<c>(Isa::load(input), columns[v][c], sums[v]);
       } else {
-        sums[0][v] = Isa::fma(Isa::factor(input[c]), columns[v][c], sums[0][v]);
+        sums[v] = Isa::fma(Isa::factor(input[c]), columns[v][c], sums[v]);
       }
     }
   }
@@ -49,7 +39,7 @@ ATTEND_ALWAYS_INLINE void add_columns(const typename Isa::Vec (&columns)[vecs][4
 // Four columns of 16 rows.
 template <class Isa, int vecs>
 ATTEND_ALWAYS_INLINE void add_piece(const float* input, const float* rows, ptrdiff_t stride, int begin,
-                                    typename Isa::Vec (&sums)[1][vecs]) {
+                                    typename Isa::Vec (&sums)[vecs]) {
   typename Isa::Vec columns[vecs][4];
   ATTEND_UNROLL
   for (int v = 0; v < vecs; ++v) Isa::columns_of_rows(rows + v * Isa::lanes * stride, stride, columns[v]);
@@ -59,33 +49,41 @@ ATTEND_ALWAYS_INLINE void add_piece(const float* input, const float* rows, ptrdi
 // to[o] = sum over i of rows[o][i] * input[i] for 16 rows, in chains of chain_dims inputs.
 //   input   [inputs], at least piece_inputs
 //   rows    [16][inputs], `stride` numbers apart
-//   memory  for numbers that are widened, in the first-level cache
-// Nothing is prefetched: 16 streams are read as fast without.
+// Whether lines of rows should be prefetched was measured: src/guide/measured-hosts.md.
 //
-// Floats: the last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
+// Floats. The last four columns of a chain that is not whole begin before those that are left, so that nothing behind a row is
 // read.
 template <class Isa>
-ATTEND_NOINLINE void output_rows(const float* input, const float* rows, ptrdiff_t stride, int inputs, RowPanel<float>&,
-                                 float* to) {
+ATTEND_NOINLINE void output_rows(const float* input, const float* rows, ptrdiff_t stride, int inputs, float* to) {
   constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<float>;
-  typename Isa::Vec sums[1][vecs], totals[1][vecs];
-  set_to_zero<Isa>(totals);
+  typename Isa::Vec sums[vecs], totals[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) totals[v] = Isa::broadcast(-0.0f);  // to which adding a chain changes not even a zero's sign
   for (; inputs > 0; inputs -= chain_dims) {
-    set_to_zero<Isa>(sums);
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) sums[v] = Isa::zero();
     int left = at_most(inputs, chain_dims);
     for (; left >= piece; left -= piece, input = opaque(input + piece), rows = opaque(rows + piece)) {
       add_piece<Isa>(input, rows, stride, 0, sums);
     }
     if (left > 0) add_piece<Isa>(input + left - piece, rows + left - piece, stride, piece - left, sums);
     ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) totals[0][v] = Isa::add(totals[0][v], sums[0][v]);  // no chain's sum is a negative zero
+    for (int v = 0; v < vecs; ++v) totals[v] = Isa::add(totals[v], sums[v]);
   }
   ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(to + v * Isa::lanes, totals[0][v]);
+  for (int v = 0; v < vecs; ++v) Isa::store(to + v * Isa::lanes, totals[v]);
 }
 
-// Numbers that are widened: as many chains as go side by side become a panel. Its last piece begins before its place, as above:
-// where there are fewer inputs than a piece, before the panel.
+// As many chains as go side by side, as a panel, and a piece before them.
+template <class Number>
+constexpr int row_chains = sizeof(Number) == 1 ? 4 : 2;
+template <class Number>
+struct RowPanel {
+  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_chains<Number> * chain_dims) * panel_keys];
+};
+
+// Numbers that are widened. The last piece begins before its place, as above: where there are fewer inputs than a piece, before
+// the panel.
 template <class Isa, class Number>
 ATTEND_NOINLINE void output_rows(const float* input, const Number* rows, ptrdiff_t stride, int inputs, RowPanel<Number>& memory,
                                  float* to) {

@@ -116,12 +116,17 @@ class HostLinear {
 
   // One token over rows. The last 16 may have some of those before them, which come out as they did then.
   ATTEND_NOINLINE void run_token_over_rows() const {
-    RowPanel<Number> memory;
+    [[maybe_unused]] RowPanel<Number> panel;
     for (int o = 0; o < linear_.outputs; o += panel_keys) {
-      o = at_most(o, linear_.outputs - panel_keys);
-      output_rows<Isa>(linear_.input, weights_ + o * linear_.weight_stride, linear_.weight_stride, linear_.inputs, memory,
-                       linear_.output + o);
-      end(linear_.output + o, o, panel_keys);
+      const int first = at_most(o, linear_.outputs - panel_keys);
+      const Number* const rows = weights_ + first * linear_.weight_stride;
+      float* const to = linear_.output + first;
+      if constexpr (widens<Number>) {
+        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, panel, to);
+      } else {
+        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, to);
+      }
+      end(to, first, panel_keys);
     }
   }
 
