@@ -23,12 +23,12 @@ contracted='-march=native -ffp-contract=fast'
 parts="clang sanitized tiles accuracy unit contracted typed_widths distributed wheel benchmarks old_processors stack"
 [ ! -r "$models/stories260K.bin" ] || parts="$parts story"
 
-# variant NAME CXX TESTS FLAGS…: the unit tests, a 72nd of the random problems, with another library than that of TESTS, but for
+# variant NAME CXX TESTS FLAGS…: the unit tests, a 36th of the random problems, with another library than that of TESTS, but for
 # those of accuracy and of guard pages: sanitizers watch all memory, and contraction changes no address.
 variant() {
   name=$1 compiler=$2 tests=$3
   shift 3
-  ATTEND_QUICK=72 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
+  ATTEND_QUICK=36 make -j1 unit CXX="$compiler" BUILD="$work/$name" ${tests:+"TEST_BUILD=$tests"} \
     ARGS="--test-case-exclude='$accuracy_tests,guards*'" "$@"
 }
 
