@@ -31,4 +31,12 @@ else
   fail "an include that goes up is found" "found \"$found\""
 fi
 
+# `make mutants`, which no other check runs, knows mistakes that change nothing by their lines.
+if command -v python3 >/dev/null 2>&1; then
+  succeeds "lines of tests/mutants/equivalent.txt are there" env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/mutants python3 -c \
+    'import mutants; mutants.equivalents()'
+else
+  skip "lines of tests/mutants/equivalent.txt" "there is no python3"
+fi
+
 finish
