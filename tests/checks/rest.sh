@@ -3,8 +3,8 @@
 #
 # A twelfth of the suite over Clang's library, and a quarter of a minute of fuzzing; the unit tests with contraction and under
 # sanitizers; typed calls of many widths; all random problems of the wheel; the digests on older processors; that benchmarks
-# run; sums over three processes; hot loops within their limits; every emulated target; flash, stack and instructions on boards; the stated errors; a
-# story.
+# run; sums over three processes; hot loops within their limits; every emulated target; flash, stack and instructions on
+# boards; the stated errors; a story.
 # ALL=1: the unit tests whole, where otherwise they take half of their random problems, and typed calls of every width from 1 to
 # 130, where otherwise they have 1 to 26 and 105 to 130.
 #
