@@ -259,10 +259,10 @@ bench bench-all: $(BUILD)/benchmarks $(BUILD)/linear
 peers:
 	@sh bench/peers/fetch.sh onnxruntime ggml
 
-## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv, and a table
+## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv, and a table (NAME= part of the names of some)
 .PHONY: sweep
 sweep: $(BUILD)/sweep
-	@$(BUILD)/sweep build/sweep.tsv >build/sweep.log
+	@$(BUILD)/sweep build/sweep.tsv $(NAME) >build/sweep.log
 	@{ awk -f bench/sweep_table.awk build/sweep.tsv; cat build/sweep.log; } | tee build/sweep.txt
 
 ## costs       what options and number formats cost, each beside the call without it, in turns; to build/costs.tsv, and a table

@@ -1,4 +1,5 @@
-// Our active backend against every peer over many shapes: sweep FILE writes a line for each, and says where we are slowest.
+// Our active backend against every peer over many shapes: sweep FILE [NAME] writes a line for each, or for those with that in
+// their names, and says where we are slowest.
 //
 // Ours and a peer take turns, and what counts is the median of the ratios of neighbours, so that other load on the machine and
 // changes of its clock touch both alike.
@@ -169,11 +170,19 @@ void summarise(std::vector<Point> points) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: sweep FILE\n");
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "usage: sweep FILE [NAME]\n");
     return 2;
   }
   std::vector<Point> points = all_points();
+  const auto is_left_out = [&](const Point& point) { return argc == 3 && point.name.find(argv[2]) == std::string::npos; };
+  points.erase(std::remove_if(points.begin(), points.end(), is_left_out), points.end());
+  if (points.empty()) {
+    std::fprintf(stderr,
+                 "sweep: no shape has %s in its name; there are prefill/q4_k4_d64_h8_causal, decode/q1_k2_d128_h1 and others\n",
+                 argv[2]);
+    return 2;
+  }
   try {
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (isatty(2) || i % 25 == 0) {

@@ -1,0 +1,189 @@
+// One token over very few keys: heads are lanes of one softmax, and nothing else is set up. Where work takes some 30 cycles a
+// head, a step that waits for the one before is what counts.
+#ifndef ATTEND_ATTENTION_FEW_KEYS_H
+#define ATTEND_ATTENTION_FEW_KEYS_H
+
+#include "../../include/attend/core/work_memory.h"
+#include "../kernel/online_softmax.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// Adds to the score of a query and the keys that are lanes of a vector, whose dimensions lie `width` floats apart, once it has
+// begun: chains of chain_dims dimensions in ascending order. They go side by side, because each multiply-add of one waits for
+// the one before; for the same reason the query is scaled on the way.
+template <class Isa, int chains, int width>
+ATTEND_ALWAYS_INLINE typename Isa::Vec add_some_chains(const float* query, typename Isa::Vec scale, const float* keys,
+                                                       int length, bool begun, typename Isa::Vec score) {
+  typename Isa::Vec sums[chains];
+  ATTEND_UNROLL
+  for (int i = 0; i < chains; ++i) sums[i] = Isa::zero();
+  for (int t = 0; t < length; ++t, ++query, keys += width) {
+    ATTEND_UNROLL
+    for (int i = 0; i < chains; ++i) {
+      const typename Isa::Vec factor = Isa::mul(Isa::broadcast(query[i * chain_dims]), scale);
+      sums[i] = Isa::fma(factor, Isa::load(keys + i * chain_dims * width), sums[i]);
+    }
+  }
+  ATTEND_UNROLL
+  for (int i = 0; i < chains; ++i) score = begun || i > 0 ? Isa::add(score, sums[i]) : sums[0];
+  return score;
+}
+template <class Isa, int width, int chains = 8>
+ATTEND_ALWAYS_INLINE typename Isa::Vec add_chains_of(const float* query, typename Isa::Vec scale, const float* keys, int dims,
+                                                     bool begun, typename Isa::Vec score) {
+  constexpr int at_once = chains * chain_dims;
+  for (; dims >= at_once; dims -= at_once, query += at_once, keys += at_once * width, begun = true) {
+    score = add_some_chains<Isa, chains, width>(query, scale, keys, chain_dims, begun, score);
+  }
+  if constexpr (chains > 1) return add_chains_of<Isa, width, chains / 2>(query, scale, keys, dims, begun, score);
+  return dims > 0 ? add_some_chains<Isa, 1, width>(query, scale, keys, dims, begun, score) : score;
+}
+
+// The most keys of an array that are read where they lie: packing them would take longer than to load them one by one.
+constexpr int few_rows = 2;
+
+// The score of a query and one such key. Where rows can be transposed, the lanes of a vector are chains; the dimensions that
+// are left over go through chains of single floats.
+template <class Isa>
+ATTEND_ALWAYS_INLINE float score_of_row(const float* query, float scale, const float* key, int dims) {
+  int d = 0;
+  float score = 0.0f;
+  if constexpr (Isa::transposes_rows) {
+    constexpr int at_once = Isa::lanes * chain_dims;
+    for (; dims - d >= at_once; d += at_once) {
+      typename Isa::Vec sums = Isa::zero();
+      for (int t = 0; t < chain_dims; t += 4) {
+        typename Isa::Vec factors[4], numbers[4];
+        Isa::columns_of_rows(query + d + t, chain_dims, factors);
+        Isa::columns_of_rows(key + d + t, chain_dims, numbers);
+        ATTEND_UNROLL
+        for (int i = 0; i < 4; ++i) sums = Isa::fma(Isa::mul(factors[i], Isa::broadcast(scale)), numbers[i], sums);
+      }
+      float chains[Isa::lanes];
+      Isa::store(chains, sums);
+      for (int i = 0; i < Isa::lanes; ++i) score = d + i == 0 ? chains[0] : Scalar::add(score, chains[i]);
+    }
+  }
+  return add_chains_of<Scalar, 1>(query + d, scale, key + d, dims - d, d > 0, score);
+}
+
+// Stores a head's score: in its lane, or in all of them where it is alone, because a vector that is loaded soon after a part of
+// it was stored waits for the cache.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void store_score(float score, bool alone, float* to) {
+  if (alone) {
+    Isa::store(to, Isa::broadcast(score));
+  } else {
+    *to = score;
+  }
+}
+
+// scores[key][i] of the head that is lane i.
+template <class Isa>
+ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int keys, bool alone, float* scores) {
+  const float *const query = element(problem.query, 0, head), *const key = element(problem.key, 0, head);
+  const float scale = base2_scale(problem.scale);
+  const int dims = problem.head_dim;
+  if (!problem.key_panels && keys <= few_rows) {
+    for (int k = 0; k < keys; ++k) {
+      const float* const row = key + k * problem.key.token_stride;
+      store_score<Isa>(score_of_row<Isa>(query, scale, row, dims), alone, scores + k * Isa::lanes);
+    }
+    return;
+  }
+  using Vec = typename Isa::Vec;
+  const Vec scales = Isa::broadcast(scale);
+  float of_keys[Isa::lanes];
+  if (problem.key_panels) {
+    Isa::store(of_keys, add_chains_of<Isa, panel_keys>(query, scales, key, dims, false, Isa::zero()));
+  } else {
+    float* const panel = problem.scratch;
+    pack_few<Isa>(key, problem.key.token_stride, keys, dims, panel);
+    Isa::store(of_keys, add_chains_of<Isa, few_panel_keys>(query, scales, panel, dims, false, Isa::zero()));
+  }
+  for (int k = 0; k < keys; ++k) store_score<Isa>(of_keys[k], alone, scores + k * Isa::lanes);
+}
+
+// Replaces scores by weights and gives the denominators of all lanes: those of kernel/online_softmax.h. Not where a score is so
+// far from 0 that it must be brought near it, or no number.
+template <class Isa, int keys>
+ATTEND_ALWAYS_INLINE bool weigh_few_keys(float* scores, float* denominators) {
+  using Vec = typename Isa::Vec;
+  Vec numbers[keys], highest = Isa::broadcast(lowest_max);
+  ATTEND_UNROLL
+  for (int k = 0; k < keys; ++k) highest = Isa::higher(highest, numbers[k] = Isa::load(scores + k * Isa::lanes));
+  const Vec limit = Isa::broadcast(0.5f * near_max), shift = Isa::broadcast(whole_shift);
+  if (Isa::any_above(highest, limit) || Isa::any_above(Isa::sub(Isa::zero(), highest), limit)) return false;
+  const Vec max = Isa::sub(Isa::add(highest, shift), shift);
+  Vec power[keys];
+  ATTEND_UNROLL
+  for (int k = 0; k < keys; ++k) {
+    const Vec whole = Isa::sub(Isa::add(numbers[k], shift), shift);
+    numbers[k] = Isa::sub(numbers[k], whole);
+    power[k] = Isa::sub(whole, max);
+  }
+  exp2_fraction<Isa, keys>(numbers);
+  ATTEND_UNROLL
+  for (int k = 0; k < keys; ++k) Isa::store(scores + k * Isa::lanes, numbers[k] = Isa::scale_by_power(numbers[k], power[k]));
+  // The order in which a panel's lanes are added.
+  ATTEND_UNROLL
+  for (int k = 2; k < keys; ++k) numbers[k - 2] = Isa::add(numbers[k - 2], numbers[k]);
+  Isa::store(denominators, keys == 1 ? numbers[0] : Isa::add(numbers[0], numbers[keys > 1]));
+  return true;
+}
+
+// output = (the sum of weights[k][0] * values[k], k ascending) / denominator
+template <class Isa, int keys>
+ATTEND_ALWAYS_INLINE void value_few_keys(const core::Problem& problem, int head, const float* weights, float denominator) {
+  using Vec = typename Isa::Vec;
+  const Vec factor = Isa::broadcast(Scalar::reciprocal(denominator));
+  Vec weight[keys];
+  ATTEND_UNROLL
+  for (int k = 0; k < keys; ++k) weight[k] = Isa::broadcast(weights[k * Isa::lanes]);
+  const float* const value = element(problem.value, 0, head);
+  const ptrdiff_t stride = problem.value.token_stride;
+  float* const output = element(problem.output, 0, head);
+  for_each_vector<Isa>(problem.value_dim, [&](int c, int lanes) ATTEND_INLINE_LAMBDA {
+    Vec sum = Isa::zero();
+    ATTEND_UNROLL
+    for (int k = 0; k < keys; ++k) sum = Isa::fma(weight[k], load_some<Isa>(value + k * stride + c, lanes), sum);
+    store_some<Isa>(output + c, Isa::mul(sum, factor), lanes);
+  });
+}
+
+// The same for a number of keys that the compiler knows, and as many heads at a time as there are lanes.
+template <class Isa>
+struct FewKeys {
+  const core::Problem& problem;
+  float* scores;
+  int& head;
+
+  static constexpr bool exist(int /*keys*/) { return true; }
+  template <int keys>
+  ATTEND_ALWAYS_INLINE void operator()(Constant<keys>) const {
+    static_assert(keys * Isa::lanes <= chain_keys, "the smallest key_block has room for the scores");
+    for (int heads; head < problem.query_heads; head += heads) {
+      heads = at_most(problem.query_heads - head, Isa::lanes);
+      if (heads > 1 && heads < Isa::lanes) fill_row<Isa>(0.0f, keys * Isa::lanes, scores);
+      for (int i = 0; i < heads; ++i) score_few_keys<Isa>(problem, head + i, keys, heads == 1, scores + i);
+      float denominators[Isa::lanes];
+      if (!weigh_few_keys<Isa, keys>(scores, denominators)) return;
+      for (int i = 0; i < heads; ++i) value_few_keys<Isa, keys>(problem, head + i, scores + i, denominators[i]);
+    }
+  }
+};
+
+// One token over up to few_panel_keys keys of each head. Returns how many heads it has done: all, or those before scores that
+// it cannot weigh.
+template <class Isa>
+ATTEND_NOINLINE int run_few_keys(const core::Problem& problem, float* scores, int keys) {
+  int head = 0;
+  with_rows<FewKeys<Isa>, few_panel_keys>(keys, FewKeys<Isa>{problem, scores, head});
+  return head;
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif
