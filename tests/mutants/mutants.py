@@ -3,10 +3,10 @@
     mutants.py --base build/mutants/base [--count 300] [--seed 1] [--jobs 2] [--files PATTERN] [--no-sanitizers] [--compiler g++]
 
 `make mutants` builds the base, objects of the library and of the tests without a mistake, and calls this. Every mistake is made in a
-copy under build/mutants. What includes the line is compiled, object by object, and after each the tests run, stopping at the
-first failure; a crash and a timeout are failures too. So a mistake may be found because only one backend has it, which is how
-backends are tested: against the definition and each other. A public header is compiled for the whole library first, and then
-test file by test file, each linked without the others, because inline functions must agree. What survives is compiled and
+copy under build/mutants. What includes the line is compiled, and the tests run, stopping at the first failure; a crash and a
+timeout are failures too: once with the first object that differs, and once with all of them. So a mistake may be found because
+only one backend has it, which is how backends are tested: against the definition and each other. A public header is compiled for
+the whole library at once, and then test file by test file, each linked without the others, because inline functions must agree. What survives is compiled and
 run once more with emulated instruction sets, where it is in one of these, and with the sanitizers of `make check`.
 
     killed          a test fails

@@ -95,8 +95,8 @@ def run_tests(program, timeout, arguments=(), limit=limit_memory):
         return "timeout"
     if done.returncode == 0:
         return None
-    name = re.search(r"TEST CASE: +(.*)", done.stdout)
-    return name[1] if name else "status %d" % done.returncode
+    names = re.findall(r"TEST CASE: +(.*)", done.stdout)  # of messages too; it stopped at the last
+    return names[-1] if names else "status %d" % done.returncode
 
 
 class Order:
@@ -191,12 +191,13 @@ class Worker:
             if same_file(compiled, self.base.object_of(source)):
                 continue
             changed[source] = compiled
-            if not public:
+            if not public and len(changed) == 1:
                 failed = self.run(changed, self.base.tests)
                 if failed:
                     return "killed", failed
-        if changed and public:
-            failed = self.run(changed, [test for test in self.base.tests if path not in self.base.made_of[test]])
+        if changed and (public or len(changed) > 1):
+            tests = [test for test in self.base.tests if not public or path not in self.base.made_of[test]]
+            failed = self.run(changed, tests)
             if failed:
                 return "killed", failed
         return "", ""
