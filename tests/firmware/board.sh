@@ -4,7 +4,8 @@
 #   tests/firmware/board.sh run BOARD IMAGE [ARGUMENT...]
 #   tests/firmware/board.sh count BOARD IMAGE [ARGUMENT...]   (runs an image of the program count, tokens or household_count)
 #   tests/firmware/board.sh size BOARD FOLDER     (images for size.sh, with the compiler's call graph and frames)
-#   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library)
+#   tests/firmware/board.sh link BOARD IMAGE OBJECT...  (the library and a program that are compiled already; no C library.
+#     One object defines `int firmware::run()` of platform.h, which is called in the place of main; it prints by semihosting, firmware::write)
 #   tests/firmware/board.sh flags BOARD
 #   tests/firmware/board.sh compiler BOARD
 #   tests/firmware/board.sh boards
