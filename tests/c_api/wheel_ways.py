@@ -278,7 +278,37 @@ def decoding():
                 check(False, f'token {token} over a ring of {found.dtype}')
         check(ring.nbytes < attend.Cache(2, 16, tokens, integers=ring.integers).nbytes, 'a ring is smaller')
     lost = dict(window=(100, 0), quantisation=meaning)
-    refused('a window that the ring has lost', 'window_keys', lambda: attend.attention(query[:, now], ring, **lost))
+    refused('a window that the ring has lost', 'window_keys', lambda: attend.attention(query[:, now], ring, sink_tokens=3, **lost))
+    short = attend.Cache(2, 16, tokens, window_keys=21)
+    for token in range(tokens):
+        now = slice(token, token + 1)
+        short.append(arrays[1][:, now], arrays[2][:, now])
+    refused('sink tokens that the ring was not made with', 'or make it with sink_tokens',
+            lambda: attend.attention(arrays[0][:, now], short, window=window, sink_tokens=3))
+
+
+def rings_and_what_queries_see():
+    """A ring knows what it keeps; a call that does not say which of it queries see is refused from the first token on."""
+    query, key, value, x = draw(4, 1, 16), draw(2, 1, 16), draw(2, 1, 16), draw(1, 64)
+    weights = [attend.Weights(draw(outputs, 64)) for outputs in (64, 32, 32, 64)]
+    layer = attend.Layer(*weights, heads=4, kv_heads=2)
+    ring, kept = attend.Cache(2, 16, 100, window_keys=21, sink_tokens=3), attend.Cache(2, 16, 100)
+    for cache in (ring, kept):
+        cache.append(key, value)
+    for name, call in (('attention', lambda **options: attend.attention(query, ring, causal=True, **options)),
+                       ('a state', lambda **options: attend.State(query, causal=True, **options).accumulate(ring)),
+                       ('a layer', lambda **options: layer.self_attention(x, ring, causal=True, **options)),
+                       ('cross-attention', lambda **options: layer.cross_attention(x, ring, causal=True, **options))):
+        refused(f'{name} over a ring without a window', 'window=(20, 0)', lambda: call(sink_tokens=3), attend.AttendError)
+        refused(f'{name} over a ring without sink tokens', 'sink_tokens=3', lambda: call(window=(20, 0)), attend.AttendError)
+        check(len(ring) == 1, f'{name}: a refusal changed the ring')
+    same('all of a ring', attend.attention(query, ring, causal=True, window=(None, None), sink_tokens=0),
+         attend.attention(query, kept, causal=True))
+    first, second = attend.State(query, sink_tokens=0, window=(5, 0), offset=512), attend.State(query, window=(5, 0), offset=512, first_key=512)
+    first.accumulate(draw(2, 512, 16), draw(2, 512, 16))
+    second.accumulate(key, value)
+    first.merge(second)
+    check(first.next == 513, 'no sink tokens, given and left out, are the same option')
 
 
 def traps():
@@ -343,6 +373,6 @@ def traps():
     check(all(getattr(attend, name).__doc__ for name in attend.__all__), 'help of each name')
 
 
-for part in (states, merged_states, threads, remembered, decoding, traps):
+for part in (states, merged_states, threads, remembered, decoding, rings_and_what_queries_see, traps):
     part()
 finish()

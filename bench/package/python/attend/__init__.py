@@ -34,7 +34,7 @@ __all__ = ['attention', 'Cache', 'State', 'Quantisation', 'Layer', 'Weights', 'p
 
 
 def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, offset: Optional[int] = None,
-              queries_last: bool = False, window: Optional[Tuple[Optional[int], Optional[int]]] = None, sink_tokens: int = 0,
+              queries_last: bool = False, window: Optional[Tuple[Optional[int], Optional[int]]] = None, sink_tokens: Optional[int] = None,
               scale: Optional[float] = None, soft_cap: float = 0.0, mask: Any = None, bias: Any = None, alibi_slopes: Any = None,
               relative_bias: Optional[Tuple[Any, int]] = None, sink_logits: Any = None, key_lengths: Optional[Sequence[int]] = None,
               origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None,
@@ -52,7 +52,8 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     Which keys a query sees:
     causal   query i sees keys 0 ... offset + i
     window   (left, right): a query at position p sees keys p - left ... p + right; None in place of a number: no limit
-    sink_tokens  the first tokens, which stay visible when the window has passed them
+    sink_tokens  the first tokens, which stay visible when the window has passed them. Over a ring window is to be given, and
+             sink_tokens, 0 too, where the ring keeps some
     mask     bool or uint8, as [batch, query heads, queries, keys]: 0 masks the key. Leading axes may be left out or have one
              element, which all share. Keys beyond the last column are masked, and columns beyond the last key do not matter
     key_lengths  a sequence of whole numbers, [batch]: keys of the batch row at or after it do not exist

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional
 
 from . import _c
 from ._arrays import Array, Memory, release
-from ._shared import new, require, shared, truth, whole
+from ._shared import AttendError, new, require, shared, truth, whole
 
 FORMATS = {'float32': _c.ATTEND_FLOAT32, 'float16': _c.ATTEND_FLOAT16, 'bfloat16': _c.ATTEND_BFLOAT16, 'int8': _c.ATTEND_INT8}
 
@@ -25,7 +25,7 @@ class Cache:
     Memory is taken once, when it is made. key_format and value_format: what numbers are rounded to when they are appended:
     float32, float16, bfloat16, or int8 with a scale for each token and head. window_keys makes it a ring, which keeps the last
     window_keys tokens and the first sink_tokens, while positions go on counting up to max_tokens; each call is to be given
-    window=(window_keys - 1, 0), or a shorter one, and sink_tokens, which by default are not seen. integers=True: it takes and keeps
+    window=(window_keys - 1, 0), or a shorter one, and sink_tokens, or 0 where they are not to be seen. integers=True: it takes and keeps
     int8 arrays, of attention with a quantisation. Several threads may read a cache at a time, as long as none appends or truncates.
     """
 
@@ -42,6 +42,7 @@ class Cache:
         shape.integers = int(self.integers)
         require(shared.attend_cache_check(ctypes.byref(shape)))
         self.kv_heads, self.head_dim, self.value_dim, self.max_tokens = kv_heads, head_dim, shape.value_dim, max_tokens
+        self._window_keys, self._sink_tokens = shape.window_keys, shape.sink_tokens
         self._memory = Memory(shared.attend_cache_size(ctypes.byref(shape)))
         made = ctypes.c_void_p()
         require(shared.attend_cache_init(ctypes.byref(shape), self._memory.address, self._memory.size, ctypes.byref(made)))
@@ -62,6 +63,15 @@ class Cache:
     def __len__(self) -> int:
         """Tokens that were appended and not truncated, those that a ring has overwritten among them."""
         return shared.attend_cache_tokens(self.address)
+
+    def require_visible(self, options: Any) -> None:
+        """What queries see of a ring, a call must say: more than its window would be seen only until it has overwritten the first keys."""
+        if self._window_keys and options.window is None:
+            raise AttendError(f'window: give it: window=({self._window_keys - 1}, 0) is the last {self._window_keys} tokens, which this ring '
+                              'keeps; window=(None, None) is all tokens, until it has overwritten some')
+        if self._sink_tokens and options.sink_tokens is None:
+            raise AttendError(f'sink_tokens: give them: sink_tokens={self._sink_tokens} are the first tokens, which this ring keeps; '
+                              'sink_tokens=0 leaves them out')
 
     def append(self, key: Any, value: Any) -> None:
         """Adds one or many tokens: key [kv_heads, tokens, head_dim] and value [kv_heads, tokens, value_dim], float32, or

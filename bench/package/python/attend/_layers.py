@@ -128,6 +128,8 @@ class Layer:
 
     def _run(self, function: Any, x: Any, cache: Optional[Cache], threads: int, options: Any) -> Any:
         given: Options = options_of('a layer', options, ['queries_last', 'key_lengths', 'quantisation', 'lse_base'])
+        if cache is not None:
+            made('cache', cache, Cache).require_visible(given)
         held: List[Any] = []
         try:
             vectors = self._tokens(x, self.c.query, held)

@@ -17,7 +17,7 @@ class Options(NamedTuple):
     offset: Optional[int] = None
     queries_last: bool = False
     window: Optional[Tuple[Optional[int], Optional[int]]] = None
-    sink_tokens: int = 0
+    sink_tokens: Optional[int] = None
     scale: Optional[float] = None
     soft_cap: float = 0.0
     mask: Any = None
@@ -47,7 +47,8 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
         problem.offset = whole('offset', options.offset, -_c.ATTEND_MAX_TOKENS)
     if options.window is not None:
         problem.window_left, problem.window_right = _window(options.window)
-    problem.sink_tokens = whole('sink_tokens', options.sink_tokens)
+    if options.sink_tokens is not None:
+        problem.sink_tokens = whole('sink_tokens', options.sink_tokens)
     if options.scale is not None:
         problem.scale = real('scale', options.scale)
     problem.soft_cap = real('soft_cap', options.soft_cap)

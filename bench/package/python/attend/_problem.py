@@ -18,7 +18,7 @@ class Problem:
     """Arrays and options of one call; what they are made of stays where it is until `release` of what is held."""
 
     def __init__(self, query: Any, options: Options, held: List[Any]):
-        self.held, self.integers = held, options.quantisation is not None
+        self.held, self.integers, self.options = held, options.quantisation is not None, options
         self.query = q = Array('query', query, 'b' if self.integers else 'fe', 2, 4, held)
         self.c = c = new(_c.attend_problem, shared.attend_integer_problem_init if self.integers else shared.attend_problem_init)
         c.batch, c.query_heads, c.queries, c.head_dim = q.shape
@@ -37,6 +37,7 @@ class Problem:
         """Columns of masks."""
         if any(other is not None for other in others):
             raise ValueError('a cache takes the place of value, pages and scales: leave these out')
+        cache.require_visible(self.options)
         self.c.cache = cache.address
         self.c.kv_heads, self.c.value_dim = cache.kv_heads, cache.value_dim
         if origin:

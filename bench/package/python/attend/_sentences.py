@@ -18,8 +18,8 @@ _OF_ERRORS = {
     _c.ATTEND_NO_EFFECT: 'give what it needs too, or leave it out: by itself it would be ignored',
     _c.ATTEND_CORRUPT: 'make it anew: its own records are not as the library leaves them',
     _c.ATTEND_FULL: 'truncate the cache, or make it with more max_tokens: it has no room for so many tokens',
-    _c.ATTEND_LOST: 'give a shorter window or fewer sink_tokens, make the ring with more window_keys, or ask for no raw or capped scores: '
-                    'the ring no longer holds keys that are asked for',
+    _c.ATTEND_LOST: 'give a shorter window, make the ring with more window_keys, give fewer sink_tokens or make it with sink_tokens, or ask '
+                    'for no raw or capped scores: the ring no longer holds keys that are asked for',
     _c.ATTEND_WRONG_SIZE: 'install the package anew: its modules and its shared object are of different versions',
     _c.ATTEND_NEWER: 'install the package anew: its modules and its shared object are of different versions',
     _c.ATTEND_UNAVAILABLE: 'choose another backend: this processor cannot run it',
