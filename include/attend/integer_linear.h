@@ -258,6 +258,14 @@ Status add(const A& a, const B& b, const SumScales<2>& scales, Y& y) {
   return detail::add_integers(a, b, scales, y);
 }
 
+// Catches a sum without its scales.
+template <class A, class B, int tokens, int size, class Number>
+Status add(const A&, const B&, Vectors<tokens, size, Number>&) {
+  static_assert(sizeof(A) == 0,
+                "attend: add of integers takes a, b, attend::SumScales and their sum; of floats from, to and a factor");
+  return Status::ok;
+}
+
 // y = x in other steps, likewise.
 template <class X, class Y>
 Status requantise(const X& x, const SumScales<1>& scales, Y& y) {

@@ -131,13 +131,24 @@ Status self_attention(const X& x, const Layer& layer, Third& third, Fourth& four
                 "attend: self_attention appends to the cache, which must not be const");
   static_assert(is_cache || !detail::Same<Third, const Third>::value,
                 "attend: self_attention writes y, which must not be const");
-  if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value) {
+  static_assert(!is_cache || sizeof...(More) > 0,
+                "attend: self_attention over a cache takes y and then work memory, an attend::LayerWorkspace<Shape, tokens>");
+  if constexpr (!detail::is_layer<Layer>() || detail::Same<Third, const Third>::value || (is_cache && sizeof...(More) == 0)) {
     return Status::ok;
   } else if constexpr (is_cache) {
     return detail::attend_to_cache(x, layer, third, fourth, more...);
   } else {
     return detail::attend_to_tokens(x, layer, third, fourth, more...);
   }
+}
+
+// Catches everything else: a temporary, or arguments that are missing.
+template <class... Any>
+Status self_attention(const Any&...) {
+  static_assert(sizeof...(Any) > 1000,
+                "attend: self_attention takes x, a layer, a cache or none, y and work memory, an attend::LayerWorkspace<Shape, "
+                "tokens>, without a cache <Shape, tokens, tokens>; none is a temporary; then options");
+  return Status::ok;
 }
 
 // Projects tokens of an encoder to keys and values and appends them to a cache, for cross_attention: once for each sequence,

@@ -71,11 +71,25 @@ Status layer_norm(const X& x, const Weight& weight, const Bias& bias, Y& y, floa
   return Status::ok;
 }
 
+// Catch calls that leave out weight or bias.
+template <class X, class Y>
+Status rms_norm(const X&, const Y&) {
+  static_assert(sizeof(X) == 0, "attend: rms_norm takes x, a weight or attend::none, and y");
+  return Status::ok;
+}
+template <class X, class Y, class Other = detail::None>
+Status layer_norm(const X&, const Y&, const Other& = {}) {
+  static_assert(sizeof(X) == 0, "attend: layer_norm takes x, a weight or attend::none, a bias or attend::none, and y");
+  return Status::ok;
+}
+
 // to += from * factor, rounded once: a residual connection.
 template <class From, class To>
 void add(const From& from, To& to, float factor = 1.0f) {
-  static_assert(detail::are_floats<From, To>,
-                "attend: add takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output");
+  static_assert(
+      detail::are_floats<From, To>,
+      "attend: add takes arrays of floats of any number of extents, attend::Vectors, Query, Key, Value and Output; of "
+      "integers it takes a, b, attend::SumScales and their sum");
   static_assert(detail::are_as_many<From, To>, "attend: the arrays of add must have as many floats as each other");
   constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: add takes arrays of at most 2147483647 floats");
@@ -115,6 +129,13 @@ void activate(const Gate& gate, const Up& up, To& to) {
   constexpr size_t count = detail::ArrayOf<To>::count;
   static_assert(count <= 0x7fffffff, "attend: activate takes arrays of at most 2147483647 floats");
   core::activate<activation>(detail::first_of(gate), detail::first_of(up), int(count), detail::first_of(to));
+}
+
+// Catches calls that do not name the activation.
+template <class... Any>
+void activate(const Any&...) {
+  static_assert(sizeof...(Any) > 1000,
+                "attend: activate takes the function as its template argument: attend::activate<attend::Activation::silu>(x)");
 }
 
 }  // namespace attend

@@ -60,6 +60,10 @@ void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::intege
 void call(attend::Vectors<2, 4, int8_t>& x, attend::Weights<4, 4, attend::integer>& weights, attend::Vectors<2, 4, int8_t>& y) {
   attend::project(x, weights, y);
 }
+//! integer_sum_no_scales: attend: add of integers takes a, b, attend::SumScales and their sum
+void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { (void)attend::add(a, b, a); }
+//! integer_sum_in_place_no_scales: of integers it takes a, b, attend::SumScales and their sum
+void call(attend::Vectors<2, 4, int8_t>& a, attend::Vectors<2, 4, int8_t>& b) { attend::add(a, b); }
 //! integer_partials_of_other_ring: attend: accumulate takes an attend::KvCache or PagedCache of the partials' shape second, or for attend::Partials<Shape, tokens, Sizes> an attend::RingCache of these sizes
 struct Window {
   static constexpr int window = 40, tokens_at_once = 1;

@@ -14,6 +14,12 @@ void wrong() { attend::activate<attend::Activation::silu>(query, few); }
 static float up[8];
 void wrong() { attend::activate<attend::Activation::silu>(query, up, query); }
 
+//! activation_without_its_name: attend: activate takes the function as its template argument
+void wrong() { attend::activate(query); }
+
+//! gated_product_without_its_name: attend: activate takes the function as its template argument
+void wrong() { attend::activate(query, query, query); }
+
 //! residual_of_other_size: attend: the arrays of add must have as many floats as each other
 static float few[8];
 void wrong() { attend::add(few, query); }
@@ -32,6 +38,16 @@ void wrong() { attend::rms_norm(query, weight, query); }
 //! norm_of_pointer: attend: a weight is a float[width], or attend::none
 static const float* weight = floats;
 void wrong() { attend::rms_norm(query, weight, query); }
+
+//! norm_without_weight: attend: rms_norm takes x, a weight or attend::none, and y
+void wrong() { (void)attend::rms_norm(query, query); }
+
+//! norm_without_weight_and_bias: attend: layer_norm takes x, a weight or attend::none, a bias or attend::none, and y
+void wrong() { (void)attend::layer_norm(query, query); }
+
+//! norm_without_bias: attend: layer_norm takes x, a weight or attend::none, a bias or attend::none, and y
+static const float weight[8] = {};
+void wrong() { (void)attend::layer_norm(query, weight, query); }
 
 //! norm_to_other_size: attend: the input and the result of a normalisation must have as many floats
 static float few[8];
@@ -86,6 +102,7 @@ void right() {
   attend::activate<attend::Activation::gelu_tanh>(hidden);
   attend::activate<attend::Activation::silu>(hidden, hidden, hidden);
   attend::add(hidden, output, 0.5f);
+  (void)attend::layer_norm(hidden, weight, attend::none, hidden, 1e-6f);
   (void)attend::rms_norm(token_vectors, weight, hidden);
   (void)attend::layer_norm(hidden, weight, weight, token_vectors);
   attend::activate<attend::Activation::gelu_tanh>(token_vectors);

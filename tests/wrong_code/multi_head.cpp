@@ -78,6 +78,31 @@ void wrong() { attend::self_attention(x, layer, cache, y, layer_workspace); }
 static attend::Workspace<Shape, 4> work;
 void wrong() { attend::self_attention(vectors, layer, cache, results, work); }
 
+//! layer_no_workspace: attend: self_attention over a cache takes y and then work memory, an attend::LayerWorkspace<Shape, tokens>
+void wrong() { (void)attend::self_attention(vectors, layer, cache, results); }
+
+//! layer_no_array_workspace: attend: self_attention takes x, a layer, a cache or none, y and work memory
+void wrong() { (void)attend::self_attention(vectors, layer, results); }
+
+//! layer_workspace_for_no_cache: attend: without a cache a layer takes an attend::LayerWorkspace<Shape, tokens, tokens>
+struct Block {  // without max_tokens
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
+};
+static const auto block = attend::multi_head<Block>(query_weights, key_weights, value_weights, output_weights);
+static attend::LayerWorkspace<Block, 4> work;
+void wrong() { (void)attend::self_attention(vectors, block, results, work); }
+
+//! layer_workspaces_without_max_tokens: nothing
+struct Block {
+  static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
+};
+extern attend::LayerWorkspace<Block, 4, 4> of_arrays;
+extern attend::LayerWorkspace<Block, 4, attend::over_cache, attend::with_options> over_ring;
+extern attend::LayerWorkspace<Block, 1> of_one_token;
+attend::LayerWorkspace<Block, 4, 4> of_arrays;
+attend::LayerWorkspace<Block, 4, attend::over_cache, attend::with_options> over_ring;
+attend::LayerWorkspace<Block, 1> of_one_token;
+
 //! layer_option_workspace: attend: a layer with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::LayerWorkspace<Shape, tokens, attend::over_cache, attend::with_options>
 static float x[12], y[12];
 static attend::LayerWorkspace<Shape, 1> work;

@@ -26,7 +26,12 @@ using BlockPlan = typename Choice<
 template <bool plain, class Shape, int tokens, int keys_of_arrays, int threads = 1>
 struct LayerPlan {
   static_assert(threads >= 1 && threads <= 65535, "attend: a LayerWorkspace is for 1 to 65535 threads");
-  using Block = BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), keys_of_arrays>;
+  static constexpr bool has_keys = !plain || keys_of_arrays != over_cache || tokens == 1 || MaxTokens<Shape>::named;
+  static_assert(
+      has_keys,
+      "attend: without a cache a layer takes an attend::LayerWorkspace<Shape, tokens, tokens>; one for a KvCache needs "
+      "`static constexpr int max_tokens = ...;` in the shape");
+  using Block = BlockPlan<plain, Shape, smaller(tokens, config::layer_tokens), has_keys ? keys_of_arrays : tokens>;
   using Places = LayerPlaces<Shape, tokens, Block, keys_of_arrays>;
   static constexpr int block = Places::memory.block;
   static constexpr size_t first = size_t(Places::memory.first), second = size_t(Places::memory.second),
