@@ -5,40 +5,10 @@
 
 #include "../../include/attend/core/work_memory.h"
 #include "../kernel/online_softmax.h"
+#include "../kernel/score_few.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
-
-// Adds to the score of a query and the keys that are lanes of a vector, whose dimensions lie `width` floats apart, once it has
-// begun: chains of chain_dims dimensions in ascending order. They go side by side, because each multiply-add of one waits for
-// the one before; for the same reason the query is scaled on the way.
-template <class Isa, int chains, int width>
-ATTEND_ALWAYS_INLINE typename Isa::Vec add_some_chains(const float* query, typename Isa::Vec scale, const float* keys,
-                                                       int length, bool begun, typename Isa::Vec score) {
-  typename Isa::Vec sums[chains];
-  ATTEND_UNROLL
-  for (int i = 0; i < chains; ++i) sums[i] = Isa::zero();
-  for (int t = 0; t < length; ++t, ++query, keys += width) {
-    ATTEND_UNROLL
-    for (int i = 0; i < chains; ++i) {
-      const typename Isa::Vec factor = Isa::mul(Isa::broadcast(query[i * chain_dims]), scale);
-      sums[i] = Isa::fma(factor, Isa::load(keys + i * chain_dims * width), sums[i]);
-    }
-  }
-  ATTEND_UNROLL
-  for (int i = 0; i < chains; ++i) score = begun || i > 0 ? Isa::add(score, sums[i]) : sums[0];
-  return score;
-}
-template <class Isa, int width, int chains = 8>
-ATTEND_ALWAYS_INLINE typename Isa::Vec add_chains_of(const float* query, typename Isa::Vec scale, const float* keys, int dims,
-                                                     bool begun, typename Isa::Vec score) {
-  constexpr int at_once = chains * chain_dims;
-  for (; dims >= at_once; dims -= at_once, query += at_once, keys += at_once * width, begun = true) {
-    score = add_some_chains<Isa, chains, width>(query, scale, keys, chain_dims, begun, score);
-  }
-  if constexpr (chains > 1) return add_chains_of<Isa, width, chains / 2>(query, scale, keys, dims, begun, score);
-  return dims > 0 ? add_some_chains<Isa, 1, width>(query, scale, keys, dims, begun, score) : score;
-}
 
 // The most keys of an array that are read where they lie: packing them would take longer than to load them one by one.
 constexpr int few_rows = 2;
@@ -48,7 +18,7 @@ constexpr int few_rows = 2;
 template <class Isa>
 ATTEND_ALWAYS_INLINE float score_of_row(const float* query, float scale, const float* key, int dims) {
   int d = 0;
-  float score = 0.0f;
+  float scores[1] = {0.0f};
   if constexpr (Isa::transposes_rows) {
     constexpr int at_once = Isa::lanes * chain_dims;
     for (; dims - d >= at_once; d += at_once) {
@@ -62,10 +32,11 @@ ATTEND_ALWAYS_INLINE float score_of_row(const float* query, float scale, const f
       }
       float chains[Isa::lanes];
       Isa::store(chains, sums);
-      for (int i = 0; i < Isa::lanes; ++i) score = d + i == 0 ? chains[0] : Scalar::add(score, chains[i]);
+      for (int i = 0; i < Isa::lanes; ++i) scores[0] = Scalar::add(scores[0], chains[i]);
     }
   }
-  return add_chains_of<Scalar, 1>(query + d, scale, key + d, dims - d, d > 0, score);
+  add_chains<Scalar, 8, 1>([=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); }, key, d, dims, scores);
+  return scores[0];
 }
 
 // Stores a head's score: in its lane, or in all of them where it is alone, because a vector that is loaded soon after a part of
@@ -94,14 +65,16 @@ ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int 
   }
   using Vec = typename Isa::Vec;
   const Vec scales = Isa::broadcast(scale);
-  float of_keys[Isa::lanes];
+  const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::mul(Isa::broadcast(query[d]), scales); };
+  Vec score[1] = {Isa::zero()};
   if (problem.key_panels) {
-    Isa::store(of_keys, add_chains_of<Isa, panel_keys>(query, scales, key, dims, false, Isa::zero()));
+    add_chains<Isa, 8, panel_keys>(factor, key, 0, dims, score);
   } else {
-    float* const panel = problem.scratch;
-    pack_few<Isa>(key, problem.key.token_stride, keys, dims, panel);
-    Isa::store(of_keys, add_chains_of<Isa, few_panel_keys>(query, scales, panel, dims, false, Isa::zero()));
+    pack_few<Isa>(key, problem.key.token_stride, keys, dims, problem.scratch);
+    add_chains<Isa, 8, few_panel_keys>(factor, problem.scratch, 0, dims, score);
   }
+  float of_keys[Isa::lanes];
+  Isa::store(of_keys, score[0]);
   for (int k = 0; k < keys; ++k) store_score<Isa>(of_keys[k], alone, scores + k * Isa::lanes);
 }
 

@@ -75,7 +75,7 @@ void run_one_panel(const core::Problem& problem, const core::HostWorkMemory& at,
       // Each in a place of its own: what is read behind one was not just written.
       float* const few_panel = panel + i * few_panel_floats(problem.head_dim);
       pack_few<Isa>(key, problem.key.token_stride, keys, problem.head_dim, few_panel);
-      score_tile<Isa, float, 1, 1, few_panel_keys>(query, few_panel, problem.head_dim, nullptr, row);
+      score_few<Isa, 1>(query, {few_panel, core::Format::float32, nullptr, problem.head_dim, few_panel_keys}, row);
     } else {
       pack_panel<Isa, panel_keys>(key, problem.key.token_stride, keys, problem.head_dim, panel);
       score_tile<Isa, float, 1, vecs>(query, panel, problem.head_dim, nullptr, row);

@@ -25,15 +25,15 @@ template <class Number, int three_count, int panel_count>
 struct ScoreInputs {
   const float*
       query[three_count];  // rows in threes, query_stride apart: x86 and Arm address three by one register and the distance
-  const Number* panels[panel_count];  // of `width` lanes; from any lane on, where there is less than a panel's worth of them
+  const Number* panels[panel_count];  // from any lane on, where there is less than a panel's worth of them
   const Number* near;                 // what is prefetched into the first level, if numbers are widened
 };
 
 // One step of a chain: sums[r][v] += query[r][d] * key[d][v].
-template <class Isa, class Number, int rows, int vecs, int width, class Inputs>
+template <class Isa, class Number, int rows, int vecs, class Inputs>
 ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, int d, typename Isa::Vec (&sums)[rows][vecs]) {
   const auto key = [&](int v) ATTEND_INLINE_LAMBDA {
-    return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys);
+    return Isa::load(at.panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys);
   };
   const auto query = [&](int r) ATTEND_INLINE_LAMBDA { return Isa::factor(at.query[r / 3][r % 3 * query_stride + d]); };
   if constexpr (widens<Number>) {
@@ -42,10 +42,10 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, i
       const Number* const near = at.near + d * step;
       prefetch_lines<step_bytes>(near, near + (far_behind_tile - near_behind_tile) / int(sizeof(Number)));
     }
-  } else if constexpr (prefetches<Isa>(rows) && width == panel_keys) {
+  } else if constexpr (prefetches<Isa>(rows)) {
     ATTEND_UNROLL
     for (int v = 0; v < vecs; v += panel_keys / Isa::lanes) {
-      const float* const line = at.panels[v * Isa::lanes / panel_keys] + d * width;
+      const float* const line = at.panels[v * Isa::lanes / panel_keys] + d * panel_keys;
       prefetch_lines<panel_keys* int(sizeof(float))>(line + 512, line + 4096);
     }
   }
@@ -53,7 +53,7 @@ ATTEND_ALWAYS_INLINE void score_step(const Inputs& at, ptrdiff_t query_stride, i
 }
 
 // The same for as many steps as a register has factors, or one.
-template <class Isa, class Number, int steps, int width, bool begins = false, int rows, int vecs, class Inputs>
+template <class Isa, class Number, int steps, bool begins = false, int rows, int vecs, class Inputs>
 ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_stride, typename Isa::Vec (&sums)[rows][vecs]) {
   if constexpr (widens<Number>) {
     constexpr int step = vecs * Isa::lanes, bytes = steps * step * int(sizeof(Number));
@@ -63,12 +63,14 @@ ATTEND_ALWAYS_INLINE void score_lane_steps(const Inputs& at, ptrdiff_t query_str
   }
   if constexpr (steps == 4 && Isa::has_four_steps(rows, vecs)) {
     constexpr int last_panel = vecs * Isa::lanes / panel_keys - 1;
-    Isa::four_steps({at.query[0], at.query[0] + (rows - 1) * query_stride}, {at.panels[0], at.panels[last_panel]}, width, sums);
+    Isa::four_steps({at.query[0], at.query[0] + (rows - 1) * query_stride}, {at.panels[0], at.panels[last_panel]}, panel_keys,
+                    sums);
   } else {
     multiply_by_lanes<Isa, steps, false, begins>(
         [&](int r) ATTEND_INLINE_LAMBDA { return at.query[r / 3] + r % 3 * query_stride; },
-        [&](int d, int v)
-            ATTEND_INLINE_LAMBDA { return at.panels[v * Isa::lanes / panel_keys] + d * width + v * Isa::lanes % panel_keys; },
+        [&](int d, int v) ATTEND_INLINE_LAMBDA {
+          return at.panels[v * Isa::lanes / panel_keys] + d * panel_keys + v * Isa::lanes % panel_keys;
+        },
         sums);
   }
 }
@@ -89,24 +91,24 @@ struct ScoreOperands {
 
 // The chains of a tile that goes by fours: each begins with a product, unless it has less than four steps, and its end goes
 // through the scores row by row.
-template <class Isa, int rows, int vecs, int width, class Inputs, class Advance>
+template <class Isa, int rows, int vecs, class Inputs, class Advance>
 ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& operands, const Inputs& at, Advance advance) {
   for (int first = 0; first < operands.dims; first += chain_dims) {
     typename Isa::Vec sums[rows][vecs];
     int left = at_most(operands.dims - first, chain_dims);
     if (left >= 4) {
-      score_lane_steps<Isa, float, 4, width, true>(at, operands.query_stride, sums);
+      score_lane_steps<Isa, float, 4, true>(at, operands.query_stride, sums);
       advance(4);
       left -= 4;
     } else {
       set_to_zero<Isa>(sums);
     }
     for (; left >= 4; left -= 4) {
-      score_lane_steps<Isa, float, 4, width>(at, operands.query_stride, sums);
+      score_lane_steps<Isa, float, 4>(at, operands.query_stride, sums);
       advance(4);
     }
     for (; left > 0; --left) {
-      score_lane_steps<Isa, float, 1, width>(at, operands.query_stride, sums);
+      score_lane_steps<Isa, float, 1>(at, operands.query_stride, sums);
       advance(1);
     }
     ATTEND_UNROLL
@@ -119,8 +121,8 @@ ATTEND_ALWAYS_INLINE void score_chains_by_fours(const ScoreOperands<float>& oper
 // chain_dims dimensions, d ascending, added up in ascending order; times scales[k], if there are any.
 //
 // A chain's sums stay in registers. A vector's lanes are keys, so no sum is ever split over lanes and its order is the same for
-// every width. With a panel of less than a vector, the other lanes read what lies behind it, and their scores are of no use.
-template <class Isa, class Number, int rows, int vecs, int width>
+// every width.
+template <class Isa, class Number, int rows, int vecs>
 ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
   using Vec = typename Isa::Vec;
   constexpr int three_count = (rows + 2) / 3, panel_count = (vecs * Isa::lanes + panel_keys - 1) / panel_keys;
@@ -136,10 +138,10 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
     ATTEND_UNROLL
     for (int i = 0; i < three_count; ++i) at.query[i] = opaque(at.query[i] + steps);
     ATTEND_UNROLL
-    for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * width);
+    for (int i = 0; i < panel_count; ++i) at.panels[i] = opaque(at.panels[i] + steps * panel_keys);
     if constexpr (widens<Number>) at.near = opaque(at.near + steps * step);
   };
-  if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs, width>(operands, at, advance);
+  if constexpr (takes_fours<Isa, Number>(vecs)) return score_chains_by_fours<Isa, rows, vecs>(operands, at, advance);
   for (int first = 0; first < operands.dims; first += chain_dims) {
     Vec sums[rows][vecs];
     set_to_zero<Isa>(sums);
@@ -147,19 +149,19 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
     if constexpr (Isa::has_four_steps(rows, vecs)) left = opaque(left);
     for (; left >= 4; left -= 4) {
       if constexpr (takes_four_steps<Isa>(rows, vecs)) {
-        score_lane_steps<Isa, Number, 4, width>(at, operands.query_stride, sums);
+        score_lane_steps<Isa, Number, 4>(at, operands.query_stride, sums);
       } else {
         ATTEND_UNROLL
-        for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs, width>(at, operands.query_stride, d, sums);
+        for (int d = 0; d < 4; ++d) score_step<Isa, Number, rows, vecs>(at, operands.query_stride, d, sums);
       }
       advance(4);
       if constexpr (Isa::lane_factors == 1) left = opaque(left);  // or GCC computes what is left of it in advance
     }
     for (; left > 0; --left) {
       if constexpr (Isa::lane_factors == 4) {
-        score_lane_steps<Isa, Number, 1, width>(at, operands.query_stride, sums);
+        score_lane_steps<Isa, Number, 1>(at, operands.query_stride, sums);
       } else {
-        score_step<Isa, Number, rows, vecs, width>(at, operands.query_stride, 0, sums);
+        score_step<Isa, Number, rows, vecs>(at, operands.query_stride, 0, sums);
       }
       advance(1);
     }
@@ -182,9 +184,9 @@ ATTEND_ALWAYS_INLINE void score_chains(const ScoreOperands<Number>& operands) {
 //   query   [rows][head_dim], scaled
 //   keys    panels [head_dim][16]; with less than a panel's worth of lanes, from any lane of one
 //   scores  [rows][score_keys]
-template <class Isa, class Number, int rows, int vecs, int width = panel_keys>
+template <class Isa, class Number, int rows, int vecs>
 ATTEND_NOINLINE void score_tile(const float* query, const Number* keys, int head_dim, const float* scales, float* scores) {
-  score_chains<Isa, Number, rows, vecs, width>(
+  score_chains<Isa, Number, rows, vecs>(
       {query, head_dim, keys, ptrdiff_t(panel_keys) * head_dim, head_dim, scales, scores, config::score_keys, false});
 }
 
@@ -219,13 +221,6 @@ void score_rows(const float* query, const Number* panels, int head_dim, const fl
                                                         padded - key, scores + r * config::score_keys + key);
     }
   }
-}
-
-// Scores of `rows` rows against a panel of few_panel_keys keys.
-template <class Isa, int rows>
-void score_few(const float* query, const Panels& panel, float* scores) {
-  score_tile<Isa, float, rows, 1, few_panel_keys>(query, static_cast<const float*>(panel.data), panel.head_dim, nullptr,
-                                                  scores);
 }
 
 }  // namespace

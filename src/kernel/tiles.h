@@ -8,6 +8,7 @@
 
 #include "../../include/attend/core/options.h"
 #include "online_softmax.h"
+#include "score_few.h"
 #include "score_tile.h"
 #include "tile_sizes.h"
 #include "value_tile.h"

@@ -25,7 +25,7 @@ namespace {
 // Rows of a tile of tokens against `vecs` vectors of outputs, out of line: the kernel.
 template <class Isa, class Number, int rows, int vecs>
 ATTEND_NOINLINE void linear_tile(const ScoreOperands<Number>& operands) {
-  score_chains<Isa, Number, rows, vecs, panel_keys>(operands);
+  score_chains<Isa, Number, rows, vecs>(operands);
 }
 
 // Whole panels of outputs: wide tiles, then narrower ones. What is less than a tile of other formats goes a row at a time.
