@@ -6,7 +6,8 @@
 
 namespace attend::ATTEND_ISA {
 
-static_assert(core::Has<core::Backends, Backend>::value, "attend: put this backend into Backends at the end of isa/list.h");
+static_assert(core::Has<core::Backends, Backend>::value,
+              "attend: isa/list.h must have this Backend, and Backends at its end must name it");
 
 ATTEND_HOT void Backend::run(const core::Problem& problem) { run_problem<Isa>(problem, true); }
 

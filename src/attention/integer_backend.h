@@ -5,8 +5,8 @@
 
 namespace attend::ATTEND_ISA {
 
-static_assert(core::Has<core::IntegerBackends, Backend>::value && core::Has<core::IntegerOptionBackends, Backend>::value,
-              "attend: put this backend into IntegerBackends and IntegerOptionBackends at the end of isa/list.h");
+static_assert(core::Has<core::IntegerBackends, Backend>::value,
+              "attend: isa/list.h must have this Backend, and IntegerBackends at its end must name it");
 
 ATTEND_HOT void Backend::run_integers(const core::IntegerProblem& problem) {
   IntegerPipeline<IntegerIsa, NoIntegerOptions>(problem, {}).run();

@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-struct Backend {
+struct Entry {
   const char* name;
   void (*run)(const core::Problem&);
   void (*sum_segment)(const core::Problem&);
@@ -57,10 +57,10 @@ template <class List>
 struct Table;
 template <class... Isa>
 struct Table<core::BackendList<Isa...>> {
-  static const Backend backends[sizeof...(Isa)];
+  static const Entry backends[sizeof...(Isa)];
 };
 template <class... Isa>
-const Backend Table<core::BackendList<Isa...>>::backends[] = {
+const Entry Table<core::BackendList<Isa...>>::backends[] = {
     {Isa::name, Isa::run, Isa::sum_segment, Isa::combine, available<Isa>}...};
 constexpr auto& backends = Table<core::Backends>::backends;
 constexpr int length_of_list = int(sizeof backends / sizeof backends[0]);
@@ -122,14 +122,14 @@ unsigned choice() {
   return number - 1;
 }
 
-const Backend& active() { return backends[choice() % 16]; }
+const Entry& active() { return backends[choice() % 16]; }
 
-void choose(const Backend& backend) { __atomic_store_n(&chosen, choice_of(int(&backend - backends)), __ATOMIC_RELAXED); }
+void choose(const Entry& backend) { __atomic_store_n(&chosen, choice_of(int(&backend - backends)), __ATOMIC_RELAXED); }
 
 #else
 
-constexpr const Backend& active() { return backends[0]; }
-void choose(const Backend&) {}
+constexpr const Entry& active() { return backends[0]; }
+void choose(const Entry&) {}
 
 #endif
 
@@ -144,7 +144,7 @@ bool backend_available(int index) { return backends[index].available(); }
 const char* active_backend() { return active().name; }
 
 bool use_backend(const char* name) {
-  for (const Backend& backend : backends) {
+  for (const Entry& backend : backends) {
     if (!same_text(backend.name, name)) continue;
     if (!backend.available()) return false;
     choose(backend);

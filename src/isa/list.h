@@ -9,8 +9,8 @@
 
 #include "../../include/attend/core/attention.h"
 #include "../../include/attend/core/integer.h"
-#include "../../include/attend/core/linear.h"
 #include "../../include/attend/core/layer.h"
+#include "../../include/attend/core/linear.h"
 #include "../../include/attend/core/options.h"
 
 // Outside x86 the compiler's flags name the processor's instructions, and that decides.
@@ -30,6 +30,8 @@
 #endif
 
 namespace attend {
+
+struct Backend;  // found by a source whose namespace has none here, and in none of the lists: a sentence says so
 
 // Each instruction set: its name, and on x86 the bits of CPUID's leaf 7 (EBX) and the registers that it needs. Those of
 // integers alone are chosen where `Float` could be, if leaf 7 has further bits (ECX, and EAX of its part 1).
@@ -167,8 +169,6 @@ struct Has<BackendList<First, Others...>, Backend> : Has<BackendList<Others...>,
 #if ATTEND_X86
 using Backends = BackendList<avx512::Backend, avx2::Backend, scalar::Backend>;
 using IntegerBackends = BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integers::Backend>;
-using IntegerOptionBackends =
-    BackendList<avx512vnni::Backend, avxvnni::Backend, avx2::Backend, embedded_integer_options::Backend>;
 #else
 using Backends = BackendList<
 #if ATTEND_NEON
@@ -187,12 +187,23 @@ using Backends = BackendList<
     >;
 #if ATTEND_NEON
 using IntegerBackends = Backends;
-using IntegerOptionBackends = Backends;
 #else
 using IntegerBackends = BackendList<embedded_integers::Backend>;
-using IntegerOptionBackends = BackendList<embedded_integer_options::Backend>;
 #endif
 #endif
+
+// The same for calls with options, in the same places, because one index chooses in both lists.
+template <class Isa>
+struct WithOptions {
+  using Backend = Isa;
+};
+template <>
+struct WithOptions<embedded_integers::Backend> {
+  using Backend = embedded_integer_options::Backend;
+};
+template <class... Isa>
+BackendList<typename WithOptions<Isa>::Backend...> with_options(BackendList<Isa...>);
+using IntegerOptionBackends = decltype(with_options(IntegerBackends()));
 
 // Calls with options, projections, and what else layers have: embedded processors link a source for each.
 #if ATTEND_EMBEDDED
