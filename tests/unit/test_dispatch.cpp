@@ -2,8 +2,11 @@
 // taken.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../../src/isa/list.h"
@@ -16,15 +19,19 @@ namespace {
 // The first call of the program: main() has not chosen any yet.
 const std::string at_start = attend::active_backend();
 
+template <class... Backend>
+std::vector<std::string> names_of(core::BackendList<Backend...>) {
+  return {Backend::name...};
+}
+
+#if ATTEND_X86
+
 // What a processor and its operating system say.
 struct Processor {
   std::uint32_t leaf_1 = 0, leaf_7 = 0, saved = 0;
 };
 
-// The bits by their numbers in Intel's manual.
-const std::vector<int> leaf_1_bits = {12, 27, 28, 29};                   // FMA, OSXSAVE, AVX, F16C
-const std::vector<int> avx2 = {5}, avx512 = {5, 16, 17, 30, 31};         // AVX2; and F, DQ, BW, VL
-const std::vector<int> saved_ymm = {1, 2}, saved_zmm = {1, 2, 5, 6, 7};  // XMM, upper halves of YMM; masks, ZMM, ZMM 16 to 31
+const std::vector<int> leaf_1_bits = {12, 27, 28, 29};  // FMA, OSXSAVE, AVX, F16C
 
 std::uint32_t mask_of(const std::vector<int>& bits) {
   std::uint32_t mask = 0;
@@ -41,13 +48,30 @@ bool is_available(const Processor& on) {
                                      });
 }
 
-// All that it needs is enough, with and without everything else, and each bit of it is needed.
+// The place of the first that is true; behind the last, where none is.
+template <class... Bool>
+int first_of(Bool... are) {
+  const bool all[] = {are...};
+  return int(std::find(std::begin(all), std::end(all), true) - std::begin(all));
+}
+template <class Wanted, class... Backend>
+int place_in(core::BackendList<Backend...>) {
+  return first_of(std::is_same<Wanted, Backend>::value...);
+}
+template <class... Backend>
+int chosen_of(core::BackendList<Backend...>, const Processor& on) {
+  return first_of(is_available<Backend>(on)...);
+}
+
+// All that it needs is enough, with and without everything else, and each bit of it is needed. A processor that has no more
+// takes it.
 template <class Backend>
 void check_bits(const std::vector<int>& instructions, const std::vector<int>& registers) {
   const Processor enough = {mask_of(leaf_1_bits), mask_of(instructions), mask_of(registers)}, all = {~0u, ~0u, ~0u};
   CHECK(is_available<Backend>(enough));
   CHECK(is_available<Backend>(all));
   CHECK_FALSE(is_available<Backend>({}));
+  CHECK(chosen_of(core::Backends(), enough) == place_in<Backend>(core::Backends()));
   const auto without = [](std::uint32_t Processor::*number, const std::vector<int>& bits, const Processor& of) {
     for (const int bit : bits) {
       CAPTURE(bit);
@@ -63,25 +87,55 @@ void check_bits(const std::vector<int>& instructions, const std::vector<int>& re
   }
 }
 
+// Of integers alone: what it needs besides, and that it stands before the backend that it takes the place of.
+template <class Backend, class Float>
+void check_integer_bits(const std::vector<int>& leaf_7_c, const std::vector<int>& leaf_7_1_a) {
+  CHECK(std::is_same<typename Backend::Float, Float>::value);
+  CHECK(Backend::leaf_7_c == mask_of(leaf_7_c));
+  CHECK(Backend::leaf_7_1_a == mask_of(leaf_7_1_a));
+  CHECK(place_in<Backend>(core::IntegerBackends()) < place_in<Float>(core::IntegerBackends()));
+}
+
+// The bits of every backend by their numbers in Intel's manual.
+const std::vector<int> avx512 = {5, 16, 17, 30, 31};                     // AVX2, F, DQ, BW, VL
+const std::vector<int> saved_ymm = {1, 2}, saved_zmm = {1, 2, 5, 6, 7};  // XMM, upper halves of YMM; masks, ZMM, ZMM 16 to 31
+void check(attend::avx512::Backend) { check_bits<attend::avx512::Backend>(avx512, saved_zmm); }
+void check(attend::avx2::Backend) { check_bits<attend::avx2::Backend>({5}, saved_ymm); }
+void check(attend::scalar::Backend) { CHECK(is_available<attend::scalar::Backend>({})); }
+void check(attend::avx512vnni::Backend) { check_integer_bits<attend::avx512vnni::Backend, attend::avx512::Backend>({11}, {}); }
+void check(attend::avxvnni::Backend) { check_integer_bits<attend::avxvnni::Backend, attend::avx2::Backend>({}, {4}); }
+void check(attend::embedded_integers::Backend) {
+  check_integer_bits<attend::embedded_integers::Backend, attend::scalar::Backend>({}, {});
+}
+template <class Backend>
+void check(Backend) {
+  static_assert(sizeof(Backend) == 0, "attend: say here which bits this backend of isa/list.h needs");
+}
+
+template <class... Backend>
+void check_all(core::BackendList<Backend...>) {
+  (check(Backend()), ...);
+}
+
+#endif
+
 }  // namespace
 
-TEST_CASE("dispatch: a backend needs each of its bits of CPUID and XGETBV, and no others") {
-  check_bits<attend::avx2::Backend>(avx2, saved_ymm);
-  check_bits<attend::avx512::Backend>(avx512, saved_zmm);
-  CHECK(is_available<attend::scalar::Backend>({}));
+#if ATTEND_X86
+TEST_CASE("dispatch: a backend needs each of its bits of CPUID and XGETBV, and no others, and is taken where it can be") {
+  check_all(core::Backends());
+  check_all(core::IntegerBackends());
 }
+#endif
 
 TEST_CASE("dispatch: the first call takes the fastest backend that the processor can run") {
   int first = 0;
   while (!attend::backend_available(first)) ++first;
   CHECK(at_start == attend::backend_name(first));
   CHECK(first < attend::backend_count());
-#if ATTEND_X86
-  REQUIRE(attend::backend_count() == 3);
-  CHECK(std::string(attend::backend_name(0)) == "avx512");
-  CHECK(std::string(attend::backend_name(1)) == "avx2");
-  CHECK(std::string(attend::backend_name(2)) == "scalar");
-#endif
+  const std::vector<std::string> names = names_of(core::Backends());
+  REQUIRE(attend::backend_count() == int(names.size()));
+  for (int i = 0; i < attend::backend_count(); ++i) CHECK(std::string(attend::backend_name(i)) == names[std::size_t(i)]);
 }
 
 TEST_CASE("dispatch: a backend is taken by its whole name, and only if it is available") {
