@@ -18,6 +18,19 @@ conditions=$(sed -nE 's/^#(if|elif) !?(ATTEND_[A-Z0-9_]+).*/\2/p' src/isa/*.cpp 
 nothing_in "$(for condition in $conditions; do grep -qE "define $condition\b" src/isa/list.h include/attend/core/config.h || echo "$condition"; done)" \
   "conditions of instruction sets are defined in isa/list.h or core/config.h"
 
+# Where a set stands behind one that its target also has, its source compiles to nothing. Compilers that are not here are left out.
+if command -v python3 >/dev/null 2>&1; then
+  nothing_in "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/tiles python3 -c 'import builds; print(*builds.empty_sources(), sep="\n")' 2>&1)" \
+    "every instruction set's source compiles to something for its target"
+else
+  skip "sources of instruction sets" "there is no python3"
+fi
+
+# The operations of each of x86's are tested in a file of its own, which turns them on; of others tests/unit/target_isa.h says it.
+nothing_in "$(for name in $(grep -l 'x86/on[.]h' $(grep -l 'using Isa =' src/isa/*.cpp) | sed 's,.*/,,; s,[.]cpp$,,'); do
+  grep -qs "\"$name\"" "tests/unit/test_formats_$name.cpp" || echo "tests/unit/test_formats_$name.cpp, a copy of test_formats_avx2.cpp"
+done)" "operations of every instruction set of x86 have their tests"
+
 # The guards of headers that several namespaces take are those that begin.h takes back.
 nothing_in "$({ grep -rhoE '^#ifndef ATTEND_[A-Z0-9_]+_H$' src; grep -oE '^#undef ATTEND_[A-Z0-9_]+_H$' src/isa/begin.h; } | awk '{ print $2 }' | sort | uniq -u)" \
   "guards of headers are those of isa/begin.h"

@@ -1,6 +1,7 @@
 """The backends, the compilers that are looked for, and how each source is compiled: as a vendor would, at -O2."""
 import dataclasses
 import fnmatch
+import glob
 import os
 import shutil
 import subprocess
@@ -140,6 +141,22 @@ def compile_source(backend, compiler, source, folder, newest):
         if done.returncode != 0:
             raise RuntimeError("%s\n%s" % (" ".join(command), done.stderr))
     return path
+
+
+def empty_sources():
+    """What is wrong with sources of instruction sets: those without a row here, and those that are nothing in their own row."""
+    rows = backends()
+    left = set(glob.glob("src/isa/*.cpp")) - {"src/isa/scalar.cpp", "src/isa/embedded_integers.cpp"}
+    for source in sorted(left - {source for row in rows for source in sources_of(row)}):
+        yield "%s has no row in tests/tiles/builds.py" % source
+    for row in rows:
+        for compiler in compilers_of(row)[0]:
+            source = "src/isa/%s.cpp" % row.source
+            command = [*compiler.command, "-std=c++17", "-Iinclude", "-E", source]
+            if "Backend::run" not in subprocess.run(command, capture_output=True, text=True).stdout:
+                yield ("%s compiles to nothing by %s for %s: its condition in src/isa/list.h is not met, or stands behind one that is"
+                       % (source, compiler.name, row.name))
+                break
 
 
 def chosen(name, patterns):

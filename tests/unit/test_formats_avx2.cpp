@@ -24,14 +24,14 @@ constexpr auto first_wrong = Operations<attend::Avx2>::first_wrong;
 
 #include "../../src/isa/end.h"
 
-TEST_CASE("formats: vectors of AVX2 widen to the same floats, in rows of scores and sums too") {
+TEST_CASE("formats: vectors of x86, AVX2, widen to the same floats, in rows of scores and sums too") {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (std::string(attend::backend_name(i)) == "avx2" && attend::backend_available(i))
       attend_test::check_format_kernels(kernels);
   }
 }
 
-TEST_CASE("operations of AVX2 do what they must") {
+TEST_CASE("operations of x86, AVX2, do what they must") {
   for (int i = 0; i < attend::backend_count(); ++i) {
     if (std::string(attend::backend_name(i)) == "avx2" && attend::backend_available(i))
       attend_test::check_operations(first_wrong);
