@@ -75,7 +75,7 @@ else
   succeeds "the whole library is one source" env PYTHONDONTWRITEBYTECODE=1 python3 bench/package/amalgamate.py "$build" &&
     succeeds "digests: the library and a program link with -flto -fshort-enums" $cxx $whole -Iinclude "$build/attend.cpp" \
       tests/firmware/digests_main.cpp tests/firmware/hosted.cpp -o "$build/digests" &&
-    for backend in scalar avx2 avx512; do
+    for backend in $(ATTEND_BACKEND=list "$build/digests"); do
       ATTEND_BACKEND=$backend "$build/digests" >"$build/log" 2>&1
       case $? in
         0) ok "digests with -flto: the committed ones on $backend" ;;

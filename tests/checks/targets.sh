@@ -18,7 +18,7 @@ application_boards='cortex-m4 cortex-m7 cortex-m33 cortex-m55'
 . tests/support/workers.sh
 
 boards=$(sh $board boards)
-targets="scalar avx2 avx512 aarch64 armv7-a rv64 rv64v s390x aarch64_be wasm32 $boards"
+targets="aarch64 armv7-a rv64 rv64v s390x aarch64_be wasm32 $boards"
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
 order="s390x armv7-a aarch64 rv64v vendor/gcc vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
@@ -41,8 +41,8 @@ needs() {  # program package, and so on
 }
 
 what() {
+  case " $natives " in *" $1 "*) say "specials, digests, options on this machine" && return ;; esac
   case $1 in
-    scalar | avx2 | avx512) say "specials, digests, options on this machine" ;;
     aarch64) say "unit and conformance tests, the stack, user-mode emulation" ;;
     armv7-a) say "all tests but accuracy, the stack, user-mode emulation" ;;
     rv64) say "specials, digests, options, the stack, user-mode emulation" ;;
@@ -253,13 +253,12 @@ on_board() {  # board
 
 work_on() {  # target
   case $1 in
-    scalar | avx2 | avx512) native "$1" ;;
     aarch64) unit aarch64-linux-gnu qemu-aarch64 '' "$accuracy_tests" "$kernels" ;;
     armv7-a) arm_instructions && unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" "$kernels api c_api" ;;
     s390x) unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels api c_api" ;;
     rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
     vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
-    *) case " $others " in *" $1 "*) other "$1" ;; *) on_board "$1" ;; esac ;;
+    *) case " $natives , $others " in *" $1 "*,*) native "$1" ;; *,*" $1 "*) other "$1" ;; *) on_board "$1" ;; esac ;;
   esac
 }
 
@@ -300,6 +299,10 @@ for program in specials digests options; do
   $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/${program}_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
     -o "$work/$program" || exit 1
 done
+# The backends of this machine, by the list that the library has.
+natives=$(ATTEND_BACKEND=list "$work/digests" | tac | paste -sd' ')
+[ -n "$natives" ] || exit 1
+[ -n "${TARGETS:-}" ] || targets="$natives $targets" order="$order $natives"
 # What the first program of README and the application say on this machine.
 $cxx -std=c++17 -O2 -ffp-contract=off -Iinclude tests/firmware/example_main.cpp tests/firmware/hosted.cpp "$build/libattend.a" \
   -o "$work/example" && "$work/example" >"$work/example.txt" || exit 1
