@@ -92,7 +92,11 @@ Loops loops_of(const char* backend) {
   if (std::strcmp(backend, "avx512") == 0) return {multiply_add_avx512, 12 * 16, read_avx512};
   if (std::strcmp(backend, "avx2") == 0) return {multiply_add_avx2, 12 * 8, read_avx2};
 #endif
-  (void)backend;
+  static bool said = false;
+  if (!said && std::strcmp(backend, "scalar") != 0) {
+    std::fprintf(stderr, "bench/machine.cpp has no loops for %s: what is compared with it are loops in plain C++\n", backend);
+    said = true;
+  }
   return {multiply_add_scalar, 8, read_scalar};
 }
 
