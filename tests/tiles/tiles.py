@@ -94,6 +94,7 @@ def parts_of(given):
 def judge(parts, absent, tools, judges_all):
     """What passes its limit, and what is not judged."""
     sections = limits.read()
+    limited = {compiler for _, compiler in sections}  # a compiler that came after them has none
     wrong = []
     unjudged = ["%s, %s: was not found: apt-get install %s" % (*part.names(), part.compiler.package) for part in absent]
     if judges_all:
@@ -105,8 +106,11 @@ def judge(parts, absent, tools, judges_all):
         rows = sections.get(part.names())
         if part.problem:
             wrong.append("%s, %s: %s" % (*part.names(), part.problem))
+        elif rows is None and part.compiler.name not in limited:
+            unjudged.append("%s, %s: no backend has limits for this compiler" % part.names())
         elif rows is None:
-            unjudged.append("%s, %s: there are no limits for it" % part.names())
+            wrong.append("%s, %s: there are no limits for it: make tiles BACKENDS=%s LIMITS=write"
+                         % (*part.names(), part.backend.name))
         else:
             wrong += limits.judge(part, rows, tools.mca_version == limits.MCA)
     if tools.mca_version != limits.MCA:
@@ -126,6 +130,10 @@ def arguments():
 
 def main():
     given = arguments()
+    rows = [backend.name for backend in builds.backends()]
+    for pattern in given.backends.split():
+        if not any(builds.chosen(name, [pattern]) for name in rows):
+            sys.exit("tiles: tests/tiles/builds.py has no row %s. The rows are %s" % (pattern, " ".join(rows)))
     miscounted = self_check.check()
     if miscounted:
         sys.exit("\n".join("tiles: counts wrongly: " + text for text in miscounted))
@@ -134,6 +142,9 @@ def main():
         sys.exit("tiles: llvm-objdump was not found: apt-get install llvm-%s" % limits.MCA)
     os.makedirs(FOLDER, exist_ok=True)
     parts, absent = parts_of(given)
+    if not parts and not absent:
+        clangs = " ".join("clang-%d" % number for number in builds.CLANGS)
+        sys.exit("tiles: these rows have no compiler %s. The compilers are gcc %s" % (given.compilers, clangs))
     newest_source = builds.newest_source()
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         parts = list(pool.map(lambda part: part.work(tools, newest_source), parts))
