@@ -132,8 +132,9 @@ build_and_run() { # flags...
     fail "$name: runs" "$(head -n 3 "$folder/output" | tr '\n' ' ')"
     return
   fi
-  [ "$(head -n 1 "$folder/output")" = $backend ] || fail "$name: runs on $backend" "it runs on $(head -n 1 "$folder/output")"
-  nothing_in "$(sed 1d "$folder/output" | diff "$top/expected" - | head -n 4)" "$name: runs on $backend, with the host's bits"
+  active=$(head -n 1 "$folder/output")
+  [ "$active" = $backend ] || fail "$name: runs on $backend" "it runs on $active"
+  nothing_in "$(sed 1d "$folder/output" | diff "$top/expected" - | head -n 4)" "$name: runs on $active, with the host's bits"
   # This one belongs to the project, not to the vendor.
   # shellcheck disable=SC2086
   succeeds "$name: the digests of options compile" \
