@@ -35,7 +35,7 @@ ATTEND_ALWAYS_INLINE float score_of_row(const float* query, float scale, const f
       for (int i = 0; i < Isa::lanes; ++i) scores[0] = Scalar::add(scores[0], chains[i]);
     }
   }
-  add_chains<Scalar, 8, 1>([=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); }, key, d, dims, scores);
+  add_chains<Scalar, 4, 1>([=](int, int c) ATTEND_INLINE_LAMBDA { return Scalar::mul(query[c], scale); }, key, d, dims, scores);
   return scores[0];
 }
 
@@ -68,10 +68,10 @@ ATTEND_NOINLINE void score_few_keys(const core::Problem& problem, int head, int 
   const auto factor = [=](int, int d) ATTEND_INLINE_LAMBDA { return Isa::mul(Isa::broadcast(query[d]), scales); };
   Vec score[1] = {Isa::zero()};
   if (problem.key_panels) {
-    add_chains<Isa, 8, panel_keys>(factor, key, 0, dims, score);
+    add_chains<Isa, 4, panel_keys>(factor, key, 0, dims, score);
   } else {
     pack_few<Isa>(key, problem.key.token_stride, keys, dims, problem.scratch);
-    add_chains<Isa, 8, few_panel_keys>(factor, problem.scratch, 0, dims, score);
+    add_chains<Isa, 4, few_panel_keys>(factor, problem.scratch, 0, dims, score);
   }
   float of_keys[Isa::lanes];
   Isa::store(of_keys, score[0]);

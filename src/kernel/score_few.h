@@ -46,7 +46,7 @@ ATTEND_ALWAYS_INLINE void add_chains(Factor factor, const float* keys, int d, in
 // Scores of `rows` rows against a panel of few_panel_keys keys.
 template <class Isa, int rows>
 ATTEND_NOINLINE void score_few(const float* query, const Panels& panel, float* scores) {
-  constexpr int chains = rows == 1 ? 8 : rows == 2 ? 4 : rows <= 4 ? 2 : 1;  // some 8 sums, of which none waits for another
+  constexpr int chains = rows <= 2 ? 4 : rows <= 4 ? 2 : 1;  // some 8 sums, of which none waits for another
   const ptrdiff_t stride = panel.head_dim;
   typename Isa::Vec sums[rows];
   ATTEND_UNROLL
