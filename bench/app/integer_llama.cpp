@@ -77,7 +77,7 @@ IntegerLlama::LayerState IntegerLlama::layer_state(const Layer& layer, const Lay
 
 void IntegerLlama::advance(int token) {
   read_row(weights_.token_embedding, token, stream_.data());
-  attend::core::rotary_angles(turns_.data(), config_.head_dim() / 2, length_, cosines_.data(), sines_.data());
+  attend::core::rotary_angles({turns_.data(), 1.0f}, config_.head_dim() / 2, length_, cosines_.data(), sines_.data());
   for (int layer = 0; layer < config_.layers; ++layer) {
     attend_layer(layer);
     feed_forward(weights_.layers[extent(layer)]);

@@ -2,7 +2,8 @@
 // go into a cache or a call.
 //
 //   static attend::Rotary<Shape::head_dim> rotary;                    // 8 bytes for each pair of numbers
-//   rotary.init(10000.0f);
+//   rotary.init(10000.0f);                                            // or, where a model scales its positions:
+//   rotary.init(500000.0f, attend::RotaryScaling::llama3(8.0f, 8192));
 //   rotary.rotate<attend::RotaryPairs::halves>(query, position);
 //   rotary.rotate<attend::RotaryPairs::halves>(key, position);
 //
@@ -19,7 +20,81 @@ namespace attend {
 // LLaMA in Hugging Face's Transformers).
 enum class RotaryPairs { neighbours, halves };
 
+// How positions are scaled where there are more of them than the model was first trained on, by the names of published
+// configurations ("rope_scaling"). A factor, slow or fast is within 1 and 65536, original_positions within 2 and 2^24; for
+// others init returns bad_rotary. Angles are within 1e-6 radians of exact ones up to position 2^20, with the same bits on every
+// target.
+struct RotaryScaling : core::RotaryScaling {
+  // Every pair turns `factor` times more slowly.
+  static constexpr RotaryScaling linear(float factor) {
+    return {{core::RotaryKind::linear, factor, 0, 0, 0, false, nullptr, 0, 0}};
+  }
+  // So does a pair that turns less than `slow` (low_freq_factor) times in the original positions, and one that turns more than
+  // `fast` (high_freq_factor) times turns as without; what lies between is interpolated (Llama 3.1).
+  static constexpr RotaryScaling llama3(float factor, int original_positions, float slow = 1.0f, float fast = 4.0f) {
+    return {{core::RotaryKind::llama3, factor, original_positions, slow, fast, false, nullptr, 0, 0}};
+  }
+  // The same, interpolated by the number of the pair between those that turn `fast` (beta_fast) and `slow` (beta_slow) times
+  // (Peng et al., YaRN, 2023); set with_fractions where the configuration says truncate: false. Queries and keys are multiplied
+  // by the attention factor, 1 + ln(factor) / 10 unless with_attention_factor sets another.
+  static constexpr RotaryScaling yarn(float factor, int original_positions, float fast = 32.0f, float slow = 1.0f) {
+    return {{core::RotaryKind::yarn, factor, original_positions, slow, fast, false, nullptr, 0, 0}};
+  }
+  // Each pair turns factors[i] times more slowly: the model's short or long list (Ding et al., LongRoPE, 2024), which must
+  // outlive the call of init. The attention factor is sqrt(1 + ln(factor) / ln(original_positions)), for a factor of positions
+  // / original_positions.
+  template <size_t pairs>
+  static constexpr RotaryScaling long_rope(const float (&factors)[pairs], float factor, int original_positions) {
+    return {{core::RotaryKind::long_rope, factor, original_positions, 0, 0, false, factors, int(pairs), 0}};
+  }
+  // Only the first pairs turn, with the frequencies that they have among all (Gemma 4: a quarter of them).
+  static constexpr RotaryScaling proportional(int turning_pairs) {
+    return {{core::RotaryKind::proportional, 1.0f, 0, 0, 0, false, nullptr, turning_pairs, 0}};
+  }
+
+  constexpr RotaryScaling with_attention_factor(float set) const {
+    RotaryScaling changed = *this;
+    changed.attention_factor = set;
+    return changed;
+  }
+  constexpr RotaryScaling with_fractions() const {
+    RotaryScaling changed = *this;
+    changed.fractions = true;
+    return changed;
+  }
+};
+
 namespace detail {
+
+// What all angles of a Rotary or RotaryTable are made of.
+template <int rotary_dim>
+struct RotaryTurns {
+  static constexpr int pairs = rotary_dim / 2;
+  uint64_t turns[size_t(pairs)] = {};
+  float factor = 1.0f;
+
+  core::Turns core() const { return {turns, factor}; }
+  Status init(float base, float scaling_factor) {
+    if (!core::is_rotary_base(base, scaling_factor)) return Status::bad_rotary;
+    core::rotary_turns(base, scaling_factor, pairs, turns);
+    factor = 1.0f;
+    return Status::ok;
+  }
+  Status init(float base, const RotaryScaling& scaling) {
+    const bool is_long = scaling.kind == core::RotaryKind::long_rope;
+    if (is_long && scaling.turning != pairs) return Status::bad_rotary;
+    if (!core::is_rotary_base(base, 1.0f) || !core::is_rotary_scaling(scaling, pairs)) return Status::bad_rotary;
+    core::rotary_turns(base, 1.0f, pairs, turns);
+    factor = core::scale_turns(scaling, base, pairs, turns);
+    return Status::ok;
+  }
+  Status init(const double* frequencies, float attention_factor) {
+    if (!core::is_within(attention_factor, 1.0f / 65536, 65536.0f)) return Status::bad_rotary;
+    if (!core::turns_of_angles(frequencies, pairs, turns)) return Status::bad_rotary;
+    factor = attention_factor;
+    return Status::ok;
+  }
+};
 
 // The tokens and heads of an array to turn.
 template <class X, int rotary_dim>
@@ -52,16 +127,18 @@ class Rotary {
   // Pair i turns by base^(-2 i / rotary_dim) / scaling_factor radians from one position to the next: `scaling_factor` is the
   // factor of linear position scaling. Requires a base of 2 to 1e12 and a scaling_factor of 1 to 65536; for others it returns
   // bad_rotary and changes nothing.
-  Status init(float base = 10000.0f, float scaling_factor = 1.0f) {
-    if (!core::is_rotary_base(base, scaling_factor)) return Status::bad_rotary;
-    core::rotary_turns(base, scaling_factor, rotary_dim / 2, turns_);
-    return Status::ok;
+  Status init(float base = 10000.0f, float scaling_factor = 1.0f) { return turns_.init(base, scaling_factor); }
+  Status init(float base, const RotaryScaling& scaling) { return turns_.init(base, scaling); }
+  // Pair i turns by frequencies[i] radians, 0 to below 4, the first above 0; queries and keys are multiplied by the factor,
+  // 2^-16 to 65536.
+  Status init(const double (&frequencies)[size_t(rotary_dim / 2)], float attention_factor = 1.0f) {
+    return turns_.init(frequencies, attention_factor);
   }
 
   // Whether tokens from a position on can be turned: bad_rotary before init, bad_position where a position is negative or does
   // not fit an int, the one after the last token too.
   Status check(int position, int count) const {
-    if (turns_[0] == 0) return Status::bad_rotary;
+    if (turns_.turns[0] == 0) return Status::bad_rotary;
     return position < 0 || position > 0x7fffffff - count ? Status::bad_position : Status::ok;
   }
 
@@ -72,12 +149,12 @@ class Rotary {
     using Array = detail::RotatedArray<X, rotary_dim>;
     if (count < 0 || count > Array::tokens) return Status::bad_count;
     if (const Status status = check(position, count); status != Status::ok) return status;
-    core::rotate_at(detail::rotation_of<layout, rotary_dim>(x), turns_, position, count, Array::heads * Array::head_dim);
+    core::rotate_at(detail::rotation_of<layout, rotary_dim>(x), turns_.core(), position, count, Array::heads * Array::head_dim);
     return Status::ok;
   }
 
  private:
-  uint64_t turns_[size_t(rotary_dim / 2)] = {};
+  detail::RotaryTurns<rotary_dim> turns_;
 };
 
 // Rotary positions from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes
@@ -88,17 +165,15 @@ class RotaryTable {
   static_assert(positions >= 1, "attend: a rotary table needs at least 1 position");
 
  public:
-  Status init(float base = 10000.0f, float scaling_factor = 1.0f) {
-    if (!core::is_rotary_base(base, scaling_factor)) return Status::bad_rotary;
-    uint64_t turns[size_t(rotary_dim / 2)];
-    core::rotary_turns(base, scaling_factor, rotary_dim / 2, turns);
-    for (int p = 0; p < positions; ++p) core::rotary_angles(turns, rotary_dim / 2, p, cosines_[p], sines_[p]);
-    return Status::ok;
+  Status init(float base = 10000.0f, float scaling_factor = 1.0f) { return fill(base, scaling_factor); }
+  Status init(float base, const RotaryScaling& scaling) { return fill(base, scaling); }
+  Status init(const double (&frequencies)[size_t(rotary_dim / 2)], float attention_factor = 1.0f) {
+    return fill(frequencies, attention_factor);
   }
 
   // Whether the table has the positions of these tokens: bad_rotary before init, bad_position where it lacks one.
   Status check(int position, int count) const {
-    if (!core::is_within(cosines_[0][0], 1.0f, 1.0f)) return Status::bad_rotary;  // of position 0
+    if (!core::is_within(cosines_[0][0], 1.0f / 65536, 65536.0f)) return Status::bad_rotary;  // of position 0
     return position < 0 || position > positions - count ? Status::bad_position : Status::ok;
   }
 
@@ -117,6 +192,14 @@ class RotaryTable {
   }
 
  private:
+  template <class First, class Second>
+  Status fill(const First& first, const Second& second) {
+    detail::RotaryTurns<rotary_dim> turns;
+    if (const Status status = turns.init(first, second); status != Status::ok) return status;
+    for (int p = 0; p < positions; ++p) core::rotary_angles(turns.core(), rotary_dim / 2, p, cosines_[p], sines_[p]);
+    return Status::ok;
+  }
+
   float cosines_[size_t(positions)][size_t(rotary_dim / 2)] = {};
   float sines_[size_t(positions)][size_t(rotary_dim / 2)] = {};
 };

@@ -153,12 +153,13 @@ constexpr char names[] =
     "query_scale\0key_scale\0value_scale\0output_scale\0query_zero_point\0key_zero_point\0value_zero_point\0output_zero_point\0"
     "constants\0head_constants\0arithmetic\0integers\0team\0barrier\0"
     "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point\0state_nodes\0"
-    "bytes\0saved\0lse_base";
+    "bytes\0saved\0lse_base\0scaling\0scaling.kind\0scaling.original_positions\0scaling.slow\0scaling.fast\0"
+    "scaling.fractions\0scaling.factors\0scaling.turning\0scaling.frequencies\0scaling.attention_factor";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_LSE_BASE + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_SCALING_ATTENTION + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

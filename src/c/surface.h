@@ -242,6 +242,7 @@ inline void check_epsilon(Check& check, float epsilon) {
 void check_rotary(Memory& check, const attend_rotary* rotary, ptrdiff_t head_dim);
 // For tokens whose first number is that; strides are the caller's.
 core::Rotation rotation_of(const attend_rotary& rotary, float* first, int heads, ptrdiff_t head_stride);
+inline core::Turns turns_of(const attend_rotary& rotary) { return {rotary.turns, rotary.factor}; }
 
 // ---- The loop of an attend_layer over its tokens: that of include/attend/detail/layer_blocks.h, which typed calls share.
 
@@ -277,7 +278,7 @@ struct RunTimeLayer {
     if (norm != nullptr) core::rms_norm({tokens, dim, tokens, dim, norm, nullptr, count * heads, dim, steps.epsilon});
     if (steps.rotary == nullptr) return;
     const core::Rotation rotation = rotation_of(*steps.rotary, tokens, heads, dim);
-    core::rotate_at(rotation, steps.rotary->turns, position, count, ptrdiff_t(heads) * dim);
+    core::rotate_at(rotation, turns_of(*steps.rotary), position, count, ptrdiff_t(heads) * dim);
   }
 
   const attend_layer& steps;

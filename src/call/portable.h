@@ -15,6 +15,7 @@
 #include "../isa/scalar/integers.h"
 #include "../kernel/epilogue.h"
 #include "../layer/integer_sum.h"
+#include "../layer/rotary_scaling.h"
 #include "../numerics/formats.h"
 #include "../numerics/turns.h"
 

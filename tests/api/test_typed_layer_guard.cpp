@@ -33,6 +33,7 @@ void call_rows(GuardedArrays& arrays) {
   const auto& query = arrays.float_object<Turned>();
   auto& rotary = arrays.object<attend::Rotary<rotary_dim>>();
   auto& table = arrays.object<attend::RotaryTable<rotary_dim, tokens + 2>>();
+  CHECK(rotary.init(10000.0f, attend::RotaryScaling::yarn(4.0f, 100)) == Status::ok);
   CHECK(rotary.init() == Status::ok);
   CHECK(table.init() == Status::ok);
   auto& turned = arrays.output_object<Turned>();

@@ -29,7 +29,8 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     rms_norm = 128,
     rotate = 256,
     additive_attention = 512,
-    integers = 1024
+    integers = 1024,
+    scaled = 2048
   };
 
   World() {
@@ -82,6 +83,8 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
         return attend_rms_norm(&norm, x[0], tokens, y[0]);
       case rotate:
         return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
+      case scaled:
+        return attend_rotary_init_scaled(&c_rotary, turns.data(), 4, ATTEND_HALVES, base, given_scaling);
       case integers:
         return attend_integer_project(given_linear, integer_x[0], integer_tokens, given_integer_y);
       default:
@@ -105,6 +108,10 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
   void* given_integer_y = integer_y;
   attend_norm norm;
   attend_output to_rotate;
+  float base = 10000.0f, pair_factors[2] = {1.0f, 2.0f};
+  double frequencies[2] = {1.0, 0.5};
+  attend_rotary_scaling scaling = {ATTEND_ROTARY_YARN, 4.0f, 4096, 1.0f, 32.0f, 0, nullptr, 0, nullptr, 0.0f};
+  const attend_rotary_scaling* given_scaling = &scaling;
   attend_problem additive;
   Aligned work{1 << 20};
   std::size_t work_size = 1 << 20;

@@ -1,6 +1,9 @@
 // The calls of the C surface around attention touch nothing beside their arrays, whatever the widths are.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "../support/guarded.h"
 
 #if ATTEND_TEST_GUARDS
@@ -91,6 +94,13 @@ TEST_CASE("guards: the C surface's projections, norms, activations and rotary po
       attend_rotary rotary;
       std::uint64_t* const turns = arrays.output<std::uint64_t>(std::size_t(width));
       CHECK(attend_rotary_init(&rotary, turns, 2 * width, pairs, 10000.0f, 1.0f) == ATTEND_OK);
+      float* const factors = arrays.output<float>(std::size_t(width));
+      double* const frequencies = arrays.output<double>(std::size_t(width));
+      std::fill_n(factors, width, 2.0f), std::fill_n(frequencies, width, 0.25);
+      attend_rotary_scaling scaling = {ATTEND_ROTARY_LONG, 2, 9, 0, 0, 0, factors, 0, nullptr, 0};
+      CHECK(attend_rotary_init_scaled(&rotary, turns, 2 * width, pairs, 10000.0f, &scaling) == ATTEND_OK);
+      scaling = {ATTEND_ROTARY_FREQUENCIES, 0, 0, 0, 0, 0, nullptr, 0, frequencies, 0};
+      CHECK(attend_rotary_init_scaled(&rotary, turns, 2 * width, pairs, 0.0f, &scaling) == ATTEND_OK);
       float* const heads = arrays.output(2 * numbers);
       std::memcpy(heads, x, numbers * sizeof(float));
       const attend_output at = {heads, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};

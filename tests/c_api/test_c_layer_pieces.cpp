@@ -121,6 +121,39 @@ TEST_CASE("c layers: normalisation, activations and residual addition") {
   check_activation<attend::Activation::erf>(ATTEND_ERF);
 }
 
+TEST_CASE("c layers: scaled rotary positions are those of typed calls") {
+  constexpr int dim = 8;
+  const float factors[dim / 2] = {1.0f, 1.5f, 4.0f, 60.0f};
+  const double frequencies[dim / 2] = {1.0, 0.25, 0.0, 1e-6};
+  const auto check = [&](float base, const attend_rotary_scaling& scaling, const attend::Rotary<dim>& typed) {
+    float x[3][2][dim], expected[3][2][dim];
+    Random(9).fill(x[0][0], 3 * 2 * dim);
+    std::memcpy(expected, x, sizeof expected);
+    std::uint64_t turns[dim / 2];
+    attend_rotary rotary;
+    CHECK(attend_rotary_init_scaled(&rotary, turns, dim, ATTEND_HALVES, base, &scaling) == ATTEND_OK);
+    const attend_output in = {x, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+    CHECK(attend_rotate(&rotary, &in, 3, 2, dim, 99999) == ATTEND_OK);
+    CHECK(typed.rotate<attend::RotaryPairs::halves>(expected, 99999) == Status::ok);
+    CHECK(same(x, expected));
+  };
+  attend::Rotary<dim> typed;
+  const auto check_scaling = [&](const attend_rotary_scaling& scaling, const attend::RotaryScaling& of_typed) {
+    REQUIRE(typed.init(500000.0f, of_typed) == Status::ok);
+    check(500000.0f, scaling, typed);
+  };
+  using attend::RotaryScaling;
+  check_scaling({ATTEND_ROTARY_LINEAR, 8, 0, 0, 0, 0, nullptr, 0, nullptr, 0}, RotaryScaling::linear(8));
+  check_scaling({ATTEND_ROTARY_LLAMA3, 8, 8192, 1, 4, 0, nullptr, 0, nullptr, 0}, RotaryScaling::llama3(8, 8192));
+  check_scaling({ATTEND_ROTARY_YARN, 32, 4096, 1, 32, 0, nullptr, 0, nullptr, 0}, RotaryScaling::yarn(32, 4096));
+  check_scaling({ATTEND_ROTARY_YARN, 32, 4096, 1, 32, 1, nullptr, 0, nullptr, 2},
+                RotaryScaling::yarn(32, 4096).with_fractions().with_attention_factor(2));
+  check_scaling({ATTEND_ROTARY_LONG, 32, 4096, 0, 0, 0, factors, 0, nullptr, 0}, RotaryScaling::long_rope(factors, 32, 4096));
+  check_scaling({ATTEND_ROTARY_PROPORTIONAL, 0, 0, 0, 0, 0, nullptr, 3, nullptr, 0}, RotaryScaling::proportional(3));
+  REQUIRE(typed.init(frequencies, 0.5f) == Status::ok);
+  check(0.0f, {ATTEND_ROTARY_FREQUENCIES, 0, 0, 0, 0, 0, nullptr, 0, frequencies, 0.5f}, typed);
+}
+
 TEST_CASE("c layers: rotary positions, of dense arrays and within a fused one") {
   constexpr int tokens = 3, heads = 2, dim = 41, rotary_dim = 38, position = 1234;
   attend::Rotary<rotary_dim> typed;

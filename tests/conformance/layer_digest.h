@@ -84,9 +84,55 @@ uint64_t digest_of_rotary(float* memory) {
     for (const int position : positions) {
       random.fill(memory, 3 * 2 * 70);
       const attend::core::Rotation rotation = {memory, 70, 2, pairs, halves ? pairs : 1, nullptr, nullptr};
-      attend::core::rotate_at(rotation, turns, position, 3, 2 * 70);
+      attend::core::rotate_at(rotation, {turns, 1.0f}, position, 3, 2 * 70);
       hash = hash_of(memory, 3 * 2 * 70, hash);
     }
+  }
+  return hash;
+}
+
+// The turns of each kind of scaling, the factors of cosines and sines, and some turned numbers.
+inline uint64_t digest_of_rotary_scaling(float* memory) {
+  using attend::core::RotaryKind;
+  constexpr int most_pairs = 64;
+  float factors[most_pairs];
+  double radians[most_pairs];
+  for (int i = 0; i < most_pairs; ++i) factors[i] = 1.0f + 0.25f * float(i), radians[i] = i == 40 ? 0.0 : 3.9 / (1 + i * i * i);
+  const attend::core::RotaryScaling scalings[] = {
+      {RotaryKind::linear, 2.5f, 0, 0, 0, false, nullptr, 0, 0},
+      {RotaryKind::llama3, 8.0f, 8192, 1.0f, 4.0f, false, nullptr, 0, 0},
+      {RotaryKind::yarn, 4.0f, 32768, 1.0f, 32.0f, false, nullptr, 0, 0},
+      {RotaryKind::yarn, 32.0f, 4096, 1.0f, 32.0f, true, nullptr, 0, 0},
+      {RotaryKind::long_rope, 32.0f, 4096, 0, 0, false, factors, 0, 0},
+      {RotaryKind::proportional, 1.0f, 0, 0, 0, false, nullptr, 1, 0.5f},
+  };
+  Random random(6);
+  uint64_t hash = hash_begin;
+  const auto add = [&](const uint64_t* turns, int pairs, float factor) {
+    for (int i = 0; i < pairs; ++i) {
+      for (int half = 0; half < 2; ++half) {
+        const uint32_t bits = uint32_t(turns[i] >> 32 * half);
+        float number;
+        __builtin_memcpy(&number, &bits, sizeof number);
+        hash = hash_of(&number, 1, hash);
+      }
+    }
+    hash = hash_of(&factor, 1, hash);
+    random.fill(memory, 2 * 2 * 128);
+    const attend::core::Rotation rotation = {memory, 128, 2, pairs, pairs, nullptr, nullptr};
+    attend::core::rotate_at(rotation, {turns, factor}, 1048575, 2, 2 * 128);
+    hash = hash_of(memory, 2 * 2 * 128, hash);
+  };
+  uint64_t turns[most_pairs];
+  for (const int pairs : {1, 2, 31, 64}) {
+    for (const auto& scaling : scalings) {
+      const float base = pairs == 31 ? 10000.0f : 500000.0f;
+      attend::core::rotary_turns(base, 1.0f, pairs, turns);
+      const float factor = attend::core::scale_turns(scaling, base, pairs, turns);
+      add(turns, pairs, factor);
+    }
+    attend::core::turns_of_angles(radians, pairs, turns);
+    add(turns, pairs, 1.25f);
   }
   return hash;
 }

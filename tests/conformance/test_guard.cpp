@@ -238,13 +238,13 @@ TEST_CASE("guards: normalisation, activations, residual addition, rotary positio
     std::uint64_t* const turns = arrays.output<std::uint64_t>(one);
     float *const cosines = arrays.output(one), *const sines = arrays.output(one);
     core::rotary_turns(10000.0f, 1.0f, width, turns);
-    core::rotary_angles(turns, width, 77, cosines, sines);
+    core::rotary_angles({turns, 1.0f}, width, 77, cosines, sines);
     for (const int partner : {1, width}) {
       float* const heads = arrays.output(2 * all);
       std::memcpy(heads, n.from, all * sizeof(float)), std::memcpy(heads + all, n.from, all * sizeof(float));
       const core::Rotation rotation{heads, 2 * width, rows, width, partner, cosines, sines};
       core::rotate(rotation);
-      core::rotate_at(rotation, turns, 5, 1, 2 * std::ptrdiff_t(all));
+      core::rotate_at(rotation, {turns, 1.0f}, 5, 1, 2 * std::ptrdiff_t(all));
     }
 
     const core::Additive additive{n.weight, width, arrays.work(std::size_t(core::additive_keys) * one)};

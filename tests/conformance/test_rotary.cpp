@@ -24,7 +24,7 @@ struct Angles {
   std::vector<float> cosines, sines;
 
   Angles(const std::vector<std::uint64_t>& turns, int position) : cosines(turns.size()), sines(turns.size()) {
-    attend::core::rotary_angles(turns.data(), int(turns.size()), position, cosines.data(), sines.data());
+    attend::core::rotary_angles({turns.data(), 1.0f}, int(turns.size()), position, cosines.data(), sines.data());
   }
 };
 
@@ -76,7 +76,7 @@ TEST_CASE("errors of rotary positions: a pair of length r is within 3.7 * 2^-24 
     float x[4];
     random.fill(x, 4);
     const long double angle = position / 100.0L, a = x[1], b = x[3];
-    attend::core::rotate_at({x, 4, 1, 2, 2, nullptr, nullptr}, turns.data(), position, 1, 4);
+    attend::core::rotate_at({x, 4, 1, 2, 2, nullptr, nullptr}, {turns.data(), 1.0f}, position, 1, 4);
     const long double length = std::hypot(a, b);
     worst = std::max(worst, double(std::fabs(x[1] - (a * std::cos(angle) - b * std::sin(angle))) / length));
     worst = std::max(worst, double(std::fabs(x[3] - (b * std::cos(angle) + a * std::sin(angle))) / length));
@@ -134,7 +134,7 @@ TEST_CASE("rotary positions: random heads have the defined bits on every backend
         }
       }
       const attend::core::Rotation rotation = {x.data(), head_dim, heads, pairs, halves ? pairs : 1, nullptr, nullptr};
-      attend::core::rotate_at(rotation, turns.data(), position, tokens, heads * head_dim);
+      attend::core::rotate_at(rotation, {turns.data(), 1.0f}, position, tokens, heads * head_dim);
       wrong += same_numbers(x, expected) ? 0 : 1;
     }
     CHECK_MESSAGE(wrong == 0, std::string(backend));

@@ -176,11 +176,12 @@ enum attend_rotary_pairs {
   ATTEND_HALVES = 1      /* i and i + rotary_dim / 2 (GPT-NeoX, LLaMA in Hugging Face's Transformers) */
 };
 
-/* Made by attend_rotary_init. */
+/* Made by attend_rotary_init or attend_rotary_init_scaled. */
 typedef struct attend_rotary {
   const uint64_t* turns; /* [rotary_dim / 2] the angle by which each pair turns, in units of 2^-64 of a turn */
   ptrdiff_t rotary_dim;  /* the first rotary_dim numbers of a head turn: even, 2 ... ATTEND_MAX_WIDTH */
   int pairs;             /* attend_rotary_pairs */
+  float factor;          /* what cosines and sines are multiplied by: 1 unless a scaling has another */
 } attend_rotary;
 
 /* Pair i turns by base^(-2 i / rotary_dim) / scaling_factor radians from one position to the next. turns: rotary_dim / 2
@@ -188,6 +189,38 @@ typedef struct attend_rotary {
  * position scaling. */
 ATTEND_API attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs, float base,
                                             float scaling_factor);
+
+/* Frequencies of models whose positions are scaled, by the names of their configurations ("rope_scaling"). */
+enum attend_rotary_kind {
+  ATTEND_ROTARY_LINEAR = 0, /* all pairs turn `factor` times more slowly */
+  ATTEND_ROTARY_LLAMA3 = 1, /* by how often a pair turns in original_positions: less than `slow` (low_freq_factor) times as
+                             * linear, more than `fast` (high_freq_factor) times as without; interpolated in between */
+  ATTEND_ROTARY_YARN = 2,   /* likewise by the pair's number, between those that turn `fast` (beta_fast) and `slow`
+                             * (beta_slow) times (Peng et al., 2023) */
+  ATTEND_ROTARY_LONG = 3,   /* each pair turns factors[i] times more slowly (LongRoPE, Ding et al., 2024) */
+  ATTEND_ROTARY_PROPORTIONAL = 4, /* only the first `turning` pairs turn (Gemma 4) */
+  ATTEND_ROTARY_FREQUENCIES = 5   /* pair i turns by frequencies[i] radians from one position to the next */
+};
+
+/* Zero-initialise it: a field that the kind does not use must be 0. */
+typedef struct attend_rotary_scaling {
+  int kind;                     /* attend_rotary_kind */
+  float factor;                 /* linear, llama3, YaRN; LongRoPE: positions / original_positions. 1 ... 65536 */
+  ptrdiff_t original_positions; /* llama3, YaRN, LongRoPE: 2 ... 2^24 */
+  float slow;                   /* llama3, YaRN: 1 ... 65536, slow < fast */
+  float fast;
+  int fractions;                /* YaRN: 1 if the configuration says truncate: false */
+  const float* factors;         /* LongRoPE: [rotary_dim / 2] 1 ... 65536, the short or the long list of the model */
+  ptrdiff_t turning;            /* proportional: 1 ... rotary_dim / 2 */
+  const double* frequencies;    /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first above 0 */
+  float attention_factor; /* what queries and keys are multiplied by: 2^-16 ... 65536; 0 for 1 + ln(factor) / 10 with YaRN,
+                           * sqrt(1 + ln(factor) / ln(original_positions)) with LongRoPE, otherwise 1 */
+} attend_rotary_scaling;
+
+/* attend_rotary_init with a scaling. With frequencies base must be 0. Angles are within 1e-6 radians of exact ones up to
+ * position 2^20, with the same bits on every target. */
+ATTEND_API attend_status attend_rotary_init_scaled(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs,
+                                                   float base, const attend_rotary_scaling* scaling);
 
 /* Turns x[tokens][heads][head_dim] in place, at positions position, position + 1 ...: 0 ... 2^31 - 1 - tokens. Strides are
  * those of an attend_output; batch_stride is 0 or ATTEND_DENSE. heads, head_dim: 1 ... ATTEND_MAX_WIDTH. */

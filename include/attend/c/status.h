@@ -175,7 +175,18 @@ enum attend_argument {
   ATTEND_ARG_BYTES,
   ATTEND_ARG_SAVED,
   /* Of c/problem.h. */
-  ATTEND_ARG_LSE_BASE
+  ATTEND_ARG_LSE_BASE,
+  /* Of c/layers.h. */
+  ATTEND_ARG_SCALING,
+  ATTEND_ARG_SCALING_KIND,
+  ATTEND_ARG_SCALING_POSITIONS,
+  ATTEND_ARG_SCALING_SLOW,
+  ATTEND_ARG_SCALING_FAST,
+  ATTEND_ARG_SCALING_FRACTIONS,
+  ATTEND_ARG_SCALING_FACTORS,
+  ATTEND_ARG_SCALING_TURNING,
+  ATTEND_ARG_SCALING_FREQUENCIES,
+  ATTEND_ARG_SCALING_ATTENTION
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

@@ -70,8 +70,41 @@ void add(const float* x, float factor, int count, float* y);
 // scaling_factor radians. base is 2 to 1e12, scaling_factor 1 to 65536.
 void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns);
 
-// Cosines and sines of the angles of a position, [pairs] each.
-void rotary_angles(const uint64_t* turns, int pairs, int position, float* cosines, float* sines);
+// How the turns of pairs change where there are more positions than a model was trained on, by its published parameters.
+enum class RotaryKind {
+  linear,     // every pair turns `factor` times more slowly
+  llama3,     // those do that turn less than `slow` times in the original positions, those that turn more than `fast` times do
+              // not, and in between it is interpolated by how often they turn
+  yarn,       // the same, interpolated by the number of the pair
+  long_rope,  // each pair has a factor of its own
+  proportional  // only the first pairs turn
+};
+struct RotaryScaling {
+  RotaryKind kind;
+  float factor;            // 1 to 65536; of long_rope, positions / original positions
+  int original_positions;  // of llama3, yarn and long_rope: 2 to 2^24
+  float slow, fast;        // of llama3 and yarn: 1 to 65536, slow < fast
+  bool fractions;          // of yarn: the pairs between which it interpolates are no whole numbers
+  const float* factors;    // of long_rope: [pairs], 1 to 65536
+  int turning;             // of proportional: so many pairs, at least 1
+  float attention_factor;  // of cosines and sines, 2^-16 to 65536; or 0: the usual one
+};
+bool is_rotary_scaling(const RotaryScaling& scaling, int pairs);
+
+// Scales the turns of rotary_turns(base, 1, pairs, turns). Returns what cosines and sines are to be multiplied by.
+float scale_turns(const RotaryScaling& scaling, float base, int pairs, uint64_t* turns);
+
+// The turns of angles in radians, 0 to below 4, the first above 0. Whether they are; if not, nothing is written.
+bool turns_of_angles(const double* radians, int pairs, uint64_t* turns);
+
+// The angles of all pairs: what they turn by from one position to the next, and what cosines and sines are multiplied by.
+struct Turns {
+  const uint64_t* turns;
+  float factor;
+};
+
+// Cosines and sines of the angles of a position, [pairs] each, times the factor.
+void rotary_angles(const Turns& turns, int pairs, int position, float* cosines, float* sines);
 
 // Some pairs of all heads of a token, to be turned in place: the numbers first[h * head_stride + i] and those `partner` further
 // on, i < pairs; or, where partner is 1, neighbours: first[h * head_stride + 2 i] and the number after it.
@@ -88,7 +121,7 @@ void rotate(const Rotation& rotation);
 
 // The same for tokens at positions position, position + 1, …, with cosines and sines computed on the way; those of the rotation
 // are not read.
-void rotate_at(const Rotation& rotation, const uint64_t* turns, int position, int tokens, ptrdiff_t token_stride);
+void rotate_at(const Rotation& rotation, const Turns& turns, int position, int tokens, ptrdiff_t token_stride);
 
 // The scores of additive attention. Keys whose tanh is under way at a time.
 inline constexpr int additive_keys = panel_keys;

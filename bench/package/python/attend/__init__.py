@@ -24,7 +24,8 @@ from ._layers import Layer, Weights, project
 from ._memo import name_of_call, remember, run_again
 from ._options import Options
 from ._problem import Problem, run
-from ._rows import Rotary, activate, add, layer_norm, rms_norm, rotate
+from ._rotary import Rotary, rotate
+from ._rows import activate, add, layer_norm, rms_norm
 from ._shared import AttendError, require, shared, truth, whole
 from ._states import State
 

@@ -8,7 +8,8 @@ from ._arrays import Array, Memory, empty, release, workspaces
 from ._cache import FORMATS, Cache
 from ._options import Options, options_of, set_options
 from ._problem import MOST_THREADS, on_threads
-from ._rows import Held, Rotary, chosen, vectors_of
+from ._rotary import Rotary
+from ._rows import Held, chosen, vectors_of
 from ._shared import made, new, real, require, shared, whole
 
 

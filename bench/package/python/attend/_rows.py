@@ -1,4 +1,4 @@
-"""Normalisation, activations, residual addition and rotary positions, over float32."""
+"""Normalisation, activations and residual addition, over float32."""
 import ctypes
 import math
 from typing import Any, List, Optional
@@ -9,7 +9,6 @@ from ._shared import made, real, require, shared, whole
 
 _ACTIVATIONS = {name: getattr(_c, 'ATTEND_' + name.upper()) for name in
                 ('relu', 'silu', 'gelu', 'gelu_tanh', 'sigmoid', 'tanh', 'exp', 'erf')}
-_PAIRS = {'neighbours': _c.ATTEND_NEIGHBOURS, 'halves': _c.ATTEND_HALVES}
 
 
 def chosen(name: str, choice: Any, among: Any) -> Any:
@@ -83,25 +82,3 @@ def add(x: Any, y: Any, scale: float = 1.0) -> None:
     if vectors.shape != to.shape:
         raise ValueError(f'x has the shape {vectors.shape} where y has {to.shape}')
     require(shared.attend_add(vectors.address, real('scale', scale), math.prod(vectors.shape), to.address))
-
-
-class Rotary:
-    """Rotary positions: the first rotary_dim numbers of a head turn. pairs: 'neighbours', which are 2 i and 2 i + 1 (GPT-J, LLaMA as
-    published), or 'halves', i and i + rotary_dim / 2 (GPT-NeoX, LLaMA in Hugging Face's Transformers)."""
-
-    def __init__(self, rotary_dim: int, pairs: str, base: float = 10000.0, scaling_factor: float = 1.0):
-        rotary_dim = whole('rotary_dim', rotary_dim, 2, _c.ATTEND_MAX_WIDTH)
-        self.c = _c.attend_rotary()
-        self._turns = (ctypes.c_uint64 * (rotary_dim // 2))()
-        require(shared.attend_rotary_init(ctypes.byref(self.c), ctypes.addressof(self._turns), rotary_dim, chosen('pairs', pairs, _PAIRS),
-                                          real('base', base), real('scaling_factor', scaling_factor)))
-
-
-def rotate(x: Any, rotary: Rotary, position: int = 0) -> None:
-    """Turns x, [heads, tokens, head_dim] float32, in place: at positions position, position + 1 and so on."""
-    held = Held()
-    array = Array('x', x, 'f', 3, 3, held.buffers, writable=True)
-    tensor = _c.attend_output(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
-    heads, tokens, head_dim = array.shape
-    position = whole('position', position, 0, 2**31)
-    require(shared.attend_rotate(ctypes.byref(made('rotary', rotary, Rotary).c), ctypes.byref(tensor), tokens, heads, head_dim, position))

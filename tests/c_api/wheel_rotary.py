@@ -1,0 +1,92 @@
+"""Rotary positions of the Python package: turns of published configurations beside the formulas in 50 digits: tests/c_api/wheel_rotary.py.
+Needs numpy."""
+import decimal
+import math
+from decimal import Decimal
+
+import attend
+import numpy as np
+from wheel_checks import check, draw, finish, refused, same
+
+decimal.getcontext().prec = 50
+PI = Decimal('3.14159265358979323846264338327950288419716939937511')
+FAR = 2 ** 20
+LISTS = [1.0 + 0.25 * i for i in range(48)], [2.0 + 1.5 * i for i in range(48)]
+MODELS = [  # name, rotary_dim, configuration, positions
+    ('Llama 3.1', 128, {'rope_type': 'llama3', 'rope_theta': 500000.0, 'factor': 8.0, 'low_freq_factor': 1.0, 'high_freq_factor': 4.0,
+                        'original_max_position_embeddings': 8192}, None),
+    ('Qwen 3', 128, {'rope_type': 'yarn', 'rope_theta': 1000000.0, 'factor': 4.0, 'original_max_position_embeddings': 32768}, None),
+    ('gpt-oss', 64, {'rope_type': 'yarn', 'rope_theta': 150000.0, 'factor': 32.0, 'beta_fast': 32.0, 'beta_slow': 1.0, 'truncate': False,
+                     'original_max_position_embeddings': 4096}, None),
+    ('DeepSeek V3', 64, {'type': 'yarn', 'factor': 40, 'beta_fast': 32, 'beta_slow': 1, 'mscale': 1.0, 'mscale_all_dim': 1.0,
+                         'original_max_position_embeddings': 4096}, None),
+    ('Gemma 3', 256, {'rope_type': 'linear', 'rope_theta': 1000000.0, 'factor': 8.0}, None),
+    ('Gemma 4', 512, {'rope_type': 'proportional', 'rope_theta': 1000000.0, 'partial_rotary_factor': 0.25}, None),
+    ('Phi-4-mini', 96, {'type': 'longrope', 'short_factor': LISTS[0], 'long_factor': LISTS[1], 'factor': 32.0,
+                        'original_max_position_embeddings': 4096}, 4096),
+    ('Phi-4-mini, long', 96, {'type': 'longrope', 'short_factor': LISTS[0], 'long_factor': LISTS[1], 'factor': 32.0,
+                              'original_max_position_embeddings': 4096}, 131072),
+]
+FACTORS = {'Qwen 3': 0.1 * math.log(4) + 1, 'gpt-oss': 0.1 * math.log(32) + 1, 'Phi-4-mini': math.sqrt(1 + math.log(32) / math.log(4096)),
+           'Phi-4-mini, long': math.sqrt(1 + math.log(32) / math.log(4096))}
+
+
+def published(dim, config, positions):
+    """Radians of each pair from one position to the next."""
+    kind, base, pairs = config.get('rope_type', config.get('type')), Decimal(config.get('rope_theta', 10000.0)), dim // 2
+    plain = [base ** (-Decimal(i) / pairs) for i in range(pairs)]
+    factor, original = Decimal(config.get('factor', 1)), config.get('original_max_position_embeddings')
+    if kind == 'linear':
+        return [f / factor for f in plain]
+    if kind == 'proportional':
+        return [f if i < int(config['partial_rotary_factor'] * dim) // 2 else Decimal(0) for i, f in enumerate(plain)]
+    if kind == 'longrope':
+        return [f / Decimal(by) for f, by in zip(plain, config['long_factor' if positions > original else 'short_factor'])]
+    if kind == 'llama3':
+        low, high = Decimal(config['low_freq_factor']), Decimal(config['high_freq_factor'])
+        fast = [min(max((original * f / (2 * PI) - low) / (high - low), Decimal(0)), Decimal(1)) for f in plain]
+    else:
+        pair = lambda rotations: pairs * (original / (rotations * 2 * PI)).ln() / base.ln()
+        low, high = pair(Decimal(config.get('beta_fast', 32))), pair(Decimal(config.get('beta_slow', 1)))
+        if config.get('truncate', True):
+            low, high = Decimal(math.floor(low)), Decimal(math.ceil(high))
+        fast = [1 - min(max((i - low) / (high - low), Decimal(0)), Decimal(1)) for i in range(pairs)]
+    return [f * part + f / factor * (1 - part) for f, part in zip(plain, fast)]
+
+
+worst = Decimal(0)
+for name, dim, config, positions in MODELS:
+    rotary = attend.Rotary(dim, 'halves', scaling=config, positions=positions)
+    for turns, radians in zip(rotary._turns, published(dim, config, positions)):
+        off = Decimal(turns * FAR % 2 ** 64) / 2 ** 64 - radians * FAR / (2 * PI) % 1
+        worst = max(worst, abs(off - round(off)) * 2 * PI)
+    check(rotary.c.factor == np.float32(FACTORS.get(name, 1.0)), f'{name}: attention factor')
+check(worst < Decimal('1e-6'), f'angles at position {FAR} are off by {worst:.2e} radians')
+print(f'angles of {len(MODELS)} configurations at position {FAR}: within {worst:.1e} radians of 50 digits')
+
+
+def rotated(rotary):
+    x = (np.arange(2 * 3 * 8, dtype=np.float32) - 20).reshape(2, 3, 8)
+    attend.rotate(x, rotary, 12345)
+    return x
+
+
+same('a linear scaling', rotated(attend.Rotary(8, 'halves', scaling={'rope_type': 'linear', 'factor': 4.0})), rotated(attend.Rotary(8, 'halves', 1e4, 4.0)))
+same('no scaling', rotated(attend.Rotary(8, 'halves', scaling={'rope_type': 'default', 'rope_theta': 5e5})), rotated(attend.Rotary(8, 'halves', 5e5)))
+listed = attend.Rotary(8, 'halves', frequencies=[1.0, 0.1, 0.0, 1e-3])
+check(np.all(rotated(listed)[..., [2, 6]] == (np.arange(48, dtype=np.float32) - 20).reshape(2, 3, 8)[..., [2, 6]]), 'a pair without frequency')
+for title, text, wrong, *error in [
+        ('no dict', 'must be a dict', {'scaling': 'llama3'}, TypeError),
+        ('an unknown type', 'expected one of', {'scaling': {'rope_type': 'ntk'}}),
+        ('a lack', "lacks 'factor'", {'scaling': {'rope_type': 'linear'}}),
+        ('an unknown name', 'which is unknown', {'scaling': {'rope_type': 'linear', 'factor': 2.0, 'beta_fast': 3}}),
+        ('long without positions', 'positions is missing', {'scaling': MODELS[6][2]}),
+        ('positions without long', 'no effect', {'positions': 5}),
+        ('too many', 'exclude each other', {'scaling': MODELS[4][2], 'frequencies': [1.0] * 48}),
+        ('frequencies and a base', 'no effect', {'base': 1e4, 'frequencies': [1.0] * 48}),
+        ('another count', 'there are 48 pairs', {'frequencies': [1.0]}),
+        ('a frequency of 4', 'below 4 radians', {'frequencies': [1.0] * 47 + [4.0]}),
+        ('a first frequency of 0', 'the first above 0', {'frequencies': [0.0] * 48}),
+        ('a small factor', 'scaling_factor', {'scaling': {'rope_type': 'linear', 'factor': 0.5}})]:
+    refused(title, text, lambda: attend.Rotary(96, 'halves', **wrong), *error)
+finish()
