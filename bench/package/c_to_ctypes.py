@@ -43,8 +43,11 @@ def structs(text):
             if not words:
                 continue
             function = re.match(r'void \(\*(\w+)\)\(void\* \w+\)$', words)
-            kind, field = ('void*', function[1]) if function else re.match(r'(.*?[\w*])\s*\b(\w+)$', words).groups()
-            fields.append(f"('{field}', {'ctypes.CFUNCTYPE(None, ctypes.c_void_p)' if function else type_of(kind, known)})")
+            if function:
+                fields.append(f"('{function[1]}', ctypes.CFUNCTYPE(None, ctypes.c_void_p))")
+                continue
+            kind, field, count = re.match(r'(.*?[\w*])\s*\b(\w+)(?:\[(\d+)\])?$', words).groups()
+            fields.append(f"('{field}', {type_of(kind, known)}{' * ' + count if count else ''})")
         known.add(name)
         lines.append(f'class {name}(ctypes.Structure):\n    _fields_ = [' + ',\n                '.join(fields) + ']\n')
     return lines, known

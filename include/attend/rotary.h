@@ -64,6 +64,16 @@ struct RotaryScaling : core::RotaryScaling {
   }
 };
 
+// Of the pairs of a head, so many turn by each of some axes of positions (M-RoPE), which are given for each token: one axis
+// after the other (Qwen2-VL: {{16, 24, 24}, false}), or in turns, from pair 0 on, as long as an axis has pairs left, and then
+// by the first (Qwen3-VL: {{24, 20, 20}, true}).
+template <int axes>
+struct RotaryAxes {
+  static_assert(axes >= 1 && axes <= 8, "attend: there are 1 to 8 axes of positions");
+  int pairs[size_t(axes)];
+  bool interleaved;
+};
+
 namespace detail {
 
 // What all angles of a Rotary or RotaryTable are made of.
@@ -97,7 +107,7 @@ struct RotaryTurns {
 };
 
 // The tokens and heads of an array to turn.
-template <class X, int rotary_dim>
+template <class X, int rotary_dim, int first = 0>
 struct RotatedArray {
   using Array = ArrayOf<X>;
   static constexpr int head_dim = int(Array::last);
@@ -106,19 +116,26 @@ struct RotatedArray {
   // Last, because Clang does not read on after one that fails.
   static_assert(Array::is_floats && Array::dimensions == 3,
                 "attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]");
-  static_assert(size_t(rotary_dim) <= Array::last, "attend: rotary_dim must not be more than head_dim");
+  static_assert(first >= 0 && size_t(first) + size_t(rotary_dim) <= Array::last,
+                "attend: rotary_dim must not be more than head_dim, less what lies before the numbers that turn");
 };
 
-template <RotaryPairs layout, int rotary_dim, class X>
+template <RotaryPairs layout, int rotary_dim, int first, class X>
 core::Rotation rotation_of(X& x) {
-  using Array = RotatedArray<X, rotary_dim>;
-  return {first_of(x), Array::head_dim, Array::heads, rotary_dim / 2, layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
-          nullptr,     nullptr};
+  using Array = RotatedArray<X, rotary_dim, first>;
+  return {first_of(x) + first,
+          Array::head_dim,
+          Array::heads,
+          rotary_dim / 2,
+          layout == RotaryPairs::neighbours ? 1 : rotary_dim / 2,
+          nullptr,
+          nullptr};
 }
 
 }  // namespace detail
 
-// Rotary positions whose angles are computed for each call. The first rotary_dim numbers of a head turn.
+// Rotary positions whose angles are computed for each call. Of each head rotary_dim numbers turn: the first, or those from
+// number `first` on, as in rotate<RotaryPairs::neighbours, 128>(key, position).
 template <int rotary_dim>
 class Rotary {
   static_assert(rotary_dim >= 2 && rotary_dim % 2 == 0, "attend: rotary_dim must be even and at least 2");
@@ -135,26 +152,54 @@ class Rotary {
     return turns_.init(frequencies, attention_factor);
   }
 
-  // Whether tokens from a position on can be turned: bad_rotary before init, bad_position where a position is negative or does
-  // not fit an int, the one after the last token too.
+  // Whether tokens from a position on can be turned: bad_rotary before init, bad_position where a position does not fit an int,
+  // the one after the last token too.
   Status check(int position, int count) const {
     if (turns_.turns[0] == 0) return Status::bad_rotary;
-    return position < 0 || position > 0x7fffffff - count ? Status::bad_position : Status::ok;
+    return position > 0x7fffffff - count ? Status::bad_position : Status::ok;
   }
 
-  // Turns the first `count` tokens, the first of which is at `position`. Returns the status of check, or bad_count where there
-  // are fewer tokens, and changes nothing then.
-  template <RotaryPairs layout, class X>
-  Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
-    using Array = detail::RotatedArray<X, rotary_dim>;
+  // Turns the first `count` tokens, the first of which is at `position`: a negative one turns back. Returns the status of
+  // check, or bad_count where there are fewer tokens, and changes nothing then.
+  template <RotaryPairs layout, int first = 0, class X>
+  Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
+    using Array = detail::RotatedArray<X, rotary_dim, first>;
     if (count < 0 || count > Array::tokens) return Status::bad_count;
     if (const Status status = check(position, count); status != Status::ok) return status;
-    core::rotate_at(detail::rotation_of<layout, rotary_dim>(x), turns_.core(), position, count, Array::heads * Array::head_dim);
+    core::rotate_at(detail::rotation_of<layout, rotary_dim, first>(x), turns_.core(), position, count,
+                    Array::heads * Array::head_dim);
     return Status::ok;
   }
 
+  // The same where each token has a position of its own, or one on each axis. Any numbers are positions; -p turns back what p
+  // has turned, but for an attention factor. bad_rotary where the axes do not have rotary_dim / 2 pairs in all.
+  template <RotaryPairs layout, int first = 0, class X, size_t tokens>
+  Status rotate(X& x, const int (&positions)[tokens], int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
+    static_assert(tokens == size_t(detail::RotatedArray<X, rotary_dim, first>::tokens),
+                  "attend: rotate takes a position for each token of its array");
+    const int pairs = rotary_dim / 2;
+    return rotate_axes<layout, first>(x, {positions, &pairs, 1, false}, count);
+  }
+  template <RotaryPairs layout, int first = 0, class X, size_t tokens, int axes>
+  Status rotate(X& x, const int (&positions)[tokens][size_t(axes)], const RotaryAxes<axes>& of_axes,
+                int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
+    static_assert(tokens == size_t(detail::RotatedArray<X, rotary_dim, first>::tokens),
+                  "attend: rotate takes a position on each axis for each token of its array");
+    return rotate_axes<layout, first>(x, {positions[0], of_axes.pairs, axes, of_axes.interleaved}, count);
+  }
+
  private:
-  detail::RotaryTurns<rotary_dim> turns_;
+  template <RotaryPairs layout, int first, class X>
+  Status rotate_axes(X& x, const core::AxisPositions& positions, int count) const {
+    using Array = detail::RotatedArray<X, rotary_dim, first>;
+    if (count < 0 || count > Array::tokens) return Status::bad_count;
+    if (turns_.turns[0] == 0 || !core::is_axis_positions(positions, rotary_dim / 2)) return Status::bad_rotary;
+    core::rotate_at(detail::rotation_of<layout, rotary_dim, first>(x), turns_.core(), positions, count,
+                    Array::heads * Array::head_dim);
+    return Status::ok;
+  }
+
+  detail::RotaryTurns<rotary_dim> turns_ = {};
 };
 
 // Rotary positions from a table of positions 0 … positions - 1: positions * rotary_dim floats. init takes 4 * rotary_dim bytes
@@ -178,12 +223,12 @@ class RotaryTable {
   }
 
   // Returns bad_position and changes nothing where a token lies outside of the table.
-  template <RotaryPairs layout, class X>
-  Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim>::tokens) const {
-    using Array = detail::RotatedArray<X, rotary_dim>;
+  template <RotaryPairs layout, int first = 0, class X>
+  Status rotate(X& x, int position, int count = detail::RotatedArray<X, rotary_dim, first>::tokens) const {
+    using Array = detail::RotatedArray<X, rotary_dim, first>;
     if (count < 0 || count > Array::tokens) return Status::bad_count;
     if (const Status status = check(position, count); status != Status::ok) return status;
-    core::Rotation rotation = detail::rotation_of<layout, rotary_dim>(x);
+    core::Rotation rotation = detail::rotation_of<layout, rotary_dim, first>(x);
     for (int token = 0; token < count; ++token, rotation.first += Array::heads * Array::head_dim) {
       rotation.cosines = cosines_[position + token], rotation.sines = sines_[position + token];
       core::rotate(rotation);

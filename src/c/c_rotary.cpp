@@ -36,6 +36,20 @@ struct FieldCheck {
 
 bool is_scaling_factor(float factor) { return core::is_rotary_base(2.0f, factor); }
 
+// Checks what is to be turned in place.
+Extent check_turned(Memory& check, const attend_output* x, const Extent::Counts& counts) {
+  check.within(counts.tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
+  check.within(counts.heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
+  check.within(counts.width, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
+  const Range range = check.structs(x, 1, ATTEND_ARG_X);
+  if (check.failed()) return {counts, {0, 0, 0}, 0, true};
+  check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
+  const Extent extent = extent_of(counts, {0, x->token_stride, x->head_stride}, Axes::token_head);
+  check.write(x->data, extent, float_bits, ATTEND_ARG_X);
+  check.read_last(range);
+  return extent;
+}
+
 // Checks a scaling and the arrays that it points to.
 void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_t pairs, float base) {
   check.read_last(check.structs(scaling, 1, ATTEND_ARG_SCALING));
@@ -138,20 +152,34 @@ attend_status attend_rotary_init_scaled(attend_rotary* rotary, uint64_t* turns, 
 attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
                             ptrdiff_t head_dim, ptrdiff_t position) {
   Memory check;
-  check.within(tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
-  check.within(heads, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEADS);
-  check.within(head_dim, 1, ATTEND_MAX_WIDTH, ATTEND_ARG_HEAD_DIM);
-  const Range range = check.structs(x, 1, ATTEND_ARG_X);
-  if (check.failed()) return check.status();
-  check.within(position, 0, INT32_MAX - tokens, ATTEND_ARG_POSITION);
-  check.require(x->batch_stride == 0 || x->batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_X);
-  const Extent extent = extent_of({1, tokens, heads, head_dim}, {0, x->token_stride, x->head_stride}, Axes::token_head);
-  check.write(x->data, extent, float_bits, ATTEND_ARG_X);
-  check.read_last(range);
+  const Extent extent = check_turned(check, x, {1, tokens, heads, head_dim});
+  check.within(position, INT32_MIN, INT32_MAX - tokens, ATTEND_ARG_POSITION);
   check_rotary(check, rotary, head_dim);
   if (check.failed()) return check.status();
   const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
   core::rotate_at(rotation, turns_of(*rotary), int(position), int(tokens), extent.strides.token);
+  return ATTEND_OK;
+}
+
+attend_status attend_rotate_positions(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
+                                      ptrdiff_t head_dim, const attend_positions* positions) {
+  Memory check;
+  const Extent extent = check_turned(check, x, {1, tokens, heads, head_dim});
+  check_rotary(check, rotary, head_dim);
+  check.read_last(check.structs(positions, 1, ATTEND_ARG_POSITIONS));
+  if (check.failed()) return check.status();
+  const core::AxisPositions at = {positions->data, positions->pairs, positions->axes, positions->interleaved == 1};
+  check.within(at.axes, 1, 8, ATTEND_ARG_POSITIONS_AXES);
+  check.within(positions->interleaved, 0, 1, ATTEND_ARG_POSITIONS_INTERLEAVED);
+  check.require(check.failed() || core::is_axis_positions(at, int(rotary->rotary_dim / 2)), ATTEND_MISMATCH,
+                ATTEND_ARG_POSITIONS_PAIRS);
+  for (int axis = check.failed() ? 8 : at.axes; axis < 8; ++axis) {
+    check.require(positions->pairs[axis] == 0, ATTEND_NO_EFFECT, ATTEND_ARG_POSITIONS_PAIRS);
+  }
+  if (!check.failed()) check.read_last(check.array(at.data, tokens * at.axes, 8 * int(sizeof(int)), ATTEND_ARG_POSITIONS_DATA));
+  if (check.failed()) return check.status();
+  const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
+  core::rotate_at(rotation, turns_of(*rotary), at, int(tokens), extent.strides.token);
   return ATTEND_OK;
 }
 

@@ -1,5 +1,5 @@
-// Layers: which backend computes projections, in parts too, normalisation, residual addition, activations and rotary positions;
-// and weights in other layouts and formats.
+// Layers: which backend computes projections, in parts too, normalisation, residual addition and activations; and
+// weights in other layouts and formats.
 #include "portable.h"
 
 namespace attend {
@@ -56,16 +56,6 @@ struct Activate {
                                      : activation == Activation::exp       ? &Backend::exp
                                                                            : &Backend::erf;
   };
-};
-
-template <class Backend>
-struct RotaryAngles {
-  static constexpr auto function = &Backend::rotary_angles;
-};
-
-template <class Backend>
-struct Rotate {
-  static constexpr auto function = &Backend::rotate;
 };
 
 }  // namespace
@@ -185,90 +175,6 @@ template void activate<Activation::sigmoid>(const float*, const float*, int, flo
 template void activate<Activation::tanh>(const float*, const float*, int, float*);
 template void activate<Activation::exp>(const float*, const float*, int, float*);
 template void activate<Activation::erf>(const float*, const float*, int, float*);
-
-void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns) {
-  const uint64_t ratio = fixed_exp2_of_minus(fixed_log2(base) / unsigned(pairs));
-  uint64_t turn = first_turn(scaling_factor);
-  for (int i = 0; i < pairs; ++i, turn = multiply_high(turn, ratio) << 1) turns[i] = turn;
-}
-
-bool is_rotary_scaling(const RotaryScaling& scaling, int pairs) {
-  const auto in_range = [](float factor) { return is_within(factor, 1.0f, 65536.0f); };
-  const bool has_positions = scaling.original_positions >= 2 && scaling.original_positions <= 1 << 24;
-  const bool has_ramp = in_range(scaling.slow) && in_range(scaling.fast) && FloatArithmetic::less(scaling.slow, scaling.fast);
-  if (magnitude(scaling.attention_factor) != 0 && !is_within(scaling.attention_factor, 1.0f / 65536, 65536.0f)) return false;
-  switch (scaling.kind) {
-    case RotaryKind::linear:
-      return in_range(scaling.factor);
-    case RotaryKind::llama3:
-    case RotaryKind::yarn:
-      return in_range(scaling.factor) && has_positions && has_ramp;
-    case RotaryKind::long_rope:
-      for (int i = 0; i < pairs; ++i) {
-        if (!in_range(scaling.factors[i])) return false;
-      }
-      return in_range(scaling.factor) && has_positions;
-    case RotaryKind::proportional:
-      return scaling.turning >= 1 && scaling.turning <= pairs;
-  }
-  return false;
-}
-
-float scale_turns(const RotaryScaling& scaling, float base, int pairs, uint64_t* turns) {
-  switch (scaling.kind) {
-    case RotaryKind::linear:
-      for (int i = 0; i < pairs; ++i) turns[i] = turn_over(turns[i], scaling.factor);
-      break;
-    case RotaryKind::llama3:
-      scale_as_llama3(scaling, pairs, turns);
-      break;
-    case RotaryKind::yarn:
-      scale_as_yarn(scaling, base, pairs, turns);
-      break;
-    case RotaryKind::long_rope:
-      for (int i = 0; i < pairs; ++i) turns[i] = turn_over(turns[i], scaling.factors[i]);
-      break;
-    case RotaryKind::proportional:
-      for (int i = scaling.turning; i < pairs; ++i) turns[i] = 0;
-      break;
-  }
-  return magnitude(scaling.attention_factor) != 0 ? scaling.attention_factor : usual_attention_factor(scaling);
-}
-
-bool turns_of_angles(const double* radians, int pairs, uint64_t* turns) {
-  if (turn_of(radians[0]) == 0) return false;
-  for (int i = 0; i < pairs; ++i) {
-    if (bits_to<uint64_t>(radians[i]) >= bits_to<uint64_t>(4.0)) return false;  // negative numbers and NaN too
-  }
-  for (int i = 0; i < pairs; ++i) turns[i] = turn_of(radians[i]);
-  return true;
-}
-
-void rotary_angles(const Turns& turns, int pairs, int position, float* cosines, float* sines) {
-  ActiveRowBackend::call<RotaryAngles>(turns.turns, pairs, position, cosines, sines);
-  if (bits_to<uint32_t>(turns.factor) == bits_to<uint32_t>(1.0f)) return;
-  for (int i = 0; i < pairs; ++i) {
-    cosines[i] = FloatArithmetic::mul(cosines[i], turns.factor);
-    sines[i] = FloatArithmetic::mul(sines[i], turns.factor);
-  }
-}
-
-void rotate(const Rotation& rotation) { ActiveRowBackend::call<Rotate>(rotation); }
-
-void rotate_at(const Rotation& rotation, const Turns& turns, int position, int tokens, ptrdiff_t token_stride) {
-  constexpr int pair_limit = 16;  // pairs whose angles are computed at a time
-  float cosines[pair_limit], sines[pair_limit];
-  for (int token = 0; token < tokens; ++token) {
-    for (int pair = 0; pair < rotation.pairs; pair += pair_limit) {
-      Rotation block = rotation;
-      block.first += token * token_stride + pair * (rotation.partner == 1 ? 2 : 1);
-      block.pairs = rotation.pairs - pair < pair_limit ? rotation.pairs - pair : pair_limit;
-      block.cosines = cosines, block.sines = sines;
-      rotary_angles({turns.turns + pair, turns.factor}, block.pairs, position + token, cosines, sines);
-      rotate(block);
-    }
-  }
-}
 
 }  // namespace core
 }  // namespace attend

@@ -30,7 +30,8 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
     rotate = 256,
     additive_attention = 512,
     integers = 1024,
-    scaled = 2048
+    scaled = 2048,
+    turned = 4096
   };
 
   World() {
@@ -85,6 +86,8 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
         return attend_rotate(&c_rotary, &to_rotate, 2, 2, 4, 0);
       case scaled:
         return attend_rotary_init_scaled(&c_rotary, turns.data(), 4, ATTEND_HALVES, base, given_scaling);
+      case turned:
+        return attend_rotate_positions(&c_rotary, &to_rotate, 2, 2, 4, given_positions);
       case integers:
         return attend_integer_project(given_linear, integer_x[0], integer_tokens, given_integer_y);
       default:
@@ -112,6 +115,9 @@ struct World : TwoLayers<Small, width, out_width>, Choices {
   double frequencies[2] = {1.0, 0.5};
   attend_rotary_scaling scaling = {ATTEND_ROTARY_YARN, 4.0f, 4096, 1.0f, 32.0f, 0, nullptr, 0, nullptr, 0.0f};
   const attend_rotary_scaling* given_scaling = &scaling;
+  int axis_positions[2][2] = {{5, -6}, {7, 8}};
+  attend_positions positions = {axis_positions[0], 2, 1, {1, 1}};
+  const attend_positions* given_positions = &positions;
   attend_problem additive;
   Aligned work{1 << 20};
   std::size_t work_size = 1 << 20;

@@ -105,6 +105,10 @@ TEST_CASE("guards: the C surface's projections, norms, activations and rotary po
       std::memcpy(heads, x, numbers * sizeof(float));
       const attend_output at = {heads, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
       CHECK(attend_rotate(&rotary, &at, tokens, 1, 2 * width, 7) == ATTEND_OK);
+      int* const numbers_of_tokens = arrays.output<int>(std::size_t(2 * tokens));
+      std::fill_n(numbers_of_tokens, 2 * tokens, -3);
+      const attend_positions positions = {numbers_of_tokens, 2, 0, {width - 1, 1}};
+      CHECK(attend_rotate_positions(&rotary, &at, tokens, 1, 2 * width, &positions) == ATTEND_OK);
     }
   });
 }

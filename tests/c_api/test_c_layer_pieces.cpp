@@ -154,6 +154,27 @@ TEST_CASE("c layers: scaled rotary positions are those of typed calls") {
   check(0.0f, {ATTEND_ROTARY_FREQUENCIES, 0, 0, 0, 0, 0, nullptr, 0, frequencies, 0.5f}, typed);
 }
 
+TEST_CASE("c layers: positions of each token on several axes are those of typed calls") {
+  constexpr int dim = 24, tokens = 3, heads = 2;
+  const int positions[tokens][3] = {{1, -2, 3}, {40000, 5, 6}, {-7, 8, 9}};
+  float x[tokens][heads][dim], expected[tokens][heads][dim];
+  std::uint64_t turns[dim / 2];
+  attend_rotary rotary;
+  CHECK(attend_rotary_init(&rotary, turns, dim, ATTEND_HALVES, 10000.0f, 1.0f) == ATTEND_OK);
+  attend::Rotary<dim> typed;
+  REQUIRE(typed.init(10000.0f) == Status::ok);
+  for (const int interleaved : {0, 1}) {
+    Random(10).fill(x[0][0], tokens * heads * dim);
+    std::memcpy(expected, x, sizeof expected);
+    const attend::RotaryAxes<3> axes = {{6, 2, 4}, interleaved == 1};
+    CHECK(typed.rotate<attend::RotaryPairs::halves>(expected, positions, axes) == Status::ok);
+    const attend_output in = {x, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE};
+    const attend_positions at = {positions[0], 3, interleaved, {6, 2, 4}};
+    CHECK(attend_rotate_positions(&rotary, &in, tokens, heads, dim, &at) == ATTEND_OK);
+    CHECK(same(x, expected));
+  }
+}
+
 TEST_CASE("c layers: rotary positions, of dense arrays and within a fused one") {
   constexpr int tokens = 3, heads = 2, dim = 41, rotary_dim = 38, position = 1234;
   attend::Rotary<rotary_dim> typed;

@@ -8,8 +8,7 @@ namespace attend_test {
 namespace refused_states {
 
 using World = StateWorld;
-constexpr unsigned begin = World::begin, finish = World::finish, merge = World::merge, save = World::save,
-                   load = World::load;
+constexpr unsigned begin = World::begin, finish = World::finish, merge = World::merge, save = World::save, load = World::load;
 const Refusal<World> rows[] = {
 #include "refusals_states.inc"
 };
@@ -45,7 +44,8 @@ namespace refused_layers {
 
 constexpr unsigned self = World::self, cross = World::cross, remember = World::remember, project = World::project,
                    pack = World::pack;
-constexpr unsigned convert = World::convert, layer_norm = World::layer_norm, rms_norm = World::rms_norm, rotate = World::rotate, scaled = World::scaled;
+constexpr unsigned convert = World::convert, layer_norm = World::layer_norm, rms_norm = World::rms_norm, rotate = World::rotate,
+                   scaled = World::scaled, turned = World::turned;
 constexpr unsigned additive_attention = World::additive_attention, integers = World::integers;
 const Refusal<World> rows[] = {
 #include "refusals_layers.inc"
@@ -95,7 +95,7 @@ TEST_CASE("c refusals: every error and every argument has words of its own") {
   }
   CHECK(attend_error_text(1 << 30) == std::string(attend_error_text(-1)));
   CHECK(texts.size() > ATTEND_OTHER_BITS + 2);  // one for what is no status, and those of special pairs
-  CHECK(names.size() == ATTEND_ARG_SCALING_ATTENTION + 2);
+  CHECK(names.size() == ATTEND_ARG_POSITIONS_PAIRS + 2);
 }
 
 TEST_CASE("c layers: calls of no tokens do nothing; sizes are 0 where a call is refused") {

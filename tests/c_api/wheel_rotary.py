@@ -75,6 +75,35 @@ same('a linear scaling', rotated(attend.Rotary(8, 'halves', scaling={'rope_type'
 same('no scaling', rotated(attend.Rotary(8, 'halves', scaling={'rope_type': 'default', 'rope_theta': 5e5})), rotated(attend.Rotary(8, 'halves', 5e5)))
 listed = attend.Rotary(8, 'halves', frequencies=[1.0, 0.1, 0.0, 1e-3])
 check(np.all(rotated(listed)[..., [2, 6]] == (np.arange(48, dtype=np.float32) - 20).reshape(2, 3, 8)[..., [2, 6]]), 'a pair without frequency')
+plain, x = attend.Rotary(8, 'halves'), draw(2, 3, 8)
+whole, apart, back = x.copy(), x.copy(), x.copy()
+attend.rotate(whole, plain, -1)
+attend.rotate(apart, plain, [-1, 0, 1])
+same('a position of each token', apart, whole)
+attend.rotate(back, plain, np.array([5, 7, -9]))
+attend.rotate(back, plain, np.array([-5, -7, 9]))
+check(np.abs(back - x).max() < 1e-6, 'turned back')
+places = [[1, 2, 3], [40, 5, 6], [-7, 8, 9]]
+for interleaved, of_pairs in ((False, [0, 0, 1, 2]), (True, [0, 1, 2, 0])):
+    turned = x.copy()
+    attend.rotate(turned, plain, places, axes=[2, 1, 1], interleaved=interleaved)
+    for axis in range(3):
+        one = x.copy()
+        attend.rotate(one, plain, [place[axis] for place in places])
+        mine = [i for i in range(8) if of_pairs[i % 4] == axis]
+        same(f'axis {axis}', turned[..., mine], one[..., mine])
+wide = draw(2, 3, 12)
+alone = np.ascontiguousarray(wide[..., 4:])
+attend.rotate(wide[..., 4:], plain, 5)
+attend.rotate(alone, plain, 5)
+same('a slice of heads', np.ascontiguousarray(wide[..., 4:]), alone)
+for title, text, arguments in [
+        ('axes and one position', '[tokens][axes]', {'position': 3, 'axes': [4]}), ('too few positions', '3 tokens', {'position': [1, 2]}),
+        ('positions on too few axes', '2 axes', {'position': [[1]] * 3, 'axes': [2, 2]}),
+        ('other pairs', 'rotary_dim / 2', {'position': [[1, 1]] * 3, 'axes': [2, 3]}),
+        ('interleaved alone', 'no effect', {'position': [1, 2, 3], 'interleaved': True}),
+        ('nine axes', '1 to 8 axes', {'position': [[0] * 9] * 3, 'axes': [4] + [0] * 8})]:
+    refused(title, text, lambda: attend.rotate(x, plain, **arguments))
 for title, text, wrong, *error in [
         ('no dict', 'must be a dict', {'scaling': 'llama3'}, TypeError),
         ('an unknown type', 'expected one of', {'scaling': {'rope_type': 'ntk'}}),

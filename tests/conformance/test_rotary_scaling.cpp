@@ -158,7 +158,7 @@ TEST_CASE("rotary scaling: what turns as without scaling keeps its bits, and a l
   const auto same_as = [&](float base, float factor, const RotaryScaling& scaling) {
     REQUIRE(plain.init(base, factor) == Status::ok);
     REQUIRE(scaled.init(base, scaling) == Status::ok);
-    for (int i = 0; i < 3 * dim; ++i) (&x[0][0][0])[i] = (&y[0][0][0])[i] = float(i % 7) - 3.0f;
+    for (int i = 0; i < 3 * dim; ++i) reinterpret_cast<float*>(&x)[i] = reinterpret_cast<float*>(&y)[i] = float(i % 7) - 3.0f;
     CHECK(plain.rotate<attend::RotaryPairs::halves>(x, 777) == Status::ok);
     CHECK(scaled.rotate<attend::RotaryPairs::halves>(y, 777) == Status::ok);
     return std::memcmp(x, y, sizeof x) == 0;
@@ -179,7 +179,8 @@ TEST_CASE("rotary scaling: tables hold what is computed, times the attention fac
   CHECK(table.rotate<attend::RotaryPairs::neighbours>(x, 0) == Status::bad_rotary);
   REQUIRE(computed.init(10000.0f, scaling) == Status::ok);
   REQUIRE(table.init(10000.0f, scaling) == Status::ok);
-  for (int i = 0; i < tokens * 2 * dim; ++i) (&x[0][0][0])[i] = (&y[0][0][0])[i] = float(i % 11) - 5.0f;
+  for (int i = 0; i < tokens * 2 * dim; ++i)
+    reinterpret_cast<float*>(&x)[i] = reinterpret_cast<float*>(&y)[i] = float(i % 11) - 5.0f;
   CHECK(computed.rotate<attend::RotaryPairs::neighbours>(x, 35) == Status::ok);
   CHECK(table.rotate<attend::RotaryPairs::neighbours>(y, 35) == Status::ok);
   CHECK(std::memcmp(x, y, sizeof x) == 0);

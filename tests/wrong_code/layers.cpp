@@ -81,6 +81,18 @@ attend::RotaryTable<8, 0> rotary;
 static attend::Rotary<10> rotary;
 void wrong() { rotary.rotate<attend::RotaryPairs::halves>(query, 0); }
 
+//! rotary_of_a_slice_past_the_head: attend: rotary_dim must not be more than head_dim
+static attend::Rotary<4> rotary;
+void wrong() { (void)rotary.rotate<attend::RotaryPairs::halves, 6>(query, 0); }
+
+//! rotary_of_fewer_positions: attend: rotate takes a position for each token of its array
+static attend::Rotary<8> rotary;
+static const int positions[queries + 1] = {};
+void wrong() { (void)rotary.rotate<attend::RotaryPairs::halves>(query, positions); }
+
+//! rotary_of_no_axis: attend: there are 1 to 8 axes of positions
+attend::RotaryAxes<9> axes;
+
 //! rotary_of_plain_row: attend: rotate takes an attend::Query, an attend::Key or a float[tokens][heads][head_dim]
 static attend::RotaryTable<8, 16> rotary;
 static float row[8];
@@ -109,6 +121,12 @@ void right() {
   attend::activate<attend::Activation::silu>(token_vectors, hidden, token_vectors);
   attend::add(token_vectors, output);
   (void)rotary.init();
+  (void)rotary.init(500000.0f, attend::RotaryScaling::yarn(4.0f, 32768).with_fractions().with_attention_factor(1.0f));
+  static const double frequencies[4] = {1.0, 0.5, 0.25, 0.125};
+  (void)rotary.init(frequencies);
+  static const int positions[queries] = {}, places[queries][3] = {};
+  (void)rotary.rotate<attend::RotaryPairs::halves>(query, positions);
+  (void)rotary.rotate<attend::RotaryPairs::neighbours>(query, places, attend::RotaryAxes<3>{{2, 1, 1}, true});
   (void)table.init(500000.0f, 4.0f);
   (void)rotary.rotate<attend::RotaryPairs::halves>(query, 7);
   (void)table.rotate<attend::RotaryPairs::neighbours>(table_row, 0, 1);

@@ -209,12 +209,12 @@ typedef struct attend_rotary_scaling {
   ptrdiff_t original_positions; /* llama3, YaRN, LongRoPE: 2 ... 2^24 */
   float slow;                   /* llama3, YaRN: 1 ... 65536, slow < fast */
   float fast;
-  int fractions;                /* YaRN: 1 if the configuration says truncate: false */
-  const float* factors;         /* LongRoPE: [rotary_dim / 2] 1 ... 65536, the short or the long list of the model */
-  ptrdiff_t turning;            /* proportional: 1 ... rotary_dim / 2 */
-  const double* frequencies;    /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first above 0 */
-  float attention_factor; /* what queries and keys are multiplied by: 2^-16 ... 65536; 0 for 1 + ln(factor) / 10 with YaRN,
-                           * sqrt(1 + ln(factor) / ln(original_positions)) with LongRoPE, otherwise 1 */
+  int fractions;             /* YaRN: 1 if the configuration says truncate: false */
+  const float* factors;      /* LongRoPE: [rotary_dim / 2] 1 ... 65536, the short or the long list of the model */
+  ptrdiff_t turning;         /* proportional: 1 ... rotary_dim / 2 */
+  const double* frequencies; /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first above 0 */
+  float attention_factor;    /* what queries and keys are multiplied by: 2^-16 ... 65536; 0 for 1 + ln(factor) / 10 with YaRN,
+                              * sqrt(1 + ln(factor) / ln(original_positions)) with LongRoPE, otherwise 1 */
 } attend_rotary_scaling;
 
 /* attend_rotary_init with a scaling. With frequencies base must be 0. Angles are within 1e-6 radians of exact ones up to
@@ -222,10 +222,25 @@ typedef struct attend_rotary_scaling {
 ATTEND_API attend_status attend_rotary_init_scaled(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs,
                                                    float base, const attend_rotary_scaling* scaling);
 
-/* Turns x[tokens][heads][head_dim] in place, at positions position, position + 1 ...: 0 ... 2^31 - 1 - tokens. Strides are
- * those of an attend_output; batch_stride is 0 or ATTEND_DENSE. heads, head_dim: 1 ... ATTEND_MAX_WIDTH. */
+/* Turns x[tokens][heads][head_dim] in place, at positions position, position + 1 ...: -2^31 ... 2^31 - 1 - tokens; negative
+ * ones turn back. Strides are those of an attend_output; batch_stride is 0 or ATTEND_DENSE. heads, head_dim: 1 ...
+ * ATTEND_MAX_WIDTH. The first rotary_dim numbers of a head turn: others by a data pointer and strides that are set. */
 ATTEND_API attend_status attend_rotate(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens, ptrdiff_t heads,
                                        ptrdiff_t head_dim, ptrdiff_t position);
+
+/* Positions of each token, any numbers, on 1 ... 8 axes (time, height and width: M-RoPE). pairs[axis] pairs turn by an axis:
+ * rotary_dim / 2 in all, one axis after the other (Qwen2-VL: 16, 24, 24), or, where interleaved is 1, in turns from pair 0 on
+ * as long as an axis has pairs left, and then by the first (Qwen3-VL: 24, 20, 20). */
+typedef struct attend_positions {
+  const int* data; /* [tokens][axes] */
+  int axes;
+  int interleaved;
+  int pairs[8]; /* 0 past the axes */
+} attend_positions;
+
+/* attend_rotate with positions of each token. -p turns back what p has turned, but for an attention factor. */
+ATTEND_API attend_status attend_rotate_positions(const attend_rotary* rotary, const attend_output* x, ptrdiff_t tokens,
+                                                 ptrdiff_t heads, ptrdiff_t head_dim, const attend_positions* positions);
 
 /* ---- Multi-head layers ----
  *

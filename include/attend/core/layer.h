@@ -123,6 +123,17 @@ void rotate(const Rotation& rotation);
 // are not read.
 void rotate_at(const Rotation& rotation, const Turns& turns, int position, int tokens, ptrdiff_t token_stride);
 
+// Positions of tokens on some axes (time, height and width: M-RoPE, Qwen2-VL), and which pairs turn by which of them.
+struct AxisPositions {
+  const int* data;   // [tokens][axes], any numbers
+  const int* pairs;  // [axes] so many pairs turn by an axis
+  int axes;          // 1 to 8
+  bool interleaved;  // pair i turns by axis i % axes as long as that has pairs left, then by axis 0; or axes follow each other
+};
+bool is_axis_positions(const AxisPositions& positions, int pairs);
+void rotate_at(const Rotation& rotation, const Turns& turns, const AxisPositions& positions, int tokens,
+               ptrdiff_t token_stride);
+
 // The scores of additive attention. Keys whose tanh is under way at a time.
 inline constexpr int additive_keys = panel_keys;
 

@@ -14,16 +14,16 @@
 namespace attend {
 namespace detail {
 
-template <RotaryPairs pairs, class Angles>
+template <RotaryPairs pairs, int first, class Angles>
 struct RotaryStep {
   Status check(int position, int count) const { return angles.check(position, count); }
   template <class Token>
   void prepare_query(Token& query, int position) const {
-    (void)angles.template rotate<pairs>(query, position);
+    (void)angles.template rotate<pairs, first>(query, position);
   }
   template <class Token>
   void prepare_key(Token& key, int position) const {
-    (void)angles.template rotate<pairs>(key, position);
+    (void)angles.template rotate<pairs, first>(key, position);
   }
   const Angles& angles;
 };
@@ -54,11 +54,12 @@ struct HeadNormStep {
 
 // Queries and keys turn by their positions (RoPE).
 //   angles  Rotary or RotaryTable, after its init
-template <RotaryPairs pairs, class Angles>
+//   first   the first number of a head that turns
+template <RotaryPairs pairs, int first = 0, class Angles>
 constexpr auto rotated(Angles&& angles) {
   static_assert(detail::is_named<Angles>,
                 "attend: a layer refers to its Rotary or RotaryTable, which must have a name and outlive it");
-  return detail::RotaryStep<pairs, typename detail::Bare<Angles>::Name>{angles};
+  return detail::RotaryStep<pairs, first, typename detail::Bare<Angles>::Name>{angles};
 }
 
 // Each head of queries and keys is normalised by its root mean square: x / sqrt(mean(x^2) + epsilon) * weight.

@@ -1,7 +1,7 @@
 """Rotary positions, and how configurations of models scale them."""
 import ctypes
 import math
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from . import _c
 from ._arrays import Array
@@ -105,11 +105,36 @@ class Rotary:
         require(shared.attend_rotary_init_scaled(*places, real('base', base), ctypes.byref(c)))
 
 
-def rotate(x: Any, rotary: Rotary, position: int = 0) -> None:
-    """Turns x, [heads, tokens, head_dim] float32, in place: at positions position, position + 1 and so on."""
+def rotate(x: Any, rotary: Rotary, position: Any = 0, *, axes: Optional[Sequence[int]] = None, interleaved: bool = False) -> None:
+    """Turns x, [heads, tokens, head_dim] float32, in place: at positions position, position + 1 and so on, where it is a number; or
+    each token at its own, a sequence of numbers. Negative positions turn back. A slice of x turns a slice of heads.
+
+    axes: how many pairs turn by each of several axes, rotary_dim / 2 in all; position is then [tokens][axes] (M-RoPE: time, height
+    and width). interleaved: pairs take axes in turns, as in Qwen3-VL, and not one axis after the other, as in Qwen2-VL."""
     held = Held()
     array = Array('x', x, 'f', 3, 3, held.buffers, writable=True)
     tensor = _c.attend_output(data=array.address, batch_stride=0, head_stride=array.strides[0], token_stride=array.strides[1])
     heads, tokens, head_dim = array.shape
-    position = whole('position', position, 0, 2**31)
-    require(shared.attend_rotate(ctypes.byref(made('rotary', rotary, Rotary).c), ctypes.byref(tensor), tokens, heads, head_dim, position))
+    c_rotary = ctypes.byref(made('rotary', rotary, Rotary).c)
+    if not hasattr(position, '__len__'):
+        if axes is not None or interleaved:
+            raise ValueError('axes and interleaved need a position of each token on each axis: [tokens][axes]')
+        position = whole('position', position, -2**31, 2**31)
+        require(shared.attend_rotate(c_rotary, ctypes.byref(tensor), tokens, heads, head_dim, position))
+        return
+    if axes is None and interleaved:
+        raise ValueError('interleaved has no effect without axes')
+    pairs = [rotary.c.rotary_dim // 2] if axes is None else [whole('axes', count, 0, 2**15) for count in axes]
+    if sum(pairs) != rotary.c.rotary_dim // 2:
+        raise ValueError(f'axes has {sum(pairs)} pairs in all; rotary_dim / 2 is {rotary.c.rotary_dim // 2}')
+    if not 1 <= len(pairs) <= 8:
+        raise ValueError(f'axes has {len(pairs)} numbers; there are 1 to 8 axes')
+    rows = [[row] if axes is None else list(row) for row in position]
+    if len(rows) != tokens or any(len(row) != len(pairs) for row in rows):
+        raise ValueError(f'position must have a number for each of {tokens} tokens' + ('' if axes is None else f' on each of {len(pairs)} axes'))
+    numbers = [whole('position', number, -2**31, 2**31 - 1) for row in rows for number in row]
+    positions = _c.attend_positions(axes=len(pairs), interleaved=int(bool(interleaved)))
+    data = (ctypes.c_int * len(numbers))(*numbers)
+    positions.data = ctypes.addressof(data)
+    positions.pairs[:len(pairs)] = pairs
+    require(shared.attend_rotate_positions(c_rotary, ctypes.byref(tensor), tokens, heads, head_dim, ctypes.byref(positions)))
