@@ -22,8 +22,8 @@ enum class RotaryPairs { neighbours, halves };
 
 // How positions are scaled where there are more of them than the model was first trained on, by the names of published
 // configurations ("rope_scaling"). A factor, slow or fast is within 1 and 65536, original_positions within 2 and 2^24; for
-// others init returns bad_rotary. Angles are within 1e-6 radians of exact ones up to position 2^20, with the same bits on every
-// target.
+// others init returns bad_rotary. Angles of published configurations are within 1e-6 radians of exact ones up to position 2^20,
+// with the same bits on every target.
 struct RotaryScaling : core::RotaryScaling {
   // Every pair turns `factor` times more slowly.
   static constexpr RotaryScaling linear(float factor) {
@@ -40,9 +40,9 @@ struct RotaryScaling : core::RotaryScaling {
   static constexpr RotaryScaling yarn(float factor, int original_positions, float fast = 32.0f, float slow = 1.0f) {
     return {{core::RotaryKind::yarn, factor, original_positions, slow, fast, false, nullptr, 0, 0}};
   }
-  // Each pair turns factors[i] times more slowly: the model's short or long list (Ding et al., LongRoPE, 2024), which must
-  // outlive the call of init. The attention factor is sqrt(1 + ln(factor) / ln(original_positions)), for a factor of positions
-  // / original_positions.
+  // Each pair turns factors[i] times more slowly, 2^-4 to 65536: the model's short or long list (Ding et al., LongRoPE, 2024),
+  // which must outlive the call of init. The attention factor is sqrt(1 + ln(factor) / ln(original_positions)), for a factor of
+  // positions / original_positions.
   template <size_t pairs>
   static constexpr RotaryScaling long_rope(const float (&factors)[pairs], float factor, int original_positions) {
     return {{core::RotaryKind::long_rope, factor, original_positions, 0, 0, false, factors, int(pairs), 0}};
@@ -91,15 +91,13 @@ struct RotaryTurns {
     return Status::ok;
   }
   Status init(float base, const RotaryScaling& scaling) {
-    const bool is_long = scaling.kind == core::RotaryKind::long_rope;
-    if (is_long && scaling.turning != pairs) return Status::bad_rotary;
     if (!core::is_rotary_base(base, 1.0f) || !core::is_rotary_scaling(scaling, pairs)) return Status::bad_rotary;
     core::rotary_turns(base, 1.0f, pairs, turns);
     factor = core::scale_turns(scaling, base, pairs, turns);
     return Status::ok;
   }
   Status init(const double* frequencies, float attention_factor) {
-    if (!core::is_within(attention_factor, 1.0f / 65536, 65536.0f)) return Status::bad_rotary;
+    if (!core::is_attention_factor(attention_factor)) return Status::bad_rotary;
     if (!core::turns_of_angles(frequencies, pairs, turns)) return Status::bad_rotary;
     factor = attention_factor;
     return Status::ok;
@@ -146,8 +144,8 @@ class Rotary {
   // bad_rotary and changes nothing.
   Status init(float base = 10000.0f, float scaling_factor = 1.0f) { return turns_.init(base, scaling_factor); }
   Status init(float base, const RotaryScaling& scaling) { return turns_.init(base, scaling); }
-  // Pair i turns by frequencies[i] radians, 0 to below 4, the first above 0; queries and keys are multiplied by the factor,
-  // 2^-16 to 65536.
+  // Pair i turns by frequencies[i] radians, 0 to below 4, the first at least 2^-61; queries and keys are multiplied by the
+  // factor, 2^-16 to 65536.
   Status init(const double (&frequencies)[size_t(rotary_dim / 2)], float attention_factor = 1.0f) {
     return turns_.init(frequencies, attention_factor);
   }
@@ -218,7 +216,7 @@ class RotaryTable {
 
   // Whether the table has the positions of these tokens: bad_rotary before init, bad_position where it lacks one.
   Status check(int position, int count) const {
-    if (!core::is_within(cosines_[0][0], 1.0f / 65536, 65536.0f)) return Status::bad_rotary;  // of position 0
+    if (!core::is_attention_factor(cosines_[0][0])) return Status::bad_rotary;  // of position 0
     return position < 0 || position > positions - count ? Status::bad_position : Status::ok;
   }
 

@@ -56,7 +56,7 @@ enum class [[nodiscard]] Status{
 
     // Layers: projections, normalisation, rotary positions.
     bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
-    bad_rotary,    // before init; init: base not within 2 … 1e12, or a scaling out of range (rotary.h)
+    bad_rotary,    // before init; init: base not within 2 … 1e12, or a scaling out of range; or axes with other pairs
     bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
 
     // Calls in integers.

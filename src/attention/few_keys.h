@@ -1,5 +1,5 @@
-// One token over very few keys: heads are lanes of one softmax, and nothing else is set up. Where work takes some 30 cycles a
-// head, a step that waits for the one before is what counts.
+// One token over very few keys: heads are lanes of one softmax, and nothing else is set up. There is so little work that what
+// counts are steps that wait for the one before.
 #ifndef ATTEND_ATTENTION_FEW_KEYS_H
 #define ATTEND_ATTENTION_FEW_KEYS_H
 

@@ -34,8 +34,6 @@ struct FieldCheck {
   }
 };
 
-bool is_scaling_factor(float factor) { return core::is_rotary_base(2.0f, factor); }
-
 // Checks what is to be turned in place.
 Extent check_turned(Memory& check, const attend_output* x, const Extent::Counts& counts) {
   check.within(counts.tokens, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_TOKENS);
@@ -64,17 +62,17 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
   const bool has_base = s.kind != ATTEND_ROTARY_FREQUENCIES;
   check.require(has_base ? core::is_rotary_base(base, 1.0f) : is_zero(base), has_base ? ATTEND_OUT_OF_RANGE : ATTEND_NO_EFFECT,
                 ATTEND_ARG_BASE);
-  field(linear | llama3 | yarn | long_rope, is_zero(s.factor), is_scaling_factor(s.factor), ATTEND_ARG_SCALING_FACTOR);
+  field(linear | llama3 | yarn | long_rope, is_zero(s.factor), core::is_rotary_factor(s.factor), ATTEND_ARG_SCALING_FACTOR);
   field(llama3 | yarn | long_rope, s.original_positions == 0, s.original_positions >= 2 && s.original_positions <= 1 << 24,
         ATTEND_ARG_SCALING_POSITIONS);
-  field(llama3 | yarn, is_zero(s.slow), is_scaling_factor(s.slow), ATTEND_ARG_SCALING_SLOW);
-  field(llama3 | yarn, is_zero(s.fast), is_scaling_factor(s.fast) && FloatArithmetic::less(s.slow, s.fast),
+  field(llama3 | yarn, is_zero(s.slow), core::is_rotary_factor(s.slow), ATTEND_ARG_SCALING_SLOW);
+  field(llama3 | yarn, is_zero(s.fast), core::is_rotary_factor(s.fast) && FloatArithmetic::less(s.slow, s.fast),
         ATTEND_ARG_SCALING_FAST);
   field(yarn, s.fractions == 0, s.fractions == 0 || s.fractions == 1, ATTEND_ARG_SCALING_FRACTIONS);
   field(proportional, s.turning == 0, s.turning >= 1 && s.turning <= pairs, ATTEND_ARG_SCALING_TURNING);
-  field(long_rope, s.factors == nullptr, true, ATTEND_ARG_SCALING_FACTORS);
-  field(~0u, false, is_zero(s.attention_factor) || core::is_within(s.attention_factor, 1.0f / 65536, 65536.0f),
-        ATTEND_ARG_SCALING_ATTENTION);
+  check.require(field.is_of(long_rope) || s.factors == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_SCALING_FACTORS);
+  check.require(is_zero(s.attention_factor) || core::is_attention_factor(s.attention_factor), ATTEND_OUT_OF_RANGE,
+                ATTEND_ARG_SCALING_ATTENTION);
   if (field.is_of(long_rope)) check.read_last(check.array(s.factors, pairs, float_bits, ATTEND_ARG_SCALING_FACTORS));
   if (s.kind == ATTEND_ROTARY_FREQUENCIES) {
     check.require(aligned(s.frequencies, alignof(double)), ATTEND_UNALIGNED, ATTEND_ARG_SCALING_FREQUENCIES);
@@ -83,7 +81,7 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
     check.require(s.frequencies == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_SCALING_FREQUENCIES);
   }
   for (ptrdiff_t i = 0; field.is_of(long_rope) && !check.failed() && i < pairs; ++i) {
-    check.require(is_scaling_factor(s.factors[i]), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTORS);
+    check.require(core::is_pair_factor(s.factors[i]), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTORS);
   }
 }
 
@@ -95,7 +93,7 @@ void check_rotary(Memory& check, const attend_rotary* rotary, ptrdiff_t head_dim
   check_pairs(check, rotary->rotary_dim, rotary->pairs);
   check.require(rotary->rotary_dim <= head_dim, ATTEND_MISMATCH, ATTEND_ARG_ROTARY_DIM);
   check.read_last(check_turns(check, rotary->turns, rotary->rotary_dim));
-  const bool is_made = check.failed() || (rotary->turns[0] != 0 && core::is_within(rotary->factor, 1.0f / 65536, 65536.0f));
+  const bool is_made = check.failed() || (rotary->turns[0] != 0 && core::is_attention_factor(rotary->factor));
   check.require(is_made, ATTEND_CORRUPT, ATTEND_ARG_TURNS);
 }
 
@@ -116,7 +114,7 @@ attend_status attend_rotary_init(attend_rotary* rotary, uint64_t* turns, ptrdiff
   Memory check;
   check_pairs(check, rotary_dim, pairs);
   check.require(core::is_rotary_base(base, 1.0f), ATTEND_OUT_OF_RANGE, ATTEND_ARG_BASE);
-  check.require(core::is_rotary_base(2.0f, scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
+  check.require(core::is_rotary_factor(scaling_factor), ATTEND_OUT_OF_RANGE, ATTEND_ARG_SCALING_FACTOR);
   check.write(check.structs(rotary, 1, ATTEND_ARG_ROTARY), ATTEND_ARG_ROTARY);
   check.write(check_turns(check, turns, rotary_dim), ATTEND_ARG_TURNS);
   if (check.failed()) return check.status();

@@ -65,21 +65,24 @@ void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns) 
 }
 
 bool is_rotary_scaling(const RotaryScaling& scaling, int pairs) {
-  const auto in_range = [](float factor) { return is_within(factor, 1.0f, 65536.0f); };
+  const bool has_factor = is_rotary_factor(scaling.factor);
   const bool has_positions = scaling.original_positions >= 2 && scaling.original_positions <= 1 << 24;
-  const bool has_ramp = in_range(scaling.slow) && in_range(scaling.fast) && FloatArithmetic::less(scaling.slow, scaling.fast);
-  if (magnitude(scaling.attention_factor) != 0 && !is_within(scaling.attention_factor, 1.0f / 65536, 65536.0f)) return false;
+  const bool has_ramp =
+      is_rotary_factor(scaling.slow) && is_rotary_factor(scaling.fast) && FloatArithmetic::less(scaling.slow, scaling.fast);
+  if (magnitude(scaling.attention_factor) != 0 && !is_attention_factor(scaling.attention_factor)) return false;
+  if (scaling.fractions && scaling.kind != RotaryKind::yarn) return false;
   switch (scaling.kind) {
     case RotaryKind::linear:
-      return in_range(scaling.factor);
+      return has_factor;
     case RotaryKind::llama3:
     case RotaryKind::yarn:
-      return in_range(scaling.factor) && has_positions && has_ramp;
+      return has_factor && has_positions && has_ramp;
     case RotaryKind::long_rope:
+      if (scaling.turning != pairs) return false;
       for (int i = 0; i < pairs; ++i) {
-        if (!in_range(scaling.factors[i])) return false;
+        if (!is_pair_factor(scaling.factors[i])) return false;
       }
-      return in_range(scaling.factor) && has_positions;
+      return has_factor && has_positions;
     case RotaryKind::proportional:
       return scaling.turning >= 1 && scaling.turning <= pairs;
   }

@@ -1,6 +1,5 @@
 // Rotary positions beyond those that a model was trained on: how its published parameters change the turns of pairs, and what
-// cosines and sines are multiplied by. In whole numbers throughout, so that angles have the same bits on every target and are
-// exact to some 2^-40 of a turn at position 2^20.
+// cosines and sines are multiplied by. In whole numbers throughout, so that angles have the same bits on every target.
 #ifndef ATTEND_LAYER_ROTARY_SCALING_H
 #define ATTEND_LAYER_ROTARY_SCALING_H
 
@@ -10,12 +9,13 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// turn / divisor, for turn < 2^62 and divisor >= 1.
+// turn / divisor, for turn < 2^62 and a divisor from 2^-4 on; whole turns drop out.
 inline uint64_t turn_over(uint64_t turn, float divisor) {
   const uint32_t bits = bits_to<uint32_t>(divisor), digits = (bits & 0x7fffffu) | 0x800000u;
   const uint64_t quotient = turn / digits, rest = turn % digits;
-  const unsigned exponent = (bits >> 23) - 127;
-  return exponent < 64 ? ((quotient << 23) + (rest << 23) / digits) >> exponent : 0;
+  const uint64_t of_digits = (quotient << 23) + (rest << 23) / digits;
+  const int exponent = int(bits >> 23) - 127;
+  return exponent < 0 ? of_digits << -exponent : of_digits >> exponent;
 }
 
 // a / b in units of 2^-63, for a < b < 2^63: long division.
@@ -53,7 +53,9 @@ inline int64_t in_ramp_units(float a) {
 inline void scale_as_llama3(const core::RotaryScaling& scaling, int pairs, uint64_t* turns) {
   const int64_t low = in_ramp_units(scaling.slow), high = in_ramp_units(scaling.fast);
   for (int i = 0; i < pairs; ++i) {
-    const int64_t rotations = int64_t(multiply_high(turns[i], uint64_t(scaling.original_positions) << ramp_bits));
+    // Turns are below 2^62.
+    const uint64_t positions = uint64_t(scaling.original_positions) << (ramp_bits - 2);
+    const int64_t rotations = int64_t(multiply_high(turns[i] << 2, positions));
     turns[i] = turn_between(turn_over(turns[i], scaling.factor), turns[i], ramp(rotations, low, high));
   }
 }
@@ -98,14 +100,14 @@ inline float usual_attention_factor(const core::RotaryScaling& scaling) {
     return FloatArithmetic::mul(whole_to_float(int64_t(number >> 21)), 1.4551915e-11f);  // 2^-36
   }
   if (scaling.kind != core::RotaryKind::long_rope) return 1.0f;
+  // 1 + the quotient of logarithms, at most 17, in units of 2^-58; its root in units of 2^-29.
   const uint64_t of_positions = fixed_log2(whole_to_float(scaling.original_positions));
-  if (logarithm >= of_positions) return 1.4142135f;
-  const uint64_t square = (uint64_t(1) << 62) + (fraction_of(logarithm, of_positions) >> 1);
-  uint64_t root = 0;  // in units of 2^-31
+  const uint64_t square = ((1 + logarithm / of_positions) << 58) + (fraction_of(logarithm % of_positions, of_positions) >> 5);
+  uint64_t root = 0;
   for (uint64_t bit = uint64_t(1) << 31; bit != 0; bit >>= 1) {
     if ((root | bit) * (root | bit) <= square) root |= bit;
   }
-  return FloatArithmetic::mul(whole_to_float(int64_t(root)), 4.656613e-10f);  // 2^-31
+  return FloatArithmetic::mul(whole_to_float(int64_t(root)), 1.8626451e-09f);  // 2^-29
 }
 
 // radians < 4 as a fraction of a turn.

@@ -72,6 +72,9 @@ def rotated(rotary):
 
 
 same('a linear scaling', rotated(attend.Rotary(8, 'halves', scaling={'rope_type': 'linear', 'factor': 4.0})), rotated(attend.Rotary(8, 'halves', 1e4, 4.0)))
+same('a number that is null', rotated(attend.Rotary(8, 'halves', scaling={'type': 'yarn', 'factor': 4.0, 'beta_fast': None,
+     'original_max_position_embeddings': 128})), rotated(attend.Rotary(8, 'halves', scaling={'type': 'yarn', 'factor': 4.0,
+     'original_max_position_embeddings': 128})))
 same('no scaling', rotated(attend.Rotary(8, 'halves', scaling={'rope_type': 'default', 'rope_theta': 5e5})), rotated(attend.Rotary(8, 'halves', 5e5)))
 listed = attend.Rotary(8, 'halves', frequencies=[1.0, 0.1, 0.0, 1e-3])
 check(np.all(rotated(listed)[..., [2, 6]] == (np.arange(48, dtype=np.float32) - 20).reshape(2, 3, 8)[..., [2, 6]]), 'a pair without frequency')
@@ -108,7 +111,7 @@ for title, text, wrong, *error in [
         ('no dict', 'must be a dict', {'scaling': 'llama3'}, TypeError),
         ('an unknown type', 'expected one of', {'scaling': {'rope_type': 'ntk'}}),
         ('a lack', "lacks 'factor'", {'scaling': {'rope_type': 'linear'}}),
-        ('an unknown name', 'which is unknown', {'scaling': {'rope_type': 'linear', 'factor': 2.0, 'beta_fast': 3}}),
+        ('an unknown name', 'does not use', {'scaling': {'rope_type': 'linear', 'factor': 2.0, 'beta_fast': 3}}),
         ('long without positions', 'positions is missing', {'scaling': MODELS[6][2]}),
         ('positions without long', 'no effect', {'positions': 5}),
         ('too many', 'exclude each other', {'scaling': MODELS[4][2], 'frequencies': [1.0] * 48}),
@@ -116,6 +119,15 @@ for title, text, wrong, *error in [
         ('another count', 'there are 48 pairs', {'frequencies': [1.0]}),
         ('a frequency of 4', 'below 4 radians', {'frequencies': [1.0] * 47 + [4.0]}),
         ('a first frequency of 0', 'the first above 0', {'frequencies': [0.0] * 48}),
-        ('a small factor', 'scaling_factor', {'scaling': {'rope_type': 'linear', 'factor': 0.5}})]:
+        ('a small factor', 'factor is 0.5; expected 1 to 65536', {'scaling': {'rope_type': 'linear', 'factor': 0.5}}),
+        ('positions with llama3', 'no effect', {'scaling': MODELS[0][2], 'positions': 9}),
+        ('a default with numbers', 'it takes nothing', {'scaling': {'type': 'default', 'mrope_section': [16, 24, 24]}}),
+        ('no attention', 'attention_factor is 0', {'scaling': {**MODELS[1][2], 'attention_factor': 0}}),
+        ('a word for truncate', 'expected truncate=True', {'scaling': {**MODELS[1][2], 'truncate': 'false'}}, TypeError),
+        ('a list that is not used', 'long_factor has 1 numbers', {'scaling': {**MODELS[6][2], 'long_factor': [1.0]}, 'positions': 5}),
+        ('one factor', 'expected 48 numbers', {'scaling': {**MODELS[6][2], 'short_factor': 2.0}, 'positions': 5}, TypeError),
+        ('betas that are swapped', 'expected less than beta_fast', {'scaling': {**MODELS[1][2], 'beta_fast': 1.0, 'beta_slow': 32.0}}),
+        ('a factor below 1 and a logarithm', 'factor is -1', {'scaling': {**MODELS[3][2], 'factor': -1}}),
+        ('two types', 'expected one of', {'scaling': {'rope_type': ['yarn']}})]:
     refused(title, text, lambda: attend.Rotary(96, 'halves', **wrong), *error)
 finish()

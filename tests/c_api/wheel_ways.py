@@ -302,8 +302,8 @@ def rings_and_what_queries_see():
         refused(f'{name} over a ring without a window', 'window=(20, 0)', lambda: call(sink_tokens=3), attend.AttendError)
         refused(f'{name} over a ring without sink tokens', 'sink_tokens=3', lambda: call(window=(20, 0)), attend.AttendError)
         check(len(ring) == 1, f'{name}: a refusal changed the ring')
-    same('all of a ring', attend.attention(query, ring, causal=True, window=(None, None), sink_tokens=0),
-         attend.attention(query, kept, causal=True))
+    for options in ({'window': (None, None), 'sink_tokens': 0}, {'window': (None, None)}, {'window': (None, 0)}):
+        same(f'all of a ring by {options}', attend.attention(query, ring, causal=True, **options), attend.attention(query, kept, causal=True))
     first, second = attend.State(query, sink_tokens=0, window=(5, 0), offset=512), attend.State(query, window=(5, 0), offset=512, first_key=512)
     first.accumulate(draw(2, 512, 16), draw(2, 512, 16))
     second.accumulate(key, value)

@@ -30,7 +30,7 @@ struct Model {
 
 std::vector<float> growing_factors(int pairs) {
   std::vector<float> factors;
-  for (int i = 0; i < pairs; ++i) factors.push_back(1.0f + 0.37f * float(i) + 0.011f * float(i) * float(i));
+  for (int i = 0; i < pairs; ++i) factors.push_back(0.9f + 0.37f * float(i) + 0.011f * float(i) * float(i));
   return factors;
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("errors of scaled rotary positions: angles are within 1e-6 radians of 
   if (sizeof(Real) == sizeof(double)) return;  // too coarse to tell
   const std::vector<float> factors = growing_factors(48);
   RotaryScaling long_rope = RotaryScaling::linear(32.0f);
-  long_rope.kind = attend::core::RotaryKind::long_rope, long_rope.original_positions = 4096;
+  long_rope.kind = attend::core::RotaryKind::long_rope, long_rope.original_positions = 4096, long_rope.turning = 48;
   long_rope.factors = factors.data();
   const Model models[] = {
       {"Llama 3.1", 128, 500000.0f, RotaryScaling::llama3(8.0f, 8192)},
@@ -114,6 +114,7 @@ TEST_CASE("errors of scaled rotary positions: angles are within 1e-6 radians of 
       {"Gemma 3", 256, 1000000.0f, RotaryScaling::linear(8.0f)},
       {"Gemma 4", 512, 1000000.0f, RotaryScaling::proportional(64)},
       {"Phi-4-mini", 96, 10000.0f, long_rope},
+      {"most positions", 128, 500000.0f, RotaryScaling::llama3(8.0f, 1 << 24)},
       {"few positions", 64, 10000.0f, RotaryScaling::yarn(2.0f, 64)},
       {"a ramp of one pair", 4, 10000.0f, RotaryScaling::yarn(3.0f, 100, 1.5f, 1.25f)},
       {"slow pairs only", 64, 10000.0f, RotaryScaling::llama3(3.5f, 2)},
@@ -146,6 +147,8 @@ TEST_CASE("rotary scaling: attention factors are the published ones, or the call
   CHECK(attention_factor(RotaryScaling::long_rope(factors, 32.0f, 4096)) ==
         rounded(std::sqrt(1 + std::log(Real(32)) / std::log(Real(4096)))));
   CHECK(attention_factor(RotaryScaling::long_rope(factors, 1.0f, 4096)) == 1.0f);
+  CHECK(attention_factor(RotaryScaling::long_rope(factors, 7.826f, 2)) == rounded(std::sqrt(1 + std::log2(Real(7.826f)))));
+  CHECK(attention_factor(RotaryScaling::long_rope(factors, 65536.0f, 2)) == rounded(std::sqrt(Real(17))));
   CHECK(attention_factor(RotaryScaling::llama3(8.0f, 8192)) == 1.0f);
   CHECK(attention_factor(RotaryScaling::linear(8.0f)) == 1.0f);
   CHECK(attention_factor(RotaryScaling::proportional(1)) == 1.0f);
@@ -192,7 +195,7 @@ TEST_CASE("rotary scaling: numbers out of range are refused, and angles stay as 
   REQUIRE(rotary.init(500.0f) == Status::ok);
   float before[1][1][4] = {{{1, 2, 3, 4}}}, after[1][1][4] = {{{1, 2, 3, 4}}};
   REQUIRE(rotary.rotate<attend::RotaryPairs::halves>(before, 9) == Status::ok);
-  const float short_list[1] = {1.0f}, wrong_list[2] = {1.0f, 0.5f};
+  const float short_list[1] = {1.0f}, wrong_list[2] = {1.0f, 0.0624f};
   const RotaryScaling wrong[] = {
       RotaryScaling::linear(0.5f),
       RotaryScaling::linear(NAN),
@@ -207,6 +210,7 @@ TEST_CASE("rotary scaling: numbers out of range are refused, and angles stay as 
       RotaryScaling::long_rope(wrong_list, 4.0f, 8192),
       RotaryScaling::proportional(0),
       RotaryScaling::proportional(3),
+      RotaryScaling::linear(2.0f).with_fractions(),
   };
   for (const RotaryScaling& scaling : wrong) CHECK(rotary.init(500.0f, scaling) == Status::bad_rotary);
   CHECK(rotary.init(1.0f, RotaryScaling::linear(2.0f)) == Status::bad_rotary);

@@ -210,15 +210,15 @@ typedef struct attend_rotary_scaling {
   float slow;                   /* llama3, YaRN: 1 ... 65536, slow < fast */
   float fast;
   int fractions;             /* YaRN: 1 if the configuration says truncate: false */
-  const float* factors;      /* LongRoPE: [rotary_dim / 2] 1 ... 65536, the short or the long list of the model */
+  const float* factors;      /* LongRoPE: [rotary_dim / 2] 2^-4 ... 65536, the short or the long list of the model */
   ptrdiff_t turning;         /* proportional: 1 ... rotary_dim / 2 */
-  const double* frequencies; /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first above 0 */
+  const double* frequencies; /* frequencies: [rotary_dim / 2] 0 to below 4 radians, the first at least 2^-61 */
   float attention_factor;    /* what queries and keys are multiplied by: 2^-16 ... 65536; 0 for 1 + ln(factor) / 10 with YaRN,
                               * sqrt(1 + ln(factor) / ln(original_positions)) with LongRoPE, otherwise 1 */
 } attend_rotary_scaling;
 
-/* attend_rotary_init with a scaling. With frequencies base must be 0. Angles are within 1e-6 radians of exact ones up to
- * position 2^20, with the same bits on every target. */
+/* attend_rotary_init with a scaling. With frequencies base must be 0. Angles of published configurations are within 1e-6
+ * radians of exact ones up to position 2^20, with the same bits on every target. */
 ATTEND_API attend_status attend_rotary_init_scaled(attend_rotary* rotary, uint64_t* turns, ptrdiff_t rotary_dim, int pairs,
                                                    float base, const attend_rotary_scaling* scaling);
 

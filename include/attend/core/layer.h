@@ -84,17 +84,20 @@ struct RotaryScaling {
   float factor;            // 1 to 65536; of long_rope, positions / original positions
   int original_positions;  // of llama3, yarn and long_rope: 2 to 2^24
   float slow, fast;        // of llama3 and yarn: 1 to 65536, slow < fast
-  bool fractions;          // of yarn: the pairs between which it interpolates are no whole numbers
-  const float* factors;    // of long_rope: [pairs], 1 to 65536
-  int turning;             // of proportional: so many pairs, at least 1
+  bool fractions;          // of yarn alone: the pairs between which it interpolates are no whole numbers
+  const float* factors;    // of long_rope: [pairs], 2^-4 to 65536
+  int turning;             // of proportional: so many pairs, at least 1; of long_rope: all of them
   float attention_factor;  // of cosines and sines, 2^-16 to 65536; or 0: the usual one
 };
 bool is_rotary_scaling(const RotaryScaling& scaling, int pairs);
+inline bool is_rotary_factor(float factor) { return is_within(factor, 1.0f, 65536.0f); }
+inline bool is_pair_factor(float factor) { return is_within(factor, 0.0625f, 65536.0f); }
+inline bool is_attention_factor(float factor) { return is_within(factor, 1.0f / 65536, 65536.0f); }
 
 // Scales the turns of rotary_turns(base, 1, pairs, turns). Returns what cosines and sines are to be multiplied by.
 float scale_turns(const RotaryScaling& scaling, float base, int pairs, uint64_t* turns);
 
-// The turns of angles in radians, 0 to below 4, the first above 0. Whether they are; if not, nothing is written.
+// The turns of angles in radians, 0 to below 4, the first at least 2^-61. Whether they are; if not, nothing is written.
 bool turns_of_angles(const double* radians, int pairs, uint64_t* turns);
 
 // The angles of all pairs: what they turn by from one position to the next, and what cosines and sines are multiplied by.

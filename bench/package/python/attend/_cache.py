@@ -67,9 +67,10 @@ class Cache:
     def require_visible(self, options: Any) -> None:
         """What queries see of a ring, a call must say: more than its window would be seen only until it has overwritten the first keys."""
         if self._window_keys and options.window is None:
-            raise AttendError(f'window: give it: window=({self._window_keys - 1}, 0) is the last {self._window_keys} tokens, which this ring '
-                              'keeps; window=(None, None) is all tokens, until it has overwritten some')
-        if self._sink_tokens and options.sink_tokens is None:
+            raise AttendError(f'window: give it: window=({self._window_keys - 1}, 0) is as many tokens as this ring keeps, '
+                              f'{self._window_keys}; window=(None, None) is all tokens, until it has overwritten some')
+        is_bounded = isinstance(options.window, (tuple, list)) and options.window and options.window[0] is not None
+        if self._sink_tokens and is_bounded and options.sink_tokens is None:
             raise AttendError(f'sink_tokens: give them: sink_tokens={self._sink_tokens} are the first tokens, which this ring keeps; '
                               'sink_tokens=0 leaves them out')
 
