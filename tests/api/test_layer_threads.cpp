@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "../../bench/hosted/attend/threads.h"
-#include "../support/random.h"
+#include "../support/typed_objects.h"
 #include "attend/attend.h"
 #include "attend/multi_head.h"
 
@@ -14,6 +14,8 @@ using attend::Status;
 using attend::Team;
 using attend::TeamPart;
 using attend::Vectors;
+using attend_test::random_floats;
+using attend_test::same_array;
 
 namespace {
 
@@ -26,18 +28,6 @@ struct Shape {
 struct Recent {
   static constexpr int window = 40, tokens_at_once = tokens, sink_tokens = 3;
 };
-
-template <class Type>
-std::unique_ptr<Type> random_floats(std::uint64_t seed) {
-  auto made = std::make_unique<Type>();
-  attend_test::Random(seed).fill(reinterpret_cast<float*>(made.get()), sizeof(Type) / sizeof(float));
-  return made;
-}
-
-template <class Type>
-bool same(const Type& a, const Type& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
 
 // A layer of several formats, with a bias and both kinds of steps; and arrays for its calls.
 struct World {
@@ -102,10 +92,10 @@ TEST_CASE_TEMPLATE("layers on threads have the bits of one: prefill and decode o
     sequence(*cache, found, last, [&](const auto& x, Cache& of_call, auto& to, const attend::Options& options) {
       return team.run([&](TeamPart part) { return attend::self_attention(x, layer, of_call, to, *world.work, options, part); });
     });
-    CHECK(same(found, expected));
-    CHECK(same(last, expected_last));
+    CHECK(same_array(found, expected));
+    CHECK(same_array(last, expected_last));
     CHECK(cache->length() == alone->length());
-    CHECK(same(*cache, *alone));
+    CHECK(same_array(*cache, *alone));
   }
 }
 
@@ -129,12 +119,12 @@ TEST_CASE("layers on threads have the bits of one: over arrays, with options and
     CHECK(team.run([&](TeamPart part) {
       return attend::self_attention(*world.x, layer, *world.y, *world.work, options, part);
     }) == Status::ok);
-    CHECK(same(*world.y, *world.expected));
-    CHECK(same(*lse, *expected_lse));
+    CHECK(same_array(*world.y, *world.expected));
+    CHECK(same_array(*lse, *expected_lse));
     *world.y = *world.x;
     CHECK(team.run([&](TeamPart part) { return attend::self_attention(*world.y, layer, *world.y, *world.work, part); }) ==
           Status::ok);
-    CHECK(same(*world.y, *expected_plain));
+    CHECK(same_array(*world.y, *expected_plain));
   }
 }
 
@@ -154,8 +144,8 @@ TEST_CASE("layers on threads have the bits of one: cross-attention and its memor
       const Status status = attend::project_memory(*memory, layer, *cache, *world.work, tokens - 5, part);
       return status == Status::ok ? attend::cross_attention(*world.x, layer, *cache, *world.y, *world.work, part) : status;
     }) == Status::ok);
-    CHECK(same(*world.y, *world.expected));
-    CHECK(same(*cache, *alone));
+    CHECK(same_array(*world.y, *world.expected));
+    CHECK(same_array(*cache, *alone));
   }
 }
 
@@ -174,9 +164,9 @@ TEST_CASE("layers on threads refuse wrong parts, several threads without a barri
     CHECK(attend::project_memory(*world.x, layer, *cache, of_cache, tokens, part) == Status::bad_part);
     CHECK(attend::cross_attention(*world.x, layer, *cache, *world.y, of_cache, part) == Status::bad_part);
     CHECK(times == 0);
-    CHECK(same(*cache, *cache_before));
-    CHECK(same(*world.y, *y_before));
-    CHECK(same(of_cache, *work_before));
+    CHECK(same_array(*cache, *cache_before));
+    CHECK(same_array(*world.y, *y_before));
+    CHECK(same_array(of_cache, *work_before));
   };
   for (const attend::Part part : {attend::Part{2, 2}, {-1, 2}, {0, 0}, {0, -1}, {1, 1}, {0, 65536}}) {
     CAPTURE(part.index);
@@ -192,7 +182,7 @@ TEST_CASE("layers on threads refuse wrong parts, several threads without a barri
   CHECK(attend::self_attention(*world.x, layer, *world.expected, *arrays_of_two, TeamPart{}) == Status::ok);
   CHECK(team.run([&](TeamPart part) { return attend::self_attention(*world.x, layer, *world.y, *arrays_of_two, part); }) ==
         Status::ok);
-  CHECK(same(*world.y, *world.expected));
+  CHECK(same_array(*world.y, *world.expected));
   CHECK(team.run([&](TeamPart part) { return attend::cross_attention(*world.x, layer, *cache, *world.y, *of_two, part); }) ==
         Status::ok);
 }

@@ -7,12 +7,14 @@
 #include <limits>
 #include <memory>
 
-#include "../support/random.h"
+#include "../support/typed_objects.h"
 #include "attend/attend.h"
 #include "attend/multi_head.h"
 
 using attend::Status;
 using attend::Vectors;
+using attend_test::random_floats;
+using attend_test::same_array;
 
 namespace {
 
@@ -25,18 +27,6 @@ struct Small {
 struct Recent {
   static constexpr int window = 30, tokens_at_once = tokens, sink_tokens = 3;
 };
-
-template <class Type>
-std::unique_ptr<Type> random_floats(std::uint64_t seed) {
-  auto made = std::make_unique<Type>();
-  attend_test::Random(seed).fill(reinterpret_cast<float*>(made.get()), sizeof(Type) / sizeof(float));
-  return made;
-}
-
-template <class Type>
-bool same(const Type& a, const Type& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
 
 // int8 weights of random numbers.
 template <int outputs, int inputs>
@@ -123,7 +113,7 @@ TEST_CASE("a layer over arrays has the bits of its pieces") {
     world.end();
     auto work = std::make_unique<attend::LayerWorkspace<Small, tokens, tokens>>();
     CHECK(attend::self_attention(*world.x, layer, *world.y, *work, options) == Status::ok);
-    CHECK(same(*world.y, *world.expected));
+    CHECK(same_array(*world.y, *world.expected));
   }
   auto mask = std::make_unique<attend::Mask<tokens, 4, tokens>>();
   attend_test::Random random(9);
@@ -137,8 +127,8 @@ TEST_CASE("a layer over arrays has the bits of its pieces") {
                             many_options(*mask, *expected_lse)) == Status::ok);
   world.end();
   CHECK(attend::self_attention(*world.x, layer, *world.y, *world.layer_work, many_options(*mask, *lse)) == Status::ok);
-  CHECK(same(*world.y, *world.expected));
-  CHECK(same(*lse, *expected_lse));
+  CHECK(same_array(*world.y, *world.expected));
+  CHECK(same_array(*lse, *expected_lse));
 }
 
 TEST_CASE("fewer tokens than the array has are all that a layer reads and writes") {
@@ -186,12 +176,12 @@ TEST_CASE_TEMPLATE("a layer over a cache has the bits of its pieces, whole, in c
       REQUIRE(std::memcmp(&y, (*world.expected)[t], sizeof y) == 0);
     }
     CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work) == Status::ok);
-    CHECK(same(*world.y, *world.expected));
+    CHECK(same_array(*world.y, *world.expected));
     CHECK(cache->length() == position + tokens);
     // All of them may be prefilled, in however many blocks the layer has appended them.
     CHECK(attend::prefill(*world.query, *cache, *world.context, *world.work) == Status::ok);
   }
-  CHECK(same(*world.y, *world.expected));
+  CHECK(same_array(*world.y, *world.expected));
 }
 
 TEST_CASE("cross-attention projects the memory once") {
@@ -220,7 +210,7 @@ TEST_CASE("cross-attention projects the memory once") {
     REQUIRE(attend::attention(*query, *key, *value, *context, *arrays, options) == Status::ok);
     REQUIRE(attend::project(*context, *world.wo, *world.expected) == Status::ok);
     CHECK(attend::cross_attention(*world.x, layer, *cache, *world.y, *work, options) == Status::ok);
-    CHECK(same(*world.y, *world.expected));
+    CHECK(same_array(*world.y, *world.expected));
   }
   CHECK(cache->length() == 100);
 }
@@ -233,7 +223,7 @@ TEST_CASE("y may be x") {
   auto y = std::make_unique<Vectors<tokens, width>>();
   REQUIRE(attend::self_attention(*world.x, layer, *y, *work) == Status::ok);
   CHECK(attend::self_attention(*world.x, layer, *world.x, *work) == Status::ok);
-  CHECK(same(*world.x, *y));
+  CHECK(same_array(*world.x, *y));
 }
 
 TEST_CASE("a layer that refuses touches nothing") {
@@ -246,7 +236,7 @@ TEST_CASE("a layer that refuses touches nothing") {
     const int length = cache->length();
     CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work, options) == status);
     CHECK(attend::self_attention(*world.x, layer, *cache, *world.y, *work, attend::ScoreOptions<Small>(options)) == status);
-    CHECK(same(*world.y, *y));
+    CHECK(same_array(*world.y, *y));
     CHECK(cache->length() == length);
   };
   attend::Options options;
@@ -291,15 +281,15 @@ TEST_CASE("steps of cross-attention turn queries by the offset, and by the last 
   CHECK(attend::cross_attention(x, layer, *cache, first, *work) == Status::ok);
   options.offset = 0;
   CHECK(attend::cross_attention(x, layer, *cache, told, *work, options) == Status::ok);
-  CHECK(same(first, told));
+  CHECK(same_array(first, told));
   options.offset = 7;
   CHECK(attend::cross_attention(x, layer, *cache, later, *work, options) == Status::ok);
-  CHECK(!same(first, later));
+  CHECK(!same_array(first, later));
   options = attend::causal();
   CHECK(attend::cross_attention(x, layer, *cache, last, *work, options) == Status::ok);
   options.offset = tokens - 2;
   CHECK(attend::cross_attention(x, layer, *cache, told, *work, options) == Status::ok);
-  CHECK(same(last, told));
+  CHECK(same_array(last, told));
   const auto free = attend::multi_head<Small>(*world.wq, *world.wk, *world.wv, *world.wo);
   options.causal = false;
   CHECK(attend::cross_attention(x, free, *cache, told, *work, options) == Status::no_effect);
@@ -312,7 +302,7 @@ TEST_CASE("a layer whose offset nears the largest int sees every key in every bl
   REQUIRE(attend::self_attention(*world.x, layer, *world.expected, *work) == Status::ok);
   for (const int offset : {tokens, 0x7fffffff - 100, 0x7fffffff}) {
     CHECK(attend::self_attention(*world.x, layer, *world.y, *work, attend::causal(offset)) == Status::ok);
-    CHECK(same(*world.y, *world.expected));
+    CHECK(same_array(*world.y, *world.expected));
   }
 }
 
@@ -345,5 +335,5 @@ TEST_CASE("layers refuse steps that are not ready, and a y that is a part of x")
   const auto y_of_rotary = std::make_unique<Vectors<tokens, out_width>>(*world.y);
   cache->clear();
   CHECK(call(attend::rotated<pairs>(table)) == Status::ok);
-  CHECK(same(*world.y, *y_of_rotary));
+  CHECK(same_array(*world.y, *y_of_rotary));
 }

@@ -31,6 +31,14 @@ void fill_array(Array& array, std::uint64_t seed, float spread = 1.0f) {
   Random(seed).fill(numbers_of(array), sizeof array / sizeof(float), spread);
 }
 
+// Uniform in [-1, 1).
+template <class Array>
+std::unique_ptr<Array> random_floats(std::uint64_t seed) {
+  auto made = std::make_unique<Array>();
+  fill_array(*made, seed);
+  return made;
+}
+
 template <class Array>
 void poison_array(Array& array) {
   std::fill_n(numbers_of(array), sizeof array / sizeof(float), std::numeric_limits<float>::quiet_NaN());
