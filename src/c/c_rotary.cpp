@@ -64,7 +64,7 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
                 ATTEND_ARG_BASE);
   field(linear | llama3 | yarn | long_rope, is_zero(s.factor), core::is_rotary_factor(s.factor), ATTEND_ARG_SCALING_FACTOR);
   field(llama3 | yarn | long_rope, s.original_positions == 0, s.original_positions >= 2 && s.original_positions <= 1 << 24,
-        ATTEND_ARG_SCALING_POSITIONS);
+        ATTEND_ARG_SCALING_ORIGINAL_POSITIONS);
   field(llama3 | yarn, is_zero(s.slow), core::is_rotary_factor(s.slow), ATTEND_ARG_SCALING_SLOW);
   field(llama3 | yarn, is_zero(s.fast), core::is_rotary_factor(s.fast) && FloatArithmetic::less(s.slow, s.fast),
         ATTEND_ARG_SCALING_FAST);
@@ -72,7 +72,7 @@ void check_scaling(Memory& check, const attend_rotary_scaling* scaling, ptrdiff_
   field(proportional, s.turning == 0, s.turning >= 1 && s.turning <= pairs, ATTEND_ARG_SCALING_TURNING);
   check.require(field.is_of(long_rope) || s.factors == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_SCALING_FACTORS);
   check.require(is_zero(s.attention_factor) || core::is_attention_factor(s.attention_factor), ATTEND_OUT_OF_RANGE,
-                ATTEND_ARG_SCALING_ATTENTION);
+                ATTEND_ARG_SCALING_ATTENTION_FACTOR);
   if (field.is_of(long_rope)) check.read_last(check.array(s.factors, pairs, float_bits, ATTEND_ARG_SCALING_FACTORS));
   if (s.kind == ATTEND_ROTARY_FREQUENCIES) {
     check.require(aligned(s.frequencies, alignof(double)), ATTEND_UNALIGNED, ATTEND_ARG_SCALING_FREQUENCIES);
@@ -174,7 +174,7 @@ attend_status attend_rotate_positions(const attend_rotary* rotary, const attend_
   for (int axis = check.failed() ? 8 : at.axes; axis < 8; ++axis) {
     check.require(positions->pairs[axis] == 0, ATTEND_NO_EFFECT, ATTEND_ARG_POSITIONS_PAIRS);
   }
-  if (!check.failed()) check.read_last(check.array(at.data, tokens * at.axes, 8 * int(sizeof(int)), ATTEND_ARG_POSITIONS_DATA));
+  if (!check.failed()) check.read_last(check.array(at.data, tokens * at.axes, 8 * int(sizeof(int)), ATTEND_ARG_POSITIONS));
   if (check.failed()) return check.status();
   const core::Rotation rotation = rotation_of(*rotary, static_cast<float*>(x->data), int(heads), extent.strides.head);
   core::rotate_at(rotation, turns_of(*rotary), at, int(tokens), extent.strides.token);

@@ -157,7 +157,7 @@ constexpr char names[] =
     "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point\0state_nodes\0"
     "bytes\0saved\0lse_base\0scaling\0scaling.kind\0scaling.original_positions\0scaling.slow\0scaling.fast\0"
     "scaling.fractions\0scaling.factors\0scaling.turning\0scaling.frequencies\0scaling.attention_factor\0"
-    "positions\0positions.data\0positions.axes\0positions.interleaved\0positions.pairs";
+    "positions\0positions.axes\0positions.interleaved\0positions.pairs";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);

@@ -169,7 +169,24 @@ static void rotated(void) {
   IS(ATTEND_OK, attend_rotate(&rotary, &at, 1, 1, head_dim, 7));
   for (i = 0; i < head_dim; ++i) after += row[i] * row[i];
   CHECK(after > before - 0.001f && after < before + 0.001f && row[1] > 0 && row[0] < 0.999f);
-  SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_POSITION, attend_rotate(&rotary, &at, 1, 1, head_dim, -1));
+  {
+    const int places[2] = {-7, 9};
+    attend_positions back = {0};
+    attend_rotary_scaling scaling = {0};
+    attend_rotary scaled;
+    uint64_t scaled_turns[head_dim / 2];
+    back.data = places, back.axes = 2, back.pairs[0] = head_dim / 2;
+    IS(ATTEND_OK, attend_rotate_positions(&rotary, &at, 1, 1, head_dim, &back));
+    for (i = 0; i < head_dim; ++i) CHECK(row[i] > (float)i + 0.9999f && row[i] < (float)i + 1.0001f);
+    SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_POSITION, attend_rotate(&rotary, &at, 1, 1, head_dim, INT32_MAX));
+    scaling.kind = ATTEND_ROTARY_YARN, scaling.factor = 4, scaling.original_positions = 4096, scaling.slow = 1,
+    scaling.fast = 32;
+    IS(ATTEND_OK, attend_rotary_init_scaled(&scaled, scaled_turns, head_dim, ATTEND_HALVES, 10000.0f, &scaling));
+    CHECK(scaled.factor > 1.1386f && scaled.factor < 1.1387f && scaled_turns[0] == turns[0] && scaled_turns[1] < turns[1]);
+    scaling.turning = 1;
+    SAYS(ATTEND_NO_EFFECT, ATTEND_ARG_SCALING_TURNING,
+         attend_rotary_init_scaled(&scaled, scaled_turns, head_dim, ATTEND_HALVES, 10000.0f, &scaling));
+  }
 }
 
 /* With v = 0 all keys weigh the same. */

@@ -122,11 +122,11 @@ for level in ${LEVELS:--Os -O2}; do
       "$(awk '$3 > most { most = $3 } END { print most }' "$folder/$name.entries")"
   done
   # What stands around attention, without projections and what makes their weights.
-  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/layer.ci" |
+  roots=$(sed -n 's/^node: { title: "\([^":]*:\)*\(_ZN6attend4core[^"]*\)" label: "[^"]*bytes.*/\2/p' "$objects/layer.ci" "$objects/rotary.ci" |
     grep -vE '(run|integer)_linear|_weights' | sort -u | tr '\n' ' ')
   # shellcheck disable=SC2086
   succeeds "$level: what stands around attention has a bound" awk -v known="$known" -v indirect="$layer_most" -v roots="$roots" \
-    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" || continue
+    -f tests/support/stack.awk "$objects/dispatch.ci" "$objects/layer.ci" "$objects/rotary.ci" || continue
   pieces=$(awk '$1 == "stack" { printf "%s=%s ", $2, $3 }' "$build/log")
   needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log") promised=$(promise layer "$folder")
   if [ "$needed" -gt 0 ] && [ "$needed" -le "${promised:-0}" ]; then
@@ -190,7 +190,7 @@ for level in ${LEVELS:--Os -O2}; do
     "$level: with options they keep to ATTEND_OPTION_STACK_BYTES, ${c_option_promised:-?}: attend_run takes $(bytes attend_run "$folder/options.text")"
   # shellcheck disable=SC2086
   succeeds "$level: layers from C have a bound" awk -v known="$known $pieces $float_checks" -v indirect="$floats" -v roots="$(echo $c_layer_calls)" \
-    -f tests/support/stack.awk $c_files "$objects/layer.ci" || continue
+    -f tests/support/stack.awk $c_files "$objects/layer.ci" "$objects/rotary.ci" || continue
   c_layer_needed=$(awk '$1 == "stack" && $3 > most { most = $3 } END { print most + 0 }' "$build/log")
   nothing_in "$(awk -v promised="${c_layer_promised:-0}" '$1 == "stack" && $3 > promised { print $2 " needs " $3 " bytes; " }' "$build/log")" \
     "$level: they keep to ATTEND_LAYER_STACK_BYTES, ${c_layer_promised:-?}: the deepest takes $c_layer_needed"

@@ -124,7 +124,8 @@ inline uint64_t digest_of_rotary_scaling(float* memory) {
     hash = hash_of(memory, 2 * 2 * 128, hash);
   };
   uint64_t turns[most_pairs];
-  for (const int pairs : {1, 2, 31, 64}) {
+  const int numbers_of_pairs[] = {1, 2, 31, 64};
+  for (const int pairs : numbers_of_pairs) {
     for (const auto& scaling : scalings) {
       const float base = pairs == 31 ? 10000.0f : 500000.0f;
       attend::core::rotary_turns(base, 1.0f, pairs, turns);
