@@ -52,6 +52,6 @@ TEST_CASE("a layer that does not append sees the tokens that another has put int
 
 TEST_CASE("so it does over a ring") {
   const auto ring = std::make_unique<attend::RingCache<Shape, Recent>>();
-  const auto work = std::make_unique<attend::LayerWorkspace<Shape, prompt, attend::over_cache, attend::with_options>>();
+  const auto work = std::make_unique<attend::LayerWorkspace<Shape, prompt, attend::over_ring<Recent>, attend::with_options>>();
   check_without_append(*ring, *work, attend::causal());
 }
