@@ -60,7 +60,7 @@ struct SomeAxes {
 
 void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns) {
   const uint64_t ratio = fixed_exp2_of_minus(fixed_log2(base) / unsigned(pairs));
-  uint64_t turn = first_turn(scaling_factor);
+  uint64_t turn = turn_over(radian, scaling_factor);
   for (int i = 0; i < pairs; ++i, turn = multiply_high(turn, ratio) << 1) turns[i] = turn;
 }
 

@@ -58,9 +58,8 @@ constexpr const char* status_texts[] = {
     "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",
     "the epsilon of a normalisation must lie within 1e-30 and 1e30",
-    "rotary positions need init first, with a base within 2 and 1e12, and a scaling_factor, RotaryScaling or frequencies in "
-    "the "
-    "ranges that attend/rotary.h states; axes of positions need rotary_dim / 2 pairs in all",
+    "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that attend/rotary.h "
+    "states; axes of positions need rotary_dim / 2 pairs in all",
     "rotary positions must fit an int, and in a table must lie within it",
     "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
     "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "

@@ -31,7 +31,8 @@
 
 namespace attend {
 
-struct Backend;  // found by a source whose namespace has none here, and in none of the lists: a sentence says so
+// A source whose namespace has no Backend finds this one, which is in no list: the assertion about lists then says what to do.
+struct Backend;
 
 // Each instruction set: its name, and on x86 the bits of CPUID's leaf 7 (EBX) and the registers that it needs. Those of
 // integers alone are chosen where `Float` could be, if leaf 7 has further bits (ECX, and EAX of its part 1).

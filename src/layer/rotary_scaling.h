@@ -9,15 +9,6 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// turn / divisor, for turn < 2^62 and a divisor from 2^-4 on; whole turns drop out.
-inline uint64_t turn_over(uint64_t turn, float divisor) {
-  const uint32_t bits = bits_to<uint32_t>(divisor), digits = (bits & 0x7fffffu) | 0x800000u;
-  const uint64_t quotient = turn / digits, rest = turn % digits;
-  const uint64_t of_digits = (quotient << 23) + (rest << 23) / digits;
-  const int exponent = int(bits >> 23) - 127;
-  return exponent < 0 ? of_digits << -exponent : of_digits >> exponent;
-}
-
 // a / b in units of 2^-63, for a < b < 2^63: long division.
 inline uint64_t fraction_of(uint64_t a, uint64_t b) {
   uint64_t quotient = 0;
@@ -61,7 +52,8 @@ inline void scale_as_llama3(const core::RotaryScaling& scaling, int pairs, uint6
 }
 
 // The pair, as a fraction, that turns so often in the original positions: pairs * log(positions / (2 pi rotations)) /
-// log(base), from 0 to 2 * pairs - 1.
+// log(base), from 0 to 2 * pairs - 1. Published code limits each of YaRN's two bounds on one side only; it differs where both
+// lie past the same end.
 inline int64_t pair_that_turns(float rotations, const core::RotaryScaling& scaling, float base, int pairs) {
   constexpr uint64_t log2_of_two_pi = 0x54d90e6931bbeebu;  // 2.6514961294723188 in units of 2^-57
   const uint64_t positions = fixed_log2(whole_to_float(scaling.original_positions));
@@ -93,7 +85,6 @@ inline void scale_as_yarn(const core::RotaryScaling& scaling, float base, int pa
 // 1 + ln(factor) / 10 for YaRN, sqrt(1 + log(factor) / log(original positions)) for LongRoPE (Ding et al., 2024): rounded
 // once.
 inline float usual_attention_factor(const core::RotaryScaling& scaling) {
-  constexpr uint64_t ln_2_digits = 0xb17217f7d1cf79acu;
   const uint64_t logarithm = fixed_log2(scaling.factor);
   if (scaling.kind == core::RotaryKind::yarn) {
     const uint64_t number = (uint64_t(1) << 57) + multiply_high(logarithm, ln_2_digits) / 10;
@@ -112,7 +103,6 @@ inline float usual_attention_factor(const core::RotaryScaling& scaling) {
 
 // radians < 4 as a fraction of a turn.
 inline uint64_t turn_of(double radians) {
-  constexpr uint64_t radian = 0x28be60db9391054au;
   const uint64_t bits = bits_to<uint64_t>(radians), digits = (bits & 0xfffffffffffffu) | 0x10000000000000u;
   const int exponent = int(bits >> 52) - 1023;                // 1 at most, of what is in range
   const uint64_t turn = multiply_high(digits << 11, radian);  // of 2 * radians / 2^exponent, in units of 2^-63

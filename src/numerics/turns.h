@@ -31,22 +31,28 @@ inline uint64_t fixed_log2(float a) {
   return logarithm;
 }
 
+// ln 2, in units of 2^-64.
+constexpr uint64_t ln_2_digits = 0xb17217f7d1cf79acu;
+
 // 2^-y in units of 2^-63, for y in units of 2^-57: the power series of the exponential.
 inline uint64_t fixed_exp2_of_minus(uint64_t y) {
-  constexpr uint64_t one = uint64_t(1) << 63, ln_2_digits = 0xb17217f7d1cf79acu;
+  constexpr uint64_t one = uint64_t(1) << 63;
   const uint64_t z = multiply_high(y << 7, ln_2_digits);
   uint64_t sum = one;
   for (unsigned term = 20; term > 0; --term) sum = one - multiply_high(z, sum) / term;
   return sum >> (y >> 57);
 }
 
-// The angle by which the first pair of a rotary embedding turns from one position to the next: one radian / scaling_factor, for
-// scaling_factor >= 1.
-inline uint64_t first_turn(float scaling_factor) {
-  constexpr uint64_t radian = 0x28be60db9391054au;
-  const uint32_t bits = bits_to<uint32_t>(scaling_factor), divisor = (bits & 0x7fffffu) | 0x800000u;
-  const uint64_t quotient = radian / divisor, rest = radian % divisor;
-  return ((quotient << 23) + (rest << 23) / divisor) >> ((bits >> 23) - 127);
+// One radian, in units of 2^-64 of a turn.
+constexpr uint64_t radian = 0x28be60db9391054au;
+
+// turn / divisor, for turn < 2^62 and a divisor from 2^-4 on; whole turns drop out.
+inline uint64_t turn_over(uint64_t turn, float divisor) {
+  const uint32_t bits = bits_to<uint32_t>(divisor), digits = (bits & 0x7fffffu) | 0x800000u;
+  const uint64_t quotient = turn / digits, rest = turn % digits;
+  const uint64_t of_digits = (quotient << 23) + (rest << 23) / digits;
+  const int exponent = int(bits >> 23) - 127;
+  return exponent < 0 ? of_digits << -exponent : of_digits >> exponent;
 }
 
 struct CosineAndSine {
