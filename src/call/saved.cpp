@@ -210,8 +210,8 @@ bool is_reference(bool integers, const uint8_t* at) {
   return power == no_power || (power > -(1 << 30) && power < 1 << 30);
 }
 
-// What somebody may have made up, with a sum that is right: extents that belong together, and nodes that can be a state's. All is
-// counted without overflow, since head.words is below 2^32.
+// What somebody may have made up, with a sum that is right: extents that belong together, and nodes that can be a state's. All
+// is counted without overflow, since head.words is below 2^32.
 bool is_sound(const SavedHead& head, const uint8_t* bytes) {
   constexpr int last_key = INT32_MAX / segment_keys * segment_keys;  // positions never overflow an int
   if (head.batch < 0 || head.queries < 0 || head.query_heads < 1 || head.value_dim < 1 || head.nodes < 0) return false;

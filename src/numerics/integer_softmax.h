@@ -168,8 +168,8 @@ struct RowEnd {
   int32_t offset;  // and moved by this
 };
 
-// One reciprocal for a row. A row that has seen nothing has the value 0; and one whose denominator is above all that keys can add
-// up to, 2^31 - 1, which somebody has made up.
+// One reciprocal for a row. A row that has seen nothing has the value 0; and one whose denominator is above all that keys can
+// add up to, 2^31 - 1, which somebody has made up.
 ATTEND_ALWAYS_INLINE RowEnd row_end(const IntegerSoftmaxState& state, const core::OutputScale& scale) {
   if (int32_t(state.denominator) <= 0) return {0, 0, 0, 1, scale.zero};
   const int32_t left = leading_zeros(state.denominator) - 1;

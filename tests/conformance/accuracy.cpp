@@ -2,7 +2,8 @@
 // the signs of values.
 //
 //   accuracy [--dump DIR] [--seed N]       ATTEND_BACKEND in the environment chooses the backend
-//   accuracy --formats                     errors of caches in other formats against one of floats, as a table for bench/results/accuracy.md
+//   accuracy --formats                     errors of caches in other formats against one of floats, as a table for
+//   bench/results/accuracy.md
 //
 // Prints one line for each case, and ends with status 1 when an error passes its bound. With --dump the lines go to
 // DIR/cases.txt with the inputs and the oracle's outputs beside them, about 400 MB, and it is for accuracy.py to judge: that

@@ -1,5 +1,5 @@
-// How far outputs and log-sum-exps may be from the exact ones, whatever the input. src/guide/arithmetic.md, "The error bound", derives
-// it.
+// How far outputs and log-sum-exps may be from the exact ones, whatever the input. src/guide/arithmetic.md, "The error bound",
+// derives it.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Normalisation and rotary positions as src/guide/arithmetic.md defines them, one number at a time, with the C library's own fma: what
-// every backend must equal bit for bit. It shares no code with the library.
+// Normalisation and rotary positions as src/guide/arithmetic.md defines them, one number at a time, with the C library's own
+// fma: what every backend must equal bit for bit. It shares no code with the library.
 #pragma once
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // A board for sketches: setup() once, loop() 150 times, a sensor whose readings repeat themselves with one that does not, and a
 // line that somebody types.
-#include "platform.h"
 #include "Arduino.h"
+#include "platform.h"
 
 namespace {
 

@@ -131,7 +131,9 @@ constexpr attend::Part half = {0, 2};
 __attribute__((noinline)) void call_prefill_part() {
   (void)attend::prefill(prompt.query, cache, prompt.output, work, attend::causal(), half);
 }
-__attribute__((noinline)) void call_decode_part() { (void)attend::accumulate(token.query, cache, partials, attend::causal(), half); }
+__attribute__((noinline)) void call_decode_part() {
+  (void)attend::accumulate(token.query, cache, partials, attend::causal(), half);
+}
 __attribute__((noinline)) void call_decode_finish() { (void)attend::finish(cache, partials, token.output, attend::causal()); }
 
 // Where the linker begins.

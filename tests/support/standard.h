@@ -1,4 +1,5 @@
-// What nearly every test includes, which the Makefile compiles once for all of them. Tests include what they use by themselves, too.
+// What nearly every test includes, which the Makefile compiles once for all of them. Tests include what they use by themselves,
+// too.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 
 #include "../support/tested.h"
 
+#include "../../src/isa/scalar/operations.h"
 #include "../../src/kernel/pack.h"
 #include "../../src/kernel/row_softmax.h"
 #include "../../src/numerics/exp2.h"
-#include "../../src/isa/scalar/operations.h"
 #include "../conformance/definition.h"
 #include "../support/random.h"
 

@@ -58,7 +58,8 @@ struct SegmentNode {
   return count;
 }
 
-// The most nodes that segments side by side make up, anywhere among the first so many; and those of a state of keys side by side.
+// The most nodes that segments side by side make up, anywhere among the first so many; and those of a state of keys side by
+// side.
 [[gnu::always_inline]] constexpr int nodes_among(int segments) {
   return segments < 2 ? segments : floor_log2(uint32_t(segments + 1)) + floor_log2(uint32_t(segments + 1) * 2 / 3) - 1;
 }
@@ -130,8 +131,8 @@ struct SegmentSet {
 };
 
 // The key that a state goes on with when another has been merged into it; -1 where they cannot be. next, other_next: the key
-// that each went on with. An open segment must come after all others, since keys are still to come in it. Where neither has been
-// through any segment, that is the first key of both.
+// that each went on with. An open segment must come after all others, since keys are still to come in it. Where neither has
+// been through any segment, that is the first key of both.
 inline int next_of_both(const SegmentSet& set, int next, const SegmentSet& other, int other_next) {
   const bool is_open = next % segment_keys != 0, other_is_open = other_next % segment_keys != 0;
   if (is_open && (other_is_open || other.end() > next / segment_keys)) return -1;
