@@ -61,8 +61,9 @@ Status additive_attention(const Queries& queries, const Keys& keys, const float 
   using Memory = WorkPlan<Shape, tokens, key_count>;
   static_assert(is_enough<Work, Memory>(),
                 "attend: additive_attention needs an attend::Workspace<attend::AdditiveShape<hidden, width>, tokens, keys>");
-  static_assert(CallArguments<Shape, More...>::only_options,
-                "attend: after its work memory additive_attention takes options, or nothing");
+  using Rest = CallArguments<Shape, More...>;
+  static_assert(Rest::only_options && !Rest::ranged,
+                "attend: after its work memory additive_attention takes options, but no attend::RangedOptions, or nothing");
   const InUse use(work);
   constexpr float zero = 0.0f;
   ScoreOptions<Shape> options(pick<Kind::options>(no_options, more...));

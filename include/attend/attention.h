@@ -1,8 +1,9 @@
 // Attention over arrays and over a cache: attention, prefill, decode.
 //
 // After its arrays a call takes work memory, of an integer shape a Quantisation<Shape> (integer.h), then Options or
-// ScoreOptions<Shape>, then a Part; options and part may be left out. A call that finds an argument out of range returns a
-// status and changes nothing. Output, work memory and whatever else a call fills must not overlap anything else.
+// ScoreOptions<Shape>, then a Part; options and part may be left out. RangedOptions<Shape> do wherever ScoreOptions<Shape> do.
+// A call that finds an argument out of range returns a status and changes nothing. Output, work memory and whatever else a call
+// fills must not overlap anything else.
 #pragma once
 
 #include "detail/integer_calls.h"

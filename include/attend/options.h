@@ -1,7 +1,9 @@
-// What every call takes: Options, Part; and ScoreOptions, for calls with masks, windows, biases and further results.
+// What every call takes: Options, Part; ScoreOptions, for calls with masks, windows, biases and further results; and
+// RangedOptions, for calls whose queries see ranges of keys or are of several documents.
 #pragma once
 
 #include "detail/option_arrays.h"
+#include "detail/range_arrays.h"
 #include "status.h"
 
 namespace attend {
@@ -144,6 +146,37 @@ struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
 
   constexpr ScoreOptions() = default;
   constexpr ScoreOptions(const Options& options) : detail::VisibilityOptions<Shape>(options) {}
+};
+
+// ScoreOptions with a range of keys for each query, or with documents. Attention, prefill, decode and layers take them in the
+// place of ScoreOptions, accumulate does not. Nothing of the size of queries times keys exists, and keys that no query of a
+// block sees are not read.
+//
+//   attend::Ranges<tokens> ranges;                 // chunks of 8192 keys (Llama 4): causal, and first[i] = i / 8192 * 8192
+//   attend::RangedOptions<Shape> options = attend::causal();
+//   options.ranges = ranges;
+//
+// Without causal, ranges say it all: a prefix that sees itself both ways has end[i] = max(i + 1, prefix), and a span of image
+// tokens likewise its end. Queries are computed together as long as both limits stay the same from query to query, or move on
+// by one key, as they do in all of these; others one by one.
+//
+//   attend::Documents<64> documents;               // packed: for (int length : lengths) documents.add(length);
+//   options.documents = documents;
+//
+// Each document has as many queries as keys, sees itself alone, and has the bits that it would have alone in arrays: positions
+// count from its beginning, for causal, windows, sink tokens and biases by distance. Columns of masks, biases, scores and
+// ranges are tokens of the arrays.
+template <class Shape = detail::NoShape>
+struct RangedOptions : ScoreOptions<Shape> {
+  // Ranges<at least query_length>. Raw and capped scores are refused beside them.
+  detail::RangesSetting ranges{};
+  // Documents<any number>, over arrays that have all of their tokens. An offset is refused beside them, and so are they by
+  // layers with steps.
+  detail::DocumentsSetting documents{};
+
+  constexpr RangedOptions() = default;
+  constexpr RangedOptions(const Options& options) : ScoreOptions<Shape>(options) {}
+  constexpr RangedOptions(const ScoreOptions<Shape>& options) : ScoreOptions<Shape>(options) {}
 };
 
 }  // namespace attend

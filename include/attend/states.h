@@ -228,7 +228,8 @@ Status finish(State<Shape, tokens, nodes>& state, OutputArray& output, const Mor
   constexpr bool is_output = is_output_of<OutputArray, Shape, tokens>;
   static_assert(is_output,
                 "attend: finish takes an attend::Output of the state's shape, with as many tokens as the state, second");
-  static_assert(Rest::only_options, "attend: after the output finish takes options only");
+  static_assert(Rest::only_options && !Rest::ranged,
+                "attend: after the output finish takes options only, and no attend::RangedOptions");
   if constexpr (!is_output || !Rest::right) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {

@@ -23,7 +23,8 @@ enum class [[nodiscard]] Status{
                  // it
 
     // Caches and states.
-    bad_count,   // append, project, project_memory: negative, or more tokens than the arrays have
+    bad_count,   // append, project, project_memory: negative, or more tokens than the arrays have; Documents::add: negative, or
+                 // no room for it
     cache_full,  // append: the tokens do not fit
     bad_page,    // add_page: not of the pool, or here already, or more than fit; remove_page: there is none, or it holds tokens
     bad_length,  // truncate: negative, or more tokens than the cache holds
@@ -49,8 +50,11 @@ enum class [[nodiscard]] Status{
                       // shape, that a query sees more than 65535 keys, those of other machines too
     bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
     bad_bias,         // likewise
+    bad_ranges,       // of fewer queries than query_length; a first key below 0, or an end before it
+    bad_documents,    // more tokens than the arrays of queries or keys have; over a cache; of a layer with steps
     bad_lse,          // of fewer tokens than query_length
-    bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache; weights into a State
+    bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache or beside ranges; weights into
+                      // a State
     no_score_stage,   // scores without score_stage
     not_in_ring,      // a query sees tokens that a RingCache no longer has
 

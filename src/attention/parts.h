@@ -8,7 +8,7 @@
 #include "../../include/attend/core/integer.h"
 #include "../../include/attend/core/options.h"
 #include "../numerics/formats.h"
-#include "visibility.h"
+#include "ranges.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -168,14 +168,17 @@ inline void take_options(core::IntegerOptions& options, const WorkUnit& work_uni
   if (key_scales != nullptr) key_scales += work_unit.kv_head * key_scale_stride;
   if (value_scales != nullptr) value_scales += work_unit.kv_head * value_scale_stride;
 }
+template <class Options>
+void take_options(core::Ranged<Options>& options, const WorkUnit& work_unit) {
+  Options& others = options;
+  take_options(others, work_unit);
+  options.ranges.token += work_unit.token;
+}
 
 // Calls with each unit of a part of a call with options.
 template <class Problem, class Options, class Call>
 void each_unit(const Problem& problem, const Options& options, int part, int parts, Call call) {
-  const auto token_work = [&](int token) {
-    const Visibility visibility = visibility_of(problem, options, token);
-    return token_overhead + (visibility.end - visibility.first) + visibility.sink_tokens;
-  };
+  const auto token_work = [&](int token) { return token_overhead + keys_seen(problem, options, token); };
   for_each_unit(problem, part, parts, token_work, call);
 }
 

@@ -53,6 +53,8 @@ constexpr attend_problem defaults = {
     0,
     ATTEND_DEFAULT_STATE_NODES,
     ATTEND_LSE_NATURAL,
+    no_ranges,
+    {nullptr, 0},  // documents
 };
 
 }  // namespace
@@ -94,7 +96,8 @@ void check_keys(Call& call, const attend_problem& problem) {
   if (problem.cache != nullptr) check_cache_use(call, problem);
   const ptrdiff_t keys = check_key_count(call, problem), origin = origin_of(problem);
   call.within(origin, 0, keys, ATTEND_ARG_ORIGIN);
-  const bool lacks_tokens = problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == origin && problem.queries > 0;
+  const bool lacks_tokens =
+      problem.cache != nullptr && problem.keys == ATTEND_ALL_KEYS && keys == origin && problem.queries > 0;
   call.require(call.runs_later || !lacks_tokens, ATTEND_AMBIGUOUS, ATTEND_ARG_KEYS);
   if (call.failed()) return;
   call.first.keys = int(keys);
@@ -113,8 +116,8 @@ void check_position(Call& call, const attend_problem& problem) {
   const attend_cache* const cache = problem.cache;
   // Of several machines' caches each has another end, and states would be taken at as many positions.
   const bool one_of_several = problem.states != nullptr && origin_of(problem) > 0;
-  const bool clear = cache != nullptr ? problem.queries <= tokens_of(call, *cache) && !one_of_several
-                                      : problem.queries == call.first.keys;
+  const bool clear =
+      cache != nullptr ? problem.queries <= tokens_of(call, *cache) && !one_of_several : problem.queries == call.first.keys;
   const bool nobody = call.batch == 0 || problem.queries == 0;
   check_offset(call, problem, matters, clear || nobody);
   call.require(problem.states == nullptr || !call.queries_last, ATTEND_CONFLICT, ATTEND_ARG_OPTIONS);
@@ -178,7 +181,8 @@ void check_inputs(Call& call, const attend_problem& problem) {
 // A cache has only one batch row.
 bool speaks_of_rows(const attend_problem& problem) {
   return problem.cache == nullptr && (has_rows(problem) || problem.pages.table != nullptr || is_given_by_rows(problem.bias) ||
-                                      is_given_by_rows(problem.lse) || is_given_by_rows(problem.scores));
+                                      is_given_by_rows(problem.lse) || is_given_by_rows(problem.scores) ||
+                                      (has_ranges(problem) && steps_by_rows(ranges_of(problem))));
 }
 
 }  // namespace
@@ -210,7 +214,8 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   const auto is_small = [&](int format) { return format != ATTEND_DEFAULT_FORMAT && format != usual_format; };
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
-  const bool later = state_nodes_of(problem) != ATTEND_DEFAULT_STATE_NODES || lse_base_of(problem) != ATTEND_LSE_NATURAL;
+  const bool later = state_nodes_of(problem) != ATTEND_DEFAULT_STATE_NODES || lse_base_of(problem) != ATTEND_LSE_NATURAL ||
+                     !has_no_lists(problem);
   return any == 0 && !later && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 

@@ -44,8 +44,9 @@ void run(const Call& call, const Parts& cut) {
   each_row(call, cut, [&](ptrdiff_t row, int part, int parts) { run_row({part, parts}, call.problem_of_row(row)); });
 }
 
-void run_options_row(const Call&, const core::Problem& row, const core::Options& options, const Parts& cut) {
-  run_row(cut, row, options);
+void run_options_row(const Call&, const core::Problem& row, const core::RangedOptions& options, const Parts& cut) {
+  if (has_lists(options)) return run_row(cut, row, options);
+  run_row(cut, row, static_cast<const core::Options&>(options));
 }
 
 void begin_state(float* state, int value_dim) { RowState(state, value_dim).begin<Scalar>(); }

@@ -205,8 +205,12 @@ void run(const Call& call, const Parts& cut) {
   });
 }
 
-void run_options_row(const Call& call, const core::Problem& row, const core::Options& options, const Parts& cut) {
-  run_row(cut, integers_of(call, row), integers_of(call, options));
+void run_options_row(const Call& call, const core::Problem& row, const core::RangedOptions& options, const Parts& cut) {
+  if (!has_lists(options)) return run_row(cut, integers_of(call, row), integers_of(call, options));
+  core::RangedIntegerOptions ranged;
+  static_cast<core::IntegerOptions&>(ranged) = integers_of(call, options);
+  ranged.ranges = options.ranges;
+  run_row(cut, integers_of(call, row), ranged);
 }
 
 IntegerRowState row_at(float* state, int value_dim) { return {reinterpret_cast<int32_t*>(state), value_dim}; }

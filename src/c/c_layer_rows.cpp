@@ -62,6 +62,7 @@ void check_left_to_additive(Check& check, const attend_problem& problem) {
   left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
   left(stage != ATTEND_SCORES_RAW && stage != ATTEND_SCORES_CAPPED, ATTEND_ARG_SCORES_STAGE);
   left(problem.query_heads == 1, ATTEND_ARG_QUERY_HEADS);
+  left(has_no_lists(problem), ATTEND_ARG_RANGES);
 }
 
 // Where the work memory has what beside that of attention, in floats: scores [queries][keys], then sums of some keys.

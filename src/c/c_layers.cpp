@@ -126,6 +126,8 @@ void check_problem(LayerUse& use, CallOptions& options) {
   }
   check_call(use, &use.problem);
   if (!use.failed() && !use.plain) check_options(use, use.problem, options);
+  // Steps take positions in x, not in a document.
+  use.require(options.ranges.boundaries == nullptr || use.layer.rotary == nullptr, ATTEND_CONFLICT, ATTEND_ARG_ROTARY);
 }
 
 struct LayerArguments {
@@ -161,7 +163,7 @@ struct RunBlock {
   }
 };
 
-void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const core::Options& options) {
+void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& memory, const CallOptions& options) {
   core::Problem problem = use.option_problem_of_row(0);
   float* const work = static_cast<float*>(given.workspace);
   const Kept kept = {use.layer.cache, use.appends,
@@ -175,12 +177,11 @@ void run(const LayerArguments& given, LayerUse& use, const detail::LayerMemory& 
   problem.scale = scale_of(use.problem);
   const RunTimeLayer layer(use.layer, use.first);
   const LayerCall call = {{memory}, layer, kept, {given.x, given.y, work, use.position}, team_of(use.layer)};
-  if (use.plain) {
-    detail::run_blocks<RunBlock>(problem, call);
-  } else {
-    core::Options of_block = options;
-    detail::run_option_blocks<RunBlock>(problem, of_block, call);
-  }
+  if (use.plain) return detail::run_blocks<RunBlock>(problem, call);
+  core::RangedOptions of_block = options_of_row(options, 0);
+  if (has_lists(of_block)) return detail::run_option_blocks<RunBlock>(problem, of_block, call);
+  core::Options& without_lists = of_block;
+  detail::run_option_blocks<RunBlock>(problem, without_lists, call);
 }
 
 attend_status attend_through(const LayerArguments& given, bool of_self) {
@@ -212,7 +213,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   use.require(use.layer.rotary == nullptr || use.position >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET);
   check_places(use, given);
   use.require(!of_self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
-  if (!use.failed()) run(given, use, memory, options.first);
+  if (!use.failed()) run(given, use, memory, options);
   return use.status();
 }
 

@@ -66,6 +66,56 @@ void check_scores(Call& call, const attend_problem& problem, CallOptions& option
   options.first.score_stage = core::Scores(scores.stage - 1);
 }
 
+void check_ranges(Call& call, const attend_problem& problem, CallOptions& options) {
+  const attend_ranges given = ranges_of(problem);
+  if (!has_ranges(problem)) return call.require(given.batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_RANGES);
+  call.require(problem.states == nullptr, ATTEND_CONFLICT, ATTEND_ARG_RANGES);
+  const bool shows_masked = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
+  call.require(!shows_masked, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
+  const Extent extent = extent_of({call.batch, 1, 1, call.first.queries}, {given.batch_stride, 0, 0}, Axes::matrix);
+  const auto read = [&](const int32_t* numbers, attend_argument argument) {
+    if (numbers != nullptr) options.range_step = call.read(numbers, extent, 8 * int(sizeof(int32_t)), argument);
+  };
+  read(given.first, ATTEND_ARG_RANGES_FIRST);
+  read(given.end, ATTEND_ARG_RANGES_END);
+  for (ptrdiff_t row = 0; row < call.batch && !call.failed(); ++row) {
+    for (ptrdiff_t i = 0; i < call.first.queries && !call.failed(); ++i) {
+      const ptrdiff_t at = row * extent.strides.batch + i;
+      const int32_t first = given.first == nullptr ? 0 : given.first[at], end = given.end == nullptr ? first : given.end[at];
+      call.require(first >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES_FIRST);
+      call.require(end >= first, ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES_END);
+    }
+  }
+  options.ranges.first = given.first;
+  options.ranges.end = given.end;
+}
+
+void check_documents(Call& call, const attend_problem& problem, CallOptions& options) {
+  const attend_documents given = documents_of(problem);
+  if (given.boundaries == nullptr) return call.require(given.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_DOCUMENTS_COUNT);
+  const auto without = [&](bool is_unset, attend_argument argument) { call.require(is_unset, ATTEND_CONFLICT, argument); };
+  without(call.batch <= 1, ATTEND_ARG_BATCH);
+  without(problem.cache == nullptr, ATTEND_ARG_CACHE);
+  without(problem.pages.table == nullptr, ATTEND_ARG_PAGES);
+  without(problem.key_lengths == nullptr, ATTEND_ARG_KEY_LENGTHS);
+  without(problem.states == nullptr, ATTEND_ARG_STATES);
+  without(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
+  without(problem.offset == ATTEND_DEFAULT_OFFSET, ATTEND_ARG_OFFSET);
+  without(!call.queries_last, ATTEND_ARG_OPTIONS);
+  call.within(given.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS_COUNT);
+  if (call.failed()) return;
+  call.read(call.array(given.boundaries, given.count + 1, 8 * int(sizeof(int32_t)), ATTEND_ARG_DOCUMENTS_BOUNDARIES));
+  if (call.failed()) return;
+  call.require(given.boundaries[0] == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_BOUNDARIES);
+  for (ptrdiff_t d = 0; d < given.count && !call.failed(); ++d) {
+    call.require(given.boundaries[d] <= given.boundaries[d + 1], ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_BOUNDARIES);
+  }
+  const int32_t tokens = given.boundaries[given.count];
+  call.require(tokens == call.first.queries && tokens == call.first.keys, ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS_BOUNDARIES);
+  options.ranges.boundaries = given.boundaries;
+  options.ranges.documents = int(given.count);
+}
+
 void check_lse(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_output& lse = problem.lse;
   const int base = lse_base_of(problem);
@@ -161,7 +211,8 @@ void check_ring(Call& call, const attend_problem& problem, const CallOptions& op
 }
 
 // With states, arrays and caches begin no later than the states' next key, unless windows have left behind the keys between.
-// And where the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin with.
+// And where the states have taken keys, these may have been of other arrays: a call must set the key that its arrays begin
+// with.
 void check_origin(Call& call, const attend_problem& problem, const CallOptions& options) {
   const bool nobody = call.batch == 0 || call.first.queries == 0;
   if (problem.states == nullptr || problem.pages.table != nullptr || nobody || call.failed()) return;
@@ -228,6 +279,8 @@ void check_options(Call& call, const attend_problem& problem, CallOptions& optio
   first.alibi_slopes = check_heads(call, problem.alibi_slopes, ATTEND_ARG_ALIBI_SLOPES);
   check_key_options(call, problem, options);
   check_scores(call, problem, options);
+  check_ranges(call, problem, options);
+  check_documents(call, problem, options);
   check_end(call, problem, options, problem.states == nullptr);
   if (problem.states == nullptr) return;
   call.write(check_states(call, problem.states, ATTEND_ARG_STATES), ATTEND_ARG_STATES);

@@ -6,8 +6,10 @@
 namespace attend::c_surface {
 
 // All fields by name: one that core::Options gets does not compile here until somebody has decided what a batch row has of it.
-core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
-  core::Options of_row = options.first;
+core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
+  core::RangedOptions ranged;
+  core::Options& of_row = ranged;
+  of_row = options.first;
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
                           relative_left, relative_right, soft_cap, sink_logits, lse, lse_base2, scores, score_keys, score_stage,
                           query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
@@ -20,7 +22,10 @@ core::Options options_of_row(const CallOptions& options, ptrdiff_t row) {
   move(lse.data, row * options.lse_step);
   move(scores.data, row * options.score_step);
   move(states.data, row * options.state_step);
-  return of_row;
+  ranged.ranges = options.ranges;
+  move(ranged.ranges.first, row * options.range_step);
+  move(ranged.ranges.end, row * options.range_step);
+  return ranged;
 }
 
 namespace {
@@ -30,7 +35,7 @@ template <class Run>
 void each_row_with_options(const Call& call, const CallOptions& call_options, const Parts& cut, Run run) {
   each_row(call, cut, [&](ptrdiff_t row, int row_part, int row_parts) {
     core::Problem of_row = call.option_problem_of_row(row);
-    const core::Options options = options_of_row(call_options, row);
+    const core::RangedOptions options = options_of_row(call_options, row);
     // A row that has ended takes none.
     if (of_row.keys < options.first_key) of_row.keys = options.first_key;
     run(of_row, options, row_part, row_parts);
@@ -54,14 +59,15 @@ __attribute__((noinline)) attend_status run_options(const attend_problem& proble
     check_begun(call, problem.states, ATTEND_ARG_STATES);
     StatesOfPart states = {call, nullptr};
     each_row_with_options(
-        call, call_options, cut, [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+        call, call_options, cut,
+        [&](const core::Problem& row, const core::RangedOptions& options, int row_part, int row_parts) {
           each_state(row, options, {row_part, row_parts}, [&](const float* state) { states.check(state, options.first_key); });
         });
   }
   if (call.failed()) return call.status();
   call.arithmetic->begin(call, problem, workspace);
   each_row_with_options(call, call_options, cut,
-                        [&](const core::Problem& row, const core::Options& options, int row_part, int row_parts) {
+                        [&](const core::Problem& row, const core::RangedOptions& options, int row_part, int row_parts) {
                           call.arithmetic->run_row(call, row, options, {row_part, row_parts});
                           if (!has_states) return;
                           each_state(row, options, {row_part, row_parts}, [&](float* state) {

@@ -229,6 +229,7 @@ attend_status attend_finish(const attend_problem* problem) {
   call.read(check_states(call, problem->states, ATTEND_ARG_STATES));
   check_output(call, *problem);
   check_end(call, *problem, options, true);
+  call.require(has_no_lists(*problem), ATTEND_CONFLICT, ATTEND_ARG_RANGES);
   check_all_taken(call, *problem, options);
   if (call.failed()) return call.status();
   float* const numbers = static_cast<float*>(problem->states) + head_floats + numbers_of_states(call);

@@ -115,6 +115,12 @@ constexpr Special specials[] = {
     {ATTEND_CORRUPT, ATTEND_ARG_TURNS, ATTEND_ARG_TURNS, "make them with attend_rotary_init"},
     {ATTEND_MISMATCH, ATTEND_ARG_POSITIONS_PAIRS, ATTEND_ARG_POSITIONS_PAIRS,
      "give the axes rotary_dim / 2 pairs in all, none of them past the last pair"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_RANGES_FIRST, ATTEND_ARG_RANGES_END,
+     "give each query a first key of at least 0 and an end that is not before it"},
+    {ATTEND_OUT_OF_RANGE, ATTEND_ARG_DOCUMENTS_BOUNDARIES, ATTEND_ARG_DOCUMENTS_BOUNDARIES,
+     "begin with 0, and let no document end before it begins"},
+    {ATTEND_MISMATCH, ATTEND_ARG_DOCUMENTS_BOUNDARIES, ATTEND_ARG_DOCUMENTS_BOUNDARIES,
+     "end with as many tokens as there are queries, and as there are keys"},
     {ATTEND_CORRUPT, ATTEND_ARG_CONSTANTS, ATTEND_ARG_HEAD_CONSTANTS, "make them with attend_integer_prepare"},
     {ATTEND_TOO_LARGE, ATTEND_ARG_KEYS, ATTEND_ARG_KEYS,
      "set windows or give fewer keys: a query of an integer call sees at most ATTEND_INTEGER_MAX_KEYS"},
@@ -157,12 +163,13 @@ constexpr char names[] =
     "linear\0linear.bias\0multipliers\0multiplier_count\0input_zero_point\0state_nodes\0"
     "bytes\0saved\0lse_base\0scaling\0scaling.kind\0scaling.original_positions\0scaling.slow\0scaling.fast\0"
     "scaling.fractions\0scaling.factors\0scaling.turning\0scaling.frequencies\0scaling.attention_factor\0"
-    "positions\0positions.axes\0positions.interleaved\0positions.pairs";
+    "positions\0positions.axes\0positions.interleaved\0positions.pairs\0"
+    "ranges\0ranges.first\0ranges.end\0documents.boundaries\0documents.count";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_POSITIONS_PAIRS + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_DOCUMENTS_COUNT + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -37,6 +37,7 @@ struct Extent {
 constexpr ptrdiff_t dense_stride = ATTEND_DENSE, unset = -1;
 constexpr attend_input no_input = {nullptr, dense_stride, dense_stride, dense_stride};
 constexpr attend_output no_output = {nullptr, dense_stride, dense_stride, dense_stride};
+constexpr attend_ranges no_ranges = {nullptr, nullptr, dense_stride};
 constexpr attend_mask no_mask = {nullptr, dense_stride, dense_stride, dense_stride, ATTEND_ALL_KEYS, ATTEND_MASK_NONE};
 
 // Whether a tensor, or one that may be left out, determines where each batch row is.
@@ -144,8 +145,8 @@ class Memory : public Check {
   ptrdiff_t write(const void* data, const Extent& extent, int bits, attend_argument argument);
 
  private:
-  static constexpr int most_read = 16, most_written = 5;
-  Range ranges_[most_read];  // the struct, lengths, three inputs, a page table, two kinds of scales, five other options
+  static constexpr int most_read = 18, most_written = 5;
+  Range ranges_[most_read];  // the struct, lengths, three inputs, a page table, two kinds of scales, seven other options
   Range written_ranges_[most_written];  // output, lse and scores, or states and scores; work memory; a layer's cache
   attend_argument arguments_[most_written];
   int read_ = 0, written_ = 0;

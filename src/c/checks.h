@@ -1,7 +1,7 @@
 // A call of an attend_problem, and what is checked of it in floats and in integers.
 #pragma once
 
-#include "../../include/attend/core/integer.h"
+#include "../../include/attend/core/ranges.h"
 #include "check.h"
 
 namespace attend::c_surface {
@@ -65,8 +65,10 @@ struct Call : Memory {
 // Its options.
 struct CallOptions {
   core::Options first = {};  // of batch row 0
+  core::Ranges ranges = {};
   // From one batch row to the next, in bytes; of masks and biases in elements.
   ptrdiff_t key_scale_step = 0, value_scale_step = 0, page_step = 0, lse_step = 0, score_step = 0, state_step = 0;
+  ptrdiff_t range_step = 0;
   ptrdiff_t mask_step = 0, bias_step = 0;
 };
 
@@ -218,6 +220,11 @@ inline ptrdiff_t check_mask(Memory& check, const attend_mask& mask, const Extent
   options.visible = core_mask(mask.data, extent);
   options.visible_bits = bits;
   return batch;
+}
+
+inline bool has_lists(const core::RangedOptions& options) {
+  const core::Ranges& ranges = options.ranges;
+  return ranges.first != nullptr || ranges.end != nullptr || ranges.boundaries != nullptr;
 }
 
 // Calls with each batch row of a part, and which part of the row: whole rows as long as they are alike and every part gets one;

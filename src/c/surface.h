@@ -8,6 +8,7 @@
 #include "../../include/attend/core/integer.h"
 #include "../../include/attend/core/layer.h"
 #include "../../include/attend/core/linear.h"
+#include "../../include/attend/core/ranges.h"
 #include "../../include/attend/detail/layer_blocks.h"
 
 // In memory: a head, then keys and values as core::Cache, core::FormatCache or core::IntegerPanels has them, and scales. No
@@ -43,8 +44,8 @@ struct attend_arithmetic {
   // Runs a part of a call without options, and of one row with them. begin() goes before either.
   void (*begin)(attend::c_surface::Call& call, const attend_problem& problem, void* workspace);
   void (*run)(const attend::c_surface::Call& call, const attend::c_surface::Parts& cut);
-  void (*run_row)(const attend::c_surface::Call& call, const attend::core::Problem& row, const attend::core::Options& options,
-                  const attend::c_surface::Parts& cut);
+  void (*run_row)(const attend::c_surface::Call& call, const attend::core::Problem& row,
+                  const attend::core::RangedOptions& options, const attend::c_surface::Parts& cut);
   // The state of a query token and head: state_numbers + state_widths * value_dim numbers of 32 bits, then those of nodes;
   // behind all states value_dim numbers for finish_rows, if it takes some.
   int state_numbers, state_widths;
@@ -114,6 +115,22 @@ inline ptrdiff_t state_nodes_of(const attend_problem& problem) {
 inline int lse_base_of(const attend_problem& problem) {
   return problem.size < sizeof problem ? ATTEND_LSE_NATURAL : problem.lse_base;
 }
+inline attend_ranges ranges_of(const attend_problem& problem) {
+  return problem.size < sizeof problem ? no_ranges : problem.ranges;
+}
+inline attend_documents documents_of(const attend_problem& problem) {
+  return problem.size < sizeof problem ? attend_documents{nullptr, 0} : problem.documents;
+}
+inline bool has_ranges(const attend_problem& problem) {
+  const attend_ranges ranges = ranges_of(problem);
+  return ranges.first != nullptr || ranges.end != nullptr;
+}
+// Whether ranges and documents are as they were initialised.
+inline bool has_no_lists(const attend_problem& problem) {
+  const attend_documents documents = documents_of(problem);
+  return !has_ranges(problem) && ranges_of(problem).batch_stride == ATTEND_DENSE && documents.boundaries == nullptr &&
+         documents.count == 0;
+}
 attend_problem whole_problem(const attend_problem& problem);
 
 inline ptrdiff_t origin_of(const attend_problem& problem) {
@@ -167,7 +184,7 @@ core::Tensor<float> states_of(void* states, const Call& call);
 void set_states(void* states, const Call& call, CallOptions& options);
 Range check_states(Call& call, const void* states, attend_argument argument);
 // The options of a batch row.
-core::Options options_of_row(const CallOptions& options, ptrdiff_t row);
+core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row);
 
 // The init functions of problems.
 attend_status init_problem(attend_problem* problem, size_t size, const attend_arithmetic* arithmetic);

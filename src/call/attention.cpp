@@ -20,6 +20,12 @@ struct CombineOptions {
 
 void run(const Problem& problem, const Options& options) { ActiveOptionBackend::call<RunOptions>(problem, options); }
 
+void run(const Problem& problem, const RangedOptions& options) { run_ranged(problem, options); }
+
+void run_part(const Problem& problem, const RangedOptions& options, int part, int parts) {
+  run_units(problem, options, part, parts);
+}
+
 void begin(const Problem& problem, const Options& options) {
   for (int token = 0; token < problem.queries; ++token) {
     for (int head = 0; head < problem.query_heads; ++head) {

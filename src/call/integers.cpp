@@ -29,6 +29,12 @@ void run_part(const IntegerProblem& problem, const IntegerOptions& options, int 
   run_units(problem, options, part, parts);
 }
 
+void run(const IntegerProblem& problem, const RangedIntegerOptions& options) { run_ranged(problem, options); }
+
+void run_part(const IntegerProblem& problem, const RangedIntegerOptions& options, int part, int parts) {
+  run_units(problem, options, part, parts);
+}
+
 KeyUnits key_units(const IntegerProblem& problem, const IntegerOptions& options, int part, int parts) {
   return segment_units(problem, options, part, parts);
 }

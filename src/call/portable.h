@@ -12,6 +12,7 @@
 #include "../attention/integer_rows.h"
 #include "../attention/paging.h"
 #include "../attention/parts.h"
+#include "../attention/ranged_calls.h"
 #include "../isa/scalar/integers.h"
 #include "../kernel/epilogue.h"
 #include "../layer/integer_sum.h"

@@ -24,7 +24,7 @@ constexpr const char* status_texts[] = {
     "threads has a barrier, and a LayerWorkspace for as many",
     "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
     "part of x",
-    "a count of tokens is at least 0, and no more than the arrays have",
+    "a count of tokens is at least 0, and no more than the arrays have, or Documents room for",
     "the cache has no room for so many tokens: truncate or clear it, give its shape more "
     "max_tokens, or a PagedCache a page",
     "a page is one of the pool that a PagedCache has its other pages of, not in its table yet, which has room for it; "
@@ -52,8 +52,11 @@ constexpr const char* status_texts[] = {
     "next key; a query of an integer shape sees at most 65535 keys, those of other machines too",
     "a mask must have 1 query or at least query_length, and at least key_length keys",
     "a bias must have 1 query or at least query_length, and at least key_length keys",
+    "ranges must have at least query_length queries, each with a first key of at least 0 and an end that is not before it",
+    "documents have as many queries as keys, in arrays that are long enough for all of them; over a cache there are none: "
+    "ranges do there; a layer with steps gives its tokens positions in x, not in their documents",
     "lse must have at least query_length tokens",
-    "scores must have at least query_length tokens and key_length keys; a RingCache has no raw or capped scores, a "
+    "scores must have at least query_length tokens and key_length keys; a RingCache and ranges have no raw or capped scores, a "
     "State no weights",
     "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",

@@ -61,6 +61,7 @@ struct RandomWorld : World {
       p.options |= ATTEND_QUERIES_LAST, p.offset = ATTEND_DEFAULT_OFFSET;
     }
     if (p.scores.data != nullptr) p.scores.stage = random.between(1, p.states == nullptr ? 4 : 3);
+    if (maybe() && reads(ATTEND_ARG_RANGES)) add(ATTEND_ARG_RANGES);
   }
 };
 

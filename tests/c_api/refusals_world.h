@@ -38,6 +38,7 @@ class World : public Choices {
     std::memset(pages.data, 0, pages.size);  // page 0, and then 1
     pages.as<std::int32_t>()[1] = 1;
     pages.remember();
+    fill_lists();
   }
 
   static attend_cache_shape shape_of(int kv_heads, int head_dim, int value_dim, int max_tokens) {
@@ -48,10 +49,12 @@ class World : public Choices {
   }
 
   std::ptrdiff_t* lengths() { return lengths_.as<std::ptrdiff_t>(); }
+  std::int32_t* boundaries() { return lists.as<std::int32_t>() + 2 * most_batch * most_tokens; }
 
   // All fields as they are initialised, and the call whole.
   void begin_problem() {
     std::memset(problem_.data, 0, 2 * sizeof p + 64);
+    fill_lists();
     p = initial_problem();
     passed = &p, part = 0, parts = 1, work = workspace.data, work_size = workspace.size;
   }
@@ -93,6 +96,17 @@ class World : public Choices {
     p.query = {query.data, 0, 0, 0}, p.key = p.value = {key.data, 0, 0, 0};
     p.output.data = large.data();
   }
+  // A problem of those two documents.
+  void pack_documents() {
+    p = initial_problem();
+    p.batch = p.query_heads = p.kv_heads = p.head_dim = p.value_dim = 1, p.queries = p.keys = 9;
+    p.query.data = query.data, p.key.data = key.data, p.value.data = value.data, p.output.data = output.data;
+    p.documents = {boundaries(), 2};
+  }
+  void change_list(std::int32_t& number, std::int32_t to) {
+    number = to;
+    lists.remember();
+  }
   // Dense keys that no address space holds.
   void beyond_memory(int format) {
     p = initial_problem();
@@ -123,6 +137,11 @@ class World : public Choices {
       case ATTEND_ARG_OUTPUT:
       case ATTEND_ARG_LSE:
         return !has_states();
+      case ATTEND_ARG_RANGES:
+      case ATTEND_ARG_RANGES_FIRST:
+      case ATTEND_ARG_RANGES_END:
+        return !has_states() && (p.scores.data == nullptr || p.scores.stage > ATTEND_SCORES_CAPPED) && p.queries > 0 &&
+               p.batch > 0;
       default:
         return true;
     }
@@ -160,6 +179,7 @@ class World : public Choices {
         break;
       case ATTEND_ARG_SCORES:
         if (p.scores.data == nullptr) p.scores = {scores.as(), batch, head, row, columns, ATTEND_SCORES_RAW};
+        if (p.ranges.first != nullptr && p.scores.stage < ATTEND_SCORES_BIASED) p.scores.stage = ATTEND_SCORES_BIASED;
         break;
       case ATTEND_ARG_KEY_LENGTHS:
         for (int b = 0; b < most_batch; ++b) lengths()[b] = 0;
@@ -169,7 +189,14 @@ class World : public Choices {
         p.pages = {pages.as<std::int32_t>(), 0, 16, 2}, p.origin = 0;
         break;
       case ATTEND_ARG_STATES:
+        p.ranges = initial().ranges;
         add_states();
+        break;
+      case ATTEND_ARG_RANGES:
+      case ATTEND_ARG_RANGES_FIRST:
+      case ATTEND_ARG_RANGES_END:
+        if (p.batch == ATTEND_DEFAULT_BATCH) p.batch = 1;
+        p.ranges = {lists.as<std::int32_t>(), lists.as<std::int32_t>() + most_batch * most_tokens, most_tokens};
         break;
       default:
         break;
@@ -185,6 +212,7 @@ class World : public Choices {
   }
 
   bool can_remove(int argument) const {
+    if (argument == ATTEND_ARG_RANGES) return !has_states();
     return argument == ATTEND_ARG_PAGES ? !cached() : argument != ATTEND_ARG_LSE || !has_states();
   }
   void remove(int argument) {
@@ -193,6 +221,7 @@ class World : public Choices {
     if (argument == ATTEND_ARG_BIAS) p.bias = none.bias;
     if (argument == ATTEND_ARG_LSE) p.lse = none.lse;
     if (argument == ATTEND_ARG_SCORES) p.scores = none.scores;
+    if (argument == ATTEND_ARG_RANGES) p.ranges = none.ranges;
     if (argument == ATTEND_ARG_PAGES) p.pages = none.pages;
     if (argument == ATTEND_ARG_RELATIVE_BIAS) p.relative_bias = none.relative_bias;
     if (argument == ATTEND_ARG_KEY_SCALES) p.key_scales = none.key_scales, p.key_format = ATTEND_FLOAT32;
@@ -201,14 +230,15 @@ class World : public Choices {
   }
 
   bool inputs_changed() const {
-    return query.changed() || key.changed() || value.changed() || cache.changed() || options.changed() || pages.changed();
+    return query.changed() || key.changed() || value.changed() || cache.changed() || options.changed() || pages.changed() ||
+           lists.changed();
   }
   bool results_changed() const { return output.changed() || lse.changed() || scores.changed() || states.changed(); }
   bool changed() const { return inputs_changed() || results_changed() || workspace.changed(); }
   std::vector<unsigned char> bytes() const {
     std::vector<unsigned char> all;
     for (const Block* block :
-         {&query, &key, &value, &output, &cache, &workspace, &options, &pages, &lse, &scores, &states, &problem_}) {
+         {&query, &key, &value, &output, &cache, &workspace, &options, &pages, &lists, &lse, &scores, &states, &problem_}) {
       all.insert(all.end(), block->data, block->data + block->size);
     }
     return all;
@@ -225,9 +255,19 @@ class World : public Choices {
   Block query{4 * 13 * most_heads * most_width * most_batch}, key{4 * 13 * most_heads * most_width * most_batch};
   Block value{4 * 13 * most_heads * most_width * most_batch}, output{4 * 13 * most_heads * most_width * most_batch, 0x40};
   Block cache{8192}, workspace{1 << 17};
-  Block options{1 << 15}, pages{256}, lse{1 << 15, 0x40}, scores{1 << 15, 0x40}, states{1 << 17, 0x40};
+  Block options{1 << 15}, pages{256}, lists{8192}, lse{1 << 15, 0x40}, scores{1 << 15, 0x40}, states{1 << 17, 0x40};
 
  private:
+  // Ranges of all rows, and boundaries of two documents, of 4 and of 5 tokens.
+  void fill_lists() {
+    for (int i = 0; i < most_batch * most_tokens; ++i) {
+      lists.as<std::int32_t>()[i] = i % 3;
+      lists.as<std::int32_t>()[i + most_batch * most_tokens] = 2 + i % 9;
+    }
+    for (int i = 0; i < 3; ++i) boundaries()[i] = 4 * i + i / 2;
+    lists.remember();
+  }
+
   // New ones, with strides that do not depend on how many keys there are.
   void add_states() {
     p.options &= ~ATTEND_QUERIES_LAST;

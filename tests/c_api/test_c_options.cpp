@@ -24,6 +24,7 @@ constexpr int batch = 2;
 void change(OptionInstance& in) {
   std::reverse(in.query.begin(), in.query.end());
   std::reverse(in.biases.begin(), in.biases.end());
+  for (std::size_t t = 0; t < in.range_first.size(); ++t) in.range_first[t] /= 2;
   // The bits behind the last element are not elements.
   if (!in.options.visible_bits) std::reverse(in.visible.begin(), in.visible.end());
   for (std::uint8_t& bits : in.visible) bits = in.options.visible_bits ? std::uint8_t(~bits) : bits;
@@ -91,7 +92,7 @@ struct COptions {
   Joined<unsigned char> queries, keys, values;
   Joined<std::uint8_t> visible;
   Joined<float> biases, key_scales, value_scales;
-  Joined<std::int32_t> pages;
+  Joined<std::int32_t> pages, range_first, range_end;
   Numbers output;
   std::vector<float> lse_row, score_row;
   attend_problem p;
@@ -110,6 +111,8 @@ struct COptions {
         key_scales({a.key_scales, b.key_scales}),
         value_scales({a.value_scales, b.value_scales}),
         pages({a.pages, b.pages}),
+        range_first({a.range_first, b.range_first}),
+        range_end({a.range_end, b.range_end}),
         output(a.options.output_format, batch * output_row()) {
     describe();
   }
@@ -173,6 +176,7 @@ struct COptions {
       for (const std::int32_t page : in.pages) last = std::max(last, page);
       p.pages = {pages.numbers.data(), pages.stride, page_keys, last + 1};
     }
+    if (in.has(range_lists)) p.ranges = {range_first.numbers.data(), range_end.numbers.data(), range_first.stride};
     lse_row.assign(in.has(lse) ? batch * row_count(in) : 0, untouched);
     if (in.has(lse)) p.lse = {lse_row.data(), std::ptrdiff_t(row_count(in)), in.s.query_heads, 1};
     p.lse_base = o.lse_base2 ? ATTEND_LSE_BASE_2 : ATTEND_LSE_NATURAL;
@@ -287,12 +291,12 @@ TEST_CASE("c options: each by itself and all together have the core's bits, for 
       Random random(seed);
       unsigned wishes = seed < 48 ? 1u << seed % wish_count : unsigned(random.between(0, (1 << wish_count) - 1));
       if (seed % 3 == 0) wishes |= lse | scores;
-      wishes &= ~unsigned(rings);
+      wishes &= ~unsigned(rings | document_lists);  // documents are of one row
       for (const Way& way : {Way(), in_parts(3), by_states(int(seed % 70) + 1, false), by_states(0, true)}) {
         INFO(backend, " seed ", seed, " parts ", way.parts, " state keys ", way.state_keys, " merged ", way.merged);
         // States take keys from the first on, and arrays with an origin do not have it.
         const bool has_states = way.state_keys > 0 || way.merged;
-        const std::string text = compared(seed, has_states ? wishes & ~unsigned(origins) : wishes, way);
+        const std::string text = compared(seed, has_states ? wishes & ~unsigned(origins | range_lists) : wishes, way);
         REQUIRE(text == "");
       }
     }

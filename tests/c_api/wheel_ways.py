@@ -373,6 +373,51 @@ def traps():
     check(all(getattr(attend, name).__doc__ for name in attend.__all__), 'help of each name')
 
 
-for part in (states, merged_states, threads, remembered, decoding, rings_and_what_queries_see, traps):
+def ranges_and_documents():
+    query, key, value = draw(2, 4, 70, 16), draw(2, 2, 70, 16), draw(2, 2, 70, 9)
+    at = np.arange(70)
+    first = np.stack([at // 16 * 16, np.maximum(0, at - 20)]).astype(np.int32)
+    end = np.stack([at + 1, np.maximum(at + 1, 33)]).astype(np.int32)
+    for begins, ends in ((first, end), (first, None), (None, end), (first[0], end[1])):
+        low = np.zeros((2, 70)) if begins is None else np.broadcast_to(begins, (2, 70))
+        high = np.full((2, 70), 99) if ends is None else np.broadcast_to(ends, (2, 70))
+        mask = (at >= low[..., None]) & (at < high[..., None])
+        for options in ({}, dict(causal=True, window=(30, None), sink_tokens=2, soft_cap=3.0)):
+            same('ranges', attend.attention(query, key, value, ranges=(begins, ends), threads=2, return_lse=True, **options),
+                 attend.attention(query, key, value, mask=mask[:, None], return_lse=True, **options))
+    cache = attend.Cache(2, 16, 70, value_dim=9, key_format='float16')
+    cache.append(key[0], value[0])
+    mask = (at >= first[0][:, None]) & (at < end[0][:, None])
+    same('ranges over a cache', attend.attention(query[0], cache, ranges=(first[0], end[0])), attend.attention(query[0], cache, mask=mask))
+    lengths = [1, 37, 0, 32]
+    for options in (dict(causal=True), dict(window=(5, 3), sink_tokens=1), dict(alibi_slopes=draw(4))):
+        packed, at = attend.attention(query[0], key[0], value[0], documents=lengths, **options), 0
+        for length in lengths:
+            now = slice(at, at + length)
+            at += length
+            if length:
+                alone = attend.attention(query[0][:, now], key[0][:, now], value[0][:, now], **options)
+                same('a document', np.ascontiguousarray(packed[:, now]), alone)
+    whole = lambda **options: lambda: attend.attention(query[0], key[0], value[0], **options)
+    refused('a range that begins before all keys', 'at least 0', whole(ranges=(first[0] - 1, None)))
+    refused('a range that ends before it begins', 'no end lie', whole(ranges=(end[0], first[0])))
+    refused('ranges of other numbers', 'astype(numpy.int32)', whole(ranges=(first[0].astype(np.int64), None)), TypeError)
+    refused('ranges of fewer queries', '69 numbers for 70', whole(ranges=(first[0][:69], None)))
+    refused('ranges that are no pair', 'expected (first, end)', whole(ranges=first), TypeError)
+    refused('raw scores of ranges', 'return_scores', whole(ranges=(first[0], None), return_scores='raw'))
+    refused('documents of fewer tokens', 'as many tokens', whole(documents=[1, 37]))
+    refused('a document of less than nothing', 'expected 0', whole(documents=[-1, 71]))
+    refused('documents of a batch', 'one batch row', lambda: attend.attention(query, key, value, documents=lengths))
+    refused('documents over a cache', 'cannot be had together', lambda: attend.attention(query[0], cache, documents=lengths))
+    refused('ranges of a state', 'no option ranges', lambda: attend.State(query, ranges=(first, None)), TypeError)
+    weights = [draw(12, 12) for _ in range(4)]
+    layer = attend.Layer(*map(attend.Weights, weights), heads=2)
+    x = draw(70, 12)
+    same('a layer with ranges', layer.self_attention(x, ranges=(first[0], end[0])), layer.self_attention(x, mask=mask))
+    same('a layer of documents', layer.self_attention(x, documents=lengths, threads=2, causal=True)[1:38],
+         layer.self_attention(x[1:38], causal=True))
+
+
+for part in (ranges_and_documents, states, merged_states, threads, remembered, decoding, rings_and_what_queries_see, traps):
     part()
 finish()

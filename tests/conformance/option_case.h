@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attend/core/options.h"
+#include "attend/core/ranges.h"
 
 namespace attend_test {
 
@@ -39,6 +39,8 @@ struct OptionCase {
                        value_format = attend::core::Format::float32, output_format = attend::core::Format::float32;
   Place place = Place::arrays;
   int page_panels = 1, ring_panels = 0, sink_panels = 0, origin = 0;
+  int chunk = 0;        // ranges: causal chunks of so many keys, whose first quarter sees itself both ways; 0: none
+  int longest = 0;      // documents of 1, 2, 3 … tokens up to so many, then from 1 again; 0: none
   int state_keys = 0;   // states that stop after so many keys and go on; 0: none
   bool merged = false;  // states of one segment each, merged
   int row_block = 8, key_block = 64;
@@ -149,6 +151,16 @@ struct OptionCase {
   constexpr OptionCase merging() const {
     OptionCase c = *this;
     c.merged = true;
+    return c;
+  }
+  constexpr OptionCase chunks(int of_keys) const {
+    OptionCase c = *this;
+    c.chunk = of_keys;
+    return c;
+  }
+  constexpr OptionCase documents(int up_to) const {
+    OptionCase c = *this;
+    c.longest = up_to;
     return c;
   }
   constexpr OptionCase rows(int count) const {

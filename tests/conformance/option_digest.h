@@ -144,6 +144,30 @@ inline attend::core::Options options_of(const OptionCase& c, const OptionMemory&
   return o;
 }
 
+// Ranges, or documents, of which there are as many queries as keys.
+inline attend::core::RangedOptions ranged_options_of(const OptionCase& c, const OptionMemory& m) {
+  attend::core::RangedOptions o;
+  static_cast<attend::core::Options&>(o) = options_of(c, m);
+  if (c.chunk > 0) {
+    int32_t *const first = m.lists, *const end = first + c.queries;
+    for (int t = 0; t < c.queries; ++t) {
+      const int position = c.offset + t, prefix = position / c.chunk * c.chunk + c.chunk / 4;
+      first[t] = position / c.chunk * c.chunk;
+      end[t] = position < prefix ? prefix : position + 1;
+    }
+    o.ranges.first = first, o.ranges.end = end;
+    return o;
+  }
+  int documents = 0;
+  m.lists[0] = 0;
+  for (int length = 1; m.lists[documents] < c.queries; length = length % c.longest + 1, ++documents) {
+    const int end = m.lists[documents] + length;
+    m.lists[documents + 1] = end < c.queries ? end : c.queries;
+  }
+  o.ranges.boundaries = m.lists, o.ranges.documents = documents;
+  return o;
+}
+
 // States that take keys in steps, or of segments by themselves, from the last to the first, which are merged.
 inline void run_states(const OptionCase& c, const OptionMemory& m, attend::core::Problem p, attend::core::Options o) {
   // Calls with states write scores of the keys that there are. The others are masked.
@@ -207,13 +231,15 @@ inline uint64_t compute_digest(const OptionCase& c, void* memory) {
   const attend::core::Options o = options_of(c, m);
   if (m.states != nullptr) {
     run_states(c, m, p, o);
+  } else if (m.lists != nullptr) {
+    attend::core::run(p, ranged_options_of(c, m));
   } else {
     attend::core::run(p, o);
   }
   uint64_t hash = c.output_format == Format::float32
                       ? hash_floats(hash_begin, m.output, outputs)
                       : hash_halves(hash_begin, m.output, outputs, c.output_format == Format::float16 ? 0x7c00 : 0x7f80);
-  if (is_cache_call(p, o)) {
+  if (m.lists == nullptr && is_cache_call(p, o)) {
     for (int one_row = 0; one_row < 2; ++one_row) {
       for (size_t i = 0; i < outputs; ++i) m.output[i] = __builtin_nanf("");
       run_cache(p, o, one_row != 0);

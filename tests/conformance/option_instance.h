@@ -32,12 +32,14 @@ enum Wish : unsigned {
   int8_formats = 4096,
   page_tables = 8192,
   rings = 16384,
-  origins = 32768
+  origins = 32768,
+  range_lists = 65536,
+  document_lists = 131072
 };
-constexpr int wish_count = 16;
+constexpr int wish_count = 18;
 constexpr const char* wish_names[wish_count] = {"windows",  "pins",  "byte_masks",  "bit_masks", "bias_masks", "alibi_slopes",
                                                 "relative", "caps",  "sink_logits", "lse",       "scores",     "half_formats",
-                                                "int8",     "pages", "rings",       "origins"};
+                                                "int8",     "pages", "rings",       "origins",   "ranges",     "documents"};
 constexpr unsigned score_wishes = half_formats - 1;  // all but those about how numbers lie in memory
 
 const float bad_numbers[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), minus_infinity,
@@ -68,15 +70,32 @@ struct OptionInstance {
   }
 
   // Whether keys that begin with this one can lie in the panels of a cache.
-  bool fits_panels() const { return options.origin % 16 == 0; }
+  bool fits_panels() const { return options.origin % 16 == 0 && !has(document_lists); }
 
   bool exists(int j) const { return j >= options.origin && (!has(rings) || in_ring(j) || j / 16 < options.paging.sink_panels); }
+
+  // The first key of a token's document, and where its keys end; of an instance without documents, all keys.
+  int document_begin(int token) const {
+    int begin = 0;
+    for (const int boundary : boundaries) begin = boundary <= token ? boundary : begin;
+    return begin;
+  }
+  int document_end(int token) const {
+    for (const int boundary : boundaries) {
+      if (boundary > token) return boundary;
+    }
+    return s.keys;
+  }
 
   bool sees(int token, int head, int j) const {
     const long long p = 0LL + s.offset + token;
     const core::Options& o = options;
     if (!exists(j) || (s.causal && j > p) || (o.right >= 0 && j > p + o.right)) return false;
-    if (o.left >= 0 && j < p - o.left && j >= o.sink_tokens) return false;
+    const int first = document_begin(token);
+    if (j < first || j >= document_end(token)) return false;
+    if (o.left >= 0 && j < p - o.left && j - first >= o.sink_tokens) return false;
+    const auto t = std::size_t(token);
+    if (has(range_lists) && (j < range_first[t] || j >= range_end[t])) return false;
     if (o.visible.data != nullptr && (j >= o.visible.keys || !mask_element(token, head, j))) return false;
     if (o.bias.data != nullptr && (j >= o.bias.keys || bias_element(token, head, j) == minus_infinity)) return false;
     return !has(relative_tables) || relative_element(token, head, j) != minus_infinity;
@@ -90,7 +109,7 @@ struct OptionInstance {
     r.head_dim = s.head_dim, r.value_dim = s.value_dim, r.scale = s.scale, r.soft_cap = options.soft_cap;
     if (has(alibi_slopes)) r.slope = slope_numbers[h];
     if (has(sink_logits)) r.sink = sink_numbers[h];
-    for (int j = 0; j < s.keys; ++j) {
+    for (int j = document_begin(token); j < document_end(token); ++j) {
       OptionKey k;
       const long long distance = 0LL + j - s.offset - token;
       k.distance = distance;
@@ -165,7 +184,7 @@ struct OptionInstance {
   std::vector<float> key, value;  // [keys][kv_heads][width], in the order of positions
   std::vector<float> key_scales, value_scales, slope_numbers, sink_numbers, relative, biases;
   std::vector<std::uint8_t> visible;
-  std::vector<std::int32_t> pages;
+  std::vector<std::int32_t> pages, range_first, range_end, boundaries;
   int places = 0;  // keys that there is memory for
   int gap = 0;     // numbers between rows of outputs
 

@@ -39,7 +39,7 @@ struct OptionMemory {
   float *key_floats, *value_floats;  // what is stored into a cache; null for arrays
   float *keys, *values, *key_scales, *value_scales;
   float *visible, *bias, *alibi_slopes, *relative, *sink_logits;
-  int32_t* pages;
+  int32_t *pages, *lists;
 };
 
 constexpr size_t floats_for(Format format, size_t numbers) { return (numbers * attend::core::format_bytes(format) + 3) / 4; }
@@ -97,6 +97,9 @@ inline OptionMemory memory_of(const OptionCase& c, Supply& supply) {
   if (c.has(slope_numbers)) m.alibi_slopes = supply.take(size_t(c.query_heads));
   if (c.has(relative_table)) m.relative = supply.take(size_t(c.query_heads) * size_t(c.relative_left + 1 + c.relative_right));
   if (c.has(sink_numbers)) m.sink_logits = supply.take(size_t(c.query_heads));
+  if (c.chunk > 0 || c.longest > 0) {
+    m.lists = static_cast<int32_t*>(static_cast<void*>(supply.take(2 * size_t(c.queries) + 1)));
+  }
   if (c.place == Place::pages) {
     m.pages = static_cast<int32_t*>(static_cast<void*>(supply.take(size_t(page_count(c)))));
   }

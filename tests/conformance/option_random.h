@@ -18,6 +18,7 @@ class OptionDraw {
       : in(instance), random_(random) {
     draw_shape(least_keys);
     if (shape != nullptr) in.s = *shape;
+    draw_lists();
     draw_visibility();
     draw_biases();
     draw_memory();
@@ -64,6 +65,31 @@ class OptionDraw {
     in.s.scale = one_of({attend::default_scale(in.s.head_dim), attend::default_scale(in.s.head_dim), 0.25f, -0.7f, 1.0f});
     in.s.spread = one_of({0.1f, 1.0f, 1.0f, 8.0f, 60.0f});
     in.gap = random_.between(0, 1) * 3;
+  }
+
+  void draw_lists() {
+    if (in.has(document_lists)) {
+      in.s.queries = in.s.keys = std::clamp(in.s.keys, 1, 60);
+      in.s.offset = 0;
+      in.boundaries.push_back(0);
+      while (in.boundaries.back() < in.s.keys || chance(4)) {
+        in.boundaries.push_back(std::min(in.s.keys, in.boundaries.back() + one_of({0, 1, 3, 17, 60})));
+      }
+    }
+    if (!in.has(range_lists)) return;
+    const int kind = random_.between(0, 5), size = one_of({1, 3, 16, 40}), size2 = random_.between(0, 20);
+    for (int t = 0; t < in.s.queries; ++t) {
+      const int p = int(std::clamp(0LL + in.s.offset + t, 0LL, 0LL + in.s.keys + 3)), span = p / size * size;
+      int first = 0, end = in.s.keys;
+      if (kind == 0) first = span, end = span + size;                                             // chunks
+      if (kind == 1) end = std::max(p + 1, 2 * size);                                             // a prefix
+      if (kind == 2) end = p / size % 2 == 0 ? p + 1 : span + size, first = std::max(0, p - 40);  // spans
+      if (kind == 3) first = std::max(0, p - size), end = p + 1 + size2;                          // windows
+      if (kind == 4) first = random_.between(0, in.s.keys), end = first + random_.between(0, 20);
+      if (kind == 5) end = std::max(0, in.s.keys - t), first = end / 2;  // falling
+      in.range_first.push_back(first);
+      in.range_end.push_back(std::max(end, first));
+    }
   }
 
   void draw_visibility() {
@@ -156,7 +182,7 @@ class OptionDraw {
       in.options.sink_logits = in.sink_numbers.data();
     }
     if (in.has(scores)) {
-      in.options.score_stage = core::Scores(random_.between(in.has(rings) ? 2 : 0, 3));
+      in.options.score_stage = core::Scores(random_.between(in.has(rings | range_lists) ? 2 : 0, 3));
       in.options.score_keys = in.s.keys + one_of({0, 0, 1, 20});
     }
   }
@@ -235,7 +261,10 @@ struct RandomInstance : OptionInstance {
 
  private:
   RandomInstance(const Random& random, unsigned wished, int least_keys, const OptionShape* shape) {
-    // These exclude each other: two kinds of mask, and three ways for keys not to lie side by side from the first on.
+    // These exclude each other: two kinds of mask, and three ways for keys not to lie side by side from the first on; documents
+    // lie in no other way, and a given shape has none.
+    if (shape != nullptr) wished &= ~unsigned(document_lists);
+    if (wished & document_lists) wished &= ~unsigned(rings | page_tables | origins);
     if (wished & bit_masks) wished &= ~unsigned(byte_masks);
     if (wished & rings) wished &= ~unsigned(page_tables);
     if (wished & (rings | page_tables)) wished &= ~unsigned(origins);

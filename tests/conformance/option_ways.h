@@ -93,11 +93,13 @@ class Scratch {
   float* data_;
 };
 
-inline void run_with_scratch(core::Problem p, const core::Options& options, const Way& way) {
+template <class AnyOptions>
+void run_with_scratch(core::Problem p, const AnyOptions& options, const Way& way) {
+  constexpr bool ranged = sizeof options > sizeof(core::Options);
   for (int part = 0; part < way.parts; ++part) {
     Scratch scratch(core::option_scratch_floats(way.rows, way.keys, p.head_dim, p.value_dim));
     p.row_block = way.rows, p.key_block = way.keys, p.scratch = scratch.data();
-    if (way.parts == 1 && is_cache_call(p, options) && (p.queries + p.keys) % 2 == 0) {
+    if (way.parts == 1 && !ranged && is_cache_call(p, options) && (p.queries + p.keys) % 2 == 0) {
       run_cache(p, options, (p.queries + p.keys) % 4 == 0);
     } else if (way.parts == 1) {
       core::run(p, options);
@@ -188,6 +190,15 @@ inline OptionResults run_options(OptionInstance& in, const Way& way = {}) {
     run_plain(p, way);
   } else if (way.state_keys > 0 || way.merged) {
     run_states(p, options, way, in.gap);
+  } else if (in.has(range_lists | document_lists)) {
+    core::RangedOptions ranged;
+    static_cast<core::Options&>(ranged) = options;
+    if (in.has(range_lists)) ranged.ranges.first = in.range_first.data(), ranged.ranges.end = in.range_end.data();
+    if (in.has(document_lists)) {
+      ranged.ranges.boundaries = in.boundaries.data();
+      ranged.ranges.documents = int(in.boundaries.size()) - 1;
+    }
+    run_with_scratch(p, ranged, way);
   } else {
     run_with_scratch(p, options, way);
   }
@@ -214,7 +225,7 @@ inline std::vector<Way> some_ways(const OptionInstance& in) {
       way.panels = panels, way.rows = rows, way.keys = keys;
       all.push_back(way);
     }
-    if (in.has(rings) || in.options.score_stage == core::Scores::weights) continue;
+    if (in.has(rings | range_lists | document_lists) || in.options.score_stage == core::Scores::weights) continue;
     Way way;
     way.panels = panels, way.state_keys = 23;
     all.push_back(way);
@@ -238,7 +249,9 @@ inline OptionResults defined_results(const OptionInstance& in) {
                                   : stage == core::Scores::capped ? row.capped
                                   : stage == core::Scores::biased ? row.biased
                                                                   : row.weights;
-      shown.resize(std::size_t(in.options.score_keys), stage == core::Scores::weights ? 0.0f : minus_infinity);
+      const float masked = stage == core::Scores::weights ? 0.0f : minus_infinity;
+      shown.insert(shown.begin(), std::size_t(in.document_begin(t)), masked);
+      shown.resize(std::size_t(in.options.score_keys), masked);
       results.scores.insert(results.scores.end(), shown.begin(), shown.end());
       results.scores.insert(results.scores.end(), gap, untouched);
     }

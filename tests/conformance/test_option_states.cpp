@@ -10,7 +10,7 @@ using namespace attend_test;
 namespace {
 
 // Scores that are weights need the whole row, and a ring holds only its last keys.
-constexpr unsigned state_wishes = ((1u << wish_count) - 1) & ~unsigned(rings);
+constexpr unsigned state_wishes = ((1u << wish_count) - 1) & ~unsigned(rings | range_lists | document_lists);
 
 void check_way(RandomInstance& in, int number, const OptionResults& expected, const Way& way, const char* backend) {
   const std::string wrong = difference(in, run_options(in, way), expected, false);

@@ -13,7 +13,7 @@ namespace fuzz {
 inline void change_option(attend_problem& p, Bytes& bytes) {
   float* const some = reinterpret_cast<float*>(arena + options_at + bytes.byte() * 4u);
   const int small = bytes.byte() % 4;
-  switch (bytes.byte() % 15) {
+  switch (bytes.byte() % 17) {
     case 0:
       p.mask = {some, small, small * 4, 8, 7, 1 + small % 2};
       break;
@@ -62,6 +62,16 @@ inline void change_option(attend_problem& p, Bytes& bytes) {
         input->batch_stride = input->token_stride = input->head_stride = small;
       }
       break;
+    case 14:
+      for (int i = 0; i < 8; ++i) reinterpret_cast<std::int32_t*>(arena + options_at)[i] = i * small % 5;
+      p.ranges = {reinterpret_cast<std::int32_t*>(arena + options_at),
+                  bytes.byte() < 128 ? nullptr : reinterpret_cast<std::int32_t*>(some), small};
+      break;
+    case 15:
+      for (int i = 0; i < 8; ++i) reinterpret_cast<std::int32_t*>(arena + options_at)[i] = i * small;
+      p.documents = {reinterpret_cast<std::int32_t*>(arena + options_at), 1 + bytes.byte() % 4};
+      p.batch = 1, p.queries = p.keys = p.documents.count * small, p.offset = ATTEND_DEFAULT_OFFSET, p.key_lengths = nullptr;
+      break;
     default:
       p.window_left = small, p.sink_tokens = bytes.byte() % 3, p.offset = bytes.byte() % 9;
       break;
@@ -76,6 +86,13 @@ inline void stay_in_memory(attend_problem& p) {
   if (!known || p.batch > std::ptrdiff_t(most_lengths) - 1) p.key_lengths = nullptr;
   const std::ptrdiff_t step = p.pages.batch_stride == ATTEND_DENSE ? p.keys : p.pages.batch_stride;
   if (!in_arena(p.pages.table, {p.batch, 1, 1}, {step, 0, 0}, p.keys, 32)) p.pages.table = nullptr;
+  for (const std::int32_t* const* list : {&p.ranges.first, &p.ranges.end}) {
+    const std::ptrdiff_t rows = p.ranges.batch_stride == ATTEND_DENSE ? p.queries : p.ranges.batch_stride;
+    if (*list != nullptr && !in_arena(*list, {p.batch, 1, 1}, {rows, 0, 0}, p.queries, 32))
+      p.ranges.first = p.ranges.end = nullptr;
+  }
+  const std::ptrdiff_t documents = p.documents.count < 0 || p.documents.count > ATTEND_MAX_TOKENS ? 0 : p.documents.count;
+  if (!in_arena(p.documents.boundaries, {1, 1, 1}, {0, 0, 0}, documents + 1, 32)) p.documents.boundaries = nullptr;
   const char* const cache = reinterpret_cast<const char*>(p.cache);
   if (cache < reinterpret_cast<char*>(arena) || cache >= reinterpret_cast<char*>(arena) + arena_bytes - 64) p.cache = nullptr;
   const std::size_t bytes_of_states = attend_state_size(&p);

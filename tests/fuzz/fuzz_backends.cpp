@@ -54,8 +54,8 @@ Way drawn_way(Random& random) {
 
 void adapt(Way& way, const OptionInstance& in) {
   if (!in.fits_panels()) way.panels = false;
-  // A ring holds its last keys only, and scores that are weights need the whole row.
-  const bool whole = in.has(rings) || in.options.score_stage == core::Scores::weights;
+  // A ring holds its last keys only, scores that are weights need the whole row, and states take no ranges.
+  const bool whole = in.has(rings | range_lists | document_lists) || in.options.score_stage == core::Scores::weights;
   if (whole) way.state_keys = 0, way.merged = false;
   if (in.wishes != 0) way.call = Call::options;
 }

@@ -125,3 +125,24 @@ struct Endless {
   static constexpr int query_heads = 4, kv_heads = 2, head_dim = 8;
 };
 attend::Partials<Endless> wrong;
+
+//! accumulate_with_ranges: attend: accumulate and finish take no attend::RangedOptions
+static attend::RangedOptions<Shape> options;
+void wrong() { attend::accumulate(query, cache, state, 9, option_workspace, options); }
+
+//! accumulate_part_with_ranges: attend: accumulate and finish take no attend::RangedOptions
+static attend::RangedOptions<Shape> options;
+void wrong() { attend::accumulate(query, cache, query_partials, option_workspace, options, half); }
+
+//! accumulate_integers_with_ranges: attend: accumulate and finish take no attend::RangedOptions
+static attend::KvCache<Integers> bytes;
+static attend::Query<Integers> byte_query;
+static attend::State<Integers> byte_state;
+static attend::Workspace<Integers> byte_work;
+static attend::RangedOptions<Integers> options;
+constexpr attend::Quantisation<Integers> scales(0.03, 0.03, 0.02, 0.01);
+void wrong() { attend::accumulate(byte_query, bytes, byte_state, 32, byte_work, scales, options); }
+
+//! finish_with_ranges: attend: after the output finish takes options only, and no attend::RangedOptions
+static attend::RangedOptions<Shape> options;
+void wrong() { attend::finish(state, output, options); }

@@ -25,10 +25,10 @@ extern "C" {
 #define ATTEND_DEFAULT_BATCH PTRDIFF_MIN         /* 1, where that is clear: see attend_problem::batch */
 #define ATTEND_DEFAULT_ORIGIN (-1)               /* 0, where that is clear: see attend_problem::origin */
 #define ATTEND_DEFAULT_FORMAT (-1)               /* ATTEND_FLOAT32, where that is clear: see attend_problem::query_format */
-#define ATTEND_DENSE PTRDIFF_MIN /* of a stride: as in a dense array of the layout, by the extents of the call */
-#define ATTEND_ALL_KEYS (-1)     /* of a cache: its tokens; of columns: as many as the problem has keys */
-#define ATTEND_NO_LIMIT (-1)     /* of a window */
-#define ATTEND_DEFAULT_STATE_NODES 14 /* keys side by side, anywhere among the first 131,072: see attend_problem::state_nodes */
+#define ATTEND_DENSE PTRDIFF_MIN      /* of a stride: as in a dense array of the layout, by the extents of the call */
+#define ATTEND_ALL_KEYS (-1)          /* of a cache: its tokens; of columns: as many as the problem has keys */
+#define ATTEND_NO_LIMIT (-1)          /* of a window */
+#define ATTEND_DEFAULT_STATE_NODES 14 /* keys side by side among the first 131,072: see attend_problem::state_nodes */
 
 /* Bits of attend_problem::options. */
 #define ATTEND_CAUSAL 1u       /* query i sees keys 0 ... offset + i */
@@ -166,6 +166,26 @@ typedef struct attend_pages {
   ptrdiff_t count;     /* pages in the pool; count * page_keys <= ATTEND_MAX_TOKENS */
 } attend_pages;
 
+/* The keys that each query sees, of those that the rest of the problem lets through, sink tokens too: query i of batch row b
+ * sees keys first[b * batch_stride + i] ... end[b * batch_stride + i] - 1. Requires 0 <= first <= end; the end may pass the
+ * keys. Queries are computed together as long as both limits stay the same from query to query, or move on by one key, as they
+ * do in chunks, a prefix that sees itself both ways, spans of image tokens and windows; others one by one. Keys that no query
+ * of a block sees are not read. Not with states, nor with scores that are raw or capped. */
+typedef struct attend_ranges {
+  const int32_t* first;   /* null: 0 */
+  const int32_t* end;     /* null: all keys */
+  ptrdiff_t batch_stride; /* ATTEND_DENSE: queries; 0: all rows have the same */
+} attend_ranges;
+
+/* Documents side by side in one batch row: document d has tokens boundaries[d] ... boundaries[d + 1] - 1 of the queries and of
+ * the keys, of which there are as many, and sees itself alone. Positions count from its beginning, so it has the bits that it
+ * would have alone, whatever its length and place; columns of masks, biases, scores and ranges are tokens of the arrays. Over
+ * arrays only: not with a cache, pages, key_lengths, an origin, an offset or states, nor in a layer with rotary. */
+typedef struct attend_documents {
+  const int32_t* boundaries; /* [count + 1], from 0 on, not falling, the last is queries and keys; null: none */
+  ptrdiff_t count;
+} attend_documents;
+
 /* How a call computes: in floats or in integers. attend_problem_init and attend_integer_problem_init set it, and programs hold
  * the code of those that they call. */
 typedef struct attend_arithmetic attend_arithmetic;
@@ -174,9 +194,9 @@ typedef struct attend_integer_constants attend_integer_constants; /* of c/intege
 /* One call. attend_problem_init writes a default to every field; those without one (query_heads, kv_heads, head_dim, value_dim,
  * queries and, without a cache, keys) are refused until they are set. */
 typedef struct attend_problem {
-  size_t size; /* sizeof(attend_problem), by attend_problem_init */
+  size_t size;                         /* sizeof(attend_problem), by attend_problem_init */
   const attend_arithmetic* arithmetic; /* likewise; in integers some fields have other ranges, see c/integer.h */
-  uint32_t options; /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
+  uint32_t options;                    /* ATTEND_CAUSAL, ATTEND_QUERIES_LAST, or 0 */
   int layout;       /* attend_layout of query, key, value, output and lse, where their strides are ATTEND_DENSE. The default
                        is tokens before heads; the library cannot notice that an array has heads before tokens.
                        Where all strides are set it has no effect, and is refused */
@@ -233,8 +253,8 @@ typedef struct attend_problem {
                        calls before; it is at most first_key, unless the windows of all queries have left behind the keys
                        between */
   attend_pages pages;
-  void* states;        /* attend_state_size bytes: see "Keys in several calls"; null: none */
-  ptrdiff_t first_key; /* of states: their next key, where this call goes on; less than keys, if it is not 0 */
+  void* states;          /* attend_state_size bytes: see "Keys in several calls"; null: none */
+  ptrdiff_t first_key;   /* of states: their next key, where this call goes on; less than keys, if it is not 0 */
   ptrdiff_t state_nodes; /* of states: how many sums of finished segments of 512 keys each row has room for, 0 ...
                             ATTEND_MAX_STATE_NODES; part of their extents. Segments are added in pairs, pairs of pairs and so
                             on, as in a binary tree, so keys side by side take at most about 2 * log2(segments): 1 for 1,024
@@ -242,6 +262,8 @@ typedef struct attend_problem {
                             gaps, and take as many for each run of keys without one */
   int lse_base;          /* attend_lse_base of lse, and refused without it: ATTEND_LSE_NATURAL is ln of the sum of exp(score),
                             ATTEND_LSE_BASE_2 log2 of the same sum */
+  attend_ranges ranges;
+  attend_documents documents;
 } attend_problem;
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -190,7 +190,13 @@ enum attend_argument {
   ATTEND_ARG_POSITIONS,
   ATTEND_ARG_POSITIONS_AXES,
   ATTEND_ARG_POSITIONS_INTERLEAVED,
-  ATTEND_ARG_POSITIONS_PAIRS
+  ATTEND_ARG_POSITIONS_PAIRS,
+  /* Of c/problem.h. */
+  ATTEND_ARG_RANGES,
+  ATTEND_ARG_RANGES_FIRST,
+  ATTEND_ARG_RANGES_END,
+  ATTEND_ARG_DOCUMENTS_BOUNDARIES,
+  ATTEND_ARG_DOCUMENTS_COUNT
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

@@ -72,6 +72,12 @@ constexpr bool is_score_options(const ScoreOptions<Shape>*) {
   return true;
 }
 
+constexpr bool has_ranges(const void*) { return false; }
+template <class Shape>
+constexpr bool has_ranges(const RangedOptions<Shape>*) {
+  return true;
+}
+
 // The arguments of a call after its arrays.
 template <class Shape, class... More>
 struct CallArguments {
@@ -95,7 +101,7 @@ struct CallArguments {
   // Whether all of that is so; what is not, the compiler has reported.
   static constexpr bool right = in_order() && of_shape && quantised == is_integer<Shape>;
   static constexpr bool score_options = !is_integer<Shape> && (is_score_options(null_of<More>()) || ...);
-  static constexpr bool work = has(Kind::work);
+  static constexpr bool work = has(Kind::work), ranged = (has_ranges(null_of<More>()) || ...);
   static constexpr bool only_options = !work && !has(Kind::part);
 };
 

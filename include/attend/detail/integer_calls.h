@@ -122,6 +122,13 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
     set_integer_ring<Ring>(more, held);
     more.origin = origin;
     if constexpr (is_paged<Rows>) more.paging = rows.paging();
+    constexpr bool ranged = has_ranges(null_of<AnyOptions>());
+    static_assert(!ranged || !is_one_of_several(null_of<AnyPart>()),
+                  "attend: accumulate and finish take no attend::RangedOptions");
+    if constexpr (ranged) {
+      const Status documents = take_documents(problem, options, Rows::cached);
+      if (documents != Status::ok) return documents;
+    }
     Status status = prepare_integers(problem, options, arrays.causal, Rows::cached, positioned);
     if (status == Status::ok) status = prepare_integer_options(more, options, problem);
     if (status == Status::ok && !is_in_ring<integer_chunk>(problem, more, held)) status = Status::not_in_ring;
@@ -130,7 +137,11 @@ template <class Shape, class Plan, class OutputNumber, class Rows, class AnyQuan
     if (origin > 0 && core::most_seen(problem, more.left, more.right, more.sink_tokens) > integer_keys)
       return Status::bad_origin;
     more.output_format = format_of<OutputNumber>;
-    return run_part_of<CoreRunner>(part, problem, more);
+    if constexpr (ranged) {
+      return run_ranged(options, part, problem, more);
+    } else {
+      return run_part_of<CoreRunner>(part, problem, more);
+    }
   } else {
     const Status status = prepare_integers(problem, options, arrays.causal, Rows::cached, positioned);
     return status == Status::ok ? run_part_of<CoreRunner>(part, problem) : status;

@@ -147,8 +147,8 @@ void run_blocks(const core::Problem& problem, const LayerCall<Types...>& call) {
 }
 
 // Runner::run computes a problem with options. Both become those of the last block.
-template <class Runner, class... Types>
-void run_option_blocks(core::Problem& problem, core::Options& options, const LayerCall<Types...>& call) {
+template <class Runner, class CoreOptions, class... Types>
+void run_option_blocks(core::Problem& problem, CoreOptions& options, const LayerCall<Types...>& call) {
   const int queries = problem.queries, offset = problem.offset;
   problem.scratch = call.own();
   call.kept.fill(call, queries);

@@ -165,8 +165,8 @@ Status run_part_of(const LayerCall<Types...>& call, const core::Problem& problem
   run_blocks<Runner>(problem, call);
   return Status::ok;
 }
-template <class Runner, class... Types>
-Status run_part_of(const LayerCall<Types...>& call, core::Problem& of_block, core::Options& options) {
+template <class Runner, class... Types, class CoreOptions>
+Status run_part_of(const LayerCall<Types...>& call, core::Problem& of_block, CoreOptions& options) {
   run_option_blocks<Runner>(of_block, options, call);
   return Status::ok;
 }
@@ -239,6 +239,9 @@ Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int hel
                  const AnyOptions& options, const AnyPart& part) {
   using Places = typename Memory::Places;
   if (!is_team<Places, Work>(part)) return Status::bad_part;
+  if constexpr (has_ranges(null_of<AnyOptions>()) && Layer::has_steps) {
+    if (options.documents.count != nullptr) return Status::bad_documents;  // steps take positions in x
+  }
   const InUse use(work, team_of(part).part == 0);
   const LayerCall<Layer, Places, Kept, decltype(team_of(part))> call = {{}, layer, kept, of_call, team_of(part)};
   float* const at = of_call.work;

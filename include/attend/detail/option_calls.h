@@ -166,6 +166,49 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   return Status::ok;
 }
 
+// Ranges and documents of a call, in two steps: documents say how many tokens there are before the rest is checked. Calls that
+// take neither hold none of this.
+template <class Problem, class AnyOptions>
+Status take_documents(Problem& problem, const AnyOptions& options, bool cached) {
+  if (options.documents.count == nullptr) return Status::ok;
+  const int tokens = options.documents.boundaries[*options.documents.count];
+  if (cached || tokens > problem.queries || tokens > problem.keys) return Status::bad_documents;
+  if (options.offset.given) return Status::no_effect;
+  problem.queries = problem.keys = tokens;
+  return Status::ok;
+}
+template <class AnyOptions>
+Status check_ranges(const AnyOptions& options, int queries) {
+  const RangesSetting& ranges = options.ranges;
+  if (ranges.first == nullptr) return Status::ok;
+  if (ranges.tokens < queries) return Status::bad_ranges;
+  for (int i = 0; i < queries; ++i) {
+    if (ranges.first[i] < 0 || ranges.end[i] < ranges.first[i]) return Status::bad_ranges;
+  }
+  return Status::ok;
+}
+// Of a masked key there is no score: a query's other keys are not gone over.
+template <class Shape>
+bool shows_masked(const ScoreOptions<Shape, float>& options) {
+  return options.scores.data != nullptr && options.score_stage.number < ScoreStage::biased;
+}
+template <class Shape>
+constexpr bool shows_masked(const ScoreOptions<Shape, integer>&) {
+  return false;
+}
+// Runs a call that is checked but for its ranges, or what `part` is of it.
+template <class AnyOptions, class AnyPart, class Problem, class CoreOptions>
+Status run_ranged(const AnyOptions& options, const AnyPart& part, Problem& problem, const CoreOptions& others) {
+  const Status status = check_ranges(options, problem.queries);
+  if (status != Status::ok) return status;
+  if (options.ranges.first != nullptr && shows_masked(options)) return Status::bad_scores;
+  core::Ranged<CoreOptions> ranged;
+  static_cast<CoreOptions&>(ranged) = others;
+  ranged.ranges = {options.ranges.first, options.ranges.end, options.documents.boundaries,
+                   options.documents.count == nullptr ? 0 : *options.documents.count, 0};
+  return run_part_of<CoreRunner>(part, problem, ranged);
+}
+
 // Runs a call over a cache of another format than float that asks for a window at most, which is less code.
 template <class Rows, bool one_row>
 struct WindowRunner {
@@ -222,8 +265,19 @@ template <class Shape, class Plan, class Arrays, class Rows, class AnyOptions, c
   call.problem.keys = origin + held;
   call.options.origin = origin;
   if (!is_part(part)) return Status::bad_part;
-  const Status status = prepare<Shape>(call, options, arrays.causal, is_one_of_several(null_of<AnyPart>()));
-  return status == Status::ok ? run_part_of<Runner>(part, call.problem, call.options) : status;
+  constexpr bool ranged = has_ranges(null_of<AnyOptions>()), several = is_one_of_several(null_of<AnyPart>());
+  static_assert(!ranged || !several, "attend: accumulate and finish take no attend::RangedOptions");
+  if constexpr (ranged) {
+    const Status status = take_documents(call.problem, options, Rows::cached);
+    if (status != Status::ok) return status;
+  }
+  const Status status = prepare<Shape>(call, options, arrays.causal, several);
+  if (status != Status::ok) return status;
+  if constexpr (ranged) {
+    return run_ranged(options, part, call.problem, call.options);
+  } else {
+    return run_part_of<Runner>(part, call.problem, call.options);
+  }
 }
 
 }  // namespace detail

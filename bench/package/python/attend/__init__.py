@@ -39,7 +39,8 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
               scale: Optional[float] = None, soft_cap: float = 0.0, mask: Any = None, bias: Any = None, alibi_slopes: Any = None,
               relative_bias: Optional[Tuple[Any, int]] = None, sink_logits: Any = None, key_lengths: Optional[Sequence[int]] = None,
               origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None,
-              quantisation: Union[Quantisation, Sequence[Quantisation], None] = None, output: Optional[str] = None, out: Any = None,
+              quantisation: Union[Quantisation, Sequence[Quantisation], None] = None, ranges: Optional[Tuple[Any, Any]] = None,
+              documents: Optional[Sequence[int]] = None, output: Optional[str] = None, out: Any = None,
               return_lse: bool = False, lse_base: Optional[int] = None, return_scores: Optional[str] = None, part: Optional[Tuple[int, int]] = None,
               threads: int = 1) -> Any:
     """softmax(scale * query key^T) value, for every head.
@@ -58,6 +59,11 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     mask     bool or uint8, as [batch, query heads, queries, keys]: 0 masks the key. Leading axes may be left out or have one
              element, which all share. Keys beyond the last column are masked, and columns beyond the last key do not matter
     key_lengths  a sequence of whole numbers, [batch]: keys of the batch row at or after it do not exist
+    ranges   (first, end), int32 [batch, queries] or [queries]: query i sees keys first[i] ... end[i] - 1 alone, of those that the
+             rest lets through; None in place of one: no limit. Chunks, a prefix that sees itself both ways, spans of images: keys
+             that no query of a block sees are not read. The end may pass the keys
+    documents  lengths of documents that lie side by side in the tokens, the same of query and key: each sees itself alone, positions
+             count from its beginning, and it has the bits that it would have alone. Of one batch row, over arrays
     offset   position of query 0 among the keys. Over a cache, keys - queries; over arrays 0 where there are as many queries as
              keys, otherwise to be given with what looks at positions, because 0 and keys - queries are both usual
     queries_last  in place of offset: the queries are the last of the keys that their batch row has
@@ -98,14 +104,14 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     scalars = (window, scale, soft_cap, causal, offset, queries_last, sink_tokens, origin, quantisation, output, threads,
                return_lse)
     plain = (mask is bias is alibi_slopes is relative_bias is sink_logits is key_lengths is key_scales is value_scales is pages is part is
-             return_scores is lse_base is None) and threads == 1 and not return_lse
+             return_scores is lse_base is ranges is documents is None) and threads == 1 and not return_lse
     name = name_of_call(query, key, value, out, scalars) if plain else None
     if name is not None:
         found = run_again(name, query, key, value, out)
         if found is not None:
             return found
     options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
-                      sink_logits, key_lengths, quantisation, lse_base)
+                      sink_logits, key_lengths, quantisation, lse_base, ranges, documents)
     whole('origin', origin)
     truth('return_lse', return_lse)
     held: List[Any] = []

@@ -14,7 +14,8 @@ def additive_attention(query: Any, key: Any, value: Any, v: Any, *, out: Any = N
     [keys, value_dim] and v [dim], float32. Options are those of attend.attention that leave scores as they are: causal, offset, window,
     sink_tokens, mask, sink_logits. return_scores: 'biased' or 'weights'."""
     given = options_of('additive_attention', options, ['queries_last', 'scale', 'soft_cap', 'bias', 'alibi_slopes', 'relative_bias',
-                                                       'key_lengths', 'quantisation', 'lse_base'])
+                                                       'key_lengths', 'quantisation', 'lse_base', 'ranges',
+                                                       'documents'])
     held: List[Any] = []
     try:
         problem = Problem(query, given, held)

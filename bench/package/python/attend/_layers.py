@@ -120,7 +120,8 @@ class Layer:
 
     def self_attention(self, x: Any, cache: Optional[Cache] = None, *, threads: int = 1, **options: Any) -> Any:
         """Attention of the tokens x to each other, or to all that the cache has, which takes them first. Options are those of
-        attend.attention: causal, offset, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias, sink_logits."""
+        attend.attention: causal, offset, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias, sink_logits,
+        ranges; without a cache and without rotary positions documents."""
         return self._run(shared.attend_self_attention, x, cache, threads, options)
 
     def cross_attention(self, x: Any, cache: Cache, *, threads: int = 1, **options: Any) -> Any:
@@ -139,7 +140,7 @@ class Layer:
             c = new(_c.attend_problem, shared.attend_problem_init)
             c.query_heads, c.kv_heads, c.head_dim, c.value_dim = self.heads, self.kv_heads, self.head_dim, self.value_dim
             c.queries = vectors.shape[0]
-            set_options(c, given, (1, self.heads, c.queries), held)
+            keep = set_options(c, given, (1, self.heads, c.queries), held)
             call = lambda layer, memory, size: function(ctypes.byref(c), ctypes.byref(layer), vectors.address, y.address, memory, size)
             team = _Team(whole('threads', threads, 1, MOST_THREADS))
             layers = [self._with(cache, member) for member in team.members]
@@ -148,6 +149,7 @@ class Layer:
             on_threads(threads, 0, lambda index, own: function(ctypes.byref(c), ctypes.byref(layers[index]), vectors.address, y.address,
                                                                memory.address, size), team.barrier.abort)
             team.require_whole()
+            del keep
             return result
         finally:
             release(held)

@@ -28,6 +28,8 @@ class Options(NamedTuple):
     key_lengths: Optional[Sequence[int]] = None
     quantisation: Union[Quantisation, Sequence[Quantisation], None] = None
     lse_base: Optional[int] = None
+    ranges: Any = None
+    documents: Optional[Sequence[int]] = None
 
 
 def options_of(name: str, given: Any, without: Sequence[str] = ()) -> Options:
@@ -54,13 +56,37 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
     problem.soft_cap = real('soft_cap', options.soft_cap)
     set_lse_base(problem, options.lse_base)
     _set_scores(problem, options, rows, held)
-    if options.key_lengths is None:
-        return None
-    if len(options.key_lengths) != rows[0]:
-        raise ValueError(f'there are {len(options.key_lengths)} key_lengths for a batch of {rows[0]}')
-    lengths = (ctypes.c_ssize_t * rows[0])(*(whole('key_lengths', length) for length in options.key_lengths))
-    problem.key_lengths = ctypes.addressof(lengths)
-    return lengths
+    if options.ranges is not None:
+        _set_ranges(problem, options.ranges, rows, held)
+    keep = []
+    if options.documents is not None:
+        boundaries = [0]
+        for length in options.documents:
+            boundaries.append(boundaries[-1] + whole('documents', length))
+        keep.append((ctypes.c_int32 * len(boundaries))(*boundaries))
+        problem.documents.boundaries = ctypes.addressof(keep[-1])
+        problem.documents.count = len(boundaries) - 1
+    if options.key_lengths is not None:
+        if len(options.key_lengths) != rows[0]:
+            raise ValueError(f'there are {len(options.key_lengths)} key_lengths for a batch of {rows[0]}')
+        keep.append((ctypes.c_ssize_t * rows[0])(*(whole('key_lengths', length) for length in options.key_lengths)))
+        problem.key_lengths = ctypes.addressof(keep[-1])
+    return keep
+
+
+def _set_ranges(problem: Any, ranges: Any, rows: Tuple[int, ...], held: List[Any]) -> None:
+    if not isinstance(ranges, (tuple, list)) or len(ranges) != 2 or ranges[0] is ranges[1] is None:
+        raise TypeError('ranges is no pair; expected (first, end), arrays of int32 for each query, one of which may be None')
+    strides = set()
+    for name, source in (('first', ranges[0]), ('end', ranges[1])):
+        if source is not None:
+            array = Array(f'{name} of ranges', source, 'i', 1, 2, held)
+            array.require_columns(rows[2])
+            strides.add(array.shared(rows[:1])[0])
+            setattr(problem.ranges, name, array.address)
+    if len(strides) > 1:
+        raise ValueError('first and end of ranges have rows of different strides: pass numpy.ascontiguousarray of both')
+    problem.ranges.batch_stride = strides.pop()
 
 
 def set_lse_base(problem: Any, base: Optional[int]) -> None:

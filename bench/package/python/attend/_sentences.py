@@ -37,7 +37,10 @@ _SPECIAL = {
     'window=(5, 0), a Cache window_keys',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_KEYS): 'give at most the tokens that the cache holds: len(cache)',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PAGES): 'give each of its entries that queries see the number of a page of the pools',
-    (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache is of one sequence',
+    (_c.ATTEND_CONFLICT, _c.ATTEND_ARG_BATCH): 'pass one batch row: a cache, or documents side by side, are of one sequence',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES_FIRST): 'give first keys of at least 0',
+    (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_RANGES_END): 'let no end lie before the first key of its query',
+    (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_DOCUMENTS_BOUNDARIES): 'give as many tokens in all as there are queries, and as there are keys',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_PART): 'give part=(index, count) with 0 <= index < count',
     (_c.ATTEND_OUT_OF_RANGE, _c.ATTEND_ARG_FIRST_KEY): f'begin at a multiple of {_c.ATTEND_SEGMENT_KEYS}, and in integers stop at one of '
     f'{_c.ATTEND_INTEGER_CHUNK} but for the last time',

@@ -36,7 +36,7 @@ class State:
     """
 
     def __init__(self, query: Any, *, first_key: int = 0, nodes: int = _c.ATTEND_DEFAULT_STATE_NODES, **options: Any):
-        self._query, self.options = query, options_of('a state', options, ['queries_last', 'lse_base'])
+        self._query, self.options = query, options_of('a state', options, ['queries_last', 'lse_base', 'ranges', 'documents'])
         self.next = self._first = whole('first_key', first_key)
         self.nodes = whole('nodes', nodes, 0, _c.ATTEND_MAX_STATE_NODES)
         self._offset: Optional[int] = None  # that a cache has given

@@ -1,0 +1,145 @@
+// Calls whose queries see ranges of keys, or are of several documents: as many calls without.
+//
+// Nothing that computes attention knows of ranges. Queries that follow one another mostly have ranges that begin at the same
+// key, or one key further from query to query, and end likewise: chunks, a prefix that all tokens of it see, spans of images,
+// windows. Such a run of queries is a call with a first key, a window, or fewer keys. A document is a call over arrays that
+// begin with it.
+#ifndef ATTEND_ATTENTION_RANGED_CALLS_H
+#define ATTEND_ATTENTION_RANGED_CALLS_H
+
+#include "parts.h"
+#include "ranges.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// Queries from `token` on whose ranges one call can have, and which of their limits move from query to query.
+struct RangeRun {
+  int token;
+  int tokens;
+  KeyRange document;
+  KeyRange range;  // of the first query
+  bool first_moves;
+  bool end_moves;
+};
+
+template <class Problem, class Options>
+RangeRun run_from(const Problem& problem, const Options& options, const core::Ranges& ranges, int token) {
+  const KeyRange document = document_of(ranges, token, problem.keys);
+  int most = problem.queries - token;
+  if (ranges.boundaries != nullptr) most = at_most(most, document.end - (ranges.token + token));
+  if (ranges.first == nullptr && ranges.end == nullptr) return {token, most, document, document, false, false};
+  const KeyRange range = range_of(ranges, token, document);
+  const KeyRange next = most > 1 ? range_of(ranges, token + 1, document) : range;
+  // A limit that moves is a window's, which leaves the query's own key, and leaves sink tokens where they are.
+  const int64_t position = ranges.boundaries == nullptr ? int64_t(problem.offset) + token : int64_t(ranges.token) + token;
+  const bool first_moves = next.first == range.first + 1 && position >= range.first &&
+                           (options.sink_tokens == 0 || range.first - document.first >= options.sink_tokens);
+  const bool end_moves = next.end == range.end + 1 && position < range.end && range.end - position <= INT32_MAX;
+  int tokens = 1;
+  for (; tokens < most; ++tokens) {
+    const KeyRange other = range_of(ranges, token + tokens, document);
+    const bool goes_on =
+        other.first == range.first + (first_moves ? tokens : 0) && other.end == range.end + (end_moves ? tokens : 0);
+    if (!goes_on) break;
+  }
+  return {token, tokens, document, range, first_moves, end_moves};
+}
+
+// Makes arrays over keys begin with a later one. All fields of the options by name: one that they get does not compile here
+// until somebody has decided whether it has columns of keys.
+inline void skip_columns(core::Mask& mask, int keys) {
+  mask.first += keys;
+  mask.keys = at_least(mask.keys - keys, 0);
+}
+template <class Scale>
+void skip_scales(Scale*& scales, int keys) {
+  if (scales != nullptr) scales += keys;
+}
+inline void skip_keys(core::Options& options, int keys) {
+  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
+                          relative_left, relative_right, soft_cap, sink_logits, lse, lse_base2, scores, score_keys, score_stage,
+                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
+                          value_scale_stride, paging, origin, states, first_key, begins, partial] = options;
+  skip_columns(visible, keys);
+  skip_columns(bias, keys);
+  skip_scales(key_scales, keys);
+  skip_scales(value_scales, keys);
+  if (scores.data == nullptr) return;
+  scores.data += keys;
+  score_keys -= keys;
+}
+inline void skip_keys(core::IntegerOptions& options, int keys) {
+  [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
+                          key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key, partial,
+                          states, begins] = options;
+  skip_columns(visible, keys);
+  skip_scales(key_scales, keys);
+  skip_scales(value_scales, keys);
+}
+
+// Shows the first columns of the scores as masked keys.
+inline void mask_scores(const core::Problem& problem, const core::Options& options, int columns) {
+  if (options.scores.data == nullptr) return;
+  const float masked = options.score_stage == core::Scores::weights ? 0.0f : -__builtin_inff();
+  for (int token = 0; token < problem.queries; ++token) {
+    for (int head = 0; head < problem.query_heads; ++head) {
+      float* const row = element(options.scores, token, head);
+      for (int k = 0; k < columns; ++k) row[k] = masked;
+    }
+  }
+}
+inline void mask_scores(const core::IntegerProblem&, const core::IntegerOptions&, int) {}
+
+template <class Problem, class Options>
+void take_document(Problem& problem, Options& options, const KeyRange& document, int token, const NumberBytes& bytes) {
+  mask_scores(problem, options, document.first);
+  move_tensor(problem.key, document.first, 0, bytes.key);
+  move_tensor(problem.value, document.first, 0, bytes.value);
+  problem.offset = token - document.first;
+  problem.keys = at_least(at_most(problem.keys, document.end) - document.first, 0);
+  skip_keys(options, document.first);
+}
+
+// Keys first ... end - 1 for the first query.
+template <class Problem, class Options>
+void take_range(Problem& problem, Options& options, const RangeRun& run, int first, int end) {
+  if (run.first_moves) {
+    const int left = problem.offset - first;
+    options.left = options.left < 0 ? left : at_most(options.left, left);
+    options.sink_tokens = 0;
+  } else {
+    options.first_key = at_least(options.first_key, first);
+  }
+  if (run.end_moves) {
+    const int right = end - 1 - problem.offset;
+    options.right = options.right < 0 ? right : at_most(options.right, right);
+  } else {
+    if (options.paging.ring_panels != 0 && options.paging.ring_tokens == 0) options.paging.ring_tokens = problem.keys;
+    problem.keys = at_least(at_most(problem.keys, end), 0);
+  }
+}
+
+template <class Problem, class Options>
+void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
+  const core::Ranges& ranges = options.ranges;
+  const NumberBytes bytes = number_bytes(problem, options);
+  for (int token = 0; token < problem.queries;) {
+    const RangeRun some = run_from(problem, options, ranges, token);
+    const WorkUnit unit = {token, some.tokens, 0, problem.kv_heads, 0, problem.query_heads};
+    Problem of_run = problem;
+    Options with = options;
+    take_unit(of_run, unit, bytes);
+    take_options(with, unit);
+    if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, ranges.token + token, bytes);
+    const int before = ranges.boundaries != nullptr ? some.document.first : 0;
+    take_range(of_run, with, some, some.range.first - before, some.range.end - before);
+    run(of_run, with);
+    token += some.tokens;
+  }
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif
