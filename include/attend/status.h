@@ -61,7 +61,8 @@ enum class [[nodiscard]] Status{
     // Layers: projections, normalisation, rotary positions.
     bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30
     bad_rotary,    // before init; init: base not within 2 … 1e12, or a scaling out of range; or axes with other pairs
-    bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1
+    bad_position,  // of rotary positions: negative, or tokens beyond the table or 2^31 - 1; of scaled_queries: negative, or a
+                   // period below 1, or a negative shift
 
     // Calls in integers.
     bad_quantisation,  // a scale, or the bias of a projection, is out of range (integer.h, integer_linear.h)

@@ -43,8 +43,35 @@ void check_kept(Memory& check, const attend_layer& layer, const core::Problem& e
   check.require(normalised || usual, ATTEND_NO_EFFECT, ATTEND_ARG_EPSILON);
   if (layer.rotary != nullptr) check_rotary(check, layer.rotary, extents.head_dim);
 }
+void check_query_factors(Memory& check, const attend_query_factors& factors) {
+  if (factors.data == nullptr) {
+    check.require(factors.count == 0, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS_COUNT);
+    check.require(factors.period == 0, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS_PERIOD);
+    return check.require(factors.shift == 0, ATTEND_NO_EFFECT, ATTEND_ARG_QUERY_FACTORS_SHIFT);
+  }
+  check.within(factors.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS_COUNT);
+  check.within(factors.period, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS_PERIOD);
+  check.within(factors.shift, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_QUERY_FACTORS_SHIFT);
+  if (!check.failed()) check.read_last(check.array(factors.data, factors.count, float_bits, ATTEND_ARG_QUERY_FACTORS));
+}
+
+bool has_gate(const attend_layer& layer) {
+  return layer.gate.data != nullptr || layer.gate.outputs != 0 || layer.gate.inputs != 0;
+}
+void check_gate(Memory& check, const attend_layer& layer, const core::Problem& extents) {
+  if (!has_gate(layer)) return;
+  check_float_weights(check, layer.gate);
+  const bool fits = fits_heads(layer.gate.outputs, extents.query_heads, extents.value_dim) &&
+                    layer.gate.inputs == layer.query.inputs && extents.value_dim <= extents.head_dim;
+  check.require(fits, ATTEND_MISMATCH, ATTEND_ARG_LAYER_GATE);
+}
+// Whether it matters where tokens are, whatever the options.
+bool uses_positions(const attend_layer& layer) { return layer.rotary != nullptr || layer.query_factors.data != nullptr; }
+
 void check_layer(Memory& check, const attend_layer& layer, const core::Problem& extents) {
   check_kept(check, layer, extents);
+  check_query_factors(check, layer.query_factors);
+  check_gate(check, layer, extents);
   check_float_weights(check, layer.query);
   check_float_weights(check, layer.output);
   check.require(fits_heads(layer.query.outputs, extents.query_heads, extents.head_dim), ATTEND_MISMATCH,
@@ -110,7 +137,7 @@ detail::LayerMemory memory_of(LayerUse& use) {
 // Where the tokens of cross-attention are, for rotary: where the options use no positions, the offset is for that alone.
 void take_position(LayerUse& use) {
   ptrdiff_t& offset = use.problem.offset;
-  if (use.layer.rotary == nullptr || is_positioned(use.problem) || offset == ATTEND_DEFAULT_OFFSET) return;
+  if (!uses_positions(use.layer) || is_positioned(use.problem) || offset == ATTEND_DEFAULT_OFFSET) return;
   use.within(offset, 0, ATTEND_MAX_TOKENS, ATTEND_ARG_OFFSET);
   use.position = use.failed() ? 0 : int(offset);
   offset = ATTEND_DEFAULT_OFFSET;
@@ -127,7 +154,9 @@ void check_problem(LayerUse& use, CallOptions& options) {
   check_call(use, &use.problem);
   if (!use.failed() && !use.plain) check_options(use, use.problem, options);
   // Steps take positions in x, not in a document.
-  use.require(options.ranges.boundaries == nullptr || use.layer.rotary == nullptr, ATTEND_CONFLICT, ATTEND_ARG_ROTARY);
+  const bool packed = options.ranges.boundaries != nullptr;
+  use.require(!packed || use.layer.rotary == nullptr, ATTEND_CONFLICT, ATTEND_ARG_ROTARY);
+  use.require(!packed || use.layer.query_factors.data == nullptr, ATTEND_CONFLICT, ATTEND_ARG_QUERY_FACTORS);
 }
 
 struct LayerArguments {
@@ -199,7 +228,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
     use.position = cache != nullptr ? cache->tokens : 0;
     const ptrdiff_t offset = use.problem.offset;
     const bool agrees =
-        use.layer.rotary == nullptr || !is_positioned(use.problem) || offset == ATTEND_DEFAULT_OFFSET || offset == use.position;
+        !uses_positions(use.layer) || !is_positioned(use.problem) || offset == ATTEND_DEFAULT_OFFSET || offset == use.position;
     use.require(agrees, ATTEND_CONFLICT, ATTEND_ARG_OFFSET);
   } else {
     use.require(cache != nullptr, ATTEND_MISSING, ATTEND_ARG_CACHE);
@@ -210,7 +239,7 @@ attend_status attend_through(const LayerArguments& given, bool of_self) {
   if (!of_self && is_positioned(use.problem)) {
     use.position = use.queries_last ? int(use.keys_of_row(0)) - use.first.queries : use.first.offset;
   }
-  use.require(use.layer.rotary == nullptr || use.position >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET);
+  use.require(!uses_positions(use.layer) || use.position >= 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_OFFSET);
   check_places(use, given);
   use.require(!of_self || use.layer.key.inputs == use.layer.query.inputs, ATTEND_MISMATCH, ATTEND_ARG_LAYER_KEY);
   if (!use.failed()) run(given, use, memory, options);
@@ -240,6 +269,15 @@ using namespace attend;
 using namespace attend::c_surface;
 
 extern "C" {
+
+attend_status attend_logarithmic_factors(float beta, ptrdiff_t count, float* factors) {
+  Check check;
+  check.within(count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_COUNT);
+  check.require(magnitude(beta) < 0x7f800000u, ATTEND_OUT_OF_RANGE, ATTEND_ARG_BETA);
+  if (!check.failed()) check.array(factors, count, float_bits, ATTEND_ARG_FACTORS);
+  if (!check.failed()) core::logarithmic_factors(beta, int(count), factors);
+  return check.status();
+}
 
 attend_status attend_layer_init(attend_layer* layer, size_t size) {
   const attend_status status = new_struct(layer, size, ATTEND_ARG_LAYER);

@@ -104,6 +104,8 @@ constexpr Special specials[] = {
     {ATTEND_MISMATCH, ATTEND_ARG_LAYER_QUERY, ATTEND_ARG_LAYER_OUTPUT,
      "give it the outputs and inputs that c/layers.h requires, by the heads and widths of the problem and its other "
      "weights"},
+    {ATTEND_MISMATCH, ATTEND_ARG_LAYER_GATE, ATTEND_ARG_LAYER_GATE,
+     "give it query_heads * value_dim outputs and the inputs of query, and heads whose value_dim is at most head_dim"},
     {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_LAYOUT, ATTEND_ARG_WEIGHTS_LAYOUT,
      "compute weights of integer layouts with attend_integer_project, and those of other layouts with all other calls"},
     {ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_BIAS, ATTEND_ARG_WEIGHTS_BIAS,
@@ -164,12 +166,14 @@ constexpr char names[] =
     "bytes\0saved\0lse_base\0scaling\0scaling.kind\0scaling.original_positions\0scaling.slow\0scaling.fast\0"
     "scaling.fractions\0scaling.factors\0scaling.turning\0scaling.frequencies\0scaling.attention_factor\0"
     "positions\0positions.axes\0positions.interleaved\0positions.pairs\0"
-    "ranges\0ranges.first\0ranges.end\0documents.boundaries\0documents.count";
+    "ranges\0ranges.first\0ranges.end\0documents.boundaries\0documents.count\0"
+    "query_factors.data\0query_factors.count\0query_factors.period\0query_factors.shift\0layer.gate\0"
+    "beta\0factors";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_DOCUMENTS_COUNT + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_FACTORS + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -279,12 +279,19 @@ struct RunTimeLayer {
         key{layer.key},
         value{layer.value},
         output{layer.output},
+        gate{layer.gate},
+        context_width(ptrdiff_t(heads.query_heads) * heads.value_dim),
         width(layer.query.inputs),
         memory_width(layer.key.inputs),
         output_width(layer.output.outputs) {}
 
   void prepare_queries(float* tokens, int position, int begin, int end) const {
     prepare(tokens, position, begin, end, extents.query_heads, steps.query_norm);
+    const attend_query_factors& given = steps.query_factors;
+    if (given.data == nullptr) return;
+    const core::PositionFactors factors = {given.data, int(given.count), int(given.period), int(given.shift)};
+    const int numbers = extents.query_heads * extents.head_dim;
+    for (int i = begin; i < end; ++i) core::scale(factors.at(position + i), numbers, tokens + ptrdiff_t(i) * numbers);
   }
   void prepare_keys(float* tokens, int position, int begin, int end) const {
     prepare(tokens, position, begin, end, extents.kv_heads, steps.key_norm);
@@ -300,8 +307,10 @@ struct RunTimeLayer {
 
   const attend_layer& steps;
   const core::Problem& extents;  // heads and widths
-  LayerMatrix query, key, value, output;
-  ptrdiff_t width, memory_width, output_width;
+  static constexpr bool may_gate = true;
+  bool is_gated() const { return steps.gate.data != nullptr; }
+  LayerMatrix query, key, value, output, gate;
+  ptrdiff_t context_width, width, memory_width, output_width;
 };
 struct RunTimePlaces {
   static constexpr bool one_token = false;

@@ -160,6 +160,14 @@ void rms_norm(const Normalisation& normalisation) { ActiveRowBackend::call<RmsNo
 
 void layer_norm(const Normalisation& normalisation) { ActiveRowBackend::call<LayerNorm>(normalisation); }
 
+void scale(float factor, int count, float* numbers) {
+  for (int i = 0; i < count; ++i) numbers[i] = Scalar::mul(factor, numbers[i]);
+}
+
+void logarithmic_factors(float beta, int count, float* factors) {
+  for (int k = 0; k < count; ++k) factors[k] = Scalar::fma(beta, log_of(whole_to_float(k + 1), 0.0f, false), 1.0f);
+}
+
 void add(const float* x, float factor, int count, float* y) { ActiveRowBackend::call<Add>(x, factor, count, y); }
 
 template <Activation activation>

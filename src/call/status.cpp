@@ -63,7 +63,9 @@ constexpr const char* status_texts[] = {
     "the epsilon of a normalisation must lie within 1e-30 and 1e30",
     "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that attend/rotary.h "
     "states; axes of positions need rotary_dim / 2 pairs in all",
-    "rotary positions must fit an int, and in a table must lie within it",
+    "rotary positions must fit an int, and in a table must lie within it; scaled_queries have a period of at least 1 and a "
+    "shift "
+    "of at least 0",
     "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
     "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
     "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23",

@@ -36,6 +36,7 @@ static void fill(float* to, size_t count, unsigned seed) {
 
 static float wq[heads * head_dim][width], wk[heads * head_dim][width], wv[heads * head_dim][width], wo[width][heads * head_dim];
 static float gain[width], gate_rows[hidden][width], up_rows[hidden][width], down_rows[width][hidden], gate_bias[hidden];
+static float query_factors[4];
 static float x[tokens][width], by_token[tokens][width], in_one[tokens][width];
 static uint64_t turns[head_dim / 2];
 static attend_rotary rotary;
@@ -71,6 +72,12 @@ static void make(void) {
   layer.value = weights(wv[0], heads * head_dim, width);
   layer.output = weights(wo[0], width, heads * head_dim);
   layer.rotary = &rotary;
+  IS(ATTEND_OK, attend_logarithmic_factors(0.1f, 4, query_factors));
+  SAYS(ATTEND_OUT_OF_RANGE, ATTEND_ARG_COUNT, attend_logarithmic_factors(0.1f, 0, query_factors));
+  layer.query_factors.data = query_factors;
+  layer.query_factors.count = 4;
+  layer.query_factors.period = 3;
+  layer.query_factors.shift = 1;
   IS(ATTEND_OK, attend_problem_init(&problem, sizeof problem));
   problem.options = ATTEND_CAUSAL;
   problem.query_heads = problem.kv_heads = heads;

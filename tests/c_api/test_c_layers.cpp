@@ -110,6 +110,50 @@ TEST_CASE("c layers: more tokens than are under way at a time, without a cache, 
   CHECK(same(*y, *expected));
 }
 
+TEST_CASE("c layers: factors of queries by position and a gate, over a cache that has tokens and across to one") {
+  auto layers = std::make_unique<TwoLayers<Small, width, out_width>>();
+  attend::Rotary<rotary_dim> rotary;
+  REQUIRE(rotary.init(500.0f, 2.0f) == Status::ok);
+  static float factors[6], c_factors[6];
+  attend::logarithmic_factors(factors, 0.3f);
+  REQUIRE(attend_logarithmic_factors(0.3f, 6, c_factors) == ATTEND_OK);
+  CHECK(same(factors, c_factors));
+  static attend::Weights<20, width, attend::float16> gate;
+  static float bias[20];
+  Random random(21);
+  fill(gate, random), random.fill(bias, 20);
+  const auto typed = layers->typed(attend::head_norm(layers->query_norm, layers->key_norm, epsilon),
+                                   attend::rotated<attend::RotaryPairs::halves>(rotary), attend::scaled_queries(factors, 7, 1),
+                                   attend::gated(attend::biased(gate, bias)));
+  layers->add_steps(rotary_dim, ATTEND_HALVES, epsilon);
+  layers->layer.query_factors = {c_factors, 6, 7, 1};
+  layers->layer.gate = c_weights(gate, bias);
+  layers->new_cache(Small::max_tokens, ATTEND_FLOAT32, ATTEND_FLOAT32);
+  layers->problem.options = ATTEND_CAUSAL;
+  attend::KvCache<Small> cache;
+  auto work = std::make_unique<attend::LayerWorkspace<Small, tokens>>();
+  const auto x = random_vectors<tokens, width>(15);
+  Vectors<tokens, out_width> y, expected;
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(attend::self_attention(*x, typed, cache, expected, *work) == Status::ok);
+    layers->run(attend_self_attention, (*x)[0], tokens, y[0]);
+    CHECK(same(y, expected));
+  }
+  attend::Options at;
+  at.offset = 9, at.causal = false;
+  REQUIRE(attend::cross_attention(*x, typed, cache, expected, *work, at) == Status::ok);
+  layers->problem.options = 0, layers->problem.offset = 9;
+  layers->run(attend_cross_attention, (*x)[0], tokens, y[0]);
+  CHECK(same(y, expected));
+  // Positions without rotary, for the factors alone.
+  const auto unturned = layers->typed(attend::scaled_queries(factors, 7, 1));
+  layers->layer.rotary = nullptr, layers->layer.query_norm = layers->layer.key_norm = nullptr, layers->layer.epsilon = 1e-5f;
+  layers->layer.gate = {};
+  REQUIRE(attend::cross_attention(*x, unturned, cache, expected, *work, at) == Status::ok);
+  layers->run(attend_cross_attention, (*x)[0], tokens, y[0]);
+  CHECK(same(y, expected));
+}
+
 TEST_CASE("c layers: options of the problem") {
   auto layers = std::make_unique<TwoLayers<Small, width, out_width>>();
   const auto typed = layers->typed();

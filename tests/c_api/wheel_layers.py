@@ -69,6 +69,23 @@ layer.project_memory(draw(11, width), memory)
 check(len(memory) == 11, 'project_memory')
 apart = by_hand(x)
 same('cross attention', layer.cross_attention(x, memory), together(attend.attention(apart[0], memory)))
+factors = attend.logarithmic_factors(0.4, 5)
+check(np.abs(np.array(factors) - (1 + 0.4 * np.log(1 + np.arange(5)))).max() < 1e-6, 'logarithmic factors')
+gate = attend.Weights(draw(o.inputs, width))
+scaled_queries = by_hand(x)
+scaled_queries[0] *= np.array(factors, np.float32)[np.minimum((np.arange(len(x)) + 1) // 2, 4)][:, None]
+out = attend.attention(*scaled_queries, causal=True)
+gates = attend.project(x, gate).reshape(len(x), heads, -1).transpose(1, 0, 2)
+out = attend.activate('sigmoid', np.ascontiguousarray(gates), out)
+of_today = attend.Layer(q, k, v, o, heads=heads, kv_heads=kv_heads, rotary=rotary, query_norm=norm, key_norm=norm,
+                        query_factors=(factors, 2, 1), gate=gate)
+same('factors of queries and a gate', of_today.self_attention(x, causal=True, threads=2), together(out))
+refused('factors without a period', 'expected (factors, period)',
+        lambda: attend.Layer(q, k, v, o, heads=heads, kv_heads=kv_heads, query_factors=factors), TypeError)
+refused('a period of nothing', 'period', lambda: attend.Layer(q, k, v, o, heads=heads, kv_heads=kv_heads, query_factors=(factors, 0)))
+refused('a gate that does not fit', 'gate: give it the outputs', lambda: attend.Layer(
+    q, k, v, o, heads=heads, kv_heads=kv_heads, gate=attend.Weights(draw(3, width))).self_attention(x))
+
 refused('an array for weights', 'attend.Weights', lambda: attend.Layer(wq, k, v, o, heads=heads, kv_heads=kv_heads), TypeError)
 refused('keys for a cache', 'attend.Cache', lambda: layer.self_attention(x, wk), TypeError)
 refused('x of another width', 'inputs', lambda: layer.self_attention(draw(3, 9)))

@@ -91,6 +91,22 @@ uint64_t digest_of_rotary(float* memory) {
   return hash;
 }
 
+// Factors of queries, and some numbers times them.
+inline uint64_t digest_of_query_factors(float* memory) {
+  float factors[40];
+  uint64_t hash = hash_begin;
+  for (const float beta : {0.1f, -2.5f}) {
+    attend::core::logarithmic_factors(beta, 40, factors);
+    hash = hash_of(factors, 40, hash);
+  }
+  const attend::core::PositionFactors by = {factors, 40, 8192, 1};
+  Random random(8);
+  random.fill(memory, 4 * 33);
+  const int positions[] = {0, 8191, 100000, 0x7fffffff};
+  for (int i = 0; i < 4; ++i) attend::core::scale(by.at(positions[i]), 33, memory + 33 * i);
+  return hash_of(memory, 4 * 33, hash);
+}
+
 // The turns of each kind of scaling, the factors of cosines and sines, and some turned numbers.
 inline uint64_t digest_of_rotary_scaling(float* memory) {
   using attend::core::RotaryKind;

@@ -151,3 +151,27 @@ void wrong() { attend::additive_attention(hidden_query, keys_beyond, v, values, 
 //! layer_memory_of_other_shape: attend: cross_attention takes a KvCache, RingCache or PagedCache of the layer's shape third
 static attend::KvCache<OtherShape> other_memory;
 void wrong() { attend::cross_attention(vectors, layer, other_memory, results, layer_workspace); }
+
+//! scaled_queries_of_temporary: attend: scaled_queries takes a float[] with a name: a layer refers to it
+static const float* data();
+void wrong() { attend::scaled_queries(data(), 8192); }
+
+//! gate_of_temporary: attend: a layer refers to its weights: they must have a name and outlive it, so not be what pack() returns
+void wrong() { attend::gated(attend::Weights<32, 12>()); }
+
+//! gate_of_other_outputs: attend: the gate's weights have query_heads * value_dim outputs and the inputs of the query weights
+static attend::Weights<31, 12> gate;
+void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(gate)); }
+
+//! two_gates: attend: a layer has one gate, if any
+static attend::Weights<32, 12> gate;
+void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(gate), attend::gated(gate)); }
+
+//! gate_of_wide_values: attend: a layer with a gate has a value_dim of at most head_dim
+struct Wide {
+  static constexpr int query_heads = 2, kv_heads = 2, head_dim = 8, value_dim = 9;
+};
+static attend::Weights<16, 12> q, k;
+static attend::Weights<18, 12> v, gate;
+static attend::Weights<12, 18> o;
+void wrong() { attend::multi_head<Wide>(q, k, v, o, attend::gated(gate)); }

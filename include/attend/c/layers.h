@@ -259,6 +259,18 @@ typedef struct attend_team {
   void* context;
 } attend_team;
 
+/* Queries at position p are multiplied by data[(p + shift) / period], or by the last factor: so that attention over long
+ * contexts stays sharp. Positions are those of rotary. Llama 4's layers without positions have period 8192 and shift 1. */
+typedef struct attend_query_factors {
+  const float* data; /* [count]; null: none, and the rest is 0 */
+  ptrdiff_t count;   /* 1 ... ATTEND_MAX_TOKENS */
+  ptrdiff_t period;  /* likewise */
+  ptrdiff_t shift;   /* 0 ... ATTEND_MAX_TOKENS */
+} attend_query_factors;
+
+/* factors[k] = 1 + beta * ln(1 + k), the same bits on every target. beta is 0.1 of Llama 4; count: 1 ... ATTEND_MAX_TOKENS. */
+ATTEND_API attend_status attend_logarithmic_factors(float beta, ptrdiff_t count, float* factors);
+
 typedef struct attend_layer {
   size_t size;             /* sizeof(attend_layer), by attend_layer_init */
   attend_weights query;    /* query_heads * head_dim outputs; as many inputs as x has numbers for each token */
@@ -268,9 +280,13 @@ typedef struct attend_layer {
   const float* query_norm; /* [head_dim]: each head of queries is normalised by attend_rms_norm with this weight; null: not */
   const float* key_norm;   /* likewise of keys */
   float epsilon;           /* of both, as of attend_norm: 1e-5 */
-  const attend_rotary* rotary; /* queries and keys turn, after that; rotary_dim is at most head_dim; null: they do not */
-  attend_cache* cache;         /* of keys and values, of any format, a ring too; null: see below */
-  const attend_team* team;     /* null: one thread */
+  const attend_rotary* rotary;        /* queries and keys turn, after that; rotary_dim is at most head_dim; null: they do not */
+  attend_cache* cache;                /* of keys and values, of any format, a ring too; null: see below */
+  const attend_team* team;            /* null: one thread */
+  attend_query_factors query_factors; /* after rotary */
+  attend_weights gate; /* query_heads * value_dim outputs, inputs as query; value_dim is at most head_dim then. The outputs of
+                          attention are multiplied by the sigmoid of this projection of x, number by number, before they are
+                          projected (Qwen3-Next: the second half of each head's rows of q_proj). All zeros: none */
 } attend_layer;
 
 /* Writes the defaults, the size among them; the weights are still to be set. */

@@ -66,6 +66,25 @@ void activate(const float* from, const float* by, int count, float* to);
 // y[i] += x[i] * factor, rounded once.
 void add(const float* x, float factor, int count, float* y);
 
+// numbers[i] *= factor
+void scale(float factor, int count, float* numbers);
+
+// Factors of queries by their positions: that of position p is number (p + shift) / period of a table, or its last one.
+struct PositionFactors {
+  const float* factors;  // [count]
+  int count;             // at least 1
+  int period;            // at least 1
+  int shift;             // at least 0
+
+  // position: at least 0
+  float at(int position) const {
+    const uint32_t index = (uint32_t(position) + uint32_t(shift)) / uint32_t(period);
+    return factors[index < uint32_t(count) ? index : uint32_t(count - 1)];
+  }
+};
+// factors[k] = 1 + beta * ln(1 + k), by which models scale queries far from the beginning.
+void logarithmic_factors(float beta, int count, float* factors);
+
 // The angle by which each pair turns from one position to the next, in units of 2^-64 of a turn: base^(-i / pairs) /
 // scaling_factor radians. base is 2 to 1e12, scaling_factor 1 to 65536.
 void rotary_turns(float base, float scaling_factor, int pairs, uint64_t* turns);

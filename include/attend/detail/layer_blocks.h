@@ -1,7 +1,7 @@
 // The loop of a multi-head layer over blocks of its tokens, and its work memory: for typed layers and those of the C surface.
 #pragma once
 
-#include "../core/linear.h"
+#include "../core/layer.h"
 #include "../core/options.h"
 
 namespace attend {
@@ -66,7 +66,7 @@ int share_before(const Team& team, int tokens, int next) {
 // where there is a semicolon.
 //
 //   for each block of tokens:  keys and values = projections; steps; the first thread stores;
-//   for each block of tokens:  queries = projection; steps; attention; output = projection;
+//   for each block of tokens:  queries = projection; steps; attention; gate; output = projection;
 //
 // `Layer` has matrices, widths and steps: a MultiHead, or what the C surface makes of an attend_layer. `Places` has the
 // LayerMemory, and is a base because that of a shape is a constant, which takes no room. `Store` is what is attended to: where
@@ -106,9 +106,22 @@ struct LayerCall : Places, LayerTokens, Team {
       Team::meet();
       attend(first, block_tokens);
       Team::meet();
+      if constexpr (Layer::may_gate) gate(first, block_tokens);
       project(layer.output, at(Places::memory.second), block_tokens, y + ptrdiff_t(first) * layer.output_width);
       Team::meet();
     }
+  }
+
+  // Multiplies the outputs of attention by the sigmoid of what the gate's weights make of x, which lies where queries were.
+  void gate(int first, int count) const {
+    if (!layer.is_gated()) return;
+    float *const gates = at(Places::memory.first), *const outputs = at(Places::memory.second);
+    project(layer.gate, x + ptrdiff_t(first) * layer.width, count, gates);
+    Team::meet();
+    const ptrdiff_t begin = ptrdiff_t(share_before(*this, count, 0)) * layer.context_width,
+                    end = ptrdiff_t(share_before(*this, count, 1)) * layer.context_width;
+    core::activate<Activation::sigmoid>(gates + begin, outputs + begin, int(end - begin), outputs + begin);
+    Team::meet();
   }
 
   template <class OneMatrix>

@@ -92,11 +92,29 @@ constexpr bool is_kept = is_named<Type> || WeightsOf<typename Bare<Type>::Name>:
 template <class Type>
 using MatrixOf = typename Bare<decltype(matrix_of(*null_of<Type>()))>::Name;
 
+template <class GateMatrix>
+struct GateStep;
+template <class Step>
+struct GateOf {
+  static constexpr int gates = 0, outputs = 0, inputs = 0;
+};
+template <class GateMatrix>
+struct GateOf<GateStep<GateMatrix>> {
+  static constexpr int gates = 1, outputs = GateMatrix::Weights::outputs, inputs = GateMatrix::Weights::inputs;
+};
+
 // A layer; its steps change queries and keys between projection and attention.
 template <class Shape, class Q, class K, class V, class O, class... Steps>
 struct MultiHead : Steps... {
   using Dims = Checked<Shape>;
   static constexpr bool has_steps = sizeof...(Steps) > 0;
+  static constexpr int gates = (0 + ... + GateOf<Steps>::gates);
+  static_assert(gates <= 1, "attend: a layer has one gate, if any");
+  static_assert(gates == 0 || ((0 + ... + GateOf<Steps>::outputs) == Dims::query_heads * Dims::value_dim &&
+                               (0 + ... + GateOf<Steps>::inputs) == Q::Weights::inputs),
+                "attend: the gate's weights have query_heads * value_dim outputs and the inputs of the query weights");
+  static_assert(gates == 0 || Dims::value_dim <= Dims::head_dim,
+                "attend: a layer with a gate has a value_dim of at most head_dim");
   static constexpr int width = Q::Weights::inputs, memory_width = K::Weights::inputs, output_width = O::Weights::outputs;
   static_assert(!is_integer<Shape>, "attend: layers compute in float32: give them a shape without attend::integer");
   static_assert(Q::Weights::outputs == 0 || Q::Weights::outputs == Dims::query_heads * Dims::head_dim,
@@ -134,6 +152,11 @@ struct MultiHead : Steps... {
       for (int i = begin; i < end; ++i) (static_cast<const Steps&>(*this).prepare_key(rows[i], position + i), ...);
     }
   }
+
+  // How many numbers attention gives for each token; and whether a gate multiplies them.
+  static constexpr int context_width = Dims::query_heads * Dims::value_dim;
+  static constexpr bool may_gate = gates > 0;
+  static constexpr bool is_gated() { return may_gate; }
 
   Q query;
   K key;

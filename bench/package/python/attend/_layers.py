@@ -93,10 +93,15 @@ class Layer:
         y = layer.self_attention(x, cache, causal=True)   # x [tokens, width]; appends the tokens to the cache
 
     query_norm and key_norm, [head_dim] each: weights by which each head of queries and of keys is normalised, as by rms_norm.
+    query_factors: (factors, period) or (factors, period, shift): queries at position p are multiplied by
+    factors[(p + shift) // period], or by the last factor; attend.logarithmic_factors(0.1, 128), 8192, 1 of Llama 4.
+    gate: weights of as many outputs as output has inputs; attention is multiplied by the sigmoid of this projection of x
+    (Qwen3-Next).
     """
 
     def __init__(self, query: Weights, key: Weights, value: Weights, output: Weights, *, heads: int, kv_heads: Optional[int] = None,
-                 rotary: Optional[Rotary] = None, query_norm: Any = None, key_norm: Any = None, epsilon: float = 1e-5):
+                 rotary: Optional[Rotary] = None, query_norm: Any = None, key_norm: Any = None, epsilon: float = 1e-5,
+                 query_factors: Any = None, gate: Optional[Weights] = None):
         self.heads = whole('heads', heads, 1, _c.ATTEND_MAX_WIDTH)
         self.kv_heads = self.heads if kv_heads is None else whole('kv_heads', kv_heads, 1, _c.ATTEND_MAX_WIDTH)
         for name, weights, count in (('query', query, self.heads), ('key', key, self.kv_heads), ('value', value, self.kv_heads)):
@@ -104,13 +109,25 @@ class Layer:
                 raise ValueError(f'{name} has {weights.outputs} outputs, which {count} heads do not divide')
         self.head_dim, self.value_dim = query.outputs // self.heads, value.outputs // self.kv_heads
         self._held = Held()
-        self._parts = (query, key, value, output, rotary)
+        self._parts = (query, key, value, output, rotary, gate)
         self.c = new(_c.attend_layer, shared.attend_layer_init)
         self.c.query, self.c.key, self.c.value, self.c.output = query.c, key.c, value.c, made('output', output, Weights).c
         self.c.query_norm = self._held.address('query_norm', query_norm, self.head_dim)
         self.c.key_norm = self._held.address('key_norm', key_norm, self.head_dim)
         self.c.epsilon = real('epsilon', epsilon)
+        if query_factors is not None:
+            self._set_factors(query_factors)
+        if gate is not None:
+            self.c.gate = made('gate', gate, Weights).c
         self.c.rotary = ctypes.addressof(made('rotary', rotary, Rotary).c) if rotary else None
+
+    def _set_factors(self, given: Any) -> None:
+        if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
+            raise TypeError('query_factors is no tuple; expected (factors, period) or (factors, period, shift)')
+        factors = self.c.query_factors
+        factors.data, factors.count = self._held.address('query_factors', given[0], len(given[0])), len(given[0])
+        factors.period = whole('period of query_factors', given[1], 1)
+        factors.shift = whole('shift of query_factors', given[2]) if len(given) == 3 else 0
 
     def _with(self, cache: Optional[Cache], team: Any = None) -> Any:
         layer = _c.attend_layer.from_buffer_copy(self.c)

@@ -82,3 +82,10 @@ def add(x: Any, y: Any, scale: float = 1.0) -> None:
     if vectors.shape != to.shape:
         raise ValueError(f'x has the shape {vectors.shape} where y has {to.shape}')
     require(shared.attend_add(vectors.address, real('scale', scale), math.prod(vectors.shape), to.address))
+
+
+def logarithmic_factors(beta: float, count: int) -> Any:
+    """1 + beta * ln(1 + k) for k = 0 ... count - 1, the same bits on every processor: the query_factors of a Layer."""
+    factors = (ctypes.c_float * whole('count', count, 1))()
+    require(shared.attend_logarithmic_factors(real('beta', beta), count, ctypes.addressof(factors)))
+    return memoryview(factors).cast('B').cast('f')

@@ -60,7 +60,8 @@ _SPECIAL = {
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_CACHE): 'give a cache of as many key/value heads and of the same widths; one of integers goes with '
     'a quantisation, and no other does',
     **{(_c.ATTEND_MISMATCH, argument): 'give it the outputs and inputs that the heads, their widths and the other weights ask for'
-       for argument in (_c.ATTEND_ARG_LAYER_QUERY, _c.ATTEND_ARG_LAYER_KEY, _c.ATTEND_ARG_LAYER_VALUE, _c.ATTEND_ARG_LAYER_OUTPUT)},
+       for argument in (_c.ATTEND_ARG_LAYER_QUERY, _c.ATTEND_ARG_LAYER_KEY, _c.ATTEND_ARG_LAYER_VALUE, _c.ATTEND_ARG_LAYER_OUTPUT,
+                        _c.ATTEND_ARG_LAYER_GATE)},
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_KV_HEADS): 'give as many query heads as key/value heads, or a multiple',
     (_c.ATTEND_MISMATCH, _c.ATTEND_ARG_SOFT_CAP): 'give a larger cap or a smaller scale: scores reach the cap at once, and scale / '
     'soft_cap leaves the range of floats',
