@@ -114,7 +114,7 @@ struct VisibilityOptions : Options {
 // What is not set is off. A query at position p = offset + its index gets, for key j that it sees, the score
 //
 //   cap(scale * dot(query, key)) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p),
-//   cap(x) = soft_cap * tanh(x / soft_cap)
+//   cap(x) = soft_cap * tanh(x / soft_cap); with BiasStage::before_cap, cap(scale * dot(query, key) + bias[j]) + …
 //
 // It sees the keys that all of causal, the window, key_length, mask and the two biases let through; a query without any gets
 // zeros. Arrays are not copied: they must live until the call is over.
@@ -123,6 +123,7 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   static_assert(!detail::Same<Shape, detail::NoShape>::value,
                 "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
   detail::BiasSetting<Shape> bias{};               // Bias<1 or queries, 1 or query_heads, keys>
+  BiasStage bias_stage = BiasStage::after_cap;     // before_cap (Gemma 4) is refused without a bias and a soft_cap
   detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
   detail::HeadSetting<Shape> sink_logits{};        // float[query_heads]: a logit that joins the denominator and has no value

@@ -15,9 +15,10 @@ enum class [[nodiscard]] Status{
     bad_offset,  // of calls with ScoreOptions, RingCache or State: offset + query tokens exceed the largest int; of a layer
                  // with steps: not the position that self_attention gives its tokens
     ambiguous_offset,  // over arrays of other numbers of queries and keys: a position matters, and offset is not set
-    no_effect,         // offset where no position matters; sink_tokens without a window; score_stage without scores
-    bad_part,          // count not within 1 … 65535, or index not within 0 … count - 1; of a layer: no barrier for several
-                       // threads, or work memory for fewer
+    no_effect,  // offset where no position matters; sink_tokens without a window; score_stage without scores; a bias_stage
+                // before the cap without a bias or a cap
+    bad_part,   // count not within 1 … 65535, or index not within 0 … count - 1; of a layer: no barrier for several
+                // threads, or work memory for fewer
 
     bad_output,  // of projections: it shares memory with the input or another output; of layers: y is neither x nor apart from
                  // it

@@ -149,9 +149,10 @@ void take_unit(Problem& problem, const WorkUnit& work_unit, const NumberBytes& b
 // somebody has decided what a unit has of it.
 inline void take_options(core::Options& options, const WorkUnit& work_unit) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, sink_logits, lse, lse_base2, scores, score_keys, score_stage,
-                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
-                          value_scale_stride, paging, origin, states, first_key, begins, partial] = options;
+                          relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
+                          score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
+                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins,
+                          partial] = options;
   core::move_queries(options, work_unit.token, work_unit.query_head);
   if (alibi_slopes != nullptr) alibi_slopes += work_unit.query_head;
   if (sink_logits != nullptr) sink_logits += work_unit.query_head;

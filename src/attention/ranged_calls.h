@@ -58,9 +58,10 @@ void skip_scales(Scale*& scales, int keys) {
 }
 inline void skip_keys(core::Options& options, int keys) {
   [[maybe_unused]] auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative, relative_head_stride,
-                          relative_left, relative_right, soft_cap, sink_logits, lse, lse_base2, scores, score_keys, score_stage,
-                          query_format, key_format, value_format, output_format, key_scales, value_scales, key_scale_stride,
-                          value_scale_stride, paging, origin, states, first_key, begins, partial] = options;
+                          relative_left, relative_right, soft_cap, bias_before_cap, sink_logits, lse, lse_base2, scores,
+                          score_keys, score_stage, query_format, key_format, value_format, output_format, key_scales,
+                          value_scales, key_scale_stride, value_scale_stride, paging, origin, states, first_key, begins,
+                          partial] = options;
   skip_columns(visible, keys);
   skip_columns(bias, keys);
   skip_scales(key_scales, keys);

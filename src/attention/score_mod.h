@@ -22,11 +22,14 @@ struct ScoreFactors {
   float query;  // of queries: scores come out in base 2, or with a cap in what tanh_half takes
   float raw;    // from there to natural units
   float cap;    // of the capped score, in base 2
+  float bias;   // of biases, in what scores are when they are added
 
   explicit ScoreFactors(const core::Problem& problem, const core::Options& options)
-      : query(base2_scale(problem.scale)), raw(ln_2), cap(0.0f) {
+      : query(base2_scale(problem.scale)), raw(ln_2), cap(0.0f), bias(log2_e) {
     if (magnitude(options.soft_cap) == 0) return;
-    query = Scalar::mul(query, Scalar::mul(2.0f, Scalar::reciprocal(options.soft_cap)));
+    const float by_cap = Scalar::mul(2.0f, Scalar::reciprocal(options.soft_cap));
+    query = Scalar::mul(query, by_cap);
+    if (options.bias_before_cap) bias = Scalar::mul(bias, by_cap);
     raw = Scalar::mul(Scalar::mul(options.soft_cap, 0.5f), ln_2);
     cap = base2_scale(options.soft_cap);
   }
@@ -56,25 +59,27 @@ ATTEND_NOINLINE void cap_scores(float* scores, int count, float cap) {
   }
 }
 
-// A score and its bias, in natural units; -inf where the bias is, whatever the score was.
+// A score and its bias, in natural units, of which one is so many of the score's; -inf where the bias is, whatever the score
+// was.
 template <class Isa>
-ATTEND_ALWAYS_INLINE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias) {
+ATTEND_ALWAYS_INLINE typename Isa::Vec biased(typename Isa::Vec score, typename Isa::Vec bias, typename Isa::Vec unit) {
   const typename Isa::Vec lowest = Isa::broadcast(-__builtin_inff());
-  return Isa::where_equal(bias, lowest, lowest, Isa::fma(bias, Isa::broadcast(log2_e), score));
+  return Isa::where_equal(bias, lowest, lowest, Isa::fma(bias, unit, score));
 }
 
 template <class Isa>
-ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count) {
+ATTEND_ALWAYS_INLINE void add_biases(float* scores, const float* bias, int count, float by = log2_e) {
+  const typename Isa::Vec unit = Isa::broadcast(by);
   int k = 0;
   for (; count - k >= 4 * Isa::lanes; k += 4 * Isa::lanes) {
     ATTEND_UNROLL
     for (int i = 0; i < 4; ++i) {
       float* const at = scores + k + i * Isa::lanes;
-      Isa::store(at, biased<Isa>(Isa::load(at), Isa::load(bias + k + i * Isa::lanes)));
+      Isa::store(at, biased<Isa>(Isa::load(at), Isa::load(bias + k + i * Isa::lanes), unit));
     }
   }
   map_row<Isa>(scores + k, count - k, scores + k, [&](typename Isa::Vec score, int i, int lanes) {
-    return biased<Isa>(score, load_some<Isa>(bias + k + i, lanes));
+    return biased<Isa>(score, load_some<Isa>(bias + k + i, lanes), unit);
   });
 }
 
@@ -179,10 +184,10 @@ struct ScoreUse {
 // All fields by name: one that core::Options gets does not compile here until somebody has decided what it does to scores.
 inline ScoreUse score_use(const core::Options& options) {
   [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
-                                relative_head_stride, relative_left, relative_right, soft_cap, sink_logits, lse, lse_base2,
-                                scores, score_keys, score_stage, query_format, key_format, value_format, output_format,
-                                key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin, states,
-                                first_key, begins, partial] = options;
+                                relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,
+                                lse, lse_base2, scores, score_keys, score_stage, query_format, key_format, value_format,
+                                output_format, key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin,
+                                states, first_key, begins, partial] = options;
   const bool has_bias = bias.data != nullptr, has_mask = visible.data != nullptr, has_cap = magnitude(soft_cap) != 0;
   const bool others = scores.data != nullptr || alibi_slopes != nullptr || relative != nullptr;
   return {others || has_bias || has_mask || has_cap, has_bias || has_mask || relative != nullptr};
@@ -232,6 +237,7 @@ class ScoreMod {
       for_rows([&](float* row, const QueryRow&) { multiply_rows(row, padded, key_scales + span.from); });
     }
     if (shows(core::Scores::raw)) for_rows([&](float* row, const QueryRow& at) { show(row, at, key, keys, factors_.raw); });
+    if (options_.bias_before_cap) add_bias(for_rows, key, keys);
     if (magnitude(factors_.cap) != 0) {
       for_rows([&](float* row, const QueryRow&) { cap_scores<Isa>(row, padded, factors_.cap); });
     }
@@ -244,8 +250,9 @@ class ScoreMod {
         mask_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.first - key, keys));
       });
     }
-    if (options_.bias.data != nullptr && (options_.alibi_slopes != nullptr || options_.relative != nullptr)) {
-      // ALiBi or the relative table may have added +inf to a masked score: mask it again.
+    const bool unmasked = options_.alibi_slopes != nullptr || options_.relative != nullptr || options_.bias_before_cap;
+    if (options_.bias.data != nullptr && unmasked) {
+      // ALiBi or the relative table may have added +inf to a masked score, or the cap has made a number of it: mask it again.
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
@@ -289,16 +296,19 @@ class ScoreMod {
     }
   };
 
-  // Adds the bias, the table of relative positions and the slopes.
+  // Adds the bias, and masks the keys that it has no column for.
+  ATTEND_ALWAYS_INLINE void add_bias(const ScoreRows& for_rows, int key, int keys) const {
+    const float* bias = static_cast<const float*>(options_.bias.data) + key;
+    const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
+    for_rows([&](float* row, const QueryRow& at) {
+      add_biases<Isa>(row, bias + at.bias, there, factors_.bias);
+      if (!options_.bias_before_cap) mask_between(row, there, keys);  // otherwise after the cap
+    });
+  }
+
+  // Adds the bias, unless it was before the cap, the table of relative positions and the slopes.
   ATTEND_ALWAYS_INLINE void add_all_biases(const ScoreRows& for_rows, int key, int keys) const {
-    if (options_.bias.data != nullptr) {
-      const float* bias = static_cast<const float*>(options_.bias.data) + key;
-      const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
-      for_rows([&](float* row, const QueryRow& at) {
-        add_biases<Isa>(row, bias + at.bias, there);
-        mask_between(row, there, keys);
-      });
-    }
+    if (options_.bias.data != nullptr && !options_.bias_before_cap) add_bias(for_rows, key, keys);
     if (options_.relative != nullptr) {
       for_rows([&](float* row, const QueryRow& at) {
         add_relative<Isa>(row, options_.relative + at.head * options_.relative_head_stride, options_.relative_left,

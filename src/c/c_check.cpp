@@ -55,6 +55,7 @@ constexpr attend_problem defaults = {
     ATTEND_LSE_NATURAL,
     no_ranges,
     {nullptr, 0},  // documents
+    ATTEND_BIAS_AFTER_CAP,
 };
 
 }  // namespace
@@ -215,7 +216,7 @@ bool is_plain(const attend_problem& problem, int usual_format) {
   const bool formats = is_small(problem.query_format) || is_small(problem.key_format) || is_small(problem.value_format) ||
                        is_small(problem.output_format);
   const bool later = state_nodes_of(problem) != ATTEND_DEFAULT_STATE_NODES || lse_base_of(problem) != ATTEND_LSE_NATURAL ||
-                     !has_no_lists(problem);
+                     bias_stage_of(problem) != ATTEND_BIAS_AFTER_CAP || !has_no_lists(problem);
   return any == 0 && !later && !formats && magnitude(problem.soft_cap) == 0 && (problem.options & ~ATTEND_CAUSAL) == 0;
 }
 

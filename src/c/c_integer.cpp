@@ -101,6 +101,7 @@ void check_rest(Call& call, const attend_problem& problem) {
   left(has_usual_scale(problem), ATTEND_ARG_SCALE);
   left(magnitude(problem.soft_cap) == 0, ATTEND_ARG_SOFT_CAP);
   left(problem.bias.data == nullptr, ATTEND_ARG_BIAS);
+  left(bias_stage_of(problem) == ATTEND_BIAS_AFTER_CAP, ATTEND_ARG_BIAS_STAGE);
   left(problem.alibi_slopes == nullptr, ATTEND_ARG_ALIBI_SLOPES);
   left(problem.relative_bias.data == nullptr, ATTEND_ARG_RELATIVE_BIAS);
   left(problem.sink_logits == nullptr, ATTEND_ARG_SINK_LOGITS);

@@ -14,6 +14,11 @@ Extent::Counts matrix_counts(const Call& call, const CallOptions& options) {
 
 void check_bias(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_bias& bias = problem.bias;
+  const int stage = bias_stage_of(problem);
+  const bool capped = bias.data != nullptr && magnitude(problem.soft_cap) != 0;
+  call.require(stage == ATTEND_BIAS_AFTER_CAP || stage == ATTEND_BIAS_BEFORE_CAP, ATTEND_UNKNOWN, ATTEND_ARG_BIAS_STAGE);
+  call.require(stage == ATTEND_BIAS_AFTER_CAP || capped, ATTEND_NO_EFFECT, ATTEND_ARG_BIAS_STAGE);
+  options.first.bias_before_cap = stage == ATTEND_BIAS_BEFORE_CAP;
   if (bias.data == nullptr) return call.require(is_default_matrix(bias), ATTEND_NO_EFFECT, ATTEND_ARG_BIAS);
   const Extent extent = matrix_extent(call, bias, matrix_counts(call, options), 0, ATTEND_ARG_BIAS_KEYS);
   call.read(bias.data, extent, float_bits, ATTEND_ARG_BIAS);

@@ -168,12 +168,12 @@ constexpr char names[] =
     "positions\0positions.axes\0positions.interleaved\0positions.pairs\0"
     "ranges\0ranges.first\0ranges.end\0documents.boundaries\0documents.count\0"
     "query_factors.data\0query_factors.count\0query_factors.period\0query_factors.shift\0layer.gate\0"
-    "beta\0factors";
+    "beta\0factors\0bias_stage";
 
 constexpr int zeros_in(const char* text, size_t length) {
   return length == 1 ? *text == '\0' : zeros_in(text, length / 2) + zeros_in(text + length / 2, length - length / 2);
 }
-constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_FACTORS + 1;
+constexpr int errors = ATTEND_OTHER_BITS + 1, arguments = ATTEND_ARG_BIAS_STAGE + 1;
 static_assert(sizeof texts / sizeof *texts == errors && zeros_in(names, sizeof names) == arguments, "one is missing");
 
 const char* name_of(int argument) {

@@ -115,6 +115,9 @@ inline ptrdiff_t state_nodes_of(const attend_problem& problem) {
 inline int lse_base_of(const attend_problem& problem) {
   return problem.size < sizeof problem ? ATTEND_LSE_NATURAL : problem.lse_base;
 }
+inline int bias_stage_of(const attend_problem& problem) {
+  return problem.size < sizeof problem ? ATTEND_BIAS_AFTER_CAP : problem.bias_stage;
+}
 inline attend_ranges ranges_of(const attend_problem& problem) {
   return problem.size < sizeof problem ? no_ranges : problem.ranges;
 }

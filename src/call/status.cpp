@@ -17,7 +17,8 @@ constexpr const char* status_texts[] = {
     "set offset, the position of the first query among the keys: there are not as many queries as keys, so they could "
     "be the first tokens (offset 0) or the last ones (keys - queries)",
     "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
-    "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; lse_base an lse; additive attention has a "
+    "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; lse_base an lse; bias_stage a bias and a "
+    "soft_cap; additive attention has a "
     "scale, a "
     "bias and scores of its own",
     "a part must have an index within 0 and count - 1, and count within 1 and 65535; that of a layer with several "

@@ -47,6 +47,7 @@ struct RandomWorld : World {
     }
     if (p.mask.data != nullptr && maybe()) p.mask.kind = ATTEND_MASK_BITS;
     if (maybe()) p.soft_cap = 3.0f;
+    if (p.soft_cap > 0 && p.bias.data != nullptr && maybe()) p.bias_stage = ATTEND_BIAS_BEFORE_CAP;
     if (maybe()) p.query_format = random.between(0, 2), p.output_format = random.between(0, 2);
     if (p.cache == nullptr) {
       if (maybe()) p.key_format = random.between(0, 2), p.value_format = random.between(0, 2);

@@ -218,7 +218,7 @@ class World : public Choices {
   void remove(int argument) {
     const attend_problem none = initial();
     if (argument == ATTEND_ARG_MASK) p.mask = none.mask;
-    if (argument == ATTEND_ARG_BIAS) p.bias = none.bias;
+    if (argument == ATTEND_ARG_BIAS) p.bias = none.bias, p.bias_stage = none.bias_stage;
     if (argument == ATTEND_ARG_LSE) p.lse = none.lse;
     if (argument == ATTEND_ARG_SCORES) p.scores = none.scores;
     if (argument == ATTEND_ARG_RANGES) p.ranges = none.ranges;

@@ -164,6 +164,7 @@ struct COptions {
     if (o.relative != nullptr) p.relative_bias = {o.relative, o.relative_head_stride, o.relative_left, o.relative_right};
     p.sink_logits = o.sink_logits;
     p.soft_cap = o.soft_cap;
+    p.bias_stage = o.bias_before_cap ? ATTEND_BIAS_BEFORE_CAP : ATTEND_BIAS_AFTER_CAP;
     p.query_format = int(o.query_format), p.key_format = int(o.key_format);
     p.value_format = int(o.value_format), p.output_format = int(o.output_format);
     const bool int8_keys = o.key_format == Format::int8, int8_values = o.value_format == Format::int8;

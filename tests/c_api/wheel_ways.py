@@ -410,6 +410,14 @@ def ranges_and_documents():
     refused('documents of a batch', 'one batch row', lambda: attend.attention(query, key, value, documents=lengths))
     refused('documents over a cache', 'cannot be had together', lambda: attend.attention(query[0], cache, documents=lengths))
     refused('ranges of a state', 'no option ranges', lambda: attend.State(query, ranges=(first, None)), TypeError)
+    bias = draw(70, 70)
+    exact = np.einsum('hqd,hkd->hqk', query[0].astype(float), np.repeat(key[0], 2, 0).astype(float)) / 4 + bias
+    weights = np.exp(2 * np.tanh(exact / 2))
+    wanted = np.einsum('hqk,hkd->hqd', weights / weights.sum(-1, keepdims=True), np.repeat(value[0], 2, 0).astype(float))
+    found = attend.attention(query[0], key[0], value[0], bias=bias, soft_cap=2.0, bias_stage='before_cap')
+    check(np.abs(found - wanted).max() < 1e-5, 'a bias before the cap')
+    refused('a bias before a cap that is not there', 'bias_stage', whole(bias=bias, bias_stage='before_cap'))
+    refused('another stage', "expected 'after_cap'", whole(bias=bias, bias_stage='before'))
     weights = [draw(12, 12) for _ in range(4)]
     layer = attend.Layer(*map(attend.Weights, weights), heads=2)
     x = draw(70, 12)

@@ -47,6 +47,7 @@ struct OptionRow {
   const float* query = nullptr;
   int head_dim = 0, value_dim = 0;
   float scale = 1.0f, soft_cap = 0.0f;
+  bool bias_before_cap = false;
   std::optional<float> slope, sink;
   std::vector<OptionKey> keys;  // from position 0 on
 };
@@ -101,11 +102,15 @@ inline Score score_of(const OptionRow& row, const OptionKey& key) {
     y = first == 0 ? chain : y + chain;
   }
   y *= key.key_scale;
+  const float dot = y;
+  if (row.bias_before_cap && key.bias) {  // -inf masks whatever the score was
+    y = *key.bias == minus_infinity ? minus_infinity : std::fma(*key.bias, log2e * (2.0f * (1.0f / row.soft_cap)), y);
+  }
   float s = capped ? base2(row.soft_cap) * tanh_of_base2(y) : y;
   Score score{};
-  score.raw = capped ? y * (row.soft_cap * 0.5f * ln2) : s * ln2;
+  score.raw = capped ? dot * (row.soft_cap * 0.5f * ln2) : s * ln2;
   score.capped = s * ln2;
-  if (key.bias) s = std::fma(*key.bias, log2e, s);
+  if (key.bias && !row.bias_before_cap) s = std::fma(*key.bias, log2e, s);
   if (key.relative) s = std::fma(*key.relative, log2e, s);
   if (row.slope) s = std::fma(base2(*row.slope), float(key.distance), s);
   score.base2 = key.seen ? s : minus_infinity;

@@ -34,6 +34,7 @@ struct OptionCase {
   int shown_of_8 = 6;      // elements of masks and biases that hide nothing
   int relative_left = 0, relative_right = 0;
   float soft_cap = 0.0f;
+  bool bias_before_cap = false;
   int stage = -1;  // of the scores; -1: none are asked for
   attend::core::Format query_format = attend::core::Format::float32, key_format = attend::core::Format::float32,
                        value_format = attend::core::Format::float32, output_format = attend::core::Format::float32;
@@ -106,6 +107,11 @@ struct OptionCase {
   constexpr OptionCase cap(float most) const {
     OptionCase c = *this;
     c.soft_cap = most;
+    return c;
+  }
+  constexpr OptionCase before_cap() const {
+    OptionCase c = *this;
+    c.bias_before_cap = true;
     return c;
   }
   constexpr OptionCase scores(attend::core::Scores shown) const {

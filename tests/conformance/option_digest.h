@@ -130,7 +130,7 @@ inline attend::core::Options options_of(const OptionCase& c, const OptionMemory&
   o.alibi_slopes = m.alibi_slopes, o.relative = m.relative, o.sink_logits = m.sink_logits;
   o.relative_left = c.relative_left, o.relative_right = c.relative_right;
   o.relative_head_stride = c.relative_left + 1 + c.relative_right;
-  o.soft_cap = c.soft_cap;
+  o.soft_cap = c.soft_cap, o.bias_before_cap = c.bias_before_cap;
   if (m.lse != nullptr) o.lse = {m.lse, c.query_heads, 1};
   o.score_keys = c.keys + score_gap;
   if (m.scores != nullptr) o.scores = {m.scores, ptrdiff_t(c.query_heads) * o.score_keys, o.score_keys};

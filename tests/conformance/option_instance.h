@@ -107,6 +107,7 @@ struct OptionInstance {
     const int kv = head / group();
     r.query = &query[std::size_t((token * s.query_heads + head) * s.head_dim)];
     r.head_dim = s.head_dim, r.value_dim = s.value_dim, r.scale = s.scale, r.soft_cap = options.soft_cap;
+    r.bias_before_cap = options.bias_before_cap;
     if (has(alibi_slopes)) r.slope = slope_numbers[h];
     if (has(sink_logits)) r.sink = sink_numbers[h];
     for (int j = document_begin(token); j < document_end(token); ++j) {
@@ -167,8 +168,8 @@ struct OptionInstance {
          number("offset", s.offset) + number("scale", double(s.scale)) + number("spread", double(s.spread));
     t += number("left", options.left) + number("right", options.right) + number("sink_tokens", options.sink_tokens);
     t += number("mask.keys", options.visible.keys) + number("bias.keys", options.bias.keys);
-    t += number("cap", double(options.soft_cap)) + number("stage", int(options.score_stage)) +
-         number("lse_base2", options.lse_base2) + number("origin", options.origin);
+    t += number("cap", double(options.soft_cap)) + number("bias_before_cap", options.bias_before_cap) +
+         number("stage", int(options.score_stage)) + number("lse_base2", options.lse_base2) + number("origin", options.origin);
     t += number("relative_left", options.relative_left) + number("relative_right", options.relative_right);
     t += number("query_format", int(options.query_format)) + number("key_format", int(options.key_format)) +
          number("value_format", int(options.value_format)) + number("output_format", int(options.output_format));

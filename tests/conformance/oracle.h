@@ -34,17 +34,18 @@ inline OracleRow oracle_row(const OptionRow& row) {
       }
       const double factor = double(row.scale) * double(key.key_scale);
       score = factor * dot, size *= std::fabs(factor);
+      const auto add = [&](double term) {
+        score += term;
+        size += std::fabs(term);
+      };
       const double cap = double(row.soft_cap);
+      if (row.bias_before_cap && key.bias) add(double(*key.bias));
       if (cap > 0.0) {
         // Beyond 9 caps the hyperbolic tangent is 1, however wrong its argument is.
         if (std::fabs(score) > 9.0 * cap) size = 9.0 * cap;
         score = cap * std::tanh(score / cap);
       }
-      const auto add = [&](double term) {
-        score += term;
-        size += std::fabs(term);
-      };
-      if (key.bias) add(double(*key.bias));
+      if (key.bias && !row.bias_before_cap) add(double(*key.bias));
       if (key.relative) add(double(*key.relative));
       if (row.slope) add(double(*row.slope) * double(key.distance));
       result.score_size = std::max(result.score_size, size);

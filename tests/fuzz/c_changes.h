@@ -30,7 +30,7 @@ inline void change_option(attend_problem& p, Bytes& bytes) {
       p.sink_logits = some;
       break;
     case 5:
-      p.soft_cap = float(small);
+      p.soft_cap = float(small), p.bias_stage = small % 2;
       break;
     case 6:
       p.query_format = small, p.output_format = bytes.byte() % 4;

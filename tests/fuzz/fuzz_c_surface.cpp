@@ -80,7 +80,7 @@ void run(std::size_t workspace_bytes, int parts) {
   attend_problem p = written_out(whole.problem, keys);
   if (p.size == first_size) {
     p.state_nodes = ATTEND_DEFAULT_STATE_NODES;
-    p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0};
+    p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0}, p.bias_stage = ATTEND_BIAS_AFTER_CAP;
   }
   p.size = sizeof p;
   REQUIRE(keys >= 0 && keys <= ATTEND_MAX_TOKENS && p.queries >= 0 && p.query_heads % p.kv_heads == 0);

@@ -113,6 +113,12 @@ typedef struct attend_bias {
   ptrdiff_t keys;
 } attend_bias;
 
+/* Where a bias joins a score. */
+enum attend_bias_stage {
+  ATTEND_BIAS_AFTER_CAP = 0,
+  ATTEND_BIAS_BEFORE_CAP = 1 /* the cap is of their sum (Gemma 4); only -infinity masks a key then */
+};
+
 /* Biases by distance: number clamp(j - p, -left, right) + left of [query head][left + 1 + right] joins the score of key j. */
 typedef struct attend_relative_bias {
   const float* data;     /* null: none */
@@ -264,6 +270,7 @@ typedef struct attend_problem {
                             ATTEND_LSE_BASE_2 log2 of the same sum */
   attend_ranges ranges;
   attend_documents documents;
+  int bias_stage; /* attend_bias_stage; before the cap refused without a bias and a soft_cap */
 } attend_problem;
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -204,7 +204,9 @@ enum attend_argument {
   ATTEND_ARG_QUERY_FACTORS_SHIFT,
   ATTEND_ARG_LAYER_GATE,
   ATTEND_ARG_BETA,
-  ATTEND_ARG_FACTORS
+  ATTEND_ARG_FACTORS,
+  /* Of c/problem.h. */
+  ATTEND_ARG_BIAS_STAGE
 };
 
 /* The two halves of a status, an attend_error and an attend_argument; -1 of a number that is no status. */

@@ -83,6 +83,7 @@ struct Options {
   int relative_right = 0;
 
   float soft_cap = 0.0f;               // cap * tanh(score / cap) in place of the score; 1e-30 ... 1e30, or 0: none
+  bool bias_before_cap = false;        // `bias` is added before the cap; only -inf masks a key then. Not without both
   const float* sink_logits = nullptr;  // [query_heads] a logit that joins the denominator and has no value; -inf: none
 
   Tensor<float> lse = {};  // [queries][query_heads] log-sum-exp; strides of token and head. null: none

@@ -93,6 +93,10 @@ struct Scores : detail::Rows<tokens, detail::Checked<Shape>::query_heads, keys, 
 // -infinity where a key is masked. weights: after the softmax, 0 where a key is masked.
 using ScoreStage = core::Scores;
 
+// Where a bias joins a score: after the soft cap, or before it, which caps their sum. Before it only -infinity masks a key: any
+// other number leaves a score within the cap.
+enum class BiasStage : uint8_t { after_cap, before_cap };
+
 // The base of a log-sum-exp's logarithm: ln of the sum of exp(score), or log2 of the same sum.
 enum class LseBase : uint8_t { e, two };
 

@@ -120,6 +120,8 @@ Status check_arrays(const OptionCall& call, const ScoreOptions<Shape>& options, 
   const int queries = call.problem.queries, keys = call.problem.keys;
   if (is_short(options.mask, call.problem)) return Status::bad_mask;
   if (is_short(options.bias, call.problem)) return Status::bad_bias;
+  const bool capped = bits_of(options.soft_cap) << 1 != 0 && options.bias.mask.data != nullptr;
+  if (options.bias_stage != BiasStage::after_cap && !capped) return Status::no_effect;
   if (options.lse.data != nullptr && options.lse.tokens < queries) return Status::bad_lse;
   if (options.lse.data == nullptr && options.lse_base != LseBase::e) return Status::no_effect;
   const bool staged = options.score_stage.given;
@@ -156,6 +158,7 @@ Status prepare(OptionCall& call, const ScoreOptions<Shape>& options, bool causal
   more.relative_left = options.relative_bias.left;
   more.relative_right = options.relative_bias.right;
   more.soft_cap = options.soft_cap;
+  more.bias_before_cap = options.bias_stage == BiasStage::before_cap;
   more.sink_logits = options.sink_logits.data;
   constexpr ptrdiff_t heads = Checked<Shape>::query_heads;
   more.lse = {options.lse.data, heads, 1};

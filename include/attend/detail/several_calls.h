@@ -22,7 +22,8 @@ struct CallSettings {
     lse = 32,
     key_scales = 64,
     value_scales = 128,
-    lse_base2 = 256
+    lse_base2 = 256,
+    bias_before_cap = 512
   };
   uint32_t words[count];
 };
@@ -65,7 +66,8 @@ inline CallSettings settings_of(const core::Problem& problem, const core::Option
       (options.bias.data != nullptr ? uint32_t(Set::bias) : 0u) |
       (options.alibi_slopes != nullptr ? uint32_t(Set::alibi_slopes) : 0u) |
       (options.relative != nullptr ? uint32_t(Set::relative_bias) : 0u) |
-      (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u) | (options.lse_base2 ? uint32_t(Set::lse_base2) : 0u);
+      (options.lse.data != nullptr ? uint32_t(Set::lse) : 0u) | (options.lse_base2 ? uint32_t(Set::lse_base2) : 0u) |
+      (options.bias_before_cap ? uint32_t(Set::bias_before_cap) : 0u);
   return {{bits_of(problem.scale), bits_of(options.soft_cap), flags, positioned ? uint32_t(problem.offset) : 0u,
            uint32_t(options.left), uint32_t(options.right), uint32_t(options.sink_tokens),
            hash_of_heads(options.sink_logits, problem.query_heads), 0}};
@@ -134,8 +136,10 @@ bool are_settings(const CallSettings& settings, const ScoreOptions<Shape, float>
   return are_visibility(settings, options) &&
          (!options.scale.given || settings.words[Set::scale] == bits_of(options.scale.number)) &&
          (bits_of(options.soft_cap) << 1 == 0 || settings.words[Set::soft_cap] == bits_of(options.soft_cap)) &&
-         had(options.bias.mask.data, Set::bias) && had(options.alibi_slopes.data, Set::alibi_slopes) &&
-         had(options.relative_bias.data, Set::relative_bias) && is_lse(flags, options.lse.data, options.lse_base) &&
+         had(options.bias.mask.data, Set::bias) &&
+         (options.bias_stage == BiasStage::after_cap || (flags & Set::bias_before_cap) != 0) &&
+         had(options.alibi_slopes.data, Set::alibi_slopes) && had(options.relative_bias.data, Set::relative_bias) &&
+         is_lse(flags, options.lse.data, options.lse_base) &&
          hash_of_heads(options.sink_logits.data, Checked<Shape>::query_heads) == settings.words[Set::sink_logits];
 }
 template <class Shape, int heads>

@@ -40,7 +40,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
               relative_bias: Optional[Tuple[Any, int]] = None, sink_logits: Any = None, key_lengths: Optional[Sequence[int]] = None,
               origin: int = 0, key_scales: Any = None, value_scales: Any = None, pages: Any = None,
               quantisation: Union[Quantisation, Sequence[Quantisation], None] = None, ranges: Optional[Tuple[Any, Any]] = None,
-              documents: Optional[Sequence[int]] = None, output: Optional[str] = None, out: Any = None,
+              documents: Optional[Sequence[int]] = None, bias_stage: Optional[str] = None, output: Optional[str] = None, out: Any = None,
               return_lse: bool = False, lse_base: Optional[int] = None, return_scores: Optional[str] = None, part: Optional[Tuple[int, int]] = None,
               threads: int = 1) -> Any:
     """softmax(scale * query key^T) value, for every head.
@@ -75,6 +75,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     soft_cap cap * tanh(score / cap) in place of the score; 0: none
     bias     float32 [batch, query heads, queries, keys], with axes and columns as those of mask: added after the cap; -infinity
              masks the key
+    bias_stage  'before_cap': the bias is added before the cap, which is then of their sum (Gemma 4)
     alibi_slopes   float32 [query heads]: slope * (key's position - query's) is added
     relative_bias  (float32 [query heads or 1, left + 1 + right] or [left + 1 + right], left): by distance, which is held within
              -left ... right
@@ -104,14 +105,14 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     scalars = (window, scale, soft_cap, causal, offset, queries_last, sink_tokens, origin, quantisation, output, threads,
                return_lse)
     plain = (mask is bias is alibi_slopes is relative_bias is sink_logits is key_lengths is key_scales is value_scales is pages is part is
-             return_scores is lse_base is ranges is documents is None) and threads == 1 and not return_lse
+             return_scores is lse_base is ranges is documents is bias_stage is None) and threads == 1 and not return_lse
     name = name_of_call(query, key, value, out, scalars) if plain else None
     if name is not None:
         found = run_again(name, query, key, value, out)
         if found is not None:
             return found
     options = Options(causal, offset, queries_last, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias,
-                      sink_logits, key_lengths, quantisation, lse_base, ranges, documents)
+                      sink_logits, key_lengths, quantisation, lse_base, ranges, documents, bias_stage)
     whole('origin', origin)
     truth('return_lse', return_lse)
     held: List[Any] = []

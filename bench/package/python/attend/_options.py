@@ -30,6 +30,7 @@ class Options(NamedTuple):
     lse_base: Optional[int] = None
     ranges: Any = None
     documents: Optional[Sequence[int]] = None
+    bias_stage: Optional[str] = None
 
 
 def options_of(name: str, given: Any, without: Sequence[str] = ()) -> Options:
@@ -55,6 +56,10 @@ def set_options(problem: Any, options: Options, rows: Tuple[int, ...], held: Lis
         problem.scale = real('scale', options.scale)
     problem.soft_cap = real('soft_cap', options.soft_cap)
     set_lse_base(problem, options.lse_base)
+    if options.bias_stage not in (None, 'after_cap', 'before_cap'):
+        raise ValueError(f"bias_stage is {options.bias_stage!r}; expected 'after_cap' or 'before_cap'")
+    if options.bias_stage == 'before_cap':
+        problem.bias_stage = _c.ATTEND_BIAS_BEFORE_CAP
     _set_scores(problem, options, rows, held)
     if options.ranges is not None:
         _set_ranges(problem, options.ranges, rows, held)
