@@ -142,8 +142,10 @@ TEST_CASE("score options: each is the core's, over arrays and a cache, whole and
     options.bias = w.bias;
     const auto set_bias = [&](auto& o) { set_bits(o), o.bias = {w.bias.data, 0, 0, keys, keys}; };
     check_calls("bits and bias", options, set_bias);
-    options.mask = {};
-    options.bias = {};
+    options.soft_cap = 2.0f;
+    options.bias_stage = attend::BiasStage::before_cap;
+    check_calls("bias before the cap", options, [&](auto& o) { set_bias(o), o.soft_cap = 2.0f, o.bias_before_cap = true; });
+    options = {};
 
     options.alibi_slopes = w.alibi_slopes;
     options.sink_logits = w.sink_logits;
@@ -334,6 +336,10 @@ TEST_CASE("score options: what is out of range is refused with a status, and not
   options.scores = narrow_scores, refused(Status::bad_scores);
   options.scores = scores, refused(Status::no_score_stage);
   options.score_stage = ScoreStage::raw, refused(Status::no_effect);
+  static attend::Bias<1, 1, keys> bias;
+  options.bias_stage = attend::BiasStage::before_cap, refused(Status::no_effect);
+  options.bias_stage = attend::BiasStage::before_cap, options.bias = bias, refused(Status::no_effect);
+  options.bias_stage = attend::BiasStage::before_cap, options.soft_cap = 2, refused(Status::no_effect);
   options.score_stage = ScoreStage::weights, refused(Status::no_effect);
   options.causal = false, options.sink_tokens = 1, refused(Status::no_effect);
   options.causal = false, options.window_right = 7, options.offset = 3, options.sink_tokens = 1, refused(Status::no_effect);

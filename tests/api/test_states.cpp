@@ -244,6 +244,17 @@ TEST_CASE("states: other options than before are refused, by accumulate, merge a
   refused(other([](auto& o) { o.soft_cap = 6.5f; }));
   refused(other([&](auto& o) { o.mask = mask; }));
   refused(other([&](auto& o) { o.bias = bias; }));
+  refused(other([&](auto& o) { o.bias = bias, o.bias_stage = attend::BiasStage::before_cap; }));
+  {
+    static State capped;
+    attend::ScoreOptions<Wake> after_cap = w.all_options();
+    after_cap.bias = bias;
+    attend::ScoreOptions<Wake> before_cap = after_cap;
+    before_cap.bias_stage = attend::BiasStage::before_cap;
+    CHECK(attend::accumulate(w.query, w.plain, capped, 512, w.work, after_cap) == Status::ok);
+    CHECK(attend::accumulate(w.query, w.plain, capped, 600, w.work, before_cap) == Status::other_options);
+    CHECK(attend::finish(capped, w.found, before_cap) == Status::other_options);
+  }
   refused(other([&](auto& o) { o.relative_bias = relative; }));
   refused(other([&](auto& o) { o.sink_logits = others; }));
   refused(other([&](auto& o) { o.sink_logits = {}; }));
