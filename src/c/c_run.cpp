@@ -24,8 +24,8 @@ core::RangedOptions options_of_row(const CallOptions& options, ptrdiff_t row) {
   move(scores.data, row * options.score_step);
   move(states.data, row * options.state_step);
   ranged.ranges = options.ranges;
-  move(ranged.ranges.first, row * options.range_step);
-  move(ranged.ranges.end, row * options.range_step);
+  if (ranged.ranges.first != nullptr) move(ranged.ranges.first, row * options.range_step);
+  if (ranged.ranges.end != nullptr) move(ranged.ranges.end, row * options.range_step);
   return ranged;
 }
 

@@ -171,6 +171,43 @@ TEST_CASE("c ranges: in integers, over arrays and a cache, with one list or both
   }
 }
 
+TEST_CASE("c ranges: each batch row has its own list, and one of the two may be left out") {
+  constexpr int tokens = 30, width = 8, batch = 3;
+  Random random(88);
+  std::vector<float> query(batch * tokens * width), key(query.size()), value(query.size()), output(query.size()),
+      expected(query.size());
+  for (auto* numbers : {&query, &key, &value}) random.fill(numbers->data(), numbers->size(), 1.0f);
+  std::vector<std::int32_t> first, end;
+  for (int i = 0; i < batch * tokens; ++i) first.push_back(random.between(0, 20)), end.push_back(random.between(20, 40));
+  std::vector<std::uint8_t> mask(batch * tokens * tokens);
+  attend_problem p;
+  attend_problem_init(&p, sizeof p);
+  p.batch = batch, p.query_heads = p.kv_heads = 1, p.head_dim = p.value_dim = width, p.queries = p.keys = tokens;
+  p.query.data = query.data(), p.key.data = key.data(), p.value.data = value.data();
+  for (int which = 1; which < 4; ++which) {
+    for (const bool shared : {false, true}) {
+      p.ranges = {nullptr, nullptr, ATTEND_DENSE};
+      attend_problem masked = p;
+      for (int i = 0; i < batch * tokens; ++i) {
+        const std::size_t at = std::size_t(shared ? i % tokens : i);
+        for (int j = 0; j < tokens; ++j) {
+          mask[std::size_t(i * tokens + j)] = ((which & 1) == 0 || j >= first[at]) && ((which & 2) == 0 || j < end[at]);
+        }
+      }
+      masked.mask = {mask.data(), tokens * tokens, 0, tokens, tokens, ATTEND_MASK_BYTES};
+      masked.output.data = expected.data(), p.output.data = output.data();
+      REQUIRE(run(masked) == ATTEND_OK);
+      p.ranges = {which & 1 ? first.data() : nullptr, which & 2 ? end.data() : nullptr, shared ? 0 : ATTEND_DENSE};
+      for (const int parts : {1, 2, 5}) {
+        std::fill(output.begin(), output.end(), -7.0f);
+        for (int part = 0; part < parts; ++part) REQUIRE(run(p, part, parts) == ATTEND_OK);
+        INFO("lists ", which, " shared ", shared, " parts ", parts);
+        CHECK(same(output, expected));
+      }
+    }
+  }
+}
+
 TEST_CASE("c ranges and documents: a layer takes them as a call does") {
   constexpr int tokens = 50, width = 12;
   Random random(77);

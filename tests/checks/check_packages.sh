@@ -245,6 +245,7 @@ if ${numpy:-python3} -m venv --system-site-packages "$build/venv" >"$build/log" 
     succeeds "the wheel's layers" "$python" tests/c_api/wheel_layers.py
     succeeds "the wheel's rotary positions of published configurations" "$python" tests/c_api/wheel_rotary.py
     # A tenth of its 2,000 problems here, and all of them in rest.sh.
+    succeeds "the wheel computes the families of the page beside float64" "$python" tests/c_api/wheel_families.py
     succeeds "the wheel in integers beside the exact model" \
       env ATTEND_QUICK="${ATTEND_QUICK:-10}" "$python" tests/c_api/wheel_integers.py
     python3 tests/checks/pages.py python "$build/pages"
