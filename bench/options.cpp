@@ -2,8 +2,9 @@
 //
 //   options [file]     a table on standard output; rows of tab-separated numbers to the file
 //
-// Prefill is timed against the plain call. Decode over caches of other formats is timed against that over floats; what is read
-// in a second is compared with reading a buffer of as many bytes.
+// Prefill is timed against the plain call; documents and chunks in one call against as many calls, one for each. Decode over
+// caches of other formats is timed against that over floats; what is read in a second is compared with reading a buffer of as
+// many bytes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +15,7 @@
 
 #include "../tests/support/random.h"
 #include "attend/attend.h"
-#include "attend/core/options.h"
+#include "attend/core/ranges.h"
 #include "machine.h"
 #include "timing.h"
 #include "typed_cache.h"
@@ -95,6 +96,57 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
     std::printf("  %-24s %9.1f us  %6.3f of the time without\n", timed.name.c_str(), 1e6 * timed.median(),
                 timed.median() / plain);
     put(backend, shape, timed.name, timed.median() / plain, 1e-9 / timed.median(), 0);
+  }
+}
+
+// `count` pieces of `tokens` tokens side by side, each of which sees itself: in one call, as documents and as ranges, beside
+// a call for each.
+void time_pieces(const std::string& backend, int count, int tokens, int heads, int dims) {
+  const int all = count * tokens;
+  const std::size_t width = std::size_t(heads) * std::size_t(dims), numbers = std::size_t(all) * width;
+  const auto query = random_floats(numbers, 1), key = random_floats(numbers, 2), value = random_floats(numbers, 3);
+  Memory<float> output(numbers);
+  Problem p{};
+  const std::ptrdiff_t stride = std::ptrdiff_t(width);
+  p.query = {query.get(), stride, dims};
+  p.key = {key.get(), stride, dims};
+  p.value = {value.get(), stride, dims};
+  p.output = {output.get(), stride, dims};
+  p.query_heads = p.kv_heads = heads;
+  p.head_dim = p.value_dim = dims;
+  p.queries = p.keys = all;
+  p.scale = attend::default_scale(dims);
+  p.causal = true;
+  p.row_block = std::min(tokens, config::row_block);
+  p.key_block = std::min(core::whole_chains(tokens), config::key_block);
+  Memory<float> scratch(std::max(core::scratch_floats(p.row_block, p.key_block, dims, dims, all, false),
+                                 core::option_scratch_floats(p.row_block, p.key_block, dims, dims)));
+  p.scratch = scratch.get();
+  std::vector<std::int32_t> first, boundaries;
+  for (int i = 0; i < all; ++i) first.push_back(i / tokens * tokens);
+  for (int i = 0; i <= count; ++i) boundaries.push_back(i * tokens);
+  core::RangedOptions documents, ranges;
+  documents.ranges.boundaries = boundaries.data(), documents.ranges.documents = count;
+  ranges.ranges.first = first.data();
+  const auto apart = [&] {
+    Problem one = p;
+    one.queries = one.keys = tokens;
+    for (int i = 0; i < count; ++i) {
+      core::run(one);
+      const std::ptrdiff_t on = std::ptrdiff_t(tokens) * stride;
+      one.query.data += on, one.key.data += on, one.value.data += on, one.output.data += on;
+    }
+  };
+  std::vector<Timed> calls = {
+      {"a call for each", apart}, {"documents", [&] { core::run(p, documents); }}, {"ranges", [&] { core::run(p, ranges); }}};
+  time_in_turns(calls, all > 10000 ? 5 : 15, 0.02);
+  const std::string shape = std::to_string(count) + " pieces of " + std::to_string(tokens) + " tokens, " +
+                            std::to_string(heads) + " heads of " + std::to_string(dims);
+  std::printf("\ncausal, %s, %s\n", backend.c_str(), shape.c_str());
+  for (const Timed& timed : calls) {
+    const double ratio = timed.median() / calls[0].median();
+    std::printf("  %-24s %9.1f us  %6.3f of the time of a call for each\n", timed.name.c_str(), 1e6 * timed.median(), ratio);
+    put(backend, shape, timed.name, ratio, 1e-9 / timed.median(), 0);
   }
 }
 
@@ -180,6 +232,8 @@ int main(int argc, char** argv) {
     if (!attend::use_backend(backend.c_str()) || (backend == "scalar" && i > 0)) continue;
     time_prefill(backend, 1024, 1, 64);
     time_prefill(backend, 512, 8, 64);
+    time_pieces(backend, 64, 128, 8, 64);
+    time_pieces(backend, 4, 8192, 1, 64);
     for (const int tokens : {256, 2048, 131072}) time_decode(backend, tokens, 8, 64);
   }
   if (rows) std::fclose(rows);

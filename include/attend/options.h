@@ -161,8 +161,9 @@ struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
 // tokens likewise its end. Queries are computed together as long as both limits stay the same from query to query, or move on
 // by one key, as they do in all of these; others one by one.
 //
-//   attend::Documents<64> documents;               // packed: for (int length : lengths) documents.add(length);
-//   options.documents = documents;
+//   attend::Documents<64> documents;               // packed: documents.add(length) for each
+//   attend::RangedOptions<Shape> packed = attend::causal();
+//   packed.documents = documents;
 //
 // Each document has as many queries as keys, sees itself alone, and has the bits that it would have alone in arrays: positions
 // count from its beginning, for causal, windows, sink tokens and biases by distance. Columns of masks, biases, scores and

@@ -86,6 +86,8 @@ class FeatureWalk {
         add_visible_panels(key, at_most(chains, end - key));
       } else if (!visibility_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
+      } else {
+        chains = at_least(chain_keys, hidden_from(key, end) & -chain_keys);
       }
       key += chains;
     }
@@ -100,8 +102,25 @@ class FeatureWalk {
 
   // Whether any row may see any key of a chain.
   bool is_needed(int key, int end) const {
-    return visibility_.has_any(key, key + chain_keys) &&
-           (!use_.has_masks || lets_any({0, rows_.rows.count}, key, at_most(end - key, chain_keys)));
+    const int count = at_most(end - key, chain_keys);
+    return visibility_.has_any(key, key + chain_keys) && hidden_from(key, key + count) < count &&
+           (options_.bias.data == nullptr || lets_any({0, rows_.rows.count}, key, count));
+  }
+
+  // The number of keys from `key` on, up to `end`, that the boolean mask hides from all rows. Few of very many may be shown, as
+  // where another model has chosen blocks of them.
+  int hidden_from(int key, int end) const {
+    if (options_.visible.data == nullptr || visibility_.all) return 0;
+    int hidden = end - key;
+    ptrdiff_t before = -1;  // rows mostly share a row of the mask
+    for (int r = 0; r < rows_.rows.count && hidden > 0; ++r) {
+      if (row_[r].visible == before) continue;
+      before = row_[r].visible;
+      const int there = at_least(at_most(hidden, options_.visible.keys - key), 0);
+      const int found = hidden_elements(options_, before + key, there);
+      if (found < there) hidden = found;
+    }
+    return hidden;
   }
 
   // Whether masks let any of the rows see any of some keys; scores of masked keys may be wanted all the same.
@@ -138,8 +157,12 @@ class FeatureWalk {
   // Leaves out panels at both ends that nobody sees.
   void add_visible_panels(int key, int to) {
     int from = at_least(visibility_.earliest.begin - key, 0) & -panel_keys;
-    while (!visibility_.has_any(key + from, key + from + panel_keys)) from += panel_keys;
-    for (int last; last = (to - 1) & -panel_keys, !visibility_.has_any(key + last, key + to);) to = last;
+    const auto is_seen = [&](int first, int end) {
+      return visibility_.has_any(key + first, key + end) && hidden_from(key + first, key + end) < end - first;
+    };
+    while (from < to && !is_seen(from, at_most(from + panel_keys, to))) from += panel_keys;
+    if (from >= to) return;
+    for (int last; last = (to - 1) & -panel_keys, !is_seen(last, to);) to = last;
     add_keys(key, from, to, false);
   }
 

@@ -121,9 +121,34 @@ void take_range(Problem& problem, Options& options, const RangeRun& run, int fir
   }
 }
 
+// Whether options ask for nothing that calls without options do not do. Again all fields by name.
+inline bool has_no_option(const core::Options& options) {
+  [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, bias, alibi_slopes, relative,
+                                relative_head_stride, relative_left, relative_right, soft_cap, bias_before_cap, sink_logits,
+                                lse, lse_base2, scores, score_keys, score_stage, query_format, key_format, value_format,
+                                output_format, key_scales, value_scales, key_scale_stride, value_scale_stride, paging, origin,
+                                states, first_key, begins, partial] = options;
+  const bool arrays = visible.data != nullptr || bias.data != nullptr || alibi_slopes != nullptr || relative != nullptr ||
+                      sink_logits != nullptr || lse.data != nullptr || scores.data != nullptr || states.data != nullptr;
+  const auto floats = [](core::Format format) { return format == core::Format::float32; };
+  const bool all_floats = floats(query_format) && floats(key_format) && floats(value_format) && floats(output_format);
+  return !arrays && all_floats && left < 0 && right < 0 && magnitude(soft_cap) == 0 && paging.pages == nullptr &&
+         paging.ring_panels == 0 && origin == 0 && first_key == 0 && !partial;
+}
+inline bool has_no_option(const core::IntegerOptions& options) {
+  [[maybe_unused]] const auto& [left, right, sink_tokens, visible, visible_bits, query_zero, key_scales, value_scales,
+                                key_scale_stride, value_scale_stride, output_format, float_scale, paging, origin, first_key,
+                                partial, states, begins] = options;
+  return left < 0 && right < 0 && visible.data == nullptr && query_zero == 0 && key_scales == nullptr &&
+         value_scales == nullptr && output_format == core::IntegerFormat::int8 && paging.pages == nullptr &&
+         paging.ring_panels == 0 && origin == 0 && first_key == 0 && !partial && states.data == nullptr;
+}
+
 template <class Problem, class Options>
 void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
   const core::Ranges& ranges = options.ranges;
+  // Hosts have code for calls without options, which is faster for short documents.
+  const bool plain = !config::embedded && ranges.first == nullptr && ranges.end == nullptr && has_no_option(options);
   const NumberBytes bytes = number_bytes(problem, options);
   for (int token = 0; token < problem.queries;) {
     const RangeRun some = run_from(problem, options, ranges, token);
@@ -135,7 +160,7 @@ void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
     if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, ranges.token + token, bytes);
     const int before = ranges.boundaries != nullptr ? some.document.first : 0;
     take_range(of_run, with, some, some.range.first - before, some.range.end - before);
-    run(of_run, with);
+    plain ? run(of_run) : run(of_run, with);
     token += some.tokens;
   }
 }

@@ -148,6 +148,27 @@ bool is_shown(const Options& options, ptrdiff_t n) {
   return options.visible_bits ? bit_of(bytes, n) : bytes[n] != 0;
 }
 
+// How many elements of the boolean mask hide their keys, from the n-th one on, of at most `count`.
+template <class Options>
+int hidden_elements(const Options& options, ptrdiff_t n, int count) {
+  const int in_byte = options.visible_bits ? 8 : 1;
+  int i = 0;
+  while (i < count && (n + i) % in_byte != 0 && !is_shown(options, n + i)) ++i;
+  if (i < count && (n + i) % in_byte == 0) {
+    // From a whole byte on, four words at a time.
+    const uint8_t* bytes = static_cast<const uint8_t*>(options.visible.data) + (n + i) / in_byte;
+    constexpr int words = 4;
+    uint64_t word[words];
+    for (const int step = int(sizeof word) * in_byte; count - i >= step; i += step, bytes += sizeof word) {
+      __builtin_memcpy(word, bytes, sizeof word);
+      if ((word[0] | word[1] | word[2] | word[3]) != 0) break;
+    }
+    for (; count - i >= in_byte && *bytes == 0; ++bytes) i += in_byte;
+  }
+  while (i < count && !is_shown(options, n + i)) ++i;
+  return i;
+}
+
 // Where a key's number in the table of relative positions is.
 inline int relative_index(const core::Options& options, int64_t distance) {
   if (distance < -options.relative_left) distance = -options.relative_left;

@@ -95,7 +95,8 @@ uint64_t digest_of_rotary(float* memory) {
 inline uint64_t digest_of_query_factors(float* memory) {
   float factors[40];
   uint64_t hash = hash_begin;
-  for (const float beta : {0.1f, -2.5f}) {
+  const float betas[] = {0.1f, -2.5f};
+  for (const float beta : betas) {
     attend::core::logarithmic_factors(beta, 40, factors);
     hash = hash_of(factors, 40, hash);
   }

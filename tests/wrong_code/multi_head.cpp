@@ -165,7 +165,8 @@ void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weigh
 
 //! two_gates: attend: a layer has one gate, if any
 static attend::Weights<32, 12> gate;
-void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(gate), attend::gated(gate)); }
+static attend::Weights<32, 12, attend::int8> other;
+void wrong() { attend::multi_head<Shape>(query_weights, key_weights, value_weights, output_weights, attend::gated(gate), attend::gated(other)); }
 
 //! gate_of_wide_values: attend: a layer with a gate has a value_dim of at most head_dim
 struct Wide {
