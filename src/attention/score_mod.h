@@ -250,13 +250,14 @@ class ScoreMod {
         mask_between(row, at_least(at.visibility.sink_tokens - key, 0), at_most(at.visibility.first - key, keys));
       });
     }
-    const bool unmasked = options_.alibi_slopes != nullptr || options_.relative != nullptr || options_.bias_before_cap;
-    if (options_.bias.data != nullptr && unmasked) {
+    if (options_.bias.data != nullptr) {
       // ALiBi or the relative table may have added +inf to a masked score, or the cap has made a number of it: mask it again.
+      // Keys that the bias has no column for are masked here alone.
+      const bool unmasked = options_.alibi_slopes != nullptr || options_.relative != nullptr || options_.bias_before_cap;
       const float* bias = static_cast<const float*>(options_.bias.data) + key;
       const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
       for_rows([&](float* row, const QueryRow& at) {
-        mask_by_bias<Isa>(row, bias + at.bias, there);
+        if (unmasked) mask_by_bias<Isa>(row, bias + at.bias, there);
         mask_between(row, there, keys);
       });
     }
@@ -296,14 +297,11 @@ class ScoreMod {
     }
   };
 
-  // Adds the bias, and masks the keys that it has no column for.
-  ATTEND_ALWAYS_INLINE void add_bias(const ScoreRows& for_rows, int key, int keys) const {
+  // Adds the bias. Called at two stages, and its code is long.
+  ATTEND_NOINLINE void add_bias(const ScoreRows& for_rows, int key, int keys) const {
     const float* bias = static_cast<const float*>(options_.bias.data) + key;
     const int there = at_least(at_most(keys, options_.bias.keys - key), 0);
-    for_rows([&](float* row, const QueryRow& at) {
-      add_biases<Isa>(row, bias + at.bias, there, factors_.bias);
-      if (!options_.bias_before_cap) mask_between(row, there, keys);  // otherwise after the cap
-    });
+    for_rows([&](float* row, const QueryRow& at) { add_biases<Isa>(row, bias + at.bias, there, factors_.bias); });
   }
 
   // Adds the bias, unless it was before the cap, the table of relative positions and the slopes.
