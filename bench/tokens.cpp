@@ -19,7 +19,7 @@ constexpr int tokens = 200, rounds = 15;
 
 // Bytes of the matrices that a token is multiplied by.
 std::size_t bytes_of(const app::Weights& weights) {
-  const auto bytes = [](const app::Matrix& m) { return std::size_t(m.outputs) * std::size_t(m.inputs) * m.number_bytes(); };
+  const auto bytes = [](const app::Matrix& m) { return app::bytes_of(m.kind, std::size_t(m.outputs) * std::size_t(m.inputs)); };
   std::size_t sum = bytes(weights.classifier);
   for (const app::Layer& l : weights.layers) {
     for (app::Matrix app::Layer::*const matrix : app::layer_matrices) sum += bytes(l.*matrix);

@@ -42,7 +42,8 @@ Weights read_weights(InputFile& file, const Config& c) {
   Weights weights;
   weights.layers.resize(static_cast<std::size_t>(c.layers));
   const auto matrix = [&file](int outputs, int inputs) {
-    return Matrix{outputs, inputs, file.floats(std::uint64_t(outputs) * std::uint64_t(inputs))};
+    const float* const numbers = file.floats(std::uint64_t(outputs) * std::uint64_t(inputs));
+    return Matrix{outputs, inputs, numbers, nullptr, false, NumberKind::float32};
   };
   const auto vectors = [&](const float* Layer::*place) {
     for (Layer& layer : weights.layers) layer.*place = file.floats(std::uint64_t(c.dim));

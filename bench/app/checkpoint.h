@@ -20,6 +20,9 @@ struct Config {
   int vocab_size;
   int seq_len;             // tokens of context
   bool shared_classifier;  // the classifier is the token embedding
+  float norm_epsilon = 1e-5f;
+  float rotation_base = 10000.0f;  // 2 to 1e12
+  float rotation_factor = 1.0f;    // positions are divided by it: 1 to 65536
 
   int head_dim() const { return dim / heads; }
   int kv_dim() const { return kv_heads * head_dim(); }

@@ -118,7 +118,6 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     if (use == Use::story && option != "--model" && option != "--tokenizer") line.ignored = option;
   }
   const bool story = !line.model.empty();
-  if (story && line.tokenizer.empty()) throw UsageError("--model: expected --tokenizer as well, found none");
   if (!line.tokenizer.empty() && !story) throw UsageError("--tokenizer: expected --model as well, found none");
   if (story && line.textbook) throw UsageError("--example: expected no --model beside it, found one");
   if (!household_option.empty() && (story || line.textbook)) {
@@ -136,7 +135,7 @@ const char* usage_text() {
          "       run --list [--household PATH]\n"
          "       run --quantise PATH [--household PATH]\n"
          "       run --example textbook\n"
-         "       run --model PATH --tokenizer PATH [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
+         "       run --model PATH [--tokenizer PATH] [--prompt TEXT] [--steps N] [--temperature T] [--top-p P] [--seed S]\n"
          "\n"
          "The first writes the action that a household command asks for; the second lists all actions, rooms and other\n"
          "parameters; the third writes scales for 8-bit arithmetic into the model; the fourth shows self-attention on one\n"
@@ -147,8 +146,8 @@ const char* usage_text() {
          "  --household PATH  the model of household commands; bench/app/model/household.bin\n"
          "  --arithmetic integer computes attention and projections in integers; float32: in floats, as without it\n"
          "  --quantise PATH   sentences of the training, whose activations the scales shall fit\n"
-         "  --model PATH      checkpoint in the version 0 format of llama2.c\n"
-         "  --tokenizer PATH  its vocabulary, in the tokenizer format of llama2.c\n"
+         "  --model PATH      a Llama: a GGUF file, or a checkpoint in the version 0 format of llama2.c\n"
+         "  --tokenizer PATH  the checkpoint's vocabulary, in the tokenizer format of llama2.c; GGUF files have their own\n"
          "  --prompt TEXT     how the story begins; nothing\n"
          "  --steps N         tokens, those of the prompt included; 256. 0: as many as the model's context\n"
          "  --temperature T   0: always the most likely token; 1: as likely as the model says; 0\n"

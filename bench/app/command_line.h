@@ -24,7 +24,7 @@ struct CommandLine {
   bool textbook = false;
   bool list = false;      // what the model of household commands can answer with
   std::string model;      // path of a model that tells stories; empty: household commands or the textbook
-  std::string tokenizer;  // path; given exactly when model is
+  std::string tokenizer;  // path; never without model, and empty where that is a GGUF file
   std::string prompt;
   std::string ignored;    // an option of stories where no story is told, "" when there is none
   long long steps = 256;  // >= 0

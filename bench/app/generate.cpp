@@ -18,7 +18,7 @@ Generation generate(Llama& llama, const Tokenizer& tokenizer, Sampler& sampler, 
     ++taken;
     const auto position = static_cast<std::size_t>(taken);
     const int next = position < prompt.size() ? prompt[position] : sampler.choose(llama.logits());
-    if (next == begin_token) break;
+    if (tokenizer.ends(next)) break;
     print(tokenizer.decode(token, next));
     token = next;
   }

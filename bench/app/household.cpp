@@ -77,9 +77,9 @@ class Reader {
 
   Matrix matrix(int outputs, int inputs) {
     const std::uint64_t numbers = std::uint64_t(outputs) * std::uint64_t(inputs);
-    if (header_.floats) return {outputs, inputs, floats(numbers)};
+    if (header_.floats) return {outputs, inputs, floats(numbers), nullptr, false, NumberKind::float32};
     const float* const scales = floats(std::uint64_t(outputs));
-    return {outputs, inputs, bytes(numbers), scales};
+    return {outputs, inputs, bytes(numbers), scales, false, NumberKind::int8};
   }
 
   Weights weights() {

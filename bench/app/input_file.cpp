@@ -29,19 +29,21 @@ const unsigned char* InputFile::bytes(std::uint64_t count) {
 
 std::int32_t InputFile::read_int32() { return int32_at(bytes(4)); }
 
-const float* InputFile::floats(std::uint64_t count) {
-  const unsigned char* const found = bytes(count * sizeof(float));
+void InputFile::go_to(std::uint64_t position) {
+  if (position > size()) fail("at least " + std::to_string(position) + " bytes", std::to_string(size()));
+  position_ = position;
+}
+
+const void* InputFile::numbers(std::uint64_t count, std::size_t bytes_each) {
+  const unsigned char* const found = bytes(count * bytes_each);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  const std::size_t floats = static_cast<std::size_t>(count);
-  storage_->copies.emplace_back(new float[floats]);
-  float* const copy = storage_->copies.back().get();
-  for (std::size_t i = 0; i < floats; ++i) {
-    const std::int32_t bits = int32_at(found + i * sizeof(float));
-    std::memcpy(copy + i, &bits, sizeof bits);
-  }
+  const std::size_t size = static_cast<std::size_t>(count) * bytes_each;
+  storage_->copies.emplace_back(new float[(size + sizeof(float) - 1) / sizeof(float)]);
+  unsigned char* const copy = static_cast<unsigned char*>(static_cast<void*>(storage_->copies.back().get()));
+  for (std::size_t i = 0; i < size; ++i) copy[i] = found[i + bytes_each - 1 - 2 * (i % bytes_each)];
   return copy;
 #else
-  return static_cast<const float*>(static_cast<const void*>(found));
+  return found;
 #endif
 }
 

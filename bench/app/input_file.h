@@ -45,9 +45,14 @@ class InputFile {
   // The next 4 bytes as a little-endian number.
   std::int32_t read_int32();
 
-  // The next bytes as so many little-endian floats, at a multiple of 4 bytes: where they lie, or a copy on machines that read
-  // them otherwise.
-  const float* floats(std::uint64_t count);
+  // The next bytes as so many little-endian numbers of 2 or 4 bytes, at a multiple of that: where they lie, or a copy on
+  // machines that read them otherwise.
+  const void* numbers(std::uint64_t count, std::size_t bytes_each);
+  const float* floats(std::uint64_t count) { return static_cast<const float*>(numbers(count, sizeof(float))); }
+
+  // Where the next bytes are read; fails beyond the end.
+  std::uint64_t position() const { return position_; }
+  void go_to(std::uint64_t position);
 
   // What keeps bytes and floats in memory.
   std::shared_ptr<const void> storage() const { return storage_; }
@@ -57,7 +62,7 @@ class InputFile {
  private:
   struct Storage {
     FileBytes file;
-    std::vector<std::unique_ptr<float[]>> copies;
+    std::vector<std::unique_ptr<float[]>> copies;  // floats, so that they are aligned
   };
 
   std::string path_;

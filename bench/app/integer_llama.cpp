@@ -48,7 +48,7 @@ IntegerLlama::IntegerLlama(const Checkpoint& checkpoint, const IntegerScales& sc
   sums_.resize(extent(std::max({config_.dim, config_.hidden_dim, config_.vocab_size})));
   turns_.resize(extent(head_dim / 2));
   for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(extent(head_dim / 2));
-  attend::core::rotary_turns(rotation_base, 1.0f, head_dim / 2, turns_.data());
+  attend::core::rotary_turns(config_.rotation_base, config_.rotation_factor, head_dim / 2, turns_.data());
   logits_.resize(extent(config_.vocab_size));
 }
 
@@ -87,7 +87,7 @@ void IntegerLlama::advance(int token) {
 
 void IntegerLlama::normalise(const float* gain) {
   attend::core::rms_norm(
-      {stream_.data(), config_.dim, normed_.data(), config_.dim, gain, nullptr, 1, config_.dim, norm_epsilon});
+      {stream_.data(), config_.dim, normed_.data(), config_.dim, gain, nullptr, 1, config_.dim, config_.norm_epsilon});
 }
 
 void IntegerLlama::rotate(std::vector<float>& heads) const {

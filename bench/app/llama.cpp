@@ -34,7 +34,7 @@ Llama::Llama(const Checkpoint& checkpoint, int capacity)
   const std::size_t pairs = extent(head_dim) / 2;
   turns_.resize(pairs);
   for (std::vector<float>* array : {&cosines_, &sines_}) array->resize(pairs);
-  attend::core::rotary_turns(rotation_base, 1.0f, head_dim / 2, turns_.data());
+  attend::core::rotary_turns(config_.rotation_base, config_.rotation_factor, head_dim / 2, turns_.data());
   logits_.resize(extent(config_.vocab_size));
 }
 
@@ -57,7 +57,8 @@ void Llama::advance(int token) {
 
 // normed = stream / root mean square of it * gain
 void Llama::normalise(const float* gain) {
-  attend::core::rms_norm({stream_.get(), config_.dim, normed_.get(), config_.dim, gain, nullptr, 1, config_.dim, norm_epsilon});
+  attend::core::rms_norm(
+      {stream_.get(), config_.dim, normed_.get(), config_.dim, gain, nullptr, 1, config_.dim, config_.norm_epsilon});
 }
 
 // Turns every pair (2i, 2i + 1) of every head by the angle of pair i.

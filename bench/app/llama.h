@@ -23,9 +23,6 @@ struct LayerActivations {
 };
 using LayerObserver = std::function<void(int layer, const LayerActivations& activations)>;
 
-constexpr float norm_epsilon = 1e-5f;
-constexpr float rotation_base = 10000.0f;
-
 class Llama : public LanguageModel {
  public:
   // Room for capacity tokens, 1 … seq_len. The checkpoint must outlive this.

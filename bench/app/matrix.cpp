@@ -1,8 +1,11 @@
 #include "matrix.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <new>
+#include <type_traits>
 
 namespace app {
 namespace {
@@ -16,6 +19,58 @@ std::ptrdiff_t place_of(const Matrix& matrix, int row, int input) {
   const auto lane = std::ptrdiff_t(row % panel_keys);
   return matrix.panels ? (row - lane) * matrix.inputs + input * std::ptrdiff_t(panel_keys) + lane
                        : std::ptrdiff_t(row) * matrix.inputs + input;
+}
+
+float widened_half(const unsigned char* bytes) {
+  const int code = bytes[0] | bytes[1] << 8, exponent = code >> 10 & 31, fraction = code & 1023;
+  const float magnitude = exponent == 0    ? std::ldexp(float(fraction), -24)
+                          : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
+                                           : std::ldexp(float(fraction + 1024), exponent - 25);
+  return (code & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+float number_at(const Matrix& matrix, std::ptrdiff_t place, int row) {
+  const void* const numbers = matrix.numbers;
+  if (matrix.kind == NumberKind::float32) return static_cast<const float*>(numbers)[place];
+  if (matrix.kind == NumberKind::int8) return matrix.scales[row] * static_cast<const std::int8_t*>(numbers)[place];
+  const std::uint16_t code = static_cast<const std::uint16_t*>(numbers)[place];
+  if (matrix.kind == NumberKind::float16) {
+    const unsigned char bytes[] = {static_cast<unsigned char>(code), static_cast<unsigned char>(code >> 8)};
+    return widened_half(bytes);
+  }
+  const std::uint32_t bits = std::uint32_t(code) << 16;
+  float number;
+  std::memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+// A row of blocks. In those of 4 bits, the lower halves of the bytes are the first numbers and the upper ones the others.
+void read_blocks(const Matrix& matrix, int row, float* to) {
+  const int bytes = int(bytes_of(matrix.kind, block_inputs)), blocks = matrix.inputs / block_inputs;
+  const unsigned char* block = static_cast<const unsigned char*>(matrix.numbers) + std::ptrdiff_t(row) * blocks * bytes;
+  for (int b = 0; b < blocks; ++b, block += bytes, to += block_inputs) {
+    const float scale = widened_half(block);
+    for (int i = 0; i < block_inputs; ++i) {
+      const int half = block_inputs / 2, byte = block[2 + (matrix.kind == NumberKind::q8_0 ? i : i % half)];
+      const int number = matrix.kind == NumberKind::q8_0 ? (byte ^ 128) - 128 : (i < half ? byte & 15 : byte >> 4) - 8;
+      to[i] = scale * float(number);
+    }
+  }
+}
+
+// Calls with the format of the library that the numbers are in.
+template <class Call>
+void with_format(NumberKind kind, Call call) {
+  switch (kind) {
+    case NumberKind::float16:
+      return call(std::integral_constant<Format, Format::float16>());
+    case NumberKind::bfloat16:
+      return call(std::integral_constant<Format, Format::bfloat16>());
+    case NumberKind::int8:
+      return call(std::integral_constant<Format, Format::int8>());
+    default:
+      return call(std::integral_constant<Format, Format::float32>());
+  }
 }
 
 }  // namespace
@@ -36,31 +91,34 @@ void project(const Matrix& matrix, const float* input, float* output) {
   linear.output_stride = linear.outputs = matrix.outputs;
   linear.tokens = 1;
   linear.panels = matrix.panels;
-  if (matrix.scales == nullptr) {
-    attend::core::run_linear<Format::float32>(linear);
-  } else {
-    attend::core::run_linear<Format::int8>(linear);
-  }
+  with_format(matrix.kind, [&](auto format) { attend::core::run_linear<format()>(linear); });
 }
 
 void read_row(const Matrix& matrix, int row, float* to) {
-  for (int input = 0; input < matrix.inputs; ++input) {
-    const std::ptrdiff_t place = place_of(matrix, row, input);
-    to[input] = matrix.scales == nullptr ? static_cast<const float*>(matrix.numbers)[place]
-                                         : matrix.scales[row] * static_cast<const std::int8_t*>(matrix.numbers)[place];
-  }
+  if (in_blocks(matrix.kind)) return read_blocks(matrix, row, to);
+  for (int input = 0; input < matrix.inputs; ++input) to[input] = number_at(matrix, place_of(matrix, row, input), row);
 }
 
 Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory) {
-  const std::size_t numbers = attend::core::packed_weight_numbers(matrix.outputs, matrix.inputs);
-  void* const panels = ::operator new[](numbers* matrix.number_bytes(), alignment);
-  memory = std::shared_ptr<const void>(panels, FreeAligned());
-  if (matrix.scales == nullptr) {
-    attend::core::pack_weights<Format::float32>(matrix.numbers, matrix.inputs, matrix.outputs, matrix.inputs, panels);
-  } else {
-    attend::core::pack_weights<Format::int8>(matrix.numbers, matrix.inputs, matrix.outputs, matrix.inputs, panels);
-  }
   Matrix result = matrix;
+  if (in_blocks(matrix.kind)) result.kind = NumberKind::float32;
+  const std::size_t numbers = attend::core::packed_weight_numbers(matrix.outputs, matrix.inputs);
+  unsigned char* const panels = static_cast<unsigned char*>(::operator new[](bytes_of(result.kind, numbers), alignment));
+  memory = std::shared_ptr<const void>(panels, FreeAligned());
+  const int inputs = matrix.inputs;
+  if (in_blocks(matrix.kind)) {
+    const AlignedFloats rows = aligned_floats(std::size_t(panel_keys) * std::size_t(inputs));
+    for (int first = 0; first < matrix.outputs; first += panel_keys) {
+      const int count = std::min(panel_keys, matrix.outputs - first);
+      for (int row = 0; row < count; ++row) read_row(matrix, first + row, rows.get() + std::ptrdiff_t(row) * inputs);
+      attend::core::pack_weights<Format::float32>(rows.get(), inputs, count, inputs,
+                                                  panels + sizeof(float) * std::size_t(first) * std::size_t(inputs));
+    }
+  } else {
+    with_format(matrix.kind, [&](auto format) {
+      attend::core::pack_weights<format()>(matrix.numbers, inputs, matrix.outputs, inputs, panels);
+    });
+  }
   result.numbers = panels;
   result.panels = true;
   return result;

@@ -1,6 +1,7 @@
-// A matrix of a model, as the library's projections read it: weights of 32 or 8 bits, in rows or packed.
+// A matrix of a model: as the library's projections read it, in rows or packed, or as it lies in a file.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "attend/core/linear.h"
@@ -15,22 +16,47 @@ struct FreeAligned {
 using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
 AlignedFloats aligned_floats(std::size_t count);
 
+// How numbers lie. The last two are of files alone: blocks of 32 inputs, a scale in float16 and numbers of 8 or 4 bits.
+enum class NumberKind { float32, float16, bfloat16, int8, q8_0, q4_0 };
+
+constexpr int block_inputs = 32;
+
+// Bytes of so many numbers, whole blocks of them.
+constexpr std::uint64_t bytes_of(NumberKind kind, std::uint64_t count) {
+  switch (kind) {
+    case NumberKind::float32:
+      return 4 * count;
+    case NumberKind::float16:
+    case NumberKind::bfloat16:
+      return 2 * count;
+    case NumberKind::int8:
+      return count;
+    case NumberKind::q8_0:
+      return count / block_inputs * (2 + block_inputs);
+    case NumberKind::q4_0:
+      return count / block_inputs * (2 + block_inputs / 2);
+  }
+  return 0;
+}
+
+constexpr bool in_blocks(NumberKind kind) { return kind == NumberKind::q8_0 || kind == NumberKind::q4_0; }
+
 struct Matrix {
   int outputs = 0, inputs = 0;
-  const void* numbers = nullptr;  // [outputs][inputs] floats, or int8 where there are scales; or panels of 16 outputs
+  const void* numbers = nullptr;  // [outputs][inputs], or panels of 16 outputs
   const float* scales = nullptr;  // [outputs], of int8
   bool panels = false;
-
-  std::size_t number_bytes() const { return scales == nullptr ? sizeof(float) : 1; }
+  NumberKind kind = NumberKind::float32;
 };
 
-// output[o] = sum over i of matrix[o][i] * input[i]
+// output[o] = sum over i of matrix[o][i] * input[i]; not of blocks
 void project(const Matrix& matrix, const float* input, float* output);
 
 // A row as floats: [inputs]
 void read_row(const Matrix& matrix, int row, float* to);
 
-// The same matrix in panels, which hosts read fastest; `memory` is what they are in.
+// The same matrix in panels, which hosts read fastest, blocks as float32, which has the same values; `memory` is what they are
+// in.
 Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory);
 
 }  // namespace app

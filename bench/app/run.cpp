@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "attend/backend.h"
 #include "calibrate.h"
@@ -18,6 +19,8 @@
 #include "command_line.h"
 #include "conversation.h"
 #include "generate.h"
+#include "gguf.h"
+#include "gguf_model.h"
 #include "household.h"
 #include "listing.h"
 #include "llama.h"
@@ -73,10 +76,23 @@ void announce(const std::string& path) {
   }
 }
 
+StoryModel load_model(const CommandLine& line) {
+  const bool has_tokenizer = !line.tokenizer.empty();
+  if (is_gguf(line.model)) {
+    if (has_tokenizer) throw UsageError("--tokenizer: expected none beside a GGUF file, which has its own, found one");
+    return load_gguf(line.model);
+  }
+  if (!has_tokenizer) throw UsageError("--model: expected --tokenizer as well, unless it is a GGUF file, found none");
+  Checkpoint checkpoint = load_checkpoint(line.model);
+  const int pieces = checkpoint.config.vocab_size;
+  return {std::move(checkpoint), load_vocabulary(line.tokenizer, pieces)};
+}
+
 void tell_story(const CommandLine& line) {
   announce(line.model);
-  const Checkpoint checkpoint = packed(load_checkpoint(line.model));
-  const Tokenizer tokenizer(line.tokenizer, checkpoint.config.vocab_size);
+  const StoryModel model = load_model(line);
+  const Checkpoint checkpoint = packed(model.checkpoint);
+  const Tokenizer tokenizer(model.vocabulary);
   const std::vector<int> prompt = tokenizer.encode(line.prompt);
   const std::size_t context = static_cast<std::size_t>(checkpoint.config.seq_len);
   if (prompt.size() > context) {

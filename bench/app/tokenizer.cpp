@@ -1,36 +1,10 @@
 #include "tokenizer.h"
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <queue>
-
-#include "input_file.h"
+#include <utility>
 
 namespace app {
 namespace {
-
-// Tokens of single bytes follow the control tokens: byte b is token b + 3.
-constexpr int first_byte_token = 3;
-
-// No piece of any vocabulary comes near this.
-constexpr int longest_piece = 1 << 16;
-
-// Bytes before the entries, and of an entry before its text.
-constexpr std::size_t length_bytes = 4, entry_bytes = 8;
-
-int hex_digit(char character) {
-  if (character >= '0' && character <= '9') return character - '0';
-  if (character >= 'A' && character <= 'F') return character - 'A' + 10;
-  return -1;
-}
-
-// The byte that a piece "<0xNN>" stands for, or -1.
-int byte_of(const std::string& piece) {
-  if (piece.size() != 6 || piece.compare(0, 3, "<0x") != 0 || piece[5] != '>') return -1;
-  const int high = hex_digit(piece[3]), low = hex_digit(piece[4]);
-  return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
 
 // Bytes of the UTF-8 character at the front of a text that is not empty; 1 where there is no proper one.
 std::size_t character_length(std::string_view text) {
@@ -41,55 +15,6 @@ std::size_t character_length(std::string_view text) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 1;
   }
   return length;
-}
-
-std::string quantity(std::uint64_t number, const char* unit) { return std::to_string(number) + " " + unit; }
-
-// The file after max_token_length.
-struct Entries {
-  int longest;  // bytes of a piece, at most
-  std::size_t size;
-  const unsigned char* bytes;  // [size]
-};
-
-struct Entry {
-  float score;
-  std::string_view text;
-};
-
-// Refuses sizes that cannot hold so many pieces.
-Entries read_entries(InputFile& file, std::size_t count) {
-  const std::uint64_t smallest = length_bytes + count * entry_bytes;
-  if (file.size() < smallest) {
-    file.fail("at least " + quantity(smallest, "bytes for ") + quantity(count, "pieces"), quantity(file.size(), "bytes"));
-  }
-  const int longest = file.read_int32();
-  if (longest < 1 || longest > longest_piece) {
-    file.fail("max_token_length within 1 to " + std::to_string(longest_piece), std::to_string(longest));
-  }
-  const std::uint64_t largest = smallest + count * static_cast<std::uint64_t>(longest);
-  if (file.size() > largest) {
-    file.fail("at most " + quantity(largest, "bytes for ") + quantity(count, "pieces"), quantity(file.size(), "bytes"));
-  }
-  const std::uint64_t size = file.size() - length_bytes;
-  return {longest, static_cast<std::size_t>(size), file.bytes(size)};
-}
-
-// The entry that begins at a byte. name: what the error calls it.
-Entry entry_at(const Entries& entries, std::size_t at, const InputFile& file, const std::string& name) {
-  const unsigned char* const bytes = entries.bytes + at;
-  const std::size_t left = entries.size - at;
-  if (left < entry_bytes) file.fail(quantity(entry_bytes, "bytes of score and length for ") + name, quantity(left, "bytes"));
-  const std::int32_t score_bits = int32_at(bytes), length = int32_at(bytes + 4);
-  float score;
-  std::memcpy(&score, &score_bits, sizeof score);
-  if (std::isnan(score)) file.fail("a number as the score of " + name, "NaN");
-  if (length < 0 || length > entries.longest) {
-    file.fail("a length within 0 to " + std::to_string(entries.longest) + " for " + name, std::to_string(length));
-  }
-  const auto size = static_cast<std::size_t>(length);
-  if (size > left - entry_bytes) file.fail(quantity(size, "bytes of ") + name, quantity(left - entry_bytes, "bytes"));
-  return {score, {static_cast<const char*>(static_cast<const void*>(bytes + entry_bytes)), size}};
 }
 
 constexpr std::size_t none = std::size_t(-1);
@@ -114,28 +39,12 @@ struct Pair {
 
 }  // namespace
 
-Tokenizer::Tokenizer(const std::string& path, int vocab_size) {
-  InputFile file(path, "a tokenizer");
-  const auto count = static_cast<std::size_t>(vocab_size);
-  const Entries entries = read_entries(file, count);
-  pieces_.reserve(count);
-  std::size_t at = 0;
-  while (at < entries.size) {
-    const int token = static_cast<int>(pieces_.size());
-    if (pieces_.size() == count) {
-      file.fail("the end after " + quantity(count, "pieces, the model's vocabulary"),
-                quantity(entries.size - at, "more bytes"));
-    }
-    const Entry entry = entry_at(entries, at, file, "piece " + std::to_string(token));
-    at += entry_bytes + entry.text.size();
-    std::string text(entry.text);
-    const int byte = byte_of(text);
-    if (byte >= 0) text.assign(1, static_cast<char>(byte));
-    if (byte < 0 && token > end_token) tokens_.emplace(text, token);
-    pieces_.push_back({std::move(text), entry.score, byte >= 0});
-  }
-  if (pieces_.size() != count) {
-    file.fail(quantity(count, "pieces, the model's vocabulary"), quantity(pieces_.size(), "pieces"));
+Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
+  for (int& token : byte_tokens_) token = vocabulary_.unknown;
+  for (int token = 0; token < vocab_size(); ++token) {
+    const Piece& piece = vocabulary_.pieces[static_cast<std::size_t>(token)];
+    if (piece.kind == PieceKind::byte) byte_tokens_[static_cast<unsigned char>(piece.text[0])] = token;
+    if (piece.kind == PieceKind::text) tokens_.emplace(piece.text, token);
   }
 }
 
@@ -145,7 +54,7 @@ const int* Tokenizer::find(std::string_view text) const {
 }
 
 std::vector<int> Tokenizer::encode(std::string_view text) const {
-  const std::string spaced = text.empty() ? std::string() : " " + std::string(text);
+  const std::string spaced = (text.empty() || !vocabulary_.adds_space ? "" : " ") + std::string(text);
   const std::string_view all = spaced;
 
   // One symbol for each character that is a piece, one for each byte of any other.
@@ -159,11 +68,7 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
     if (const int* token = find(all.substr(at, length))) {
       add(at, length, *token, true);
     } else {
-      for (std::size_t i = at; i < at + length; ++i) {
-        const int token_of_byte = first_byte_token + static_cast<unsigned char>(all[i]);
-        const bool exists = token_of_byte < vocab_size() && pieces_[static_cast<std::size_t>(token_of_byte)].is_byte;
-        add(i, 1, exists ? token_of_byte : unknown_token, false);
-      }
+      for (std::size_t i = at; i < at + length; ++i) add(i, 1, byte_tokens_[static_cast<unsigned char>(all[i])], false);
     }
     at += length;
   }
@@ -178,7 +83,7 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
     if (!first.joins || !second.joins) return;
     const std::size_t length = first.length + second.length;
     const int* token = find(all.substr(first.begin, length));
-    if (token != nullptr) pairs.push({pieces_[static_cast<std::size_t>(*token)].score, left, first.next, length, *token});
+    if (token != nullptr) pairs.push({piece(*token).score, left, first.next, length, *token});
   };
   for (std::size_t i = 0; i < symbols.size(); ++i) consider(i);
   while (!pairs.empty()) {
@@ -196,14 +101,15 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
     consider(pair.left);
   }
 
-  std::vector<int> tokens{begin_token};
+  std::vector<int> tokens;
+  if (vocabulary_.adds_begin || symbols.empty()) tokens.push_back(vocabulary_.begin);
   for (std::size_t i = symbols.empty() ? none : 0; i != none; i = symbols[i].next) tokens.push_back(symbols[i].token);
   return tokens;
 }
 
 std::string_view Tokenizer::decode(int previous, int token) const {
-  std::string_view text = pieces_[static_cast<std::size_t>(token)].text;
-  if (previous == begin_token && !text.empty() && text[0] == ' ') text.remove_prefix(1);
+  std::string_view text = piece(token).text;
+  if (vocabulary_.adds_space && previous == vocabulary_.begin && !text.empty() && text[0] == ' ') text.remove_prefix(1);
   return text;
 }
 

@@ -1,5 +1,4 @@
-// A sentencepiece vocabulary in the tokenizer format of llama2.c: int32 max_token_length, then for each piece float32 score,
-// int32 length and its bytes, little endian.
+// Text to tokens and back, by byte-pair encoding with scores, as sentencepiece does it.
 #pragma once
 
 #include <string>
@@ -7,36 +6,37 @@
 #include <unordered_map>
 #include <vector>
 
-namespace app {
+#include "vocabulary.h"
 
-constexpr int unknown_token = 0, begin_token = 1, end_token = 2;
+namespace app {
 
 class Tokenizer {
  public:
-  // Throws Failure, with the file's name, unless the file holds exactly vocab_size well-formed pieces.
-  Tokenizer(const std::string& path, int vocab_size);
+  explicit Tokenizer(Vocabulary vocabulary);
 
-  // begin_token, then the tokens of a space and the text (of nothing, when the text is empty). Byte-pair encoding: the
-  // neighbours that form the piece of the highest score are joined first, the leftmost of equals, until none do.
+  // As load_vocabulary.
+  Tokenizer(const std::string& path, int vocab_size) : Tokenizer(load_vocabulary(path, vocab_size)) {}
+
+  // The vocabulary's begin, then the tokens of a space and the text (of nothing, when the text is empty); one token at least.
+  // The neighbours that form the piece of the highest score are joined first, the leftmost of equals, until none do.
   std::vector<int> encode(std::string_view text) const;
 
-  // The text of one token, given the token before it: the space that encode adds after begin_token is taken away again. A
-  // piece <0xNN> is the byte NN. Valid as long as the tokenizer.
+  // The text of one token, given the token before it: the space that encode adds after the beginning is taken away again.
+  // Valid as long as the tokenizer.
   std::string_view decode(int previous, int token) const;
 
-  int vocab_size() const { return static_cast<int>(pieces_.size()); }
+  // Whether a text is over before this token.
+  bool ends(int token) const { return token == vocabulary_.begin || token == vocabulary_.end; }
+
+  int vocab_size() const { return static_cast<int>(vocabulary_.pieces.size()); }
 
  private:
-  struct WorkUnit {
-    std::string text;  // as it is printed
-    float score;
-    bool is_byte;  // stands for one byte of a character that has no piece
-  };
-
   const int* find(std::string_view text) const;
+  const Piece& piece(int token) const { return vocabulary_.pieces[static_cast<std::size_t>(token)]; }
 
-  std::vector<WorkUnit> pieces_;
-  std::unordered_map<std::string, int> tokens_;  // of the pieces that text can contain: not those of bytes nor control tokens
+  Vocabulary vocabulary_;
+  int byte_tokens_[256];
+  std::unordered_map<std::string, int> tokens_;  // of the pieces that text can contain
 };
 
 }  // namespace app

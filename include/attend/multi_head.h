@@ -27,7 +27,8 @@
 namespace attend {
 
 // The layer whose queries, keys, values and outputs these matrices make: Weights, PackedWeights, or biased() ones, of any
-// formats. `steps` change queries and keys after their projection, one after another: rotated(), head_norm() (layer_steps.h).
+// formats. `steps` follow one another: rotated(), head_norm() and scaled_queries() change queries and keys after their
+// projection, gated() the outputs of attention (layer_steps.h).
 // clang-format off
 //   query_weights   query_heads * head_dim outputs, as many inputs as x has numbers for each token
 //   key_weights     kv_heads * head_dim outputs, inputs of x or of an encoder's memory

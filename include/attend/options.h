@@ -123,7 +123,7 @@ struct ScoreOptions : detail::VisibilityOptions<Shape> {
   static_assert(!detail::Same<Shape, detail::NoShape>::value,
                 "attend: options are of a shape: write attend::ScoreOptions<Shape>, with the shape of the call's arrays");
   detail::BiasSetting<Shape> bias{};               // Bias<1 or queries, 1 or query_heads, keys>
-  BiasStage bias_stage = BiasStage::after_cap;     // before_cap (Gemma 4) is refused without a bias and a soft_cap
+  BiasStage bias_stage = BiasStage::after_cap;     // before_cap is refused without a bias and a soft_cap
   detail::RelativeSetting<Shape> relative_bias{};  // RelativeBias<1 or query_heads, left, right>
   detail::HeadSetting<Shape> alibi_slopes{};       // float[query_heads]
   detail::HeadSetting<Shape> sink_logits{};        // float[query_heads]: a logit that joins the denominator and has no value
@@ -153,13 +153,15 @@ struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
 // place of ScoreOptions, accumulate does not. Nothing of the size of queries times keys exists, and keys that no query of a
 // block sees are not read.
 //
-//   attend::Ranges<tokens> ranges;                 // chunks of 8192 keys (Llama 4): causal, and first[i] = i / 8192 * 8192
+//   attend::FirstKeys<tokens> ranges;              // chunks of 8192 keys (Llama 4): causal, and first[i] = i / 8192 * 8192
 //   attend::RangedOptions<Shape> options = attend::causal();
 //   options.ranges = ranges;
 //
-// Without causal, ranges say it all: a prefix that sees itself both ways has end[i] = max(i + 1, prefix), and a span of image
-// tokens likewise its end. Queries are computed together as long as both limits stay the same from query to query, or move on
-// by one key, as they do in all of these; others one by one.
+// Without causal, ranges say it all: in a prefix that sees itself both ways EndKeys have end[i] = max(i + 1, prefix), and a
+// span of image tokens likewise its end. Ranges<tokens> have both. Queries are computed together as long as both limits stay
+// the same from query to query, or move on by one key, as they do in all of these; others one by one, and so are those beside
+// whose ranges positions matter (causal, a window, a bias by distance) where a limit moves and the query's own key lies
+// outside.
 //
 //   attend::Documents<64> documents;               // packed: documents.add(length) for each
 //   attend::RangedOptions<Shape> packed = attend::causal();
@@ -170,10 +172,10 @@ struct ScoreOptions<Shape, integer> : detail::VisibilityOptions<Shape> {
 // ranges are tokens of the arrays.
 template <class Shape = detail::NoShape>
 struct RangedOptions : ScoreOptions<Shape> {
-  // Ranges<at least query_length>. Raw and capped scores are refused beside them.
+  // Ranges, FirstKeys or EndKeys<at least query_length>. Raw and capped scores are refused beside them, and beside documents.
   detail::RangesSetting ranges{};
   // Documents<any number>, over arrays that have all of their tokens. An offset is refused beside them, and so are they by
-  // layers with steps.
+  // layers whose steps use positions: rotated() and scaled_queries().
   detail::DocumentsSetting documents{};
 
   constexpr RangedOptions() = default;

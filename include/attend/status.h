@@ -52,12 +52,13 @@ enum class [[nodiscard]] Status{
     bad_mask,         // a mask of fewer queries than query_length, and not of 1, or of fewer keys than key_length
     bad_bias,         // likewise
     bad_ranges,       // of fewer queries than query_length; a first key below 0, or an end before it
-    bad_documents,    // more tokens than the arrays of queries or keys have; over a cache; of a layer with steps
-    bad_lse,          // of fewer tokens than query_length
-    bad_scores,       // of fewer tokens or keys than there are; raw or capped over a RingCache or beside ranges; weights into
-                      // a State
-    no_score_stage,   // scores without score_stage
-    not_in_ring,      // a query sees tokens that a RingCache no longer has
+    bad_documents,  // more tokens than the arrays of queries or keys have, or others than query_length or key_length; beside an
+                    // offset; over a cache; of a layer with steps that use positions
+    bad_lse,        // of fewer tokens than query_length
+    bad_scores,     // of fewer tokens or keys than there are; raw or capped over a RingCache or in RangedOptions; weights into
+                    // a State
+    no_score_stage,  // scores without score_stage
+    not_in_ring,     // a query sees tokens that a RingCache no longer has
 
     // Layers: projections, normalisation, rotary positions.
     bad_epsilon,   // of a normalisation: not within 1e-30 … 1e30

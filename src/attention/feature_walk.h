@@ -87,7 +87,8 @@ class FeatureWalk {
       } else if (!visibility_.has_any(key, key + chain_keys)) {
         chains = at_least(chain_keys, (visibility_.earliest.first & -chain_keys) - key);
       } else {
-        chains = at_least(chain_keys, hidden_from(key, end) & -chain_keys);
+        // Two segments ahead at most: rows that hide everything are looked at again with the next stretch.
+        chains = at_least(chain_keys, hidden_from(key, at_most(end - key, 2 * segment_keys) + key) & -chain_keys);
       }
       key += chains;
     }
@@ -112,9 +113,9 @@ class FeatureWalk {
   int hidden_from(int key, int end) const {
     if (options_.visible.data == nullptr || visibility_.all) return 0;
     int hidden = end - key;
-    ptrdiff_t before = -1;  // rows mostly share a row of the mask
+    ptrdiff_t before = 0;  // rows mostly share a row of the mask
     for (int r = 0; r < rows_.rows.count && hidden > 0; ++r) {
-      if (row_[r].visible == before) continue;
+      if (r > 0 && row_[r].visible == before) continue;
       before = row_[r].visible;
       const int there = at_least(at_most(hidden, options_.visible.keys - key), 0);
       const int found = hidden_elements(options_, before + key, there);

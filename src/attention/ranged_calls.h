@@ -13,10 +13,21 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
+// Whether anything asks where queries are among the keys.
+template <class Problem, class Options>
+bool uses_positions(const Problem& problem, const Options& options) {
+  return problem.causal || options.left >= 0 || options.right >= 0;
+}
+inline bool has_position_bias(const core::Options& options) {
+  return options.alibi_slopes != nullptr || options.relative != nullptr;
+}
+inline bool has_position_bias(const core::IntegerOptions&) { return false; }
+
 // Queries from `token` on whose ranges one call can have, and which of their limits move from query to query.
 struct RangeRun {
   int token;
   int tokens;
+  int64_t position;  // of the first query, in the call
   KeyRange document;
   KeyRange range;  // of the first query
   bool first_moves;
@@ -28,22 +39,25 @@ RangeRun run_from(const Problem& problem, const Options& options, const core::Ra
   const KeyRange document = document_of(ranges, token, problem.keys);
   int most = problem.queries - token;
   if (ranges.boundaries != nullptr) most = at_most(most, document.end - (ranges.token + token));
-  if (ranges.first == nullptr && ranges.end == nullptr) return {token, most, document, document, false, false};
+  int64_t position = ranges.boundaries == nullptr ? int64_t(problem.offset) + token : int64_t(ranges.token) + token;
+  if (ranges.first == nullptr && ranges.end == nullptr) return {token, most, position, document, document, false, false};
   const KeyRange range = range_of(ranges, token, document);
   const KeyRange next = most > 1 ? range_of(ranges, token + 1, document) : range;
-  // A limit that moves is a window's, which leaves the query's own key, and leaves sink tokens where they are.
-  const int64_t position = ranges.boundaries == nullptr ? int64_t(problem.offset) + token : int64_t(ranges.token) + token;
-  const bool first_moves = next.first == range.first + 1 && position >= range.first &&
+  // A limit that moves is a window's, which leaves the query's own key, and leaves sink tokens where they are. Where nothing
+  // asks for positions, the first query's can be that of its first key.
+  const bool anywhere = !uses_positions(problem, options) && !has_position_bias(options);
+  if (anywhere && range.first <= document.end) position = range.first;
+  const bool first_moves = next.first - 1 == range.first && position >= range.first &&
                            (options.sink_tokens == 0 || range.first - document.first >= options.sink_tokens);
-  const bool end_moves = next.end == range.end + 1 && position < range.end && range.end - position <= INT32_MAX;
+  const bool end_moves = next.end - 1 == range.end && position < range.end && range.end - position <= INT32_MAX;
   int tokens = 1;
   for (; tokens < most; ++tokens) {
     const KeyRange other = range_of(ranges, token + tokens, document);
     const bool goes_on =
-        other.first == range.first + (first_moves ? tokens : 0) && other.end == range.end + (end_moves ? tokens : 0);
+        other.first - (first_moves ? tokens : 0) == range.first && other.end - (end_moves ? tokens : 0) == range.end;
     if (!goes_on) break;
   }
-  return {token, tokens, document, range, first_moves, end_moves};
+  return {token, tokens, position, document, range, first_moves, end_moves};
 }
 
 // Makes arrays over keys begin with a later one. All fields of the options by name: one that they get does not compile here
@@ -93,11 +107,10 @@ inline void mask_scores(const core::Problem& problem, const core::Options& optio
 inline void mask_scores(const core::IntegerProblem&, const core::IntegerOptions&, int) {}
 
 template <class Problem, class Options>
-void take_document(Problem& problem, Options& options, const KeyRange& document, int token, const NumberBytes& bytes) {
+void take_document(Problem& problem, Options& options, const KeyRange& document, const NumberBytes& bytes) {
   mask_scores(problem, options, document.first);
   move_tensor(problem.key, document.first, 0, bytes.key);
   move_tensor(problem.value, document.first, 0, bytes.value);
-  problem.offset = token - document.first;
   problem.keys = at_least(at_most(problem.keys, document.end) - document.first, 0);
   skip_keys(options, document.first);
 }
@@ -157,8 +170,9 @@ void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
     Options with = options;
     take_unit(of_run, unit, bytes);
     take_options(with, unit);
-    if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, ranges.token + token, bytes);
+    if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, bytes);
     const int before = ranges.boundaries != nullptr ? some.document.first : 0;
+    of_run.offset = int(some.position - before);
     take_range(of_run, with, some, some.range.first - before, some.range.end - before);
     plain ? run(of_run) : run(of_run, with);
     token += some.tokens;

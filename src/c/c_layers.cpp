@@ -56,7 +56,9 @@ void check_query_factors(Memory& check, const attend_query_factors& factors) {
 }
 
 bool has_gate(const attend_layer& layer) {
-  return layer.gate.data != nullptr || layer.gate.outputs != 0 || layer.gate.inputs != 0;
+  const attend_weights& gate = layer.gate;
+  return gate.data != nullptr || gate.scales != nullptr || gate.bias != nullptr || gate.outputs != 0 || gate.inputs != 0 ||
+         gate.format != 0 || gate.layout != 0;
 }
 void check_gate(Memory& check, const attend_layer& layer, const core::Problem& extents) {
   if (!has_gate(layer)) return;

@@ -71,12 +71,16 @@ void check_scores(Call& call, const attend_problem& problem, CallOptions& option
   options.first.score_stage = core::Scores(scores.stage - 1);
 }
 
+// Whether scores of keys that a query does not see are wanted too.
+bool shows_masked(const attend_problem& problem) {
+  return problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
+}
+
 void check_ranges(Call& call, const attend_problem& problem, CallOptions& options) {
   const attend_ranges given = ranges_of(problem);
   if (!has_ranges(problem)) return call.require(given.batch_stride == ATTEND_DENSE, ATTEND_NO_EFFECT, ATTEND_ARG_RANGES);
   call.require(problem.states == nullptr, ATTEND_CONFLICT, ATTEND_ARG_RANGES);
-  const bool shows_masked = problem.scores.data != nullptr && problem.scores.stage <= ATTEND_SCORES_CAPPED;
-  call.require(!shows_masked, ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
+  call.require(!shows_masked(problem), ATTEND_CONFLICT, ATTEND_ARG_SCORES_STAGE);
   const Extent extent = extent_of({call.batch, 1, 1, call.first.queries}, {given.batch_stride, 0, 0}, Axes::matrix);
   const auto read = [&](const int32_t* numbers, attend_argument argument) {
     if (numbers != nullptr) options.range_step = call.read(numbers, extent, 8 * int(sizeof(int32_t)), argument);
@@ -107,6 +111,7 @@ void check_documents(Call& call, const attend_problem& problem, CallOptions& opt
   without(origin_of(problem) == 0, ATTEND_ARG_ORIGIN);
   without(problem.offset == ATTEND_DEFAULT_OFFSET, ATTEND_ARG_OFFSET);
   without(!call.queries_last, ATTEND_ARG_OPTIONS);
+  without(!shows_masked(problem), ATTEND_ARG_SCORES_STAGE);
   call.within(given.count, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_DOCUMENTS_COUNT);
   if (call.failed()) return;
   call.read(call.array(given.boundaries, given.count + 1, 8 * int(sizeof(int32_t)), ATTEND_ARG_DOCUMENTS_BOUNDARIES));

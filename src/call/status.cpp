@@ -54,10 +54,13 @@ constexpr const char* status_texts[] = {
     "a mask must have 1 query or at least query_length, and at least key_length keys",
     "a bias must have 1 query or at least query_length, and at least key_length keys",
     "ranges must have at least query_length queries, each with a first key of at least 0 and an end that is not before it",
-    "documents have as many queries as keys, in arrays that are long enough for all of them; over a cache there are none: "
-    "ranges do there; a layer with steps gives its tokens positions in x, not in their documents",
+    "documents have as many queries as keys, all that the call takes, in arrays that are long enough for them, and positions "
+    "of "
+    "their own: leave offset, query_length and key_length unset; over a cache, and in layers whose steps use positions in x, "
+    "ranges do",
     "lse must have at least query_length tokens",
-    "scores must have at least query_length tokens and key_length keys; a RingCache and ranges have no raw or capped scores, a "
+    "scores must have at least query_length tokens and key_length keys; a RingCache, ranges and documents have no raw or "
+    "capped scores, a "
     "State no weights",
     "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",

@@ -101,6 +101,10 @@ void spans(int i, std::int32_t& first, std::int32_t& end) {
   first = std::max(0, i - 40), end = image ? i / 10 * 10 + 10 : i + 1;
 }
 void falling(int i, std::int32_t& first, std::int32_t& end) { first = (tokens - i) / 2, end = tokens - i / 3; }
+// Far from the query's own key, where positions are or are not asked for.
+void ahead(int i, std::int32_t& first, std::int32_t& end) { first = i + 11, end = i + 30; }
+void behind(int i, std::int32_t& first, std::int32_t& end) { first = std::max(0, i - 50), end = std::max(0, i - 9); }
+void beyond(int, std::int32_t& first, std::int32_t& end) { first = end = 0x7fffffff; }
 void any(int i, std::int32_t& first, std::int32_t& end) {
   Random random(std::uint64_t(i) + 7);
   first = random.between(0, tokens + 4), end = first + random.between(0, 60);
@@ -109,7 +113,7 @@ void any(int i, std::int32_t& first, std::int32_t& end) {
 template <class Shape>
 void check_ranges() {
   auto w = std::make_unique<World<Shape>>(5);
-  for (const auto range : {chunks, prefix, spans, falling, any}) {
+  for (const auto range : {chunks, prefix, spans, falling, ahead, behind, beyond, any}) {
     w->set(range);
     for (int place = 0; place < 4; ++place) {
       for (int option = 0; option < 4; ++option) {
@@ -268,8 +272,16 @@ TEST_CASE("ranges and documents: what is wrong is refused before anything is wri
   options.documents = documents;
   REQUIRE(documents.add(tokens) == Status::ok);
   refused(Status::bad_documents, 1);
-  options.offset = 0, refused(Status::no_effect);
+  options.offset = 0, refused(Status::bad_documents);
   options.offset = {};
+  options.query_length = tokens - 1, refused(Status::bad_documents);
+  options.query_length = tokens, options.key_length = tokens - 1, refused(Status::bad_documents);
+  options.key_length = tokens;
+  CHECK(w->over(0, options, w->output) == Status::ok);
+  w->output = w->expected;
+  options.scores = scores, options.score_stage = attend::ScoreStage::raw, refused(Status::bad_scores);
+  options.scores = {}, options.score_stage = {};
+  options.query_length = {}, options.key_length = {};
   REQUIRE(documents.add(1) == Status::ok);
   refused(Status::bad_documents);
   documents.clear();
@@ -277,6 +289,30 @@ TEST_CASE("ranges and documents: what is wrong is refused before anything is wri
   CHECK(w->over(0, options, w->output) == Status::ok);  // those after the last document stay as they are
   CHECK(!same(w->output[19], w->expected[19]));
   CHECK(same(w->output[20], w->expected[20]));
+}
+
+TEST_CASE("ranges: one limit alone is as both are where the other is that of all keys") {
+  auto w = std::make_unique<World<Words>>(6);
+  attend::FirstKeys<tokens> from;
+  attend::EndKeys<tokens> to;
+  for (int i = 0; i < tokens; ++i) from.first[i] = i / 24 * 24, to.end[i] = std::max(i + 1, 37);
+  attend::RangedOptions<Words> both = attend::causal(), one = attend::causal();
+  both.ranges = w->ranges;
+  one.ranges = from;
+  w->set([&](int i, std::int32_t& first, std::int32_t& end) { first = from.first[i], end = tokens; });
+  REQUIRE(w->over(0, both, w->expected) == Status::ok);
+  REQUIRE(w->over(0, one, w->output) == Status::ok);
+  CHECK(same(w->output, w->expected));
+  both.causal = one.causal = false;
+  one.ranges = to;
+  w->set([&](int i, std::int32_t& first, std::int32_t& end) { first = 0, end = to.end[i]; });
+  REQUIRE(w->over(0, both, w->expected) == Status::ok);
+  REQUIRE(w->over(0, one, w->output) == Status::ok);
+  CHECK(same(w->output, w->expected));
+  to.end[5] = -1;
+  CHECK(w->over(0, one, w->output) == Status::bad_ranges);
+  from.first[5] = -1, one.ranges = from;
+  CHECK(w->over(0, one, w->output) == Status::bad_ranges);
 }
 
 namespace {
@@ -333,6 +369,17 @@ TEST_CASE("ranges: a layer takes them, in one call and block by block, and docum
   // Chains of 64 keys begin with each document: the last bit may be another.
   for (int i = 0; i < 40; ++i) {
     for (int c = 0; c < 16; ++c) CHECK(y[i][c] == doctest::Approx(double(expected[i][c])).epsilon(1e-5));
+  }
+  // Steps that take no notice of positions are the same in documents: here with outputs of half of what they were.
+  static float gain[8];
+  static attend::Weights<16, 16> gate;  // zeros, whose sigmoid is 0.5
+  std::fill(gain, gain + 8, 1.0f);
+  const auto normed = attend::multi_head<Small>(wq, wk, wv, wo, attend::head_norm(gain, gain));
+  const auto halved = attend::multi_head<Small>(wq, wk, wv, wo, attend::head_norm(gain, gain), attend::gated(gate));
+  REQUIRE(attend::self_attention(x, normed, expected, work, packed) == Status::ok);
+  REQUIRE(attend::self_attention(x, halved, y, work, packed) == Status::ok);
+  for (int i = 0; i < 40; ++i) {
+    for (int c = 0; c < 16; ++c) CHECK(y[i][c] * 2 == expected[i][c]);
   }
   static attend::Rotary<8> rotary;
   REQUIRE(rotary.init() == Status::ok);

@@ -149,6 +149,12 @@ TEST_CASE("c layers: factors of queries by position and a gate, over a cache tha
   const auto unturned = layers->typed(attend::scaled_queries(factors, 7, 1));
   layers->layer.rotary = nullptr, layers->layer.query_norm = layers->layer.key_norm = nullptr, layers->layer.epsilon = 1e-5f;
   layers->layer.gate = {};
+  for (const int part : {0, 1, 2}) {
+    attend_weights& set = layers->layer.gate;
+    part == 0 ? void(set.bias = bias) : part == 1 ? void(set.format = ATTEND_FLOAT16) : void(set.layout = ATTEND_PANELS);
+    CHECK(attend_layer_workspace_size(&layers->problem, &layers->layer) == 0);
+    set = {};
+  }
   REQUIRE(attend::cross_attention(*x, unturned, cache, expected, *work, at) == Status::ok);
   layers->run(attend_cross_attention, (*x)[0], tokens, y[0]);
   CHECK(same(y, expected));

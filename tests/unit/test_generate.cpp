@@ -54,7 +54,7 @@ TEST_CASE("app: NaN in the weights is a model like any other") {
     app::Llama llama(checkpoint, 5);
     app::Sampler sampler(temperature, 0.5f, 1);
     int printed = 0;
-    app::generate(llama, tokenizer, sampler, {app::begin_token}, 5, [&](std::string_view) { ++printed; });
+    app::generate(llama, tokenizer, sampler, {1}, 5, [&](std::string_view) { ++printed; });
     CHECK(printed == 5);
   }
 }

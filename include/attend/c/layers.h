@@ -298,15 +298,15 @@ ATTEND_API size_t attend_layer_workspace_size(const attend_problem* problem, con
 
 /* Self-attention from x[queries][width] to y[queries][outputs]; y may be x, where it has as many numbers. With a cache, the
  * tokens are appended to it, and attend to what it has then: prefill and decode, causal with ATTEND_CAUSAL alone. Where they
- * do not fit, the call returns ATTEND_FULL and changes nothing. `keys` counts the new tokens too. For rotary, tokens are at the
- * positions after those that the cache had, and another `offset` is refused. Without a cache they attend to each other, and
- * keys is `queries` or less, or ATTEND_ALL_KEYS. */
+ * do not fit, the call returns ATTEND_FULL and changes nothing. `keys` counts the new tokens too. For rotary and query_factors,
+ * tokens are at the positions after those that the cache had, and another `offset` is refused. Without a cache they attend to
+ * each other, and keys is `queries` or less, or ATTEND_ALL_KEYS. */
 ATTEND_API attend_status attend_self_attention(const attend_problem* problem, const attend_layer* layer, const float* x,
                                                float* y, void* workspace, size_t workspace_size);
 
-/* Attention to the tokens of the cache, which attend_project_memory has put there. For rotary, the first token of x is at
- * `offset`: where options use positions it has the meaning that it has elsewhere; otherwise it serves rotary alone, and the
- * default is 0. Positions are not negative then. */
+/* Attention to the tokens of the cache, which attend_project_memory has put there. For rotary and query_factors, the first
+ * token of x is at `offset`: where options use positions it has the meaning that it has elsewhere; otherwise it serves these
+ * alone, and the default is 0. Positions are not negative then. */
 ATTEND_API attend_status attend_cross_attention(const attend_problem* problem, const attend_layer* layer, const float* x,
                                                 float* y, void* workspace, size_t workspace_size);
 

@@ -101,7 +101,7 @@ typedef struct attend_mask {
   int kind;       /* attend_mask_kind */
 } attend_mask;
 
-/* The same as floats, which are added to the scores after the cap, in natural-log units. -infinity masks the key. A number at
+/* The same as floats, which are added to the scores, in natural-log units. -infinity masks the key. After the cap, a number at
  * or below -2.36e38, such as the lowest float, makes the score -infinity: the weight is 0, but a NaN in the key or value is
  * seen. A number at or above 2.36e38 makes the score infinity, and the query's output NaN. (Scores of the other sign beyond
  * 1e35 can bring such sums back into range.) */
@@ -116,7 +116,7 @@ typedef struct attend_bias {
 /* Where a bias joins a score. */
 enum attend_bias_stage {
   ATTEND_BIAS_AFTER_CAP = 0,
-  ATTEND_BIAS_BEFORE_CAP = 1 /* the cap is of their sum (Gemma 4); only -infinity masks a key then */
+  ATTEND_BIAS_BEFORE_CAP = 1 /* the cap is of their sum; only -infinity masks a key then */
 };
 
 /* Biases by distance: number clamp(j - p, -left, right) + left of [query head][left + 1 + right] joins the score of key j. */
@@ -175,8 +175,9 @@ typedef struct attend_pages {
 /* The keys that each query sees, of those that the rest of the problem lets through, sink tokens too: query i of batch row b
  * sees keys first[b * batch_stride + i] ... end[b * batch_stride + i] - 1. Requires 0 <= first <= end; the end may pass the
  * keys. Queries are computed together as long as both limits stay the same from query to query, or move on by one key, as they
- * do in chunks, a prefix that sees itself both ways, spans of image tokens and windows; others one by one. Keys that no query
- * of a block sees are not read. Not with states, nor with scores that are raw or capped. */
+ * do in chunks, a prefix that sees itself both ways, spans of image tokens and windows; others one by one, and so are those
+ * beside ATTEND_CAUSAL, windows and biases by distance where a limit moves and the query's own key lies outside. Keys that no
+ * query of a block sees are not read. Not with states, nor with scores that are raw or capped. */
 typedef struct attend_ranges {
   const int32_t* first;   /* null: 0 */
   const int32_t* end;     /* null: all keys */
@@ -186,7 +187,8 @@ typedef struct attend_ranges {
 /* Documents side by side in one batch row: document d has tokens boundaries[d] ... boundaries[d + 1] - 1 of the queries and of
  * the keys, of which there are as many, and sees itself alone. Positions count from its beginning, so it has the bits that it
  * would have alone, whatever its length and place; columns of masks, biases, scores and ranges are tokens of the arrays. Over
- * arrays only: not with a cache, pages, key_lengths, an origin, an offset or states, nor in a layer with rotary. */
+ * arrays only: not with a cache, pages, key_lengths, an origin, an offset, states, or scores that are raw or capped, nor in a
+ * layer with rotary or query_factors. */
 typedef struct attend_documents {
   const int32_t* boundaries; /* [count + 1], from 0 on, not falling, the last is queries and keys; null: none */
   ptrdiff_t count;
@@ -237,7 +239,8 @@ typedef struct attend_problem {
   const attend_integer_constants* head_constants; /* [query_heads]: of each query head */
 
   /* Options. Query i of a batch row has the position p = offset + i. Its score of key j, in natural-log units, becomes
-       soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p). */
+       soft_cap * tanh(score / soft_cap) + bias[j] + relative_bias[j - p] + alibi_slope * (j - p); bias[j] may join before the
+     cap (bias_stage). */
   ptrdiff_t window_left;  /* the query sees keys from p - window_left on; ATTEND_NO_LIMIT: all */
   ptrdiff_t window_right; /* the query sees keys up to p + window_right; likewise */
   ptrdiff_t sink_tokens;  /* this many of the first tokens stay visible when window_left has passed them: the attention sinks

@@ -69,7 +69,7 @@ struct Options {
   Mask visible = {};
   bool visible_bits = false;
 
-  // Floats that are added to scores in natural-log units, after the cap. -inf masks the key; from -2.36e38 down its weight is
+  // Floats that are added to scores in natural-log units. -inf masks the key; after the cap, from -2.36e38 down its weight is
   // 0, and from 2.36e38 up the output is NaN (option_arrays.h).
   Mask bias = {};
 

@@ -40,7 +40,8 @@ inline void move_queries(RangedOptions& options, int tokens, int heads) {
 }
 
 // As run and run_part of core/options.h and core/integer.h. Queries whose ranges begin, and end, at the same key or one key
-// further from query to query are computed together, those of each document apart.
+// further from query to query are computed together, those of each document apart; where options ask for positions, a range
+// that moves must hold the query's own key for that.
 void run(const Problem& problem, const RangedOptions& options);
 void run_part(const Problem& problem, const RangedOptions& options, int part, int parts);
 void run(const IntegerProblem& problem, const RangedIntegerOptions& options);

@@ -103,11 +103,19 @@ struct GateOf<GateStep<GateMatrix>> {
   static constexpr int gates = 1, outputs = GateMatrix::Weights::outputs, inputs = GateMatrix::Weights::inputs;
 };
 
+// Whether a step depends on where tokens are. One that does not says so: static constexpr bool uses_positions = false.
+template <class Step>
+constexpr auto step_uses_positions(const Step*) -> decltype(bool(Step::uses_positions)) {
+  return Step::uses_positions;
+}
+constexpr bool step_uses_positions(const void*) { return true; }
+
 // A layer; its steps change queries and keys between projection and attention.
 template <class Shape, class Q, class K, class V, class O, class... Steps>
 struct MultiHead : Steps... {
   using Dims = Checked<Shape>;
   static constexpr bool has_steps = sizeof...(Steps) > 0;
+  static constexpr bool uses_positions = (false || ... || step_uses_positions(null_of<Steps>()));
   static constexpr int gates = (0 + ... + GateOf<Steps>::gates);
   static_assert(gates <= 1, "attend: a layer has one gate, if any");
   static_assert(gates == 0 || ((0 + ... + GateOf<Steps>::outputs) == Dims::query_heads * Dims::value_dim &&
@@ -262,7 +270,7 @@ Status run_layer(const Layer& layer, const Kept& kept, const Rows& rows, int hel
                  const AnyOptions& options, const AnyPart& part) {
   using Places = typename Memory::Places;
   if (!is_team<Places, Work>(part)) return Status::bad_part;
-  if constexpr (has_ranges(null_of<AnyOptions>()) && Layer::has_steps) {
+  if constexpr (has_ranges(null_of<AnyOptions>()) && Layer::uses_positions) {
     if (options.documents.count != nullptr) return Status::bad_documents;  // steps take positions in x
   }
   const InUse use(work, team_of(part).part == 0);

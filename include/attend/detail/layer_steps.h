@@ -6,7 +6,8 @@
 //                                                attend::rotated<attend::RotaryPairs::halves>(rotary));
 //
 // Any type with these members is a step: check(position, count), which refuses positions before anything is touched, and
-// prepare_query(Query<Shape>&, position) and prepare_key(Key<Shape>&, position), which change those of a token.
+// prepare_query(Query<Shape>&, position) and prepare_key(Key<Shape>&, position), which change those of a token. One that takes
+// no notice of positions has `static constexpr bool uses_positions = false` too, and then serves packed documents.
 #pragma once
 
 #include "../rotary.h"
@@ -32,6 +33,7 @@ struct RotaryStep {
 
 template <int head_dim>
 struct HeadNormStep {
+  static constexpr bool uses_positions = false;
   Status check(int /*position*/, int /*count*/) const { return core::is_epsilon(epsilon) ? Status::ok : Status::bad_epsilon; }
   template <class Token>
   void prepare_query(Token& query, int /*position*/) const {
@@ -68,6 +70,7 @@ struct QueryFactorStep {
 
 template <class GateMatrix>
 struct GateStep {
+  static constexpr bool uses_positions = false;
   static Status check(int /*position*/, int /*count*/) { return Status::ok; }
   template <class Token>
   void prepare_query(Token& /*query*/, int /*position*/) const {}

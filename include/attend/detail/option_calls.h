@@ -175,18 +175,21 @@ template <class Problem, class AnyOptions>
 Status take_documents(Problem& problem, const AnyOptions& options, bool cached) {
   if (options.documents.count == nullptr) return Status::ok;
   const int tokens = options.documents.boundaries[*options.documents.count];
-  if (cached || tokens > problem.queries || tokens > problem.keys) return Status::bad_documents;
-  if (options.offset.given) return Status::no_effect;
+  if (cached || tokens > problem.queries || tokens > problem.keys || options.offset.given) return Status::bad_documents;
+  if (options.query_length.or_else(tokens) != tokens || options.key_length.or_else(tokens) != tokens) {
+    return Status::bad_documents;
+  }
   problem.queries = problem.keys = tokens;
   return Status::ok;
 }
 template <class AnyOptions>
 Status check_ranges(const AnyOptions& options, int queries) {
   const RangesSetting& ranges = options.ranges;
-  if (ranges.first == nullptr) return Status::ok;
+  if (ranges.tokens == 0) return Status::ok;
   if (ranges.tokens < queries) return Status::bad_ranges;
   for (int i = 0; i < queries; ++i) {
-    if (ranges.first[i] < 0 || ranges.end[i] < ranges.first[i]) return Status::bad_ranges;
+    const int32_t first = ranges.first == nullptr ? 0 : ranges.first[i], end = ranges.end == nullptr ? first : ranges.end[i];
+    if (first < 0 || end < first) return Status::bad_ranges;
   }
   return Status::ok;
 }
@@ -204,7 +207,7 @@ template <class AnyOptions, class AnyPart, class Problem, class CoreOptions>
 Status run_ranged(const AnyOptions& options, const AnyPart& part, Problem& problem, const CoreOptions& others) {
   const Status status = check_ranges(options, problem.queries);
   if (status != Status::ok) return status;
-  if (options.ranges.first != nullptr && shows_masked(options)) return Status::bad_scores;
+  if ((options.ranges.tokens != 0 || options.documents.count != nullptr) && shows_masked(options)) return Status::bad_scores;
   core::Ranged<CoreOptions> ranged;
   static_cast<CoreOptions&>(ranged) = others;
   ranged.ranges = {options.ranges.first, options.ranges.end, options.documents.boundaries,

@@ -20,6 +20,18 @@ struct Ranges {
   int32_t end[size_t(tokens)];
 };
 
+// The same where one limit is enough: all keys from first[i] on, or all before end[i].
+template <int tokens>
+struct FirstKeys {
+  static_assert(tokens >= 1, "attend: ranges are of at least 1 query token");
+  int32_t first[size_t(tokens)];
+};
+template <int tokens>
+struct EndKeys {
+  static_assert(tokens >= 1, "attend: ranges are of at least 1 query token");
+  int32_t end[size_t(tokens)];
+};
+
 // The lengths of documents whose tokens lie one behind another in the arrays of one call, at most so many documents.
 template <int most_documents>
 class Documents {
@@ -50,13 +62,27 @@ class Documents {
 
 namespace detail {
 
+// Which limits a list has, and of how many queries.
+struct RangeLimits {
+  bool first;
+  bool end;
+  int tokens;
+};
 template <class Type>
-constexpr int tokens_of_ranges(const Type*) {
-  return 0;
+constexpr RangeLimits limits_of(const Type*) {
+  return {false, false, 0};
 }
 template <int tokens>
-constexpr int tokens_of_ranges(const Ranges<tokens>*) {
-  return tokens;
+constexpr RangeLimits limits_of(const Ranges<tokens>*) {
+  return {true, true, tokens};
+}
+template <int tokens>
+constexpr RangeLimits limits_of(const FirstKeys<tokens>*) {
+  return {true, false, tokens};
+}
+template <int tokens>
+constexpr RangeLimits limits_of(const EndKeys<tokens>*) {
+  return {false, true, tokens};
 }
 template <class Type>
 constexpr bool is_list_of_documents(const Type*) {
@@ -76,14 +102,13 @@ struct RangesSetting {
   constexpr RangesSetting() = default;
   template <class List>
   constexpr RangesSetting(List&& list) {
-    constexpr int count = tokens_of_ranges(null_of<typename Bare<List>::Name>());
-    static_assert(is_named<List> && count > 0,
-                  "attend: options.ranges takes attend::Ranges<tokens> that outlive the call, not a temporary");
-    if constexpr (count > 0) {
-      first = list.first;
-      end = list.end;
-      tokens = count;
-    }
+    constexpr RangeLimits limits = limits_of(null_of<typename Bare<List>::Name>());
+    static_assert(is_named<List> && limits.tokens > 0,
+                  "attend: options.ranges takes attend::Ranges<tokens>, FirstKeys<tokens> or EndKeys<tokens> that outlive the "
+                  "call, not a temporary");
+    if constexpr (limits.first) first = list.first;
+    if constexpr (limits.end) end = list.end;
+    tokens = limits.tokens;
   }
 };
 struct DocumentsSetting {

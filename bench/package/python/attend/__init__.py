@@ -75,7 +75,7 @@ def attention(query: Any, key: Any, value: Any = None, *, causal: bool = False, 
     soft_cap cap * tanh(score / cap) in place of the score; 0: none
     bias     float32 [batch, query heads, queries, keys], with axes and columns as those of mask: added after the cap; -infinity
              masks the key
-    bias_stage  'before_cap': the bias is added before the cap, which is then of their sum (Gemma 4)
+    bias_stage  'before_cap': the bias is added before the cap, which is then of their sum
     alibi_slopes   float32 [query heads]: slope * (key's position - query's) is added
     relative_bias  (float32 [query heads or 1, left + 1 + right] or [left + 1 + right], left): by distance, which is held within
              -left ... right

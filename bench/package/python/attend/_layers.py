@@ -138,7 +138,7 @@ class Layer:
     def self_attention(self, x: Any, cache: Optional[Cache] = None, *, threads: int = 1, **options: Any) -> Any:
         """Attention of the tokens x to each other, or to all that the cache has, which takes them first. Options are those of
         attend.attention: causal, offset, window, sink_tokens, scale, soft_cap, mask, bias, alibi_slopes, relative_bias, sink_logits,
-        ranges; without a cache and without rotary positions documents."""
+        ranges; without a cache, rotary positions and query_factors documents."""
         return self._run(shared.attend_self_attention, x, cache, threads, options)
 
     def cross_attention(self, x: Any, cache: Cache, *, threads: int = 1, **options: Any) -> Any:

@@ -90,7 +90,8 @@ def _set_ranges(problem: Any, ranges: Any, rows: Tuple[int, ...], held: List[Any
             strides.add(array.shared(rows[:1])[0])
             setattr(problem.ranges, name, array.address)
     if len(strides) > 1:
-        raise ValueError('first and end of ranges have rows of different strides: pass numpy.ascontiguousarray of both')
+        raise ValueError('first and end of ranges have rows of different strides: pass both as contiguous arrays of the same shape, '
+                         '[queries] or [batch, queries]')
     problem.ranges.batch_stride = strides.pop()
 
 

@@ -1,0 +1,95 @@
+// Boolean masks in the C surface: strides of any sign, and few keys that are shown among very many, whatever says so.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "../support/random.h"
+#include "../support/rounds.h"
+#include "c_run.h"
+
+using namespace attend_test;
+
+namespace {
+
+// A problem of floats over arrays whose output is kept apart for each way of calling it.
+struct Masked {
+  Masked(Random& random, int queries, int keys) : p() {
+    REQUIRE(attend_problem_init(&p, sizeof p) == ATTEND_OK);
+    p.layout = ATTEND_BATCH_TOKEN_HEAD_DIM;
+    p.query_heads = 2, p.kv_heads = 1, p.head_dim = 12, p.value_dim = 7;
+    p.queries = queries, p.keys = keys;
+    const auto fill = [&](std::vector<float>& numbers, int count) {
+      numbers.resize(std::size_t(count));
+      random.fill(numbers.data(), numbers.size(), 1.0f);
+    };
+    fill(query, queries * 2 * 12), fill(key, keys * 12), fill(value, keys * 7);
+    p.query.data = query.data(), p.key.data = key.data(), p.value.data = value.data();
+  }
+
+  std::vector<float> run() {
+    std::vector<float> output(std::size_t(p.queries) * 2 * 7, -7.0f);
+    p.output.data = output.data();
+    REQUIRE(run_with_exact_workspace(p) == ATTEND_OK);
+    return output;
+  }
+
+  attend_problem p;
+  std::vector<float> query, key, value;
+};
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("c masks: bytes whose rows lie backwards have the bits of those that lie forwards") {
+  Random random(3);
+  constexpr int queries = 6, keys = 200;
+  Masked masked(random, queries, keys);
+  std::vector<std::uint8_t> diagonals(queries + keys), dense(queries * keys);
+  for (std::uint8_t& shown : diagonals) shown = random.between(0, 5) == 0;
+  // Row i begins i bytes before row 0, which begins anywhere.
+  const std::uint8_t* const first = diagonals.data() + queries - 1;
+  for (int i = 0; i < queries; ++i) std::memcpy(&dense[std::size_t(i * keys)], first - i, keys);
+  masked.p.mask = {dense.data(), 0, 0, keys, keys, ATTEND_MASK_BYTES};
+  const std::vector<float> expected = masked.run();
+  masked.p.mask = {first, 0, 0, -1, keys, ATTEND_MASK_BYTES};
+  CHECK(same_bits(masked.run(), expected));
+  std::vector<float> in_parts(expected.size(), -7.0f);
+  masked.p.output.data = in_parts.data();
+  for (int part = 0; part < queries; ++part) REQUIRE(run_with_exact_workspace(masked.p, part, queries) == ATTEND_OK);
+  CHECK(same_bits(in_parts, expected));
+}
+
+TEST_CASE("c masks: few keys that bytes, bits or a bias show among many have the same bits") {
+  for (int round = 0; round < rounds(12); ++round) {
+    Random random(std::uint64_t(round) + 40);
+    const int queries = random.between(1, 20), keys = random.between(1000, 4000), block = random.between(1, 90);
+    Masked masked(random, queries, keys);
+    const std::size_t count = std::size_t(queries * keys);
+    std::vector<std::uint8_t> bytes(count), bits(count / 8 + 1);
+    std::vector<float> bias(count, -INFINITY);
+    for (int i = 0; i < queries; ++i) {
+      for (int chosen = random.between(0, 4); chosen > 0; --chosen) {
+        const int at = random.between(0, keys - 1);
+        for (int j = at; j < at + block && j < keys; ++j) {
+          const std::size_t n = std::size_t(i * keys + j);
+          bytes[n] = 2, bits[n / 8] = std::uint8_t(bits[n / 8] | 1 << n % 8), bias[n] = 0;
+        }
+      }
+    }
+    CAPTURE(round);
+    masked.p.bias = {bias.data(), 0, 0, keys, keys};
+    const std::vector<float> expected = masked.run();
+    masked.p.bias = {nullptr, ATTEND_DENSE, ATTEND_DENSE, ATTEND_DENSE, ATTEND_ALL_KEYS};
+    masked.p.mask = {bytes.data(), 0, 0, keys, keys, ATTEND_MASK_BYTES};
+    CHECK(same_bits(masked.run(), expected));
+    masked.p.mask = {bits.data(), 0, 0, keys, keys, ATTEND_MASK_BITS};
+    CHECK(same_bits(masked.run(), expected));
+  }
+}
