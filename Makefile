@@ -259,6 +259,13 @@ bench bench-all: $(BUILD)/benchmarks $(BUILD)/linear
 peers:
 	@sh bench/peers/fetch.sh onnxruntime ggml
 
+## story-peer  the most likely story of a GGUF file (MODEL=x.gguf, STEPS=200) by the application and by llama.cpp's library, which `make peers` fetches; fails where they differ
+.PHONY: story-peer
+story-peer: $(BUILD)/run $(BUILD)/llama_story
+	@$(BUILD)/run --model "$(MODEL)" --steps $(or $(STEPS),200) >build/story.txt
+	@$(BUILD)/llama_story "$(GGML_LIBRARIES)" "$(MODEL)" $(or $(STEPS),200) >build/story-peer.txt
+	@cmp build/story.txt build/story-peer.txt && cat build/story.txt && echo "llama.cpp tells the same, $$(wc -c <build/story.txt) bytes"
+
 ## sweep       each shape of a sweep against every peer that was found, in turns; to build/sweep.tsv, and a table (NAME= part of the names of some)
 .PHONY: sweep
 sweep: $(BUILD)/sweep
@@ -317,7 +324,7 @@ plots:
 # Peers are other people's code or what a user would write, with the optimisations that such a user would ask for. Each is
 # optional, and looked for anew each time.
 PEER_OBJECTS = $(patsubst %,$(BUILD)/bench/peers/%.o,peers peer_naive peer_ggml ggml_library) $(foreach peer,eigen openblas,$(if $(HAVE_$(peer)),$(BUILD)/bench/peers/peer_$(peer).o))
-ifneq ($(filter bench bench-all sweep linear $(BUILD)/benchmarks $(BUILD)/sweep $(BUILD)/linear,$(MAKECMDGOALS)),)
+ifneq ($(filter bench bench-all sweep linear story-peer $(BUILD)/benchmarks $(BUILD)/sweep $(BUILD)/linear,$(MAKECMDGOALS)),)
 PEERS_FOUND := $(shell mkdir -p build; sh bench/peers/find_peers.sh "$(CXX)" build/peers.mk)
 include build/peers.mk
 export OPENBLAS_CORETYPE GGML_LIBRARIES
@@ -333,6 +340,9 @@ $(BUILD)/benchmarks: $(BUILD)/bench/bench.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)
 
 $(BUILD)/sweep: $(BUILD)/bench/sweep.o $(MEASURES) $(PEER_OBJECTS) $(BUILD)/libattend.a
 	$(call link,-lpthread -ldl $(HAVE_openblas))
+
+$(BUILD)/llama_story: $(BUILD)/bench/peers/llama_story.o
+	$(call link,-ldl)
 
 $(BUILD)/tokens: $(BUILD)/bench/tokens.o $(BUILD)/bench/machine.o $(filter-out $(BUILD)/bench/app/run.o,$(APPLICATION)) $(BUILD)/libattend.a
 	$(call link)

@@ -96,13 +96,13 @@ attend::Ranges<0> ranges;
 //! documents_without_room: attend: there is room for at least 1 document
 attend::Documents<0> documents;
 
-//! options_ranges_temporary: attend: options.ranges takes attend::Ranges<tokens> that outlive the call, not a temporary
+//! options_ranges_temporary: attend: options.ranges takes attend::Ranges<tokens>, FirstKeys<tokens> or EndKeys<tokens> that outlive the call, not a temporary
 void wrong() {
   attend::RangedOptions<Shape> options;
   options.ranges = attend::Ranges<queries>{};
 }
 
-//! options_ranges_are_documents: attend: options.ranges takes attend::Ranges<tokens> that outlive the call, not a temporary
+//! options_ranges_are_documents: attend: options.ranges takes attend::Ranges<tokens>, FirstKeys<tokens> or EndKeys<tokens> that outlive the call, not a temporary
 static attend::Documents<3> documents;
 void wrong() {
   attend::RangedOptions<Shape> options;
