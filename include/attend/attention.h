@@ -15,7 +15,7 @@ namespace attend {
 // clang-format off
 //   query   Query<Shape, queries>
 //   key     Key<Shape, keys>
-//   value   Value<Shape, keys>
+//   value   Value<Shape, keys>, or values_in(key)
 //   output  Output<Shape, queries>
 //   work    Workspace<Shape, queries, keys>; with ScoreOptions OptionWorkspace<Shape, queries>, but not of an integer shape
 //   then    of an integer shape a Quantisation<Shape>; Options or ScoreOptions<Shape>, a Part
@@ -28,12 +28,13 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
   constexpr int queries = Traits<QueryArray>::tokens, keys = Traits<KeyArray>::tokens;
   constexpr bool is_query = Same<QueryArray, Query<Shape, queries>>::value;
   constexpr bool is_key = is_query && Same<KeyArray, Key<Shape, keys>>::value;
-  constexpr bool is_value = is_key && Same<ValueArray, Value<Shape, keys>>::value;
+  constexpr bool is_value = is_key && is_value_of<ValueArray, Shape, keys>;
   constexpr bool is_output = is_value && is_output_of<OutputArray, Shape, queries>;
   static_assert(is_query, "attend: attention takes an attend::Query first");
   static_assert(is_key || !is_query, "attend: attention takes an attend::Key of the query's shape second");
   static_assert(is_value || !is_key,
-                "attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third");
+                "attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, or "
+                "attend::values_in(key), third");
   static_assert(is_output || !is_value,
                 "attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth");
   using Rest = CallArguments<Shape, More...>;
@@ -47,8 +48,7 @@ Status attention(const QueryArray& query, const KeyArray& key, const ValueArray&
     static_assert(enough || !plain, "attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>");
     const InUse use(work);
     const CallArrays arrays(query.data[0][0], output.data[0][0], memory_of<enough>(work), queries, false);
-    return run_call<Shape, Memory>(arrays, ArrayRows<Shape>(key.data[0][0], value.data[0][0]), keys,
-                                   pick<Kind::part>(whole, more...), more...);
+    return run_call<Shape, Memory>(arrays, rows_of(key, value), keys, pick<Kind::part>(whole, more...), more...);
   }
 }
 

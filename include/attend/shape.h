@@ -150,6 +150,19 @@ template <class Shape, int tokens = 1>
 struct Value
     : detail::Rows<tokens, detail::Checked<Shape>::kv_heads, detail::Checked<Shape>::value_dim, detail::NumberOf<Shape>> {};
 
+// The values of keys that begin with them: value c of a token and head is number c of its key, and there is one copy of both,
+// as of the latents of multi-head latent attention (DeepSeek). Stands where a Value<Shape, tokens> would.
+template <class Shape, int tokens>
+struct ValuesInKeys {
+  static_assert(detail::Checked<Shape>::value_dim <= detail::Checked<Shape>::head_dim,
+                "attend: values that are a part of their keys have a value_dim of at most head_dim");
+  const Key<Shape, tokens>& key;
+};
+template <class Shape, int tokens>
+constexpr ValuesInKeys<Shape, tokens> values_in(const Key<Shape, tokens>& key) {
+  return {key};
+}
+
 // output[token][head][c]: heads are the query heads, c < value_dim. Of an integer shape Number may be int16_t, for what follows
 // to round.
 template <class Shape, int tokens = 1, class Number = detail::NumberOf<Shape>>

@@ -191,7 +191,7 @@ Status accumulate(const QueryArray& query, const Cache& cache, StateArray& state
 // The same for arrays, of which every key is visible by default.
 // clang-format off
 //   key    Key<Shape, keys>
-//   value  Value<Shape, keys>
+//   value  Value<Shape, keys>, or values_in(key)
 // clang-format on
 template <class QueryArray, class Shape, int keys, class ValueArray, class StateArray, class Work, class... More>
 Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const ValueArray& value, StateArray& state, int up_to,
@@ -199,18 +199,18 @@ Status accumulate(const QueryArray& query, const Key<Shape, keys>& key, const Va
   using namespace detail;
   constexpr int tokens = Traits<QueryArray>::tokens;
   constexpr bool is_query = Same<QueryArray, Query<Shape, tokens>>::value;
-  constexpr bool is_value = is_query && Same<ValueArray, Value<Shape, keys>>::value;
+  constexpr bool is_value = is_query && is_value_of<ValueArray, Shape, keys>;
   constexpr bool is_state = is_value && is_state_of<StateArray, Shape, tokens>();
   static_assert(is_query, "attend: accumulate takes an attend::Query of the key's shape first");
   static_assert(is_value || !is_query,
-                "attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, third");
+                "attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, or "
+                "attend::values_in(key), third");
   static_assert(is_state || !is_value,
                 "attend: accumulate takes an attend::State of the key's shape, with as many tokens as the query, fourth");
   if constexpr (!is_state) {
     return Status::ok;  // the compiler has reported what is wrong
   } else {
-    const ArrayRows<Shape> rows(key.data[0][0], value.data[0][0]);
-    return accumulate_keys(query, rows, keys, state, up_to, work, any_number, more...);
+    return accumulate_keys(query, rows_of(key, value), keys, state, up_to, work, any_number, more...);
   }
 }
 

@@ -30,18 +30,27 @@ void wrong() { attend::attention(other_query, key, value, output, workspace); }
 //! attention_query_plain_array: attend: attention takes an attend::Query first
 void wrong() { attend::attention(floats, key, value, output, workspace); }
 
-//! attention_value_of_fewer_tokens: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third
+//! attention_value_of_fewer_tokens: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, or attend::values_in(key), third
 static attend::Value<Shape, keys - 1> fewer;
 void wrong() { attend::attention(query, key, fewer, output, workspace); }
 
-//! attention_value_of_more_tokens: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third
+//! attention_value_of_more_tokens: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, or attend::values_in(key), third
 static attend::Value<Shape, keys + 1> more;
 void wrong() { attend::attention(query, key, more, output, workspace); }
 
-//! attention_value_of_other_shape: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third
+//! attention_value_of_other_shape: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, or attend::values_in(key), third
 void wrong() { attend::attention(query, key, other_value, output, workspace); }
 
-//! attention_value_plain_array: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third
+//! attention_values_wider_than_keys: attend: values that are a part of their keys have a value_dim of at most head_dim
+struct WideValues {
+  static constexpr int query_heads = 1, kv_heads = 1, head_dim = 8, value_dim = 9;
+};
+static attend::Key<WideValues, keys> narrow;
+static attend::Query<WideValues> of_narrow;
+static attend::Output<WideValues> to_narrow;
+void wrong() { attend::attention(of_narrow, narrow, attend::values_in(narrow), to_narrow, workspace); }
+
+//! attention_value_plain_array: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, or attend::values_in(key), third
 void wrong() { attend::attention(query, key, floats, output, workspace); }
 
 //! attention_workspace_float_array: attend: attention needs an attend::Workspace<Shape, query tokens, key tokens>
@@ -155,7 +164,7 @@ void wrong() { attend::attention(query, key, value, output, option_workspace, ot
 //! score_attention_output_of_fewer_tokens: attend: attention takes an attend::Output of the query's shape, with as many tokens as the query, fourth
 void wrong() { attend::attention(query, key, value, token_output, option_workspace, score_options); }
 
-//! score_attention_value_of_other_shape: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, third
+//! score_attention_value_of_other_shape: attend: attention takes an attend::Value of the query's shape, with as many tokens as the key, or attend::values_in(key), third
 void wrong() { attend::attention(query, key, other_value, output, option_workspace, score_options); }
 
 //! score_attention_workspace_too_small: attend: attention with ScoreOptions needs an attend::OptionWorkspace<Shape, query tokens>

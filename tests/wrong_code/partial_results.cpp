@@ -10,7 +10,7 @@ void wrong() { attend::accumulate(key, key, value, state, 9, option_workspace, s
 //! accumulate_arrays_state_is_output: attend: accumulate takes an attend::State of the key's shape, with as many tokens as the query, fourth
 void wrong() { attend::accumulate(query, key, value, output, 9, option_workspace, score_options); }
 
-//! accumulate_arrays_value_is_key: attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, third
+//! accumulate_arrays_value_is_key: attend: accumulate takes an attend::Value of the key's shape, with as many tokens as the key, or attend::values_in(key), third
 void wrong() { attend::accumulate(query, key, key, state, 9, option_workspace, score_options); }
 
 //! accumulate_arrays_workspace_float_array: attend: accumulate needs an attend::OptionWorkspace<Shape, query tokens>

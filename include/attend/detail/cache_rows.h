@@ -64,7 +64,8 @@ template <class Shape>
 constexpr int group_keys = is_integer<Shape> ? integer_chunk : panel_keys;
 
 // Arrays of keys and values by their first elements, [token][kv_head][width], as calls read them and caches take them.
-template <class Shape>
+//   value_width  from one head's values to the next head's: that of keys, where values are in them
+template <class Shape, int value_width = Checked<Shape>::value_dim>
 class ArrayRows {
   using Dims = Checked<Shape>;
   using Number = NumberOf<Shape>;
@@ -77,16 +78,29 @@ class ArrayRows {
 
   constexpr ArrayRows from(int token) const {
     return {key_ + ptrdiff_t(token) * Dims::kv_heads * Dims::head_dim,
-            value_ + ptrdiff_t(token) * Dims::kv_heads * Dims::value_dim};
+            value_ + ptrdiff_t(token) * Dims::kv_heads * value_width};
   }
 
   core::Tensor<const Number> keys() const { return {key_, ptrdiff_t(Dims::kv_heads) * Dims::head_dim, Dims::head_dim}; }
-  core::Tensor<const Number> values() const { return {value_, ptrdiff_t(Dims::kv_heads) * Dims::value_dim, Dims::value_dim}; }
+  core::Tensor<const Number> values() const { return {value_, ptrdiff_t(Dims::kv_heads) * value_width, value_width}; }
 
  private:
   const Number* key_;
   const Number* value_;
 };
+
+template <class Shape, int tokens>
+constexpr ArrayRows<Shape> rows_of(const Key<Shape, tokens>& key, const Value<Shape, tokens>& value) {
+  return {key.data[0][0], value.data[0][0]};
+}
+template <class Shape, int tokens>
+constexpr ArrayRows<Shape, Checked<Shape>::head_dim> rows_of(const Key<Shape, tokens>& key,
+                                                             const ValuesInKeys<Shape, tokens>& value) {
+  return {key.data[0][0], value.key.data[0][0]};
+}
+template <class ValueArray, class Shape, int tokens>
+constexpr bool is_value_of =
+    Same<ValueArray, Value<Shape, tokens>>::value || Same<ValueArray, ValuesInKeys<Shape, tokens>>::value;
 
 // Floats, in the layout of core::Cache.
 template <class Shape, int capacity>
