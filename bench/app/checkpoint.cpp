@@ -12,9 +12,6 @@ static_assert(std::numeric_limits<float>::is_iec559 && sizeof(float) == 4, "the 
 
 constexpr std::uint64_t header_bytes = 7 * 4;
 
-// Far beyond any model; keeps sums of two extents within an int.
-constexpr std::int64_t largest_extent = std::int64_t(1) << 24;
-
 // Tokens 0, 1 and 2 always exist: unknown, begin and end.
 constexpr std::int64_t smallest_vocabulary = 3;
 
@@ -137,15 +134,12 @@ Checkpoint packed(const Checkpoint& checkpoint) {
     matrix = packed(matrix, result.storage.back());
   };
   Weights& weights = result.weights;
-  pack(weights.token_embedding);
   for (Layer& layer : weights.layers) {
     for (Matrix Layer::*const matrix : layer_matrices) pack(layer.*matrix);
   }
-  if (checkpoint.config.shared_classifier) {
-    weights.classifier = weights.token_embedding;
-  } else {
-    pack(weights.classifier);
-  }
+  pack(weights.classifier);
+  // Otherwise single rows are read of it, where it lies.
+  if (checkpoint.config.shared_classifier) weights.token_embedding = weights.classifier;
   return result;
 }
 

@@ -1,6 +1,7 @@
 // A Llama-architecture checkpoint in the "version 0" format of llama2.c: seven int32, then float32 arrays, little endian.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "matrix.h"
 
 namespace app {
+
+// Far beyond any model; keeps sums of two extents within an int.
+constexpr std::int64_t largest_extent = std::int64_t(1) << 24;
 
 // Every extent is 1 … 2^24; heads divides dim, kv_heads divides heads, head_dim() is even, vocab_size is at least 3.
 struct Config {

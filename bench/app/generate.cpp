@@ -13,6 +13,7 @@ Generation generate(Llama& llama, const Tokenizer& tokenizer, Sampler& sampler, 
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   int token = prompt[0], taken = 0;
+  if (steps > 0 && token != tokenizer.begin()) print(tokenizer.decode(tokenizer.begin(), token));
   while (taken < steps) {
     llama.advance(token);
     ++taken;

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "checkpoint.h"
+
 namespace app {
 namespace {
 
@@ -26,8 +28,9 @@ constexpr std::string_view magic = "GGUF";
 constexpr const char* alignment_key = "general.alignment";
 constexpr std::uint64_t usual_alignment = 32;
 
-// Tensors have at most so many dimensions.
+// Tensors have at most so many dimensions, and names so many bytes.
 constexpr int most_dimensions = 4;
+constexpr std::uint64_t most_name = 256;
 
 // Bytes of one number; 0 for what is none.
 std::uint64_t size_of(std::uint32_t type) {
@@ -55,55 +58,45 @@ std::string_view text_at(const unsigned char* bytes, std::uint64_t size) {
 
 // How the numbers of a type of tensors lie. False: not one that the program reads.
 bool numbers_of(std::uint32_t type, NumberKind& numbers) {
-  constexpr std::pair<std::uint32_t, NumberKind> known[] = {{0, NumberKind::float32},
-                                                            {1, NumberKind::float16},
-                                                            {2, NumberKind::q4_0},
-                                                            {8, NumberKind::q8_0},
-                                                            {30, NumberKind::bfloat16}};
+  constexpr std::pair<std::uint32_t, NumberKind> known[] = {{0, NumberKind::float32}, {1, NumberKind::float16},
+                                                            {2, NumberKind::q4_0},    {8, NumberKind::q8_0},
+                                                            {14, NumberKind::q6_k},   {30, NumberKind::bfloat16}};
   for (const auto& [number, kind] : known) {
     if (number == type) return numbers = kind, true;
   }
   return false;
 }
 
+std::uint64_t padded(std::uint64_t bytes, std::uint64_t alignment) { return (bytes + alignment - 1) & ~(alignment - 1); }
+
 std::string shape(std::uint64_t inputs, std::uint64_t rows) { return std::to_string(inputs) + " x " + std::to_string(rows); }
 
 }  // namespace
 
 bool is_gguf(const std::string& path) {
-  try {
-    const FileBytes file = file_bytes(path, "a file");
-    return file.size >= magic.size() && std::memcmp(file.begin, magic.data(), magic.size()) == 0;
-  } catch (const Failure&) {
-    return false;
-  }
+  const FileBytes file = file_bytes(path, "a model");
+  return file.size >= magic.size() && std::memcmp(file.begin, magic.data(), magic.size()) == 0;
 }
 
 GgufFile::GgufFile(const std::string& path) : file_(path, "a GGUF file") {
-  if (text_at(file_.bytes(magic.size()), magic.size()) != magic) file_.fail("\"GGUF\" at the beginning", "something else");
+  if (text_at(file_.bytes(magic.size()), magic.size()) != magic)
+    file_.fail("\"GGUF\" at the beginning (a checkpoint needs --tokenizer)", "something else");
   const std::int32_t version = file_.read_int32();
   if (version != 2 && version != 3) file_.fail("version 2 or 3 of GGUF, little endian", std::to_string(version));
   const std::uint64_t tensors = read_count("tensors", file_.size() / 24), values = read_count("values", file_.size() / 13);
   for (std::uint64_t i = 0; i < values; ++i) read_value();
-  for (std::uint64_t i = 0; i < tensors; ++i) read_tensor();
   const auto alignment = has(alignment_key) ? std::uint64_t(whole_number(alignment_key, 4, 1 << 16)) : usual_alignment;
   if ((alignment & (alignment - 1)) != 0) {
     file_.fail("a power of two as " + std::string(alignment_key), std::to_string(alignment));
   }
-  const std::uint64_t data = (file_.position() + alignment - 1) & ~(alignment - 1);
-  for (auto& [name, tensor] : tensors_) {
-    if (tensor.offset % alignment != 0 || tensor.offset > file_.size()) {
-      file_.fail("tensor " + name + " within the file, at a multiple of " + std::to_string(alignment),
-                 std::to_string(tensor.offset));
-    }
-    tensor.offset += data;
-  }
+  for (std::uint64_t i = 0; i < tensors; ++i) read_tensor(alignment);
+  const std::uint64_t data = padded(file_.position(), alignment);
+  for (auto& [name, tensor] : tensors_) tensor.offset += data;
 }
 
 std::uint64_t GgufFile::read_count(const char* name, std::uint64_t most) {
   const std::uint64_t count = unsigned_at(file_.bytes(8), 8);
-  if (count > most)
-    file_.fail("at most " + std::to_string(most) + " " + name + " in a file of this size", std::to_string(count));
+  if (count > most) file_.fail("at most " + std::to_string(most) + " " + name, std::to_string(count));
   return count;
 }
 
@@ -112,8 +105,13 @@ std::string_view GgufFile::read_text(const char* name) {
   return text_at(file_.bytes(size), size);
 }
 
+std::string_view GgufFile::read_name() {
+  const std::uint64_t size = read_count("bytes of a name", most_name);
+  return text_at(file_.bytes(size), size);
+}
+
 void GgufFile::read_value() {
-  const std::string key(read_text("bytes of a name"));
+  const std::string key(read_name());
   Value value{std::uint32_t(file_.read_int32()), false, 1, nullptr};
   if (value.type == array_type) {
     value.is_array = true;
@@ -131,25 +129,39 @@ void GgufFile::read_value() {
   if (!values_.emplace(key, value).second) file_.fail("one " + key, "two");
 }
 
-void GgufFile::read_tensor() {
-  const std::string name(read_text("bytes of a name"));
+void GgufFile::read_tensor(std::uint64_t alignment) {
+  const std::string name(read_name());
   const std::int32_t dimensions = file_.read_int32();
   if (dimensions < 1 || dimensions > most_dimensions) {
     file_.fail("1 to " + std::to_string(most_dimensions) + " dimensions of tensor " + name, std::to_string(dimensions));
   }
-  // No more numbers than 64 bits can count in bits.
-  constexpr std::uint64_t most = std::uint64_t(1) << 24;
-  Tensor tensor{0, dimensions, 1, 1, 0, false};
+  Tensor tensor{NumberKind::float32, 1, 1, 0, false};
   for (int i = 0; i < dimensions; ++i) {
     const std::uint64_t extent = unsigned_at(file_.bytes(8), 8);
-    if (extent < 1 || extent > most || (i > 1 && extent != 1)) {
-      file_.fail("a vector or a matrix of at most " + std::to_string(most) + " rows and columns as tensor " + name,
+    if (extent < 1 || extent > std::uint64_t(largest_extent) || (i > 1 && extent != 1)) {
+      file_.fail("a vector or a matrix of at most " + std::to_string(largest_extent) + " rows and columns as tensor " + name,
                  std::to_string(extent));
     }
     if (i < 2) (i == 0 ? tensor.inputs : tensor.rows) = extent;
   }
-  tensor.type = std::uint32_t(file_.read_int32());
+  const auto type = std::uint32_t(file_.read_int32());
+  if (!numbers_of(type, tensor.kind)) {
+    file_.fail("F32, F16, BF16, Q8_0, Q6_K or Q4_0 as the type of tensor " + name, "type " + std::to_string(type));
+  }
+  const auto columns = std::uint64_t(block_inputs(tensor.kind));
+  if (tensor.inputs % columns != 0) {
+    file_.fail("a multiple of " + std::to_string(columns) + " columns in tensor " + name, std::to_string(tensor.inputs));
+  }
+  // One behind another, so that a file cannot stand for more than it holds.
   tensor.offset = unsigned_at(file_.bytes(8), 8);
+  if (tensor.offset != data_bytes_) {
+    file_.fail("tensor " + name + " at byte " + std::to_string(data_bytes_) + " of the tensors, behind the one before",
+               std::to_string(tensor.offset));
+  }
+  data_bytes_ += padded(bytes_of(tensor.kind, tensor.inputs * tensor.rows), alignment);
+  if (data_bytes_ > file_.size() + alignment) {
+    file_.fail(std::to_string(data_bytes_) + " bytes of tensors up to " + name, std::to_string(file_.size()) + " in all");
+  }
   if (!tensors_.emplace(name, tensor).second) file_.fail("one tensor " + name, "two");
 }
 
@@ -240,25 +252,17 @@ const GgufFile::Tensor& GgufFile::tensor(const std::string& name) const {
 }
 
 Matrix GgufFile::matrix(const std::string& name, int outputs, int inputs) {
-  tensor(name);
-  Tensor& found = tensors_[name];
+  const Tensor& found = tensor(name);
   if (found.inputs != std::uint64_t(inputs) || found.rows != std::uint64_t(outputs)) {
     file_.fail(shape(std::uint64_t(inputs), std::uint64_t(outputs)) + " numbers as tensor " + name,
                shape(found.inputs, found.rows));
   }
-  Matrix matrix{outputs, inputs, nullptr, nullptr, false, NumberKind::float32};
-  if (!numbers_of(found.type, matrix.kind)) {
-    file_.fail("F32, F16, BF16, Q8_0 or Q4_0 as the type of tensor " + name, "type " + std::to_string(found.type));
-  }
-  if (in_blocks(matrix.kind) && inputs % block_inputs != 0) {
-    file_.fail("a multiple of " + std::to_string(block_inputs) + " columns in tensor " + name, std::to_string(inputs));
-  }
-  found.is_used = true;
+  tensors_[name].is_used = true;
   const std::uint64_t count = found.inputs * found.rows;
   file_.go_to(found.offset);
-  matrix.numbers = in_blocks(matrix.kind) ? file_.bytes(bytes_of(matrix.kind, count))
-                                          : file_.numbers(count, std::size_t(bytes_of(matrix.kind, 1)));
-  return matrix;
+  const void* const numbers = in_blocks(found.kind) ? file_.bytes(bytes_of(found.kind, count))
+                                                    : file_.numbers(count, std::size_t(bytes_of(found.kind, 1)));
+  return {outputs, inputs, numbers, nullptr, false, found.kind};
 }
 
 const float* GgufFile::vector(const std::string& name, int count) {
@@ -269,7 +273,7 @@ const float* GgufFile::vector(const std::string& name, int count) {
 
 void GgufFile::check_all_are_used() const {
   for (const auto& [name, tensor] : tensors_) {
-    if (!tensor.is_used) file_.fail("only tensors that a Llama has", name);
+    if (!tensor.is_used) file_.fail("no tensors but those that the program computes with", name);
   }
 }
 

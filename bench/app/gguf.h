@@ -12,7 +12,7 @@
 
 namespace app {
 
-// Whether a file begins as they do; not where it cannot be read.
+// Whether a file begins as they do. Throws Failure where it cannot be read.
 bool is_gguf(const std::string& path);
 
 // Everything that is wrong, missing or of another kind than asked for is a Failure that names the file and what it is about.
@@ -48,21 +48,22 @@ class GgufFile {
   };
 
   struct Tensor {
-    std::uint32_t type;
-    int dimensions;
+    NumberKind kind;
     std::uint64_t inputs, rows;
     std::uint64_t offset;  // in the file
     bool is_used;
   };
 
   std::uint64_t read_count(const char* name, std::uint64_t most);
+  std::string_view read_name();
   std::string_view read_text(const char* name);
   void read_value();
-  void read_tensor();
+  void read_tensor(std::uint64_t alignment);
   const Value& value(const std::string& key, const char* expected) const;
   const Value& array(const std::string& key, std::uint32_t type, const char* expected) const;
   const Tensor& tensor(const std::string& name) const;
 
+  std::uint64_t data_bytes_ = 0;  // of the tensors that were read
   InputFile file_;
   std::unordered_map<std::string, Value> values_;
   std::unordered_map<std::string, Tensor> tensors_;

@@ -11,19 +11,22 @@
 namespace app {
 namespace {
 
-constexpr std::int64_t largest_extent = std::int64_t(1) << 24;
-
 // Fails unless a text is one of those that the program knows.
 void expect_text(const GgufFile& file, const std::string& key, std::string_view expected) {
   const std::string_view found = file.text(key);
-  if (found != expected) file.file().fail("\"" + std::string(expected) + "\" as " + key, "\"" + std::string(found) + "\"");
+  if (found != expected)
+    file.file().fail("\"" + std::string(expected) + "\" as " + key, "\"" + std::string(found.substr(0, 64)) + "\"");
 }
 
-// How many times more slowly positions turn than in the original model.
+// How many times more slowly positions turn than in the original model. Without a type of scaling it is linear.
 float rotation_factor(const GgufFile& file) {
-  if (!file.has("llama.rope.scaling.type") || file.text("llama.rope.scaling.type") == "none") return 1.0f;
-  expect_text(file, "llama.rope.scaling.type", "linear");
-  return float(file.real_number("llama.rope.scaling.factor", 1, 65536));
+  const std::string type = "llama.rope.scaling.type";
+  if (file.has(type) && file.text(type) == "none") return 1.0f;
+  if (file.has(type)) expect_text(file, type, "linear");
+  for (const char* key : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
+    if (file.has(key) && file.real_number(key, 0, 65536) != 0) return float(file.real_number(key, 1, 65536));
+  }
+  return 1.0f;
 }
 
 Config read_config(const GgufFile& file) {
@@ -46,7 +49,11 @@ Config read_config(const GgufFile& file) {
   config.rotation_factor = rotation_factor(file);
   check_heads(config, file.file());
   for (const char* key : {"llama.attention.key_length", "llama.attention.value_length", "llama.rope.dimension_count"}) {
-    if (file.has(key)) file.whole_number(key, config.head_dim(), config.head_dim());
+    const std::int64_t found = file.has(key) ? file.whole_number(key, 1, largest_extent) : config.head_dim();
+    if (found != config.head_dim()) {
+      file.file().fail("embedding_length / head_count, which is " + std::to_string(config.head_dim()) + ", as " + key,
+                       std::to_string(found));
+    }
   }
   return config;
 }
@@ -77,45 +84,59 @@ Weights read_weights(GgufFile& file, const Config& c) {
 // Pieces have U+2581 for a space.
 std::string with_spaces(std::string_view text) {
   constexpr std::string_view mark = "\xE2\x96\x81";
-  std::string result(text);
-  for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; ++at) result.replace(at, mark.size(), " ");
+  std::string result;
+  while (!text.empty()) {
+    const bool is_mark = text.substr(0, mark.size()) == mark;
+    result += is_mark ? ' ' : text[0];
+    text.remove_prefix(is_mark ? mark.size() : 1);
+  }
   return result;
 }
 
-Vocabulary read_vocabulary(const GgufFile& file, int size) {
+// What a piece is; without types in the file, by its text and its token.
+PieceKind kind_of(const Vocabulary& vocabulary, const std::vector<std::int32_t>& kinds, int token, bool is_byte) {
   enum Kind { normal = 1, unknown, control, user_defined, unused, byte };
+  if (kinds.empty()) {
+    const bool is_control = token == vocabulary.unknown || token == vocabulary.begin || token == vocabulary.end;
+    return is_byte ? PieceKind::byte : is_control ? PieceKind::control : PieceKind::text;
+  }
+  const std::int32_t kind = kinds[std::size_t(token)];
+  if (kind == byte && is_byte) return PieceKind::byte;
+  return kind == normal ? PieceKind::text : kind == user_defined ? PieceKind::whole : PieceKind::control;
+}
+
+Vocabulary read_vocabulary(const GgufFile& file, int size) {
   expect_text(file, "tokenizer.ggml.model", "llama");
+  const auto has = [&](const char* name) { return file.has(std::string("tokenizer.ggml.") + name); };
   const std::vector<std::string_view> texts = file.texts("tokenizer.ggml.tokens");
-  const std::vector<float> scores = file.floats("tokenizer.ggml.scores");
-  const std::vector<std::int32_t> kinds = file.int32s("tokenizer.ggml.token_type");
-  for (const std::size_t count : {texts.size(), scores.size(), kinds.size()}) {
+  const std::vector<float> scores = has("scores") ? file.floats("tokenizer.ggml.scores") : std::vector<float>(texts.size());
+  const std::vector<std::int32_t> kinds =
+      has("token_type") ? file.int32s("tokenizer.ggml.token_type") : std::vector<std::int32_t>();
+  for (const std::size_t count : {texts.size(), scores.size(), kinds.empty() ? texts.size() : kinds.size()}) {
     if (count != std::size_t(size)) {
       file.file().fail(std::to_string(size) + " pieces, scores and types of pieces, as the embedding has rows",
                        std::to_string(count));
     }
   }
-  Vocabulary vocabulary;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    Piece piece{with_spaces(texts[i]), scores[i], PieceKind::control};
-    if (std::isnan(piece.score)) file.file().fail("a number as the score of piece " + std::to_string(i), "NaN");
-    const int of_byte = kinds[i] == byte ? byte_of(piece.text) : -1;
-    if (of_byte >= 0) {
-      piece.text.assign(1, static_cast<char>(of_byte));
-      piece.kind = PieceKind::byte;
-    } else if (kinds[i] == normal || kinds[i] == user_defined) {
-      piece.kind = PieceKind::text;
-    }
-    vocabulary.pieces.push_back(std::move(piece));
-  }
   const auto token = [&](const char* name, int otherwise) {
     const std::string key = std::string("tokenizer.ggml.") + name + "_token_id";
     return file.has(key) ? int(file.whole_number(key, 0, size - 1)) : otherwise;
   };
+  Vocabulary vocabulary;
   vocabulary.unknown = token("unknown", 0);
   vocabulary.begin = token("bos", 1);
   vocabulary.end = token("eos", 2);
   vocabulary.adds_begin = file.truth("tokenizer.ggml.add_bos_token", true);
   vocabulary.adds_space = file.truth("tokenizer.ggml.add_space_prefix", true);
+  for (int i = 0; i < size; ++i) {
+    const std::string_view text = texts[std::size_t(i)];
+    const float score = scores[std::size_t(i)];
+    if (std::isnan(score)) file.file().fail("a number as the score of piece " + std::to_string(i), "NaN");
+    const int of_byte = byte_of(std::string(text.substr(0, 8)));
+    const PieceKind kind = kind_of(vocabulary, kinds, i, of_byte >= 0);
+    vocabulary.pieces.push_back(
+        {kind == PieceKind::byte ? std::string(1, static_cast<char>(of_byte)) : with_spaces(text), score, kind});
+  }
   return vocabulary;
 }
 

@@ -14,8 +14,8 @@ struct StoryModel {
   Vocabulary vocabulary;
 };
 
-// Throws Failure, with the file's name, for other architectures and for tokenizers but sentencepiece's byte-pair encoding. The
-// weights stay where the file lies in memory.
+// Throws Failure, with the file's name, for architectures other than llama and tokenizers other than sentencepiece's byte-pair
+// encoding. The weights stay where the file lies in memory.
 StoryModel load_gguf(const std::string& path);
 
 }  // namespace app

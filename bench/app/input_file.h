@@ -30,7 +30,7 @@ struct FileBytes {
 //   kind: what the file should be, as the error calls it ("a checkpoint")
 FileBytes file_bytes(const std::string& path, const std::string& kind);
 
-// A file, read from front to back. Its size is known before anything is read, so that a reader can refuse a file that does not
+// A file, read piece by piece. Its size is known before anything is read, so that a reader can refuse a file that does not
 // fit its own header before it allocates anything. Everything that goes wrong is a Failure that names the file.
 class InputFile {
  public:

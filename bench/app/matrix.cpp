@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <type_traits>
 
@@ -44,18 +45,44 @@ float number_at(const Matrix& matrix, std::ptrdiff_t place, int row) {
   return number;
 }
 
-// A row of blocks. In those of 4 bits, the lower halves of the bytes are the first numbers and the upper ones the others.
-void read_blocks(const Matrix& matrix, int row, float* to) {
-  const int bytes = int(bytes_of(matrix.kind, block_inputs)), blocks = matrix.inputs / block_inputs;
-  const unsigned char* block = static_cast<const unsigned char*>(matrix.numbers) + std::ptrdiff_t(row) * blocks * bytes;
-  for (int b = 0; b < blocks; ++b, block += bytes, to += block_inputs) {
-    const float scale = widened_half(block);
-    for (int i = 0; i < block_inputs; ++i) {
-      const int half = block_inputs / 2, byte = block[2 + (matrix.kind == NumberKind::q8_0 ? i : i % half)];
-      const int number = matrix.kind == NumberKind::q8_0 ? (byte ^ 128) - 128 : (i < half ? byte & 15 : byte >> 4) - 8;
-      to[i] = scale * float(number);
-    }
+int whole_of(unsigned char byte) { return (byte ^ 128) - 128; }
+
+// The numbers of a block. In bytes of two numbers, the lower halves are the first and the upper ones the others.
+void read_q8_0(const unsigned char* block, float* to) {
+  const float scale = widened_half(block);
+  for (int i = 0; i < 32; ++i) to[i] = scale * float(whole_of(block[2 + i]));
+}
+void read_q4_0(const unsigned char* block, float* to) {
+  const float scale = widened_half(block);
+  for (int i = 0; i < 16; ++i) {
+    to[i] = scale * float((block[2 + i] & 15) - 8);
+    to[i + 16] = scale * float((block[2 + i] >> 4) - 8);
   }
+}
+// Lower 4 bits of 256 numbers, their upper 2 bits, a factor of 8 bits for each 16 of them, and the scale. Products are exact.
+void read_q6_k(const unsigned char* block, float* to) {
+  const unsigned char *const low = block, *const high = block + 128, *const factors = block + 192;
+  const float scale = widened_half(block + 208);
+  for (int i = 0; i < 256; ++i) {
+    const int half = i / 128, quarter = i % 128 / 32, at = i % 32;
+    const int lower = low[half * 64 + quarter % 2 * 32 + at] >> (quarter / 2 * 4) & 15;
+    const int upper = high[half * 32 + at] >> (quarter * 2) & 3;
+    to[i] = scale * float(whole_of(factors[i / 16])) * float((lower | upper << 4) - 32);
+  }
+}
+
+void read_blocks(const Matrix& matrix, int row, float* to) {
+  const auto read = matrix.kind == NumberKind::q8_0 ? read_q8_0 : matrix.kind == NumberKind::q4_0 ? read_q4_0 : read_q6_k;
+  const int inputs = block_inputs(matrix.kind), bytes = int(bytes_of(matrix.kind, std::uint64_t(inputs)));
+  const unsigned char* block =
+      static_cast<const unsigned char*>(matrix.numbers) + std::ptrdiff_t(row) * (matrix.inputs / inputs) * bytes;
+  for (int i = 0; i < matrix.inputs; i += inputs, block += bytes) read(block, to + i);
+}
+
+void* aligned_memory(std::uint64_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2)
+    throw std::bad_alloc();  // the addresses of some machines have 32 bits
+  return ::operator new[](static_cast<std::size_t>(bytes), alignment);
 }
 
 // Calls with the format of the library that the numbers are in.
@@ -78,7 +105,7 @@ void with_format(NumberKind kind, Call call) {
 void FreeAligned::operator()(void* memory) const { ::operator delete[](memory, alignment); }
 
 AlignedFloats aligned_floats(std::size_t count) {
-  return AlignedFloats(static_cast<float*>(::operator new[](count * sizeof(float), alignment)));
+  return AlignedFloats(static_cast<float*>(aligned_memory(std::uint64_t(count) * sizeof(float))));
 }
 
 void project(const Matrix& matrix, const float* input, float* output) {
@@ -103,7 +130,7 @@ Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory) {
   Matrix result = matrix;
   if (in_blocks(matrix.kind)) result.kind = NumberKind::float32;
   const std::size_t numbers = attend::core::packed_weight_numbers(matrix.outputs, matrix.inputs);
-  unsigned char* const panels = static_cast<unsigned char*>(::operator new[](bytes_of(result.kind, numbers), alignment));
+  unsigned char* const panels = static_cast<unsigned char*>(aligned_memory(bytes_of(result.kind, numbers)));
   memory = std::shared_ptr<const void>(panels, FreeAligned());
   const int inputs = matrix.inputs;
   if (in_blocks(matrix.kind)) {

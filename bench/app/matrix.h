@@ -16,30 +16,21 @@ struct FreeAligned {
 using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
 AlignedFloats aligned_floats(std::size_t count);
 
-// How numbers lie. The last two are of files alone: blocks of 32 inputs, a scale in float16 and numbers of 8 or 4 bits.
-enum class NumberKind { float32, float16, bfloat16, int8, q8_0, q4_0 };
+// How numbers lie. The last three are of files alone: blocks with scales and numbers of 8, 4 or 6 bits.
+enum class NumberKind { float32, float16, bfloat16, int8, q8_0, q4_0, q6_k };
 
-constexpr int block_inputs = 32;
+// Inputs of a block.
+constexpr int block_inputs(NumberKind kind) {
+  return kind == NumberKind::q8_0 || kind == NumberKind::q4_0 ? 32 : kind == NumberKind::q6_k ? 256 : 1;
+}
 
 // Bytes of so many numbers, whole blocks of them.
 constexpr std::uint64_t bytes_of(NumberKind kind, std::uint64_t count) {
-  switch (kind) {
-    case NumberKind::float32:
-      return 4 * count;
-    case NumberKind::float16:
-    case NumberKind::bfloat16:
-      return 2 * count;
-    case NumberKind::int8:
-      return count;
-    case NumberKind::q8_0:
-      return count / block_inputs * (2 + block_inputs);
-    case NumberKind::q4_0:
-      return count / block_inputs * (2 + block_inputs / 2);
-  }
-  return 0;
+  constexpr unsigned char bytes[] = {4, 2, 2, 1, 2 + 32, 2 + 16, 128 + 64 + 16 + 2};  // of a block
+  return count / std::uint64_t(block_inputs(kind)) * bytes[int(kind)];
 }
 
-constexpr bool in_blocks(NumberKind kind) { return kind == NumberKind::q8_0 || kind == NumberKind::q4_0; }
+constexpr bool in_blocks(NumberKind kind) { return block_inputs(kind) > 1; }
 
 struct Matrix {
   int outputs = 0, inputs = 0;

@@ -77,12 +77,8 @@ void announce(const std::string& path) {
 }
 
 StoryModel load_model(const CommandLine& line) {
-  const bool has_tokenizer = !line.tokenizer.empty();
-  if (is_gguf(line.model)) {
-    if (has_tokenizer) throw UsageError("--tokenizer: expected none beside a GGUF file, which has its own, found one");
-    return load_gguf(line.model);
-  }
-  if (!has_tokenizer) throw UsageError("--model: expected --tokenizer as well, unless it is a GGUF file, found none");
+  if (line.tokenizer.empty()) return load_gguf(line.model);
+  if (is_gguf(line.model)) throw UsageError("--tokenizer: expected none beside a GGUF file, which has its own, found one");
   Checkpoint checkpoint = load_checkpoint(line.model);
   const int pieces = checkpoint.config.vocab_size;
   return {std::move(checkpoint), load_vocabulary(line.tokenizer, pieces)};

@@ -45,6 +45,7 @@ Tokenizer::Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary))
     const Piece& piece = vocabulary_.pieces[static_cast<std::size_t>(token)];
     if (piece.kind == PieceKind::byte) byte_tokens_[static_cast<unsigned char>(piece.text[0])] = token;
     if (piece.kind == PieceKind::text) tokens_.emplace(piece.text, token);
+    if (piece.kind == PieceKind::whole && !piece.text.empty()) whole_.push_back(token);
   }
 }
 
@@ -53,17 +54,32 @@ const int* Tokenizer::find(std::string_view text) const {
   return found == tokens_.end() ? nullptr : &found->second;
 }
 
+int Tokenizer::marker_at(std::string_view text) const {
+  int longest = -1;
+  for (const int token : whole_) {
+    const std::string& marker = piece(token).text;
+    if (text.substr(0, marker.size()) != marker) continue;
+    if (longest < 0 || marker.size() > piece(longest).text.size()) longest = token;
+  }
+  return longest;
+}
+
 std::vector<int> Tokenizer::encode(std::string_view text) const {
   const std::string spaced = (text.empty() || !vocabulary_.adds_space ? "" : " ") + std::string(text);
   const std::string_view all = spaced;
 
-  // One symbol for each character that is a piece, one for each byte of any other.
+  // One symbol for each marker, for each character that is a piece, and for each byte of any other.
   std::vector<Symbol> symbols;
   const auto add = [&symbols](std::size_t begin, std::size_t length, int token, bool joins) {
     const std::size_t index = symbols.size();
     symbols.push_back({begin, length, index == 0 ? none : index - 1, index + 1, token, joins});
   };
   for (std::size_t at = 0; at < all.size();) {
+    if (const int marker = marker_at(all.substr(at)); marker >= 0) {
+      add(at, piece(marker).text.size(), marker, false);
+      at += piece(marker).text.size();
+      continue;
+    }
     const std::size_t length = character_length(all.substr(at));
     if (const int* token = find(all.substr(at, length))) {
       add(at, length, *token, true);
@@ -108,6 +124,7 @@ std::vector<int> Tokenizer::encode(std::string_view text) const {
 }
 
 std::string_view Tokenizer::decode(int previous, int token) const {
+  if (piece(token).kind == PieceKind::control) return {};
   std::string_view text = piece(token).text;
   if (vocabulary_.adds_space && previous == vocabulary_.begin && !text.empty() && text[0] == ' ') text.remove_prefix(1);
   return text;

@@ -22,8 +22,10 @@ class Tokenizer {
   std::vector<int> encode(std::string_view text) const;
 
   // The text of one token, given the token before it: the space that encode adds after the beginning is taken away again.
-  // Valid as long as the tokenizer.
+  // Empty for control pieces. Valid as long as the tokenizer.
   std::string_view decode(int previous, int token) const;
+
+  int begin() const { return vocabulary_.begin; }
 
   // Whether a text is over before this token.
   bool ends(int token) const { return token == vocabulary_.begin || token == vocabulary_.end; }
@@ -32,9 +34,11 @@ class Tokenizer {
 
  private:
   const int* find(std::string_view text) const;
+  int marker_at(std::string_view text) const;  // the longest piece of PieceKind::whole that the text begins with, or -1
   const Piece& piece(int token) const { return vocabulary_.pieces[static_cast<std::size_t>(token)]; }
 
   Vocabulary vocabulary_;
+  std::vector<int> whole_;
   int byte_tokens_[256];
   std::unordered_map<std::string, int> tokens_;  // of the pieces that text can contain
 };

@@ -8,8 +8,9 @@ namespace app {
 
 enum class PieceKind {
   text,
+  whole,    // taken out of a text before the rest is: markers that a model's users defined
   byte,     // one byte of a character that has no piece
-  control,  // never a part of text: unknown, begin, end and the like
+  control,  // never a part of text, and not printed: unknown, begin, end and the like
 };
 
 struct Piece {

@@ -57,6 +57,9 @@ int main(int count, char** arguments) {
   void* const context = found<void*(void*, ByLibrary)>(library, "llama_init_from_model")(
       model, found<ByLibrary()>(library, "llama_context_default_params")());
   if (context == nullptr) fail("llama.cpp has no memory for the model");
+  // Threads of its own would wait for each other by spinning.
+  found<void(void*, std::int32_t, std::int32_t)>(library, "llama_set_n_threads")(context, 1, 1);
+  const int most = found<std::int32_t(const void*)>(library, "llama_model_n_ctx_train")(model), steps = std::atoi(arguments[3]);
   const void* const vocabulary = found<const void*(const void*)>(library, "llama_model_get_vocab")(model);
   const int pieces = found<std::int32_t(const void*)>(library, "llama_vocab_n_tokens")(vocabulary);
   const auto token_of = [&](const char* name) { return found<std::int32_t(const void*)>(library, name)(vocabulary); };
@@ -69,7 +72,7 @@ int main(int count, char** arguments) {
 
   std::string story;
   std::int32_t token = begin;
-  for (int taken = 0; taken < std::atoi(arguments[3]); ++taken) {
+  for (int taken = 0; taken < (steps > 0 && steps < most ? steps : most); ++taken) {
     if (decode(context, batch(&token, 1)) != 0) fail("llama.cpp cannot decode");
     const float* const scores = logits(context, -1);
     token = static_cast<std::int32_t>(std::max_element(scores, scores + pieces) - scores);
@@ -78,6 +81,5 @@ int main(int count, char** arguments) {
     const std::int32_t length = piece(vocabulary, token, text, sizeof text, 0, false);
     story.append(text, static_cast<std::size_t>(std::max(length, 0)));
   }
-  // The space that goes before texts.
-  std::printf("%s\n", story.c_str() + (story.rfind(' ', 0) == 0 ? 1 : 0));
+  std::printf("%s\n", story.c_str());
 }

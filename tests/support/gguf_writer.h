@@ -25,6 +25,48 @@ inline std::uint32_t bits_of(float number) {
   return bits;
 }
 
+// A block of 256 numbers of Q6_K: lower 4 bits, upper 2 bits, factors of 16 numbers each, the scale.
+inline std::string q6_k_block(const float* numbers) {
+  float largest = 0;
+  for (int i = 0; i < 256; ++i) largest = std::max(largest, std::fabs(numbers[i]));
+  const std::uint16_t scale = narrowed(double(largest) / (31 * 100), 10);
+  std::string low(128, '\0'), high(64, '\0'), factors;
+  const auto put = [](char& byte, int bits, int shift) { byte = static_cast<char>(byte | bits << shift); };
+  for (int group = 0; group < 16; ++group) {
+    const int factor = (group * 37 + 90) % 121 + 5;  // any of 8 bits
+    factors += static_cast<char>(group % 2 == 0 ? factor : -factor);
+    const float unit = widened(scale, 10) * float(group % 2 == 0 ? factor : -factor);
+    for (int i = group * 16; i < group * 16 + 16; ++i) {
+      const int code = unit == 0 ? 32 : std::clamp(int(std::lround(numbers[i] / unit)), -32, 31) + 32;
+      const std::size_t half = std::size_t(i / 128), quarter = std::size_t(i % 128 / 32), at = std::size_t(i % 32);
+      put(low[half * 64 + (quarter & 1) * 32 + at], code & 15, quarter < 2 ? 0 : 4);
+      put(high[half * 32 + at], code >> 4, int(quarter) * 2);
+    }
+  }
+  std::string bytes = low + high + factors;
+  put_number(bytes, scale, 2);
+  return bytes;
+}
+
+// The same read back, four numbers of a byte of upper bits at a time.
+inline void read_q6_k_block(const std::string& bytes, std::size_t first, std::vector<float>& numbers) {
+  const auto byte = [&](std::size_t at) { return int(static_cast<unsigned char>(bytes[first + at])); };
+  const float scale = widened(std::uint16_t(byte(208) | byte(209) << 8), 10);
+  std::vector<float> block(256);
+  for (std::size_t half = 0; half < 2; ++half) {
+    for (std::size_t l = 0; l < 32; ++l) {
+      const int a = byte(half * 64 + l), b = byte(half * 64 + 32 + l), h = byte(128 + half * 32 + l);
+      const int codes[] = {(a & 15) | (h & 3) << 4, (b & 15) | (h >> 2 & 3) << 4, a >> 4 | (h >> 4 & 3) << 4,
+                           b >> 4 | h >> 6 << 4};
+      for (std::size_t q = 0; q < 4; ++q) {
+        const auto factor = static_cast<signed char>(bytes[first + 192 + half * 8 + q * 2 + l / 16]);
+        block[half * 128 + q * 32 + l] = scale * float(factor) * float(codes[q] - 32);
+      }
+    }
+  }
+  numbers.insert(numbers.end(), block.begin(), block.end());
+}
+
 // Rows of numbers as a tensor of GGUF has them.
 inline std::string stored_rows(app::NumberKind kind, const std::vector<float>& numbers) {
   std::string bytes;
@@ -33,6 +75,8 @@ inline std::string stored_rows(app::NumberKind kind, const std::vector<float>& n
   } else if (!app::in_blocks(kind)) {
     for (const float number : numbers)
       put_number(bytes, narrowed(double(number), kind == app::NumberKind::float16 ? 10 : 7), 2);
+  } else if (kind == app::NumberKind::q6_k) {
+    for (std::size_t first = 0; first < numbers.size(); first += 256) bytes += q6_k_block(&numbers[first]);
   } else {
     const bool has_8_bits = kind == app::NumberKind::q8_0;
     for (std::size_t first = 0; first < numbers.size(); first += 32) {
@@ -71,6 +115,9 @@ inline std::vector<float> read_back(app::NumberKind kind, const std::string& byt
         numbers.push_back(widened(pair(at), 10) * float(static_cast<signed char>(bytes[at + 2 + i])));
       }
       at += 34;
+    } else if (kind == app::NumberKind::q6_k) {
+      read_q6_k_block(bytes, at, numbers);
+      at += 210;
     } else {
       for (std::size_t i = 0; i < 16; ++i) numbers.push_back(widened(pair(at), 10) * float((byte(at + 2 + i) & 15) - 8));
       for (std::size_t i = 0; i < 16; ++i) numbers.push_back(widened(pair(at), 10) * float((byte(at + 2 + i) >> 4) - 8));
@@ -123,7 +170,7 @@ class GgufWriter {
 };
 
 inline std::uint32_t gguf_type(app::NumberKind kind) {
-  constexpr std::uint32_t types[] = {0, 1, 30, ~0u, 8, 2};
+  constexpr std::uint32_t types[] = {0, 1, 30, ~0u, 8, 2, 14};
   return types[int(kind)];
 }
 

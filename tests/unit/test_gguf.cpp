@@ -25,8 +25,10 @@ namespace {
 // Columns in whole blocks.
 constexpr Header block_header = {{64, 96, 2, 8, 4, -small_vocabulary, 21}};
 
-constexpr NumberKind all_kinds[] = {NumberKind::float32, NumberKind::float16, NumberKind::bfloat16, NumberKind::q8_0,
-                                    NumberKind::q4_0};
+constexpr Header wide_header = {{256, 512, 1, 8, 4, small_vocabulary, 21}};
+
+constexpr NumberKind all_kinds[] = {NumberKind::q6_k,     NumberKind::float32, NumberKind::float16,
+                                    NumberKind::bfloat16, NumberKind::q8_0,    NumberKind::q4_0};
 
 void as_it_is(GgufWriter&) {}
 
@@ -74,15 +76,14 @@ TEST_CASE("app: a GGUF file gives the bits of the checkpoint that it was written
     CHECK(same_bits(logits_of(model.checkpoint, tokens), logits_of(checkpoint, tokens)));
   }
   CHECK_FALSE(app::is_gguf(files.folder.write("model.bin", checkpoint_bytes(small_header))));
-  CHECK_FALSE(app::is_gguf(files.folder.path() + "/none"));
 }
 
 TEST_CASE("app: numbers of 16, 8 and 4 bits are those that the file holds, and compute as their float32") {
   const Files files;
-  const app::Checkpoint checkpoint = files.checkpoint(block_header);
   const std::vector<int> tokens = {1, 9, 270};
   for (const NumberKind kind : all_kinds) {
     CAPTURE(int(kind));
+    const app::Checkpoint checkpoint = files.checkpoint(kind == NumberKind::q6_k ? wide_header : block_header);
     app::StoryModel model =
         app::load_gguf(files.folder.write("model.gguf", gguf_bytes(checkpoint, files.vocabulary, kind, as_it_is)));
     const std::vector<float> found = logits_of(model.checkpoint, tokens);
@@ -141,9 +142,56 @@ TEST_CASE("app: a GGUF file's vocabulary takes text as the tokenizer's file does
   CHECK(other.decode(5, token_of(" a")) == " a");
   CHECK(other.ends(7));
   CHECK_FALSE(other.ends(2));
+  CHECK(other.decode(1, 0) == "");  // control pieces are not printed
   const app::Tokenizer bare = load([](GgufWriter& file) { file.truth("tokenizer.ggml.add_bos_token", false); });
   CHECK(bare.encode("") == std::vector<int>{1});
   CHECK(bare.encode("abc").size() + 1 == expected.encode("abc").size());
+  // Then the story begins with the prompt's first piece.
+  const app::Checkpoint checkpoint = files.checkpoint(small_header);
+  app::Llama llama(checkpoint, 3);
+  app::Sampler sampler(0, 1, 1);
+  std::string text;
+  app::generate(llama, bare, sampler, bare.encode("abcab"), 2, [&](std::string_view piece) { text += piece; });
+  CHECK(text.compare(0, 5, "abcab") == 0);
+}
+
+TEST_CASE(
+    "app: a GGUF file's own markers are taken out of texts, the longest first; pieces without types are told by their text") {
+  const Files files;
+  app::Vocabulary vocabulary = files.vocabulary;
+  vocabulary.pieces[std::size_t(token_of("1>"))] = {"<0", 0, app::PieceKind::whole};
+  vocabulary.pieces[std::size_t(token_of("<0"))] = {"<0x4", 0, app::PieceKind::whole};
+  const app::Tokenizer tokenizer(vocabulary);
+  CHECK(tokenizer.encode("<0x4<0a") == std::vector<int>{1, token_of(" "), token_of("<0"), token_of("1>"), token_of("a")});
+
+  const app::Checkpoint checkpoint = files.checkpoint(small_header);
+  std::string bytes = gguf_bytes(checkpoint, files.vocabulary, NumberKind::float32, as_it_is);
+  const std::size_t at = bytes.find("token_type");
+  bytes.replace(at, 10, "other_name");
+  const app::StoryModel model = app::load_gguf(files.folder.write("model.gguf", bytes));
+  for (std::size_t i = 0; i < model.vocabulary.pieces.size(); ++i) {
+    CHECK(model.vocabulary.pieces[i].kind == files.vocabulary.pieces[i].kind);
+  }
+}
+
+TEST_CASE("app: positions of a GGUF file are scaled linearly, said by its type, or by a factor alone, new or old") {
+  const Files files;
+  const auto factor = [&](auto change) {
+    const std::string path = files.folder.write("model.gguf", files.written(small_header, NumberKind::float32, change));
+    return app::load_gguf(path).checkpoint.config.rotation_factor;
+  };
+  CHECK(factor(as_it_is) == 1);
+  CHECK(factor([](GgufWriter& file) { file.real("llama.rope.scaling.factor", 4); }) == 4);
+  CHECK(factor([](GgufWriter& file) { file.real("llama.rope.scale_linear", 2); }) == 2);
+  CHECK(factor([](GgufWriter& file) { file.real("llama.rope.scaling.factor", 0); }) == 1);
+  CHECK(factor([](GgufWriter& file) { file.text("llama.rope.scaling.type", "linear"); }) == 1);
+  CHECK(factor([](GgufWriter& file) {
+          file.text("llama.rope.scaling.type", "none"), file.real("llama.rope.scaling.factor", 4);
+        }) == 1);
+  app::Checkpoint checkpoint = files.checkpoint(small_header);
+  const std::vector<float> plain = logits_of(checkpoint, {1, 5, 9});
+  checkpoint.config.rotation_factor = 4;
+  CHECK_FALSE(same_bits(logits_of(checkpoint, {1, 5, 9}), plain));
 }
 
 TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is refused") {
@@ -174,19 +222,29 @@ TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is r
   check(added([&](GgufWriter& file) { file.tensor("blk.0.attn_q.bias", {8}, 0, zeros); }), "found blk.0.attn_q.bias");
   check(added([&](GgufWriter& file) { file.tensor("token_embd.weight", {8}, 0, zeros); }), "one tensor token_embd.weight");
   check(added([&](GgufWriter& file) {
-          file.tensor("output.weight", {20, small_vocabulary - 1}, 0, zeros);
+          file.tensor("output.weight", {20, small_vocabulary - 1}, 0, std::string(20 * 4 * (small_vocabulary - 1), 'x'));
         }),
         "20 x 280 numbers as tensor output.weight, found 20 x 279");
   check(added([&](GgufWriter& file) { file.tensor("output.weight", {20, small_vocabulary}, 12, zeros); }), "found type 12");
   check(added([&](GgufWriter& file) { file.tensor("output.weight", {20, small_vocabulary}, 2, zeros); }), "a multiple of 32");
-  check(added([&](GgufWriter& file) { file.tensor("output.weight", {20, small_vocabulary}, 0, zeros); }), "more bytes at byte");
+  check(added([&](GgufWriter& file) {
+          file.tensor("output.weight", {20, small_vocabulary}, 0, zeros);
+        }),
+        "bytes of tensors up to output.weight");
   check(added([&](GgufWriter& file) { file.tensor("other", {2, 2, 2}, 0, zeros); }), "a vector or a matrix");
   check(added([&](GgufWriter& file) { file.tensor("other", {2, 1, 1, 1, 1}, 0, zeros); }), "1 to 4 dimensions");
   check(added([&](GgufWriter& file) { file.tensor("other", {std::uint64_t(1) << 60}, 0, zeros); }), "as tensor other");
   check(added([&](GgufWriter& file) { file.text("llama.rope.scaling.type", "yarn"); }),
         "\"linear\" as llama.rope.scaling.type");
-  check(added([&](GgufWriter& file) { file.whole("llama.attention.key_length", 4); }), "key_length within 2 to 2");
+  check(added([&](GgufWriter& file) { file.whole("llama.attention.key_length", 4); }),
+        "which is 2, as llama.attention.key_length, found 4");
   check(added([&](GgufWriter& file) { file.whole("general.alignment", 48); }), "a power of two");
+  check(added([&](GgufWriter& file) { file.whole(std::string(300, 'x'), 48); }), "bytes of a name");
+  // Two tensors in one place: the last row of the list is moved to the first tensor.
+  std::string aliased = added([&](GgufWriter& file) { file.tensor("aliased", {8}, 0, zeros); });
+  const std::size_t place = aliased.find("aliased") + 7 + 4 + 8 + 4;
+  for (std::size_t i = 0; i < 8; ++i) aliased[place + i] = 0;
+  check(aliased, "of the tensors, behind the one before, found 0");
   check(added([&](GgufWriter& file) { file.array("more", 9, 1); }), "numbers or texts as more");
   check(added([&](GgufWriter& file) { file.array("more", 4, std::size_t(1) << 60); }), "elements of an array");
   check(added([&](GgufWriter& file) { file.whole("tokenizer.ggml.eos_token_id", small_vocabulary); }), "eos_token_id within");
