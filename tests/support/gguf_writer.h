@@ -135,7 +135,7 @@ class GgufWriter {
   void text(const std::string& key, const std::string& text) { put(key, 8), put_text(values_, text); }
 
   // An array of `count` elements, which the caller puts behind it.
-  std::string& array(const std::string& key, std::uint32_t type, std::size_t count) {
+  std::string& array(const std::string& key, std::uint32_t type, std::uint64_t count) {
     put(key, 9), put_number(values_, type, 4), put_number(values_, count, 8);
     return values_;
   }

@@ -246,7 +246,7 @@ TEST_CASE("app: a GGUF file of anything but a Llama as the program knows it is r
   for (std::size_t i = 0; i < 8; ++i) aliased[place + i] = 0;
   check(aliased, "of the tensors, behind the one before, found 0");
   check(added([&](GgufWriter& file) { file.array("more", 9, 1); }), "numbers or texts as more");
-  check(added([&](GgufWriter& file) { file.array("more", 4, std::size_t(1) << 60); }), "elements of an array");
+  check(added([&](GgufWriter& file) { file.array("more", 4, std::uint64_t(1) << 60); }), "elements of an array");
   check(added([&](GgufWriter& file) { file.whole("tokenizer.ggml.eos_token_id", small_vocabulary); }), "eos_token_id within");
   check(added([&](GgufWriter& file) { file.whole("llama.rope.freq_base", 10000); }), "one llama.rope.freq_base");
 }
