@@ -13,7 +13,7 @@ namespace fuzz {
 inline void change_option(attend_problem& p, Bytes& bytes) {
   float* const some = reinterpret_cast<float*>(arena + options_at + bytes.byte() * 4u);
   const int small = bytes.byte() % 4;
-  switch (bytes.byte() % 17) {
+  switch (bytes.byte() % 18) {
     case 0:
       p.mask = {some, small, small * 4, 8, 7, 1 + small % 2};
       break;
@@ -30,7 +30,7 @@ inline void change_option(attend_problem& p, Bytes& bytes) {
       p.sink_logits = some;
       break;
     case 5:
-      p.soft_cap = float(small), p.bias_stage = small % 2;
+      p.soft_cap = float(small), p.bias_stage = p.bias.data != nullptr && small % 2 == 1 ? ATTEND_BIAS_BEFORE_CAP : 0;
       break;
     case 6:
       p.query_format = small, p.output_format = bytes.byte() % 4;
@@ -57,7 +57,9 @@ inline void change_option(attend_problem& p, Bytes& bytes) {
       p.pages = {reinterpret_cast<std::int32_t*>(arena + options_at), small, 16, 2};
       break;
     case 13:
+    case 16:  // what states are refused with is off, or few would ever take keys
       p.states = arena + states_at, p.origin = 0;
+      p.ranges = {nullptr, nullptr, ATTEND_DENSE}, p.documents = {nullptr, 0};
       for (attend_input* input : {&p.key, &p.value}) {
         input->batch_stride = input->token_stride = input->head_stride = small;
       }
