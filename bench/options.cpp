@@ -36,10 +36,44 @@ void put(const std::string& backend, const std::string& what, const std::string&
     std::fprintf(rows, "%s\t%s\t%s\t%.4f\t%.3f\t%.4f\n", backend.c_str(), what.c_str(), name.c_str(), ratio, rate, fraction);
 }
 
+// Arrays of as many queries as keys, and the problem over them.
+struct Arrays {
+  //   block_tokens  those that work memory is for at a time
+  Arrays(int tokens, int block_tokens, int heads, int dims)
+      : numbers(std::size_t(tokens) * std::size_t(heads) * std::size_t(dims)),
+        query(random_floats(numbers, 1)),
+        key(random_floats(numbers, 2)),
+        value(random_floats(numbers, 3)),
+        output(numbers),
+        row_block(std::min(block_tokens, config::row_block)),
+        key_block(std::min(core::whole_chains(block_tokens), config::key_block)),
+        scratch(std::max(core::scratch_floats(row_block, key_block, dims, dims, tokens, false),
+                         core::option_scratch_floats(row_block, key_block, dims, dims))) {
+    const std::ptrdiff_t stride = std::ptrdiff_t(heads) * dims;
+    problem.query = {query.get(), stride, dims};
+    problem.key = {key.get(), stride, dims};
+    problem.value = {value.get(), stride, dims};
+    problem.output = {output.get(), stride, dims};
+    problem.query_heads = problem.kv_heads = heads;
+    problem.head_dim = problem.value_dim = dims;
+    problem.queries = problem.keys = tokens;
+    problem.scale = attend::default_scale(dims);
+    problem.row_block = row_block;
+    problem.key_block = key_block;
+    problem.scratch = scratch.get();
+  }
+
+  std::size_t numbers;
+  decltype(random_floats(1, 1)) query, key, value;
+  Memory<float> output;
+  int row_block, key_block;
+  Memory<float> scratch;
+  Problem problem{};
+};
+
 void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
-  const std::size_t width = std::size_t(heads) * std::size_t(dims), numbers = std::size_t(tokens) * width;
-  const auto query = random_floats(numbers, 1), key = random_floats(numbers, 2), value = random_floats(numbers, 3);
-  Memory<float> output(numbers);
+  const Arrays arrays(tokens, tokens, heads, dims);
+  const Problem& p = arrays.problem;
   const std::size_t square = std::size_t(tokens) * std::size_t(tokens);
   const auto bias = random_floats(square, 4);
   Memory<std::uint8_t> mask(square), bits(square / 8 + 1);
@@ -48,21 +82,6 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
   for (std::size_t i = 0; i < square; ++i) bits.get()[i / 8] = std::uint8_t(bits.get()[i / 8] | mask.get()[i] << i % 8);
   const std::vector<float> alibi_slopes(std::size_t(heads), -0.01f), relative(2001, 0.5f);
   Memory<float> lse(std::size_t(tokens) * std::size_t(heads));
-  Problem p{};
-  const std::ptrdiff_t stride = std::ptrdiff_t(width);
-  p.query = {query.get(), stride, dims};
-  p.key = {key.get(), stride, dims};
-  p.value = {value.get(), stride, dims};
-  p.output = {output.get(), stride, dims};
-  p.query_heads = p.kv_heads = heads;
-  p.head_dim = p.value_dim = dims;
-  p.queries = p.keys = tokens;
-  p.scale = attend::default_scale(dims);
-  p.row_block = std::min(tokens, config::row_block);
-  p.key_block = std::min(core::whole_chains(tokens), config::key_block);
-  Memory<float> scratch(std::max(core::scratch_floats(p.row_block, p.key_block, dims, dims, tokens, false),
-                                 core::option_scratch_floats(p.row_block, p.key_block, dims, dims)));
-  p.scratch = scratch.get();
   Problem causal = p;
   causal.causal = true;
   core::Options with_bias, with_mask, with_bits, with_cap, with_slopes, with_relative, with_lse, with_window;
@@ -103,25 +122,9 @@ void time_prefill(const std::string& backend, int tokens, int heads, int dims) {
 // a call for each.
 void time_pieces(const std::string& backend, int count, int tokens, int heads, int dims) {
   const int all = count * tokens;
-  const std::size_t width = std::size_t(heads) * std::size_t(dims), numbers = std::size_t(all) * width;
-  const auto query = random_floats(numbers, 1), key = random_floats(numbers, 2), value = random_floats(numbers, 3);
-  Memory<float> output(numbers);
-  Problem p{};
-  const std::ptrdiff_t stride = std::ptrdiff_t(width);
-  p.query = {query.get(), stride, dims};
-  p.key = {key.get(), stride, dims};
-  p.value = {value.get(), stride, dims};
-  p.output = {output.get(), stride, dims};
-  p.query_heads = p.kv_heads = heads;
-  p.head_dim = p.value_dim = dims;
-  p.queries = p.keys = all;
-  p.scale = attend::default_scale(dims);
+  const Arrays arrays(all, tokens, heads, dims);
+  Problem p = arrays.problem;
   p.causal = true;
-  p.row_block = std::min(tokens, config::row_block);
-  p.key_block = std::min(core::whole_chains(tokens), config::key_block);
-  Memory<float> scratch(std::max(core::scratch_floats(p.row_block, p.key_block, dims, dims, all, false),
-                                 core::option_scratch_floats(p.row_block, p.key_block, dims, dims)));
-  p.scratch = scratch.get();
   std::vector<std::int32_t> first, boundaries;
   for (int i = 0; i < all; ++i) first.push_back(i / tokens * tokens);
   for (int i = 0; i <= count; ++i) boundaries.push_back(i * tokens);
@@ -133,7 +136,7 @@ void time_pieces(const std::string& backend, int count, int tokens, int heads, i
     one.queries = one.keys = tokens;
     for (int i = 0; i < count; ++i) {
       core::run(one);
-      const std::ptrdiff_t on = std::ptrdiff_t(tokens) * stride;
+      const std::ptrdiff_t on = std::ptrdiff_t(tokens) * p.query.token_stride;
       one.query.data += on, one.key.data += on, one.value.data += on, one.output.data += on;
     }
   };

@@ -20,7 +20,8 @@ struct Generation {
 int steps_within(long long steps, const Config& config);
 
 // Takes the prompt and then whatever the sampler chooses, at most steps tokens in all, and hands on the text of each token that
-// follows the beginning. Stops early when the model begins a new text. The prompt is not empty; steps fit the model's capacity.
+// follows the beginning. Stops early when the model ends the text or begins a new one. The prompt is not empty; steps fit the
+// model's capacity.
 Generation generate(Llama& llama, const Tokenizer& tokenizer, Sampler& sampler, const std::vector<int>& prompt, int steps,
                     const std::function<void(std::string_view)>& print);
 

@@ -18,9 +18,7 @@ constexpr const char* status_texts[] = {
     "be the first tokens (offset 0) or the last ones (keys - queries)",
     "an option does nothing in this call: set what it needs too, or leave it out. offset needs causal, a window, "
     "ALiBi or a relative bias; sink_tokens a window_left; score_stage needs scores; lse_base an lse; bias_stage a bias and a "
-    "soft_cap; additive attention has a "
-    "scale, a "
-    "bias and scores of its own",
+    "soft_cap; additive attention has a scale, a bias and scores of its own",
     "a part must have an index within 0 and count - 1, and count within 1 and 65535; that of a layer with several "
     "threads has a barrier, and a LayerWorkspace for as many",
     "the output of a projection must not share memory with its input or another output, nor that of a layer with a "
@@ -55,21 +53,19 @@ constexpr const char* status_texts[] = {
     "a bias must have 1 query or at least query_length, and at least key_length keys",
     "ranges must have at least query_length queries, each with a first key of at least 0 and an end that is not before it",
     "documents have as many queries as keys, all that the call takes, in arrays that are long enough for them, and positions "
-    "of "
-    "their own: leave offset, query_length and key_length unset; over a cache, and in layers whose steps use positions in x, "
+    "of their own: leave offset, query_length and key_length unset; over a cache, and in layers whose steps use positions in "
+    "x, "
     "ranges do",
     "lse must have at least query_length tokens",
     "scores must have at least query_length tokens and key_length keys; a RingCache, ranges and documents have no raw or "
-    "capped scores, a "
-    "State no weights",
+    "capped scores, a State no weights",
     "set score_stage: which scores options.scores is filled with (raw, capped, biased or weights)",
     "a query sees tokens that the RingCache no longer has: give it a wider window, or more tokens at once",
     "the epsilon of a normalisation must lie within 1e-30 and 1e30",
     "rotary positions need init first, with a base within 2 and 1e12 and other numbers in the ranges that attend/rotary.h "
     "states; axes of positions need rotary_dim / 2 pairs in all",
     "rotary positions must fit an int, and in a table must lie within it; scaled_queries have a period of at least 1 and a "
-    "shift "
-    "of at least 0",
+    "shift of at least 0",
     "scales must be finite and above 0; of an attend::Quantisation log2(e) * scale * query scale * key scale must lie "
     "within 0 and 1, and value scale / output scale within 2^-10 and 2^18; of attend::ProjectionScales input scale * "
     "weight scale / output scale within 2^-32 and 2^29, and a bias within -2^23 and 2^23",

@@ -1,4 +1,4 @@
-// Ranges of keys and packed documents in the typed surface: the bits of a mask that says the same, and of separate calls.
+// Ranges of keys in the typed surface: the bits of a mask that says the same; and what calls with ranges or documents refuse.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,11 +7,10 @@
 #include <memory>
 #include <type_traits>
 
-#include "../support/random.h"
-#include "attend/attend.h"
+#include "../support/typed_objects.h"
 
+using namespace attend_test;
 using attend::Status;
-using attend_test::Random;
 
 namespace {
 
@@ -26,23 +25,6 @@ struct LastWords {
   static constexpr int window = 60, sink_tokens = 3, tokens_at_once = 90;
 };
 constexpr attend::Quantisation<Bytes> quantisation(0.03, 0.03, 0.02, 0.01);
-
-template <class Array>
-void fill(Array& array, std::uint64_t seed) {
-  Random random(seed);
-  auto* const first = &array.data[0][0][0];
-  for (std::size_t i = 0; i < sizeof array / sizeof *first; ++i) {
-    if constexpr (sizeof *first == 1) {
-      first[i] = static_cast<std::int8_t>(random.bits() >> 24);
-    } else {
-      first[i] = random.uniform();
-    }
-  }
-}
-template <class Array>
-bool same(const Array& a, const Array& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
 
 // Arrays, caches and what calls take, of a shape; integers take their quantisation besides.
 template <class Shape>
@@ -60,9 +42,9 @@ struct World {
   attend::Mask<tokens, 1, Shape::max_tokens> mask;
 
   explicit World(std::uint64_t seed) {
-    fill(query, seed);
-    fill(key, seed + 1);
-    fill(value, seed + 2);
+    fill_array(query, seed);
+    fill_array(key, seed + 1);
+    fill_array(value, seed + 2);
     REQUIRE(cache.append(key, value) == Status::ok);
     REQUIRE(ring.append(key, value) == Status::ok);
     for (const int page : {2, 0, 1}) REQUIRE(paged.add_page(pool, page) == Status::ok);
@@ -127,13 +109,13 @@ void check_ranges() {
         attend::ScoreOptions<Shape> masked = options;
         options.ranges = w->ranges;
         masked.mask = w->mask;
-        fill(w->output, 8), fill(w->expected, 9);
+        fill_array(w->output, 8), fill_array(w->expected, 9);
         REQUIRE(w->over(place, masked, w->expected) == Status::ok);
         REQUIRE(w->over(place, options, w->output) == Status::ok);
-        CHECK(same(w->output, w->expected));
-        fill(w->output, 10);
+        CHECK(same_array(w->output, w->expected));
+        fill_array(w->output, 10);
         for (int part = 0; part < 5; ++part) REQUIRE(w->over(place, options, w->output, attend::Part{part, 5}) == Status::ok);
-        CHECK(same(w->output, w->expected));
+        CHECK(same_array(w->output, w->expected));
       }
     }
   }
@@ -146,106 +128,16 @@ TEST_CASE("ranges: over arrays, a cache, pages and a ring they have the bits of 
   check_ranges<Bytes>();
 }
 
-namespace {
-
-struct Packed {
-  static constexpr int query_heads = 2, kv_heads = 1, head_dim = 12, value_dim = 9;
-};
-struct PackedBytes : Packed {
-  using arithmetic = attend::integer;
-};
-constexpr attend::Quantisation<PackedBytes> of_packed(0.03, 0.03, 0.02, 0.01);
-constexpr int lengths[] = {37, 1000, 1, 0, 513, 100}, packed_tokens = 1651;
-
-template <class Shape>
-struct PackedWorld {
-  attend::Query<Shape, packed_tokens> query;
-  attend::Key<Shape, packed_tokens> key;
-  attend::Value<Shape, packed_tokens> value;
-  attend::Output<Shape, packed_tokens> output, expected, alone;
-  attend::OptionWorkspace<Shape, packed_tokens, packed_tokens> work;
-  attend::Documents<6> documents;
-};
-
-template <class Shape>
-void check_documents(bool causal, bool windowed) {
-  auto w = std::make_unique<PackedWorld<Shape>>();
-  fill(w->query, 1), fill(w->key, 2), fill(w->value, 3);
-  attend::RangedOptions<Shape> options;
-  options.causal = causal;
-  if (windowed) options.window_left = 30, options.sink_tokens = 4;
-  options.documents = w->documents;
-  const auto call = [&](const auto& with, auto& to, const auto&... part) {
-    if constexpr (std::is_same_v<Shape, PackedBytes>) {
-      return attend::attention(w->query, w->key, w->value, to, w->work, of_packed, with, part...);
-    } else {
-      return attend::attention(w->query, w->key, w->value, to, w->work, with, part...);
-    }
-  };
-  // Each alone: the first tokens of the same arrays, to which it is moved.
-  int first = 0;
-  const auto packed_query = w->query;
-  const auto packed_key = w->key;
-  const auto packed_value = w->value;
-  for (const int length : lengths) {
-    REQUIRE(w->documents.add(length) == Status::ok);
-    attend::ScoreOptions<Shape> of_one = options;
-    of_one.query_length = of_one.key_length = length;
-    const auto move = [&](auto& to, const auto& from) {
-      const auto bytes = sizeof to.data[0] * std::size_t(length);
-      std::memcpy(to.data, &from.data[first], bytes);
-    };
-    move(w->query, packed_query), move(w->key, packed_key), move(w->value, packed_value);
-    REQUIRE(call(of_one, w->alone) == Status::ok);
-    std::memcpy(&w->expected.data[first], w->alone.data, sizeof w->alone.data[0] * std::size_t(length));
-    first += length;
-  }
-  REQUIRE(first == packed_tokens);
-  w->query = packed_query, w->key = packed_key, w->value = packed_value;
-  REQUIRE(call(options, w->output) == Status::ok);
-  CHECK(same(w->output, w->expected));
-  fill(w->output, 4);
-  for (int part = 0; part < 3; ++part) REQUIRE(call(options, w->output, attend::Part{part, 3}) == Status::ok);
-  CHECK(same(w->output, w->expected));
-}
-
-}  // namespace
-
-TEST_CASE("documents: of 1, 37, 100, 513 and 1,000 tokens and of none, side by side, each has the bits that it has alone") {
-  for (const bool causal : {false, true}) {
-    for (const bool windowed : {false, true}) {
-      check_documents<Packed>(causal, windowed);
-      check_documents<PackedBytes>(causal, windowed);
-    }
-  }
-}
-
-TEST_CASE("documents: their list refuses what does not fit; boundaries are its tokens") {
-  attend::Documents<2> documents;
-  CHECK(documents.tokens() == 0);
-  CHECK(documents.add(-1) == Status::bad_count);
-  CHECK(documents.add(7) == Status::ok);
-  CHECK(documents.add(0x7fffffff - 6) == Status::bad_count);
-  CHECK(documents.add(0x7fffffff - 7) == Status::ok);
-  CHECK(documents.add(0) == Status::bad_count);
-  CHECK(documents.count() == 2);
-  CHECK(documents.tokens() == 0x7fffffff);
-  CHECK(documents.first_token(1) == 7);
-  documents.clear();
-  CHECK(documents.add(3) == Status::ok);
-  CHECK(documents.tokens() == 3);
-}
-
 TEST_CASE("ranges and documents: what is wrong is refused before anything is written") {
   auto w = std::make_unique<World<Words>>(5);
   w->set(chunks);
   attend::RangedOptions<Words> options = attend::causal();
   options.ranges = w->ranges;
-  fill(w->output, 1);
+  fill_array(w->output, 1);
   w->expected = w->output;
   const auto refused = [&](Status status, int place = 0) {
     CHECK(w->over(place, options, w->output) == status);
-    CHECK(same(w->output, w->expected));
+    CHECK(same_array(w->output, w->expected));
   };
   w->ranges.first[tokens - 1] = -1, refused(Status::bad_ranges);
   w->set(chunks), w->ranges.end[3] = w->ranges.first[3] - 1, refused(Status::bad_ranges);
@@ -287,8 +179,8 @@ TEST_CASE("ranges and documents: what is wrong is refused before anything is wri
   documents.clear();
   REQUIRE(documents.add(20) == Status::ok);
   CHECK(w->over(0, options, w->output) == Status::ok);  // those after the last document stay as they are
-  CHECK(!same(w->output[19], w->expected[19]));
-  CHECK(same(w->output[20], w->expected[20]));
+  CHECK(!same_array(w->output[19], w->expected[19]));
+  CHECK(same_array(w->output[20], w->expected[20]));
 }
 
 TEST_CASE("ranges: one limit alone is as both are where the other is that of all keys") {
@@ -302,89 +194,17 @@ TEST_CASE("ranges: one limit alone is as both are where the other is that of all
   w->set([&](int i, std::int32_t& first, std::int32_t& end) { first = from.first[i], end = tokens; });
   REQUIRE(w->over(0, both, w->expected) == Status::ok);
   REQUIRE(w->over(0, one, w->output) == Status::ok);
-  CHECK(same(w->output, w->expected));
+  CHECK(same_array(w->output, w->expected));
   both.causal = one.causal = false;
   one.ranges = to;
   w->set([&](int i, std::int32_t& first, std::int32_t& end) { first = 0, end = to.end[i]; });
   REQUIRE(w->over(0, both, w->expected) == Status::ok);
   REQUIRE(w->over(0, one, w->output) == Status::ok);
-  CHECK(same(w->output, w->expected));
+  CHECK(same_array(w->output, w->expected));
   to.end[5] = -1;
   CHECK(w->over(0, one, w->output) == Status::bad_ranges);
   from.first[5] = -1, one.ranges = from;
   CHECK(w->over(0, one, w->output) == Status::bad_ranges);
-}
-
-namespace {
-
-// A layer over 40 tokens, by itself and by hand.
-struct Small {
-  static constexpr int query_heads = 2, kv_heads = 1, head_dim = 8, max_tokens = 40;
-};
-
-}  // namespace
-
-TEST_CASE("ranges: a layer takes them, in one call and block by block, and documents where no step needs positions") {
-  static attend::Weights<16, 16> wq, wo;
-  static attend::Weights<8, 16> wk, wv;
-  Random random(3);
-  for (auto* weights : {&wq, &wo}) random.fill(&weights->data[0][0], 16 * 16, 0.5f);
-  for (auto* weights : {&wk, &wv}) random.fill(&weights->data[0][0], 8 * 16, 0.5f);
-  static attend::Vectors<40, 16> x, y, expected;
-  random.fill(&x.data[0][0], 40 * 16, 1.0f);
-  const auto layer = attend::multi_head<Small>(wq, wk, wv, wo);
-  static attend::LayerWorkspace<Small, 40, 40, attend::with_options> work;
-  static attend::LayerWorkspace<Small, 40, attend::over_cache, attend::with_options> over_cache;
-  static attend::Ranges<40> ranges;
-  static attend::Mask<40, 1, 40> mask;
-  for (int i = 0; i < 40; ++i) {
-    ranges.first[i] = i / 11 * 11, ranges.end[i] = i % 7 == 0 ? i + 1 : i / 11 * 11 + 11;
-    for (int j = 0; j < 40; ++j) mask[i][0][j] = j >= ranges.first[i] && j < ranges.end[i];
-  }
-  attend::ScoreOptions<Small> masked;
-  masked.mask = mask;
-  attend::RangedOptions<Small> ranged;
-  ranged.ranges = ranges;
-  REQUIRE(attend::self_attention(x, layer, expected, work, masked) == Status::ok);
-  REQUIRE(attend::self_attention(x, layer, y, work, ranged) == Status::ok);
-  CHECK(same(y, expected));
-  static attend::KvCache<Small> cache;
-  masked.causal = ranged.causal = false;
-  random.fill(&y.data[0][0], 40 * 16, 1.0f);
-  REQUIRE(attend::self_attention(x, layer, cache, y, over_cache, ranged) == Status::ok);
-  CHECK(same(y, expected));
-
-  attend::Documents<4> documents;
-  attend::RangedOptions<Small> packed = attend::causal();
-  packed.documents = documents;
-  for (const int length : {13, 20, 7}) REQUIRE(documents.add(length) == Status::ok);
-  for (int i = 0; i < 40; ++i) {
-    const int first = i < 13 ? 0 : i < 33 ? 13 : 33;
-    for (int j = 0; j < 40; ++j) mask[i][0][j] = j >= first && j <= i;
-  }
-  masked = {};
-  masked.mask = mask;
-  REQUIRE(attend::self_attention(x, layer, expected, work, masked) == Status::ok);
-  REQUIRE(attend::self_attention(x, layer, y, work, packed) == Status::ok);
-  // Chains of 64 keys begin with each document: the last bit may be another.
-  for (int i = 0; i < 40; ++i) {
-    for (int c = 0; c < 16; ++c) CHECK(y[i][c] == doctest::Approx(double(expected[i][c])).epsilon(1e-5));
-  }
-  // Steps that take no notice of positions are the same in documents: here with outputs of half of what they were.
-  static float gain[8];
-  static attend::Weights<16, 16> gate;  // zeros, whose sigmoid is 0.5
-  std::fill(gain, gain + 8, 1.0f);
-  const auto normed = attend::multi_head<Small>(wq, wk, wv, wo, attend::head_norm(gain, gain));
-  const auto halved = attend::multi_head<Small>(wq, wk, wv, wo, attend::head_norm(gain, gain), attend::gated(gate));
-  REQUIRE(attend::self_attention(x, normed, expected, work, packed) == Status::ok);
-  REQUIRE(attend::self_attention(x, halved, y, work, packed) == Status::ok);
-  for (int i = 0; i < 40; ++i) {
-    for (int c = 0; c < 16; ++c) CHECK(y[i][c] * 2 == expected[i][c]);
-  }
-  static attend::Rotary<8> rotary;
-  REQUIRE(rotary.init() == Status::ok);
-  const auto turning = attend::multi_head<Small>(wq, wk, wv, wo, attend::rotated<attend::RotaryPairs::halves>(rotary));
-  CHECK(attend::self_attention(x, turning, y, work, packed) == Status::bad_documents);
 }
 
 TEST_CASE("ranges: each row of a batch has its own, and all are checked before the first is computed") {
@@ -409,5 +229,5 @@ TEST_CASE("ranges: each row of a batch has its own, and all are checked before t
   CHECK(outputs[0][0][0][0] == 0.0f);
   ranges[1].first[0] = 0;
   REQUIRE(attend::prefill(queries, caches, outputs, work, options) == Status::ok);
-  CHECK(same(outputs, expected));
+  CHECK(same_array(outputs, expected));
 }

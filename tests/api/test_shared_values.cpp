@@ -6,11 +6,10 @@
 #include <initializer_list>
 #include <memory>
 
-#include "../support/random.h"
-#include "attend/attend.h"
+#include "../support/typed_objects.h"
 
+using namespace attend_test;
 using attend::Status;
-using attend_test::Random;
 
 namespace {
 
@@ -35,24 +34,13 @@ struct World {
   attend::Workspace<Shape, queries, keys> work;
 
   explicit World(std::uint64_t seed) {
-    Random random(seed);
-    const auto fill = [&](auto& array) {
-      auto* const first = &array.data[0][0][0];
-      for (std::size_t i = 0; i < sizeof array / sizeof *first; ++i) {
-        if constexpr (sizeof *first == 1) {
-          first[i] = static_cast<std::int8_t>(random.bits() >> 24);
-        } else {
-          first[i] = random.uniform();
-        }
-      }
-    };
-    fill(query), fill(key), fill(output), fill(expected);
+    fill_array(query, seed), fill_array(key, seed + 1), fill_array(output, seed + 2), fill_array(expected, seed + 3);
     for (int j = 0; j < keys; ++j) {
       for (int h = 0; h < Shape::kv_heads; ++h) std::memcpy(value[j][h], key[j][h], sizeof value[j][h]);
     }
   }
 
-  bool is_same() const { return std::memcmp(&output, &expected, sizeof output) == 0; }
+  bool is_same() const { return same_array(output, expected); }
 };
 
 }  // namespace

@@ -25,10 +25,16 @@ float* numbers_of(Array& array) {
   return static_cast<float*>(static_cast<void*>(&array));
 }
 
-// Uniform in [-spread, spread).
+// Uniform in [-spread, spread); arrays of bytes: any of them.
 template <class Array>
 void fill_array(Array& array, std::uint64_t seed, float spread = 1.0f) {
-  Random(seed).fill(numbers_of(array), sizeof array / sizeof(float), spread);
+  Random random(seed);
+  if constexpr (alignof(Array) == 1) {
+    auto* const bytes = static_cast<std::uint8_t*>(static_cast<void*>(&array));
+    for (std::size_t i = 0; i < sizeof array; ++i) bytes[i] = std::uint8_t(random.bits() >> 24);
+  } else {
+    random.fill(numbers_of(array), sizeof array / sizeof(float), spread);
+  }
 }
 
 // Uniform in [-1, 1).
