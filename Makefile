@@ -37,7 +37,7 @@ MAKEFLAGS += --no-print-directory
 define compile
 @mkdir -p $(@D)
 @echo "  compile $<" >&2
-@$(CXX) $(FLAGS) $(1) -c $< -o $@
+@$(CXX) $(FLAGS) $(1) -c $< -o $@ $(2)
 endef
 
 comma := ,
@@ -183,10 +183,12 @@ $(BUILD)/emulated: $(BUILD)/libattend.a $(EMULATED) $(TESTS)
 # surfaces compute little, and are compiled sooner without optimisation.
 DOCTEST := -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS -Wno-unknown-warning-option -Wno-c2y-extensions
 $(BUILD)/tests/c_api/%.o $(BUILD)/tests/api/%.o: TEST_OPT := -O0
+# Tests of the C++ surface use all of it, and other people's projects have more warnings: check_consumers.sh looks for the headers' ones.
+$(BUILD)/tests/api/%.o: private OTHERS = @tests/support/other_warnings.flags
 # What nearly all tests include is compiled once for each level of optimisation; compilers find it beside the header.
 TEST_HEADERS := $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
 $(BUILD)/tests/%.o: tests/%.cpp | $(TEST_HEADERS)
-	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h))
+	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h) $(OTHERS),$(if $(OTHERS),2>$(@:.o=.warnings) || { cat $(@:.o=.warnings) >&2; exit 1; }))
 
 $(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
 	@mkdir -p $(@D)

@@ -78,6 +78,13 @@ wheel() {
   PYTHONPATH=$work/packages/python "$python" tests/c_api/wheel_integers.py
 }
 
+# Of the headers, when Clang made the tests for the sanitizers.
+clang_warnings() (
+  . tests/support/check.sh
+  header_warnings "$work/sanitized"
+  [ $failed -eq 0 ]
+)
+
 # counts COMMAND…: of what prints no count of its own.
 counts() {
   if "$@"; then echo '1 passed, 0 failed'; else echo '0 passed, 1 failed' && return 1; fi
@@ -97,7 +104,7 @@ work_on() { # part
     # The sanitizers look into the tests too, and see most where nothing is optimised.
     sanitized)
       variant sanitized "$clang" '' OPT=-O0 TEST_OPT=-O0 EXTRA='-fsanitize=address,undefined -fno-sanitize-recover=all' &&
-        "$work/sanitized/unit" --test-case='malformed*'
+        "$work/sanitized/unit" --test-case='malformed*' && counts clang_warnings
       ;;
     unit) if [ -n "${ALL:-}" ]; then "$build/unit"; else ATTEND_QUICK=2 "$build/unit"; fi ;;
     wheel) counts wheel ;;

@@ -46,6 +46,11 @@ stops() {
   fi
 }
 
+# header_warnings FOLDER: of a build's messages about tests of the C++ surface, only those of its headers count.
+header_warnings() {
+  nothing_in "$(grep -hE 'include/attend/[a-z_/]*\.h:[0-9:]* warning' "$1"/tests/api/*.warnings | sort -u | head -n 10)" "no use of the C++ surface is warned of"
+}
+
 # nothing_in TEXT WHAT: passes when TEXT is empty; otherwise TEXT, as one line, says what is wrong.
 nothing_in() {
   if [ -z "$1" ]; then ok "$2"; else fail "$2" "$(printf '%s' "$1" | tr -s '\n\t ' ' ' | cut -c 1-400)"; fi
