@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "../support/rounds.h"
 #include "c_state_world.h"
 
 using namespace attend_test;
@@ -123,7 +124,7 @@ TEST_CASE("c states: they have as much room as was asked for, and refuse what ne
       attend_problem q = merged.p;
       q.states = states.data(), q.origin = 0;
       // Of 22 segments one after the other there are at most four nodes at once: 8, 4, 2, 1.
-      for (int segments = 1; segments <= 22; ++segments) {
+      for (int segments = 1; segments <= 22; segments += stride()) {
         int most = 0;
         for (int i = 1; i <= segments; ++i) most = std::max(most, attend::core::node_count(0, i));
         q.keys = segments * segment + 5;
