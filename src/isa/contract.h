@@ -1,4 +1,4 @@
-// The operations that an instruction set must have, checked by the compiler: its first error shows the line here that is not
+// The operations that an instruction set must have, checked by the compiler, whose errors show the line here that is not
 // fulfilled, which describes what the operation must do. src/guide/instruction-sets.md has the same as a table, with what a
 // compiler cannot check; tests/unit/operations.h runs it.
 #ifndef ATTEND_ISA_CONTRACT_H

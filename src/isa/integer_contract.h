@@ -1,4 +1,4 @@
-// The operations in integers that an instruction set must have, checked by the compiler: its first error shows the line here
+// The operations in integers that an instruction set must have, checked by the compiler, whose errors show the line here
 // that is not fulfilled, which describes what the operation must do. What the numbers are is scalar/integers.h and
 // numerics/integer_softmax.h in plain C++; src/guide/instruction-sets.md has the same as a table.
 #ifndef ATTEND_ISA_INTEGER_CONTRACT_H

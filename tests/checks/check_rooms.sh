@@ -18,6 +18,12 @@ conditions=$(sed -nE 's/^#(if|elif) !?(ATTEND_[A-Z0-9_]+).*/\2/p' src/isa/*.cpp 
 nothing_in "$(for condition in $conditions; do grep -qE "define $condition\b" src/isa/list.h include/attend/core/config.h || echo "$condition"; done)" \
   "conditions of instruction sets are defined in isa/list.h or core/config.h"
 
+# What stands between begin.h and end.h is a namespace by itself, also where all sources are one file.
+nothing_in "$(awk 'FNR == 1 { if (open != "") print before; open = ""; before = FILENAME }
+  /^#define ATTEND_ISA / { if (open != "") print FILENAME; open = "begin.h" }
+  /^#include "(begin|end)[.]h"/ { if ($2 != "\"" open "\"") print FILENAME; open = open == "begin.h" ? "end.h" : "" }
+  END { if (open != "") print FILENAME }' src/isa/*.cpp)" "each namespace of an instruction set begins with begin.h and ends with end.h"
+
 # Where a set stands behind one that its target also has, its source compiles to nothing. Compilers that are not here are left out.
 if command -v python3 >/dev/null 2>&1; then
   nothing_in "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/tiles python3 -c 'import builds; print(*builds.empty_sources(), sep="\n")' 2>&1)" \
