@@ -257,7 +257,7 @@ work_on() {  # target
     armv7-a) arm_instructions && unit arm-linux-gnueabihf qemu-arm -mfpu=neon-vfpv4 "$accuracy_tests" "$kernels api c_api" ;;
     s390x) unit s390x-linux-gnu qemu-s390x '' "$accuracy_tests,the polynomial*" "$kernels api c_api" ;;
     rv64 | rv64v | aarch64_be | wasm32) "$1" ;;
-    vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" ;;
+    vendor/*) CXX=$cxx JOBS=1 sh tests/checks/check_firmware.sh "${1#vendor/}" "$work" "$build/libattend.a" ;;
     *) case " $natives , $others " in *" $1 "*,*) native "$1" ;; *,*" $1 "*) other "$1" ;; *) on_board "$1" ;; esac ;;
   esac
 }

@@ -75,6 +75,26 @@ library() {  # the C++ library's headers, where there is one
     { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
 }
 
+# The attention library for a board and a level, to $objects, with what the compiler tells of its stack. It is made once for all programs,
+# in build/boards: the first who asks makes it, others wait.
+attend() {  # board
+  made=build/boards/$1${OPT:--Os}
+  command="$cxx $flags $(echo src/*/*.cpp)"
+  mkdir -p build/boards
+  (
+    flock 9
+    [ "$(cat "$made/command" 2>/dev/null)" != "$command" ] || [ -n "$(find src include -newer "$made/command")" ] || exit 0
+    rm -rf "$made"
+    mkdir "$made"
+    export CCACHE_DISABLE=1  # it keeps objects without what is told of the stack
+    work=$made extra=-fno-exceptions
+    $cxx -fcallgraph-info=su -E -x c++ /dev/null >/dev/null 2>&1 && extra="$extra -fcallgraph-info=su"
+    compile src/*/*.cpp
+    echo "$command" >"$made/command"
+  ) 9>"$made.lock" || exit 1
+  for source in src/*/*.cpp; do objects="$objects $made/$(echo "$source" | tr / _).o"; done
+}
+
 prepare() {  # board folder-for-objects
   describe "$1"
   needs "$cxx" $cxx_package
@@ -142,7 +162,7 @@ build() {  # board folder program...
   name=$1 folder=$2 app_objects=''
   prepare "$1" "$2/$1.objects"
   library
-  compile src/*/*.cpp
+  attend "$1"
   extra='-Wall -Wextra -Wshadow'
   # shellcheck disable=SC2086
   compile $platform $memory
@@ -169,9 +189,10 @@ link_compiled() {  # board image object...
 size() {  # board folder
   prepare "$1" "$2"
   library
+  attend "$1"
   extra='-fno-exceptions -fcallgraph-info=su'
-  export CCACHE_DISABLE=1  # it keeps objects without what -fcallgraph-info writes
-  compile src/*/*.cpp "$here/size_main.cpp"
+  export CCACHE_DISABLE=1
+  compile "$here/size_main.cpp"
   alone=$objects
   [ -z "$memory" ] || compile "$memory"
   stack_size=0
