@@ -5,12 +5,12 @@
 
 namespace attend::ATTEND_ISA {
 
-void Backend::project_float32(const core::Linear& linear) { HostLinear<Isa, float>(linear).run(); }
+void Backend::project_float32(const core::Linear& linear) { HostLinear<Isa, core::Format::float32>(linear).run(); }
 
-void Backend::project_float16(const core::Linear& linear) { HostLinear<Isa, Half>(linear).run(); }
+void Backend::project_float16(const core::Linear& linear) { HostLinear<Isa, core::Format::float16>(linear).run(); }
 
-void Backend::project_bfloat16(const core::Linear& linear) { HostLinear<Isa, Bfloat>(linear).run(); }
+void Backend::project_bfloat16(const core::Linear& linear) { HostLinear<Isa, core::Format::bfloat16>(linear).run(); }
 
-void Backend::project_int8(const core::Linear& linear) { HostLinear<Isa, int8_t>(linear).run(); }
+void Backend::project_int8(const core::Linear& linear) { HostLinear<Isa, core::Format::int8>(linear).run(); }
 
 }  // namespace attend::ATTEND_ISA

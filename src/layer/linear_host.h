@@ -53,34 +53,53 @@ void linear_rows(ScoreOperands<Number> operands, int outputs) {
   }
 }
 
+// Rows of numbers of another format as floats, one behind the other.
 template <class Isa, class Number>
-class HostLinear {
- public:
-  explicit HostLinear(const core::Linear& linear) : linear_(linear), weights_(static_cast<const Number*>(linear.weights)) {}
+ATTEND_ALWAYS_INLINE void widen_rows_of(const void* rows, ptrdiff_t stride, int count, int width, float* to) {
+  for (int i = 0; i < count; ++i) widen_numbers<Isa>(static_cast<const Number*>(rows) + i * stride, width, to + i * width);
+}
+template <class Isa>
+ATTEND_NOINLINE void widen_rows(core::Format format, const void* rows, ptrdiff_t stride, int count, int width, float* to) {
+  if (format == core::Format::float16) return widen_rows_of<Isa, Half>(rows, stride, count, width, to);
+  if (format == core::Format::bfloat16) return widen_rows_of<Isa, Bfloat>(rows, stride, count, width, to);
+  widen_rows_of<Isa, int8_t>(rows, stride, count, width, to);
+}
 
-  void run() const {
-    if (linear_.tokens == 0) return;
-    if constexpr (Isa::transposes_rows) {
-      if (linear_.tokens == 1 && !linear_.panels && linear_.outputs >= panel_keys && linear_.inputs >= piece_inputs<Number>) {
-        return run_token_over_rows();
-      }
-    }
-    if (linear_.tokens == 1 && linear_.panels) {
-      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs;
-      bytes > second_cache ? run_token<true>() : run_token<false>();
-    } else if (linear_.work != nullptr && linear_.tokens > 1) {
-      run_with_work();
-    } else if (linear_.panels) {
-      run_in_place();
-    } else {
-      run_packed();
-    }
+template <class Isa>
+ATTEND_ALWAYS_INLINE void end_projection(const core::Linear& linear, float* output, int first, int count) {
+  end_outputs<Isa>(output, count, linear.scales == nullptr ? nullptr : linear.scales + first,
+                   linear.bias == nullptr ? nullptr : linear.bias + first);
+}
+
+// Several tokens. Number: what the panels are made of that tiles read, which are floats for all formats where weights are
+// packed.
+template <class Isa, class Number>
+class LinearBlocks {
+ public:
+  LinearBlocks(const core::Linear& linear, core::Format format)
+      : linear_(linear), weights_(static_cast<const float*>(linear.weights)), format_(format) {}
+
+  ATTEND_NOINLINE void run_with_work() const {
+    float* const panels = linear_.work;
+    float* const widened = panels + config::linear_outputs * config::linear_inputs;
+    float* const gathered = widened + panel_keys * config::linear_inputs;
+    run({config::linear_tokens, config::linear_inputs, config::linear_outputs,
+         linear_.tokens <= Isa::tile_rows ? nullptr : gathered, linear_.panels && is_float() ? nullptr : panels, widened});
+  }
+
+  // Without work memory: panels where they lie; rows packed on the stack, a few at a time.
+  ATTEND_NOINLINE void run_in_place() const {
+    run({linear_.tokens, linear_.inputs, config::linear_outputs, nullptr, nullptr, nullptr});
+  }
+  ATTEND_NOINLINE void run_packed() const {
+    alignas(config::alignment) float panel[panel_keys * few_inputs];
+    const int inputs = is_float() ? few_inputs : few_inputs / 2;  // the other half of the memory is for widened rows
+    run({linear_.tokens, inputs, panel_keys, nullptr, panel, panel + panel_keys * inputs});
   }
 
  private:
-  static constexpr int few_inputs = widens<Number> ? 32 : 64;  // whose weights of a panel are packed on the stack
-  static constexpr int second_cache = 1 << 20;                 // bytes that the second-level cache holds nearly everywhere
-  static_assert(few_inputs % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
+  static constexpr int few_inputs = 64;  // whose weights of a panel are packed on the stack
+  static_assert(few_inputs / 2 % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
 
   // The blocks of a call, and memory for these. Null: tokens are read in place, or panels are.
   struct Blocks {
@@ -95,66 +114,9 @@ class HostLinear {
     ptrdiff_t stride;   // from token to token
   };
 
-  void end(float* output, int first, int count) const {
-    end_outputs<Isa>(output, count, linear_.scales == nullptr ? nullptr : linear_.scales + first,
-                     linear_.bias == nullptr ? nullptr : linear_.bias + first);
-  }
+  bool is_float() const { return format_ == core::Format::float32; }
 
-  // One token over panels.
-  template <bool prefetch>
-  void run_token() const {
-    const Number* panel = weights_;
-    for (int o = 0; o < linear_.outputs; o += panel_keys, panel += ptrdiff_t(panel_keys) * linear_.inputs) {
-      const int count = at_most(linear_.outputs - o, panel_keys);
-      float last[panel_keys];
-      float* const sums = count == panel_keys ? linear_.output + o : last;
-      output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
-      end(sums, o, count);
-      if (count < panel_keys) copy_row<Isa>(last, count, linear_.output + o);
-    }
-  }
-
-  // One token over rows. The last 16 may have some of those before them, which come out as they did then.
-  ATTEND_NOINLINE void run_token_over_rows() const {
-    [[maybe_unused]] RowPanel<Number> panel;
-    for (int o = 0; o < linear_.outputs; o += panel_keys) {
-      const int first = at_most(o, linear_.outputs - panel_keys);
-      const Number* const rows = weights_ + first * linear_.weight_stride;
-      float* const to = linear_.output + first;
-      if constexpr (widens<Number>) {
-        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, panel, to);
-      } else {
-        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, to);
-      }
-      end(to, first, panel_keys);
-    }
-  }
-
-  ATTEND_NOINLINE void run_with_work() const {
-    float* const panels = linear_.work;
-    float* const widened = panels + config::linear_outputs * config::linear_inputs;
-    float* const gathered = widened + panel_keys * config::linear_inputs;
-    const bool few_tokens = linear_.tokens <= Isa::tile_rows;
-    if (linear_.panels && (widens<Number> ? linear_.tokens <= widened_rows : few_tokens)) return run_in_place();
-    run_blocks<float>({config::linear_tokens, config::linear_inputs, config::linear_outputs, few_tokens ? nullptr : gathered,
-                       reads_floats() ? nullptr : panels, widened});
-  }
-
-  // Without work memory: panels where they lie; rows packed on the stack, a few at a time.
-  void run_in_place() const {
-    run_blocks<Number>({linear_.tokens, linear_.inputs, config::linear_outputs, nullptr, nullptr, nullptr});
-  }
-  ATTEND_NOINLINE void run_packed() const {
-    alignas(config::alignment) float panel[panel_keys * few_inputs];
-    float widened[widens<Number> ? panel_keys * few_inputs : 1];
-    run_blocks<float>({linear_.tokens, few_inputs, panel_keys, nullptr, panel, widened});
-  }
-
-  bool reads_floats() const { return linear_.panels && !widens<Number>; }
-
-  // Numbers: what the panels are made of that tiles read.
-  template <class Numbers>
-  void run_blocks(const Blocks& blocks) const {
+  void run(const Blocks& blocks) const {
     // Tokens that are gathered serve all outputs; otherwise each output is finished before the next, in the order of memory.
     const int at_once = blocks.gathered != nullptr ? linear_.outputs : blocks.outputs;
     Block block;
@@ -165,9 +127,8 @@ class HostLinear {
         for (block.input = 0; block.input < linear_.inputs; block.input += blocks.inputs) {
           block.inputs = at_most(linear_.inputs - block.input, blocks.inputs);
           take_tokens(block, blocks.gathered);
-          for (int o = first_output; o < end; o += blocks.outputs) {
-            run_block<Numbers>(blocks, block, o, at_most(end - o, blocks.outputs));
-          }
+          for (int o = first_output; o < end; o += blocks.outputs)
+            run_block(blocks, block, o, at_most(end - o, blocks.outputs));
         }
       }
     }
@@ -184,76 +145,75 @@ class HostLinear {
     block.stride = block.inputs;
   }
 
+  // Weights of a panel from one of its inputs on.
+  const float* panel_from(int output, int input) const {
+    return moved(weights_, output * ptrdiff_t(linear_.inputs) + input * ptrdiff_t(panel_keys), format_);
+  }
+
   // Weights of a block's inputs as panels of floats.
   ATTEND_NOINLINE void pack_block(const Blocks& blocks, const Block& block, int output, int count) const {
     float* panel = blocks.panels;
     for (int o = output; o < output + count; o += panel_keys, panel += panel_keys * block.inputs) {
       if (linear_.panels) {
-        widen_numbers<Isa>(panel_of(o) + block.input * ptrdiff_t(panel_keys), panel_keys * block.inputs, panel);
+        widen_rows<Isa>(format_, panel_from(o, block.input), 0, 1, panel_keys * block.inputs, panel);
         continue;
       }
-      const Number* const rows = weights_ + o * linear_.weight_stride + block.input;
+      const float* rows = moved(weights_, o * linear_.weight_stride + block.input, format_);
+      ptrdiff_t stride = linear_.weight_stride;
       const int lanes = at_most(output + count - o, panel_keys);
-      if constexpr (widens<Number>) {
-        for (int i = 0; i < lanes; ++i) {
-          widen_numbers<Isa>(rows + i * linear_.weight_stride, block.inputs, blocks.widened + i * block.inputs);
-        }
-        pack_panel<Isa, panel_keys>(blocks.widened, block.inputs, lanes, block.inputs, panel);
-      } else {
-        pack_panel<Isa, panel_keys>(rows, linear_.weight_stride, lanes, block.inputs, panel);
+      if (!is_float()) {
+        widen_rows<Isa>(format_, rows, stride, lanes, block.inputs, blocks.widened);
+        rows = blocks.widened, stride = block.inputs;
       }
+      pack_panel<Isa, panel_keys>(rows, stride, lanes, block.inputs, panel);
     }
   }
 
-  const Number* panel_of(int output) const { return weights_ + output * ptrdiff_t(linear_.inputs); }
-
-  template <class Numbers>
   void run_block(const Blocks& blocks, const Block& block, int output, int count) const {
-    ScoreOperands<Numbers> operands;
-    if (blocks.panels != nullptr) {
-      pack_block(blocks, block, output, count);
-      operands.keys = static_cast<const Numbers*>(static_cast<const void*>(blocks.panels));
-      operands.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
-    } else {
-      operands.keys = static_cast<const Numbers*>(linear_.weights) + output * ptrdiff_t(linear_.inputs) +
-                      block.input * ptrdiff_t(panel_keys);
-      operands.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
+    ScoreOperands<Number> operands;
+    operands.keys = numbers_of<Number>(panel_from(output, block.input));
+    operands.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
+    if constexpr (!widens<Number>) {
+      if (blocks.panels != nullptr) {
+        pack_block(blocks, block, output, count);
+        operands.keys = blocks.panels;
+        operands.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
+      }
     }
     operands.dims = block.inputs;
     operands.scales = nullptr;
     operands.query_stride = block.stride;
     operands.score_stride = linear_.output_stride;
     operands.adds = block.input > 0;
-    constexpr int tile_rows = widens<Numbers> ? widened_rows : Isa::tile_rows;
+    constexpr int tile_rows = widens<Number> ? widened_rows : Isa::tile_rows;
     for (int t = 0; t < block.tokens; t += tile_rows) {
       const int rows = at_most(block.tokens - t, tile_rows);
       operands.query = block.data + t * block.stride;
       operands.scores = linear_.output + (block.token + t) * linear_.output_stride + output;
       float* const sums = operands.scores;
-      for_each_kernel<Isa, Numbers>(rows, Tiles<Numbers>{*this, operands, count});
+      for_each_kernel<Isa, Number>(rows, Tiles{*this, operands, count});
       if (block.input + block.inputs < linear_.inputs) continue;
-      for (int r = 0; r < rows; ++r) end(sums + r * linear_.output_stride, output, count);
+      for (int r = 0; r < rows; ++r) end_projection<Isa>(linear_, sums + r * linear_.output_stride, output, count);
     }
   }
 
-  template <class Numbers>
   struct Tiles {
-    const HostLinear& linear;
-    const ScoreOperands<Numbers>& operands;
+    const LinearBlocks& linear;
+    const ScoreOperands<Number>& operands;
     int count;
     template <int rows>
     ATTEND_ALWAYS_INLINE void operator()(Constant<rows>, int row) const {
-      linear.template tile<Numbers, rows>(operands, row, count);
+      linear.template tile<rows>(operands, row, count);
     }
   };
 
   // The outputs of a last panel that is not whole go through memory of its own.
-  template <class Numbers, int rows>
-  void tile(ScoreOperands<Numbers> operands, int row, int count) const {
+  template <int rows>
+  void tile(ScoreOperands<Number> operands, int row, int count) const {
     operands.query += row * operands.query_stride;
     operands.scores += row * operands.score_stride;
     const int whole = count & -panel_keys;
-    if (whole > 0) linear_rows<Isa, Numbers, rows>(operands, whole);
+    if (whole > 0) linear_rows<Isa, Number, rows>(operands, whole);
     if (whole == count) return;
     float last[rows * panel_keys];
     float* const sums = operands.scores + whole;
@@ -262,9 +222,74 @@ class HostLinear {
     operands.keys += whole / panel_keys * operands.panel_stride;
     operands.scores = last;
     operands.score_stride = panel_keys;
-    linear_rows<Isa, Numbers, rows, at_most(panel_keys / Isa::lanes, score_vecs<Isa, Numbers>(rows))>(operands, panel_keys);
+    linear_rows<Isa, Number, rows, at_most(panel_keys / Isa::lanes, score_vecs<Isa, Number>(rows))>(operands, panel_keys);
     for (int r = 0; r < rows; ++r) {
       copy_row<Isa>(last + r * panel_keys, count - whole, sums + r * linear_.output_stride);
+    }
+  }
+
+  const core::Linear& linear_;
+  const float* const weights_;  // numbers of the format
+  const core::Format format_;
+};
+
+template <class Isa, core::Format format>
+class HostLinear {
+  using Number = NumberOf<format>;
+
+ public:
+  explicit HostLinear(const core::Linear& linear) : linear_(linear), weights_(static_cast<const Number*>(linear.weights)) {}
+
+  void run() const {
+    if (linear_.tokens == 0) return;
+    if constexpr (Isa::transposes_rows) {
+      if (linear_.tokens == 1 && !linear_.panels && linear_.outputs >= panel_keys && linear_.inputs >= piece_inputs<Number>) {
+        return run_token_over_rows();
+      }
+    }
+    if (linear_.tokens == 1 && linear_.panels) {
+      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs;
+      return bytes > second_cache ? run_token<true>() : run_token<false>();
+    }
+    const bool works = linear_.work != nullptr && linear_.tokens > 1;
+    constexpr int few_tokens = widens<Number> ? widened_rows : Isa::tile_rows;
+    if (linear_.panels && !(works && linear_.tokens > few_tokens)) {
+      return LinearBlocks<Isa, Number>(linear_, format).run_in_place();
+    }
+    const LinearBlocks<Isa, float> blocks(linear_, format);
+    works ? blocks.run_with_work() : blocks.run_packed();
+  }
+
+ private:
+  static constexpr int second_cache = 1 << 20;  // bytes that the second-level cache holds nearly everywhere
+
+  // One token over panels.
+  template <bool prefetch>
+  void run_token() const {
+    const Number* panel = weights_;
+    for (int o = 0; o < linear_.outputs; o += panel_keys, panel += ptrdiff_t(panel_keys) * linear_.inputs) {
+      const int count = at_most(linear_.outputs - o, panel_keys);
+      float last[panel_keys];
+      float* const sums = count == panel_keys ? linear_.output + o : last;
+      output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
+      end_projection<Isa>(linear_, sums, o, count);
+      if (count < panel_keys) copy_row<Isa>(last, count, linear_.output + o);
+    }
+  }
+
+  // One token over rows. The last 16 may have some of those before them, which come out as they did then.
+  ATTEND_NOINLINE void run_token_over_rows() const {
+    [[maybe_unused]] RowPanel<Number> panel;
+    for (int o = 0; o < linear_.outputs; o += panel_keys) {
+      const int first = at_most(o, linear_.outputs - panel_keys);
+      const Number* const rows = weights_ + first * linear_.weight_stride;
+      float* const to = linear_.output + first;
+      if constexpr (widens<Number>) {
+        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, panel, to);
+      } else {
+        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, to);
+      }
+      end_projection<Isa>(linear_, to, first, panel_keys);
     }
   }
 
