@@ -53,18 +53,6 @@ void linear_rows(ScoreOperands<Number> operands, int outputs) {
   }
 }
 
-// Rows of numbers of another format as floats, one behind the other.
-template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void widen_rows_of(const void* rows, ptrdiff_t stride, int count, int width, float* to) {
-  for (int i = 0; i < count; ++i) widen_numbers<Isa>(static_cast<const Number*>(rows) + i * stride, width, to + i * width);
-}
-template <class Isa>
-ATTEND_NOINLINE void widen_rows(core::Format format, const void* rows, ptrdiff_t stride, int count, int width, float* to) {
-  if (format == core::Format::float16) return widen_rows_of<Isa, Half>(rows, stride, count, width, to);
-  if (format == core::Format::bfloat16) return widen_rows_of<Isa, Bfloat>(rows, stride, count, width, to);
-  widen_rows_of<Isa, int8_t>(rows, stride, count, width, to);
-}
-
 template <class Isa>
 ATTEND_ALWAYS_INLINE void end_projection(const core::Linear& linear, float* output, int first, int count) {
   end_outputs<Isa>(output, count, linear.scales == nullptr ? nullptr : linear.scales + first,
@@ -155,14 +143,16 @@ class LinearBlocks {
     float* panel = blocks.panels;
     for (int o = output; o < output + count; o += panel_keys, panel += panel_keys * block.inputs) {
       if (linear_.panels) {
-        widen_rows<Isa>(format_, panel_from(o, block.input), 0, 1, panel_keys * block.inputs, panel);
+        widen_row<Isa>(format_, panel_from(o, block.input), panel_keys * block.inputs, panel);
         continue;
       }
       const float* rows = moved(weights_, o * linear_.weight_stride + block.input, format_);
       ptrdiff_t stride = linear_.weight_stride;
       const int lanes = at_most(output + count - o, panel_keys);
       if (!is_float()) {
-        widen_rows<Isa>(format_, rows, stride, lanes, block.inputs, blocks.widened);
+        for (int i = 0; i < lanes; ++i) {
+          widen_row<Isa>(format_, moved(rows, i * stride, format_), block.inputs, blocks.widened + i * block.inputs);
+        }
         rows = blocks.widened, stride = block.inputs;
       }
       pack_panel<Isa, panel_keys>(rows, stride, lanes, block.inputs, panel);
