@@ -21,7 +21,7 @@ boards=$(sh $board boards)
 targets="aarch64 armv7-a rv64 rv64v s390x aarch64_be wasm32 $boards"
 targets="$targets vendor/gcc vendor/clang"
 # The slow ones first, so that no worker is left alone with one at the end.
-order="s390x armv7-a aarch64 rv64v vendor/gcc vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
+order="vendor/gcc s390x armv7-a aarch64 rv64v vendor/clang rv64 cortex-m0plus cortex-m3 $targets"
 # Architectures that are tried now and then, by their names alone: TARGETS="i686 powerpc64le" make targets
 others='i686 powerpc64le powerpc sparc64 mips64el mips hppa'
 [ -z "${TARGETS:-}" ] || targets=$TARGETS order=$TARGETS
