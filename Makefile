@@ -185,10 +185,11 @@ DOCTEST := -isystem build/doctest/usr/include -DDOCTEST_CONFIG_SUPER_FAST_ASSERT
 $(BUILD)/tests/c_api/%.o $(BUILD)/tests/api/%.o: TEST_OPT := -O0
 # Tests of the C++ surface use all of it, and other people's projects have more warnings: check_consumers.sh looks for the headers' ones.
 $(BUILD)/tests/api/%.o: private OTHERS = @tests/support/other_warnings.flags
+$(filter $(BUILD)/tests/api/%,$(TESTS)): tests/support/other_warnings.flags
 # What nearly all tests include is compiled once for each level of optimisation; compilers find it beside the header.
 TEST_HEADERS := $(sort $(BUILD)/tests/standard-O0.h.gch $(BUILD)/tests/standard$(TEST_OPT).h.gch)
 $(BUILD)/tests/%.o: tests/%.cpp | $(TEST_HEADERS)
-	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h) $(OTHERS),$(if $(OTHERS),2>$(@:.o=.warnings) || { cat $(@:.o=.warnings) >&2; exit 1; }))
+	$(call compile,$(TEST_OPT) $(if $(filter $@,$(TESTS)),$(DOCTEST) -include $(BUILD)/tests/standard$(TEST_OPT).h) $(OTHERS),$(if $(OTHERS),2>$(@:.o=.warnings) || { grep -A 4 -w error $(@:.o=.warnings) >&2; exit 1; }))
 
 $(TEST_HEADERS): $(BUILD)/tests/standard-%.h.gch: tests/support/standard.h | build/doctest.ready
 	@mkdir -p $(@D)

@@ -161,14 +161,13 @@ class LinearBlocks {
 
   void run_block(const Blocks& blocks, const Block& block, int output, int count) const {
     ScoreOperands<Number> operands;
-    operands.keys = numbers_of<Number>(panel_from(output, block.input));
-    operands.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
-    if constexpr (!widens<Number>) {
-      if (blocks.panels != nullptr) {
-        pack_block(blocks, block, output, count);
-        operands.keys = blocks.panels;
-        operands.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
-      }
+    if (widens<Number> || blocks.panels == nullptr) {
+      operands.keys = numbers_of<Number>(panel_from(output, block.input));
+      operands.panel_stride = ptrdiff_t(panel_keys) * linear_.inputs;
+    } else {
+      pack_block(blocks, block, output, count);
+      operands.keys = numbers_of<Number>(blocks.panels);
+      operands.panel_stride = ptrdiff_t(panel_keys) * block.inputs;
     }
     operands.dims = block.inputs;
     operands.scales = nullptr;

@@ -24,7 +24,7 @@ for standard in -std=c99 -std=c11; do
 done
 
 # GCC instantiates nothing without making code: what it said when the tests were made is there, or where others made them.
-if ls "$2"/tests/api/*.warnings >/dev/null 2>&1; then header_warnings "$2"; fi
+if [ -d "$2/tests/api" ]; then header_warnings "$2"; else skip "uses of the C++ surface" "the tests were compiled in another folder"; fi
 
 # Structs would lie otherwise than in the library.
 stops "without -fpack-struct" "$build/all.cpp" -std=c++17 -I. -fpack-struct

@@ -5,7 +5,7 @@
 # sanitizers; typed calls of many widths; all random problems of the wheel; the digests on older processors; that benchmarks
 # run; sums over three processes; hot loops within their limits; every emulated target; flash, stack and instructions on
 # boards; the stated errors; a story.
-# ALL=1: the unit tests whole, where otherwise they take half of their random problems, and typed calls of every width from 1 to
+# ALL=1: the unit tests whole, where otherwise they take half of their random problems and all lists of cases, and typed calls of every width from 1 to
 # 130, where otherwise they have 1 to 26 and 105 to 130.
 #
 # BUILD_DIR is that of CXX=, whose tests are linked with each of its other builds of the library. MODELS= is the folder of the story's

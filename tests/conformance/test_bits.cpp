@@ -63,9 +63,11 @@ TEST_CASE("600 random shapes: every backend, split and block size gives the defi
 // Blocks of several chains, of which the last has one chain or less, and rows of a tile that end on both sides of its
 // beginning.
 TEST_CASE("key blocks of several chains: every row is divided, wherever the causal triangle ends") {
+  int taken = 0;
   for (const int keys : {129, 133, 140, 200}) {
-    for (int queries = 1; queries <= 30; queries += stride()) {
+    for (int queries = 1; queries <= 30; ++queries) {
       for (const int group : {1, 3}) {
+        if (!is_tried(taken)) continue;
         const Instance instance({group, 1, 3, 2, queries, keys, true, keys - queries, 0.0f, 1.0f},
                                 std::uint64_t(keys + queries));
         const std::vector<float> expected = instance.one_shot();

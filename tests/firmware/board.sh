@@ -15,6 +15,7 @@
 # tokenizer. Arguments of household: a sentence, or none for three examples. Of a story: how many tokens, then the prompt.
 # Exit status 77: something is not installed, and the message says what.
 here=$(dirname "$0")
+. tests/support/changed.sh
 # Calls that size.sh measures beside the plain ones.
 kinds='decode_window decode_ring decode_float16 decode_int8 decode_ring_int8 prefill_window prefill_int8 project project_rows project_int8 project_int8_rows layer layer_ring integer integer_ring project_integer'
 boards='cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 rv32imac rv32imafc'
@@ -75,22 +76,23 @@ library() {  # the C++ library's headers, where there is one
     { echo "$cxx has no C++ library: apt-get install libstdc++-arm-none-eabi-newlib" >&2; exit 77; }
 }
 
-# The attention library for a board and a level, to $objects, with what the compiler tells of its stack. It is made once for all programs,
-# in build/boards: the first who asks makes it, others wait.
+# The attention library for a board and a level, to $objects, with what the compiler tells of its stack. It is made once for all programs
+# that are compiled alike, in build/boards: the first who asks makes it, others wait.
 attend() {  # board
-  made=build/boards/$1${OPT:--Os}
-  command="$cxx $flags $(echo src/*/*.cpp)"
+  alike=$(echo "$cxx $($cxx --version | head -n 1) $flags ${OPT:--Os} $(cat "$0" && echo src/*/*.cpp)" | cksum | cut -d ' ' -f 1)
+  made=build/boards/${1#cortex-}.$alike
   mkdir -p build/boards
   (
-    flock 9
-    [ "$(cat "$made/command" 2>/dev/null)" != "$command" ] || [ -n "$(find src include -newer "$made/command")" ] || exit 0
+    flock 9 2>/dev/null # where there is none, one at a time
+    [ ! -e "$made/complete" ] || sources_changed_since "$made/begun" || exit 0
     rm -rf "$made"
     mkdir "$made"
+    touch "$made/begun"
     export CCACHE_DISABLE=1  # it keeps objects without what is told of the stack
     work=$made extra=-fno-exceptions
     $cxx -fcallgraph-info=su -E -x c++ /dev/null >/dev/null 2>&1 && extra="$extra -fcallgraph-info=su"
     compile src/*/*.cpp
-    echo "$command" >"$made/command"
+    touch "$made/complete"
   ) 9>"$made.lock" || exit 1
   for source in src/*/*.cpp; do objects="$objects $made/$(echo "$source" | tr / _).o"; done
 }
@@ -193,6 +195,7 @@ size() {  # board folder
   extra='-fno-exceptions -fcallgraph-info=su'
   export CCACHE_DISABLE=1
   compile "$here/size_main.cpp"
+  cp "$made"/*.ci "$work" || exit 1
   alone=$objects
   [ -z "$memory" ] || compile "$memory"
   stack_size=0

@@ -109,10 +109,10 @@ measure() {  # board level
   OPT=$2 sh "$board" size "$1" "$folder" || return
   "${tools}objdump" -d --no-show-raw-insn "$folder/both" >"$folder/both.text" || return 1
   awk -v roots='call_prefill call_decode _ZN6attend4core3runERKNS0_7ProblemE' -f tests/support/stack.awk \
-    "$folder"/*.ci "build/boards/$1$2"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
+    "$folder"/*.ci "$folder/both.text" >"$folder/stack.text" || return 1
   for program in options $kinds; do
     "${tools}objdump" -d --no-show-raw-insn "$folder/$program" >"$folder/$program.text" || return 1
-    awk -v roots="call_$program" -f tests/support/stack.awk "$folder"/*.ci "build/boards/$1$2"/*.ci "$folder/$program.text" || return 1
+    awk -v roots="call_$program" -f tests/support/stack.awk "$folder"/*.ci "$folder/$program.text" || return 1
   done >"$folder/option_stack.text"
   sh "$board" run "$1" "$folder/stack" >"$folder/painted.text" || return
   sh "$board" count "$1" "$folder/count" >"$folder/count.text" || return

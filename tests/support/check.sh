@@ -2,6 +2,8 @@
 # They set $cxx, the compiler, which may hold flags too and is therefore not quoted, and $build, a folder of their own.
 # shellcheck shell=sh disable=SC2154
 
+. tests/support/changed.sh
+
 passed=0
 failed=0
 
@@ -48,7 +50,9 @@ stops() {
 
 # header_warnings FOLDER: of a build's messages about tests of the C++ surface, only those of its headers count.
 header_warnings() {
-  nothing_in "$(grep -hE 'include/attend/[a-z_/]*\.h:[0-9:]* warning' "$1"/tests/api/*.warnings | sort -u | head -n 10)" "no use of the C++ surface is warned of"
+  nothing_in "$(for source in tests/api/test_*.cpp; do
+    grep -hE 'include/attend/[a-z0-9_/]*\.h:[0-9:]+ .*\[-W' "$1/${source%.cpp}.warnings" 2>&1
+  done | sort -u | head -n 10)" "no use of the C++ surface is warned of"
 }
 
 # nothing_in TEXT WHAT: passes when TEXT is empty; otherwise TEXT, as one line, says what is wrong.
@@ -90,7 +94,7 @@ compile_all() (
 # FOLDER/levels/KIND/*.o. Scripts that run side by side share it: the first makes it, the others wait. Prints what the compiler says
 # and is false when it refuses any. The kinds:
 #   -O0     nothing but -c, unless the compiler's own default is an older standard
-#   -O2     the standard and this level
+#   -O2     the standard, this level and the Makefile's warnings
 #   -Os     a firmware that has no C library and no run-time of C++
 #   bare    no operating system: there Clang takes no function of a C library for granted, and has no system headers
 #   unsafe  -O2 with a part of -ffast-math
@@ -98,7 +102,7 @@ library_at() {
   objects=$2/levels/${1#-}
   case $1 in
     -O0) flags_of_kind=$(default_standard) ;;
-    -O2) flags_of_kind='-std=c++17 -O2' ;;
+    -O2) flags_of_kind='-std=c++17 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror' ;;
     -Os) flags_of_kind="-std=c++17 -Os $firmware" ;;
     bare) flags_of_kind='--target=x86_64-unknown-elf -std=c++17 -O2 -ffreestanding' ;;
     unsafe) flags_of_kind='-std=c++17 -O2 -funsafe-math-optimizations' ;;
@@ -112,9 +116,10 @@ library_at() {
   (
     flock 9
     export CCACHE_DISABLE=1  # it keeps objects without the notes
-    command="$cxx $flags_of_kind $notes: $(ls src/*/*.cpp)"
-    if [ "$(cat "$objects.made" 2>/dev/null)" = "$command" ] && [ -z "$(find src include -newer "$objects.made")" ]; then exit; fi
+    command="$cxx $($cxx --version | head -n 1) $flags_of_kind $notes: $(ls src/*/*.cpp)"
+    if [ "$(cat "$objects.made" 2>/dev/null)" = "$command" ] && ! sources_changed_since "$objects.begun"; then exit; fi
     rm -f "$objects.made"
+    touch "$objects.begun"
     # shellcheck disable=SC2086
     compile_all "$objects" "$(ls src/*/*.cpp)" $flags_of_kind $notes && echo "$command" >"$objects.made"
   ) 9>"$objects.lock"
