@@ -23,7 +23,7 @@ for standard in -std=c99 -std=c11; do
   succeeds "the headers for C with $standard" $cc $standard $both -Wstrict-prototypes -Werror -I. -fsyntax-only "$build/all.c"
 done
 
-# GCC instantiates nothing without making code: what it said when the tests were made is there, or where others made them.
+# GCC warns of templates only when it makes code of them. Its warnings were kept when the tests were compiled.
 if [ -d "$2/tests/api" ]; then header_warnings "$2"; else skip "uses of the C++ surface" "the tests were compiled in another folder"; fi
 
 # Structs would lie otherwise than in the library.

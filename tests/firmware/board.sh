@@ -83,7 +83,7 @@ attend() {  # board
   made=build/boards/${1#cortex-}.$alike
   mkdir -p build/boards
   (
-    flock 9 2>/dev/null # where there is none, one at a time
+    flock 9 2>/dev/null # a system without it builds one board at a time
     [ ! -e "$made/complete" ] || sources_changed_since "$made/begun" || exit 0
     rm -rf "$made"
     mkdir "$made"

@@ -14,15 +14,15 @@ inline int quick_share() {
   return asked > 1 ? asked : 12;
 }
 
-// Where each entry of a list of cases is dear and has others like it beside it: one of so many is tried. Half of the rounds
-// have all entries, here and below. The length of an inner loop must not be a multiple of 3 or 7; is_tried goes through such
-// lists.
+// Where each entry of a list of cases is dear and has others like it beside it: one of so many is tried, and with
+// ATTEND_QUICK=2 every one. An inner loop whose length is a multiple of 3 or 7 would always try the same: is_tried is for
+// these.
 inline int stride() { return quick_share() > 12 ? 7 : quick_share() > 2 ? 3 : 1; }
 
 inline int rounds(int all) { return (all + quick_share() - 1) / quick_share(); }
 
 // Whether the next of a list of cases, counted in `taken`, is one of those that are tried. Every 7th, 13th or 37th: lists are
-// made of loops whose lengths have small factors, and each of their entries gets its turn.
+// made of loops whose lengths have small factors, and each of their entries gets its turn. ATTEND_QUICK=2 tries every one.
 inline bool is_tried(int& taken) { return taken++ % (quick_share() > 2 ? quick_share() + 1 : 1) == 0; }
 
 }  // namespace attend_test
