@@ -27,7 +27,7 @@ inline bool has_position_bias(const core::IntegerOptions&) { return false; }
 struct RangeRun {
   int token;
   int tokens;
-  int64_t position;  // of the first query, in the call
+  int position;  // of the first query, in the call
   KeyRange document;
   KeyRange range;  // of the first query
   bool first_moves;
@@ -39,7 +39,7 @@ RangeRun run_from(const Problem& problem, const Options& options, const core::Ra
   const KeyRange document = document_of(ranges, token, problem.keys);
   int most = problem.queries - token;
   if (ranges.boundaries != nullptr) most = at_most(most, document.end - (ranges.token + token));
-  int64_t position = ranges.boundaries == nullptr ? int64_t(problem.offset) + token : int64_t(ranges.token) + token;
+  int position = ranges.boundaries == nullptr ? core::offset_after(problem.offset, token) : ranges.token + token;
   if (ranges.first == nullptr && ranges.end == nullptr) return {token, most, position, document, document, false, false};
   const KeyRange range = range_of(ranges, token, document);
   const KeyRange next = most > 1 ? range_of(ranges, token + 1, document) : range;
@@ -49,7 +49,7 @@ RangeRun run_from(const Problem& problem, const Options& options, const core::Ra
   if (anywhere && range.first <= document.end) position = range.first;
   const bool first_moves = next.first - 1 == range.first && position >= range.first &&
                            (options.sink_tokens == 0 || range.first - document.first >= options.sink_tokens);
-  const bool end_moves = next.end - 1 == range.end && position < range.end && range.end - position <= INT32_MAX;
+  const bool end_moves = next.end - 1 == range.end && position < range.end && int64_t(range.end) - position <= INT32_MAX;
   int tokens = 1;
   for (; tokens < most; ++tokens) {
     const KeyRange other = range_of(ranges, token + tokens, document);
@@ -172,7 +172,7 @@ void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
     take_options(with, unit);
     if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, bytes);
     const int before = ranges.boundaries != nullptr ? some.document.first : 0;
-    of_run.offset = int(some.position - before);
+    of_run.offset = some.position - before;
     take_range(of_run, with, some, some.range.first - before, some.range.end - before);
     plain ? run(of_run) : run(of_run, with);
     token += some.tokens;

@@ -110,6 +110,16 @@ TEST_CASE("options: alibi_slopes and tables of keys millions of positions away h
   }
 }
 
+TEST_CASE("options: ranges of queries whose positions pass an int are behind all keys") {
+  constexpr int last = std::numeric_limits<int>::max();
+  for (int number = 50000; number < 50006; ++number) {
+    RandomInstance in(std::uint64_t(number), range_lists | windows | lse,
+                      {4, 2, 5, 6, 9, 35, number % 2 == 0 ? last : last - 4, 0.3f, 1.0f, number % 3 == 0});
+    in.options.left = -1, in.options.right = 19;
+    check_instance(in, number);
+  }
+}
+
 TEST_CASE("options: outputs, weights and log-sum-exps are within the error bound of the oracle's") {
   for (int number = 0; number < rounds(100); ++number) {
     Random random(std::uint64_t(number) + 72);
