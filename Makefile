@@ -369,13 +369,17 @@ build/benchmark.ready:
 fuzz: $(BUILD)/libattend.a
 	@sh tests/checks/check_fuzz.sh "$(CXX)" $(BUILD)
 
-## mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths)
+## mutants     make N= (300) random mistakes in include/ and src/, one at a time: which do the unit tests not find? (SEED= JOBS= FILES=pattern of paths; FIRST=n goes on with the n-th)
 N ?= 300
 SEED ?= 1
+FIRST ?= 1
+MUTANTS_BASE = $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit \
+  build/mutants/base/emulated
 .PHONY: mutants
 mutants:
-	@MAKEFLAGS= $(MAKE) --no-print-directory CXX="$(CXX)" DEBUG= OPT=-O1 TEST_OPT=-O1 BUILD=build/mutants/base build/mutants/base/unit build/mutants/base/emulated
-	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) \
+	@MAKEFLAGS= $(MUTANTS_BASE)
+	@MAKEFLAGS= $(MUTANTS_BASE) --dry-run --always-make >build/mutants/base/commands
+	@python3 tests/mutants/mutants.py --compiler "$(CXX)" --base build/mutants/base --count $(N) --seed $(SEED) --first $(FIRST) \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(FILES),--files '$(FILES)')
 
 ## tiles       hot loops of every backend as each compiler makes them: instructions, loads, accesses of the stack, and cycles by models of processors, held to limits

@@ -1,13 +1,14 @@
 """Makes random mistakes in include/ and src/, one at a time, and reports those that no unit test finds.
 
-    mutants.py --base build/mutants/base [--count 300] [--seed 1] [--jobs 2] [--files PATTERN] [--no-sanitizers] [--compiler g++]
+    mutants.py --base build/mutants/base [--count 300] [--seed 1] [--first 1] [--jobs 2] [--files PATTERN] [--no-sanitizers] [--compiler g++]
 
-`make mutants` builds the base, objects of the library and of the tests without a mistake, and calls this. Every mistake is made in a
-copy under build/mutants. What includes the line is compiled, and the tests run, stopping at the first failure; a crash and a
-timeout are failures too: once with the first object that differs, and once with all of them. So a mistake may be found because
-only one backend has it, which is how backends are tested: against the definition and each other. A public header is compiled for
-the whole library at once, and then test file by test file, each linked without the others, because inline functions must agree. What survives is compiled and
-run once more with emulated instruction sets, where it is in one of these, and with the sanitizers of `make check`.
+`make mutants` builds the base, objects of the library and of the tests without a mistake, writes the commands that do it to a file
+beside them, and calls this. Every mistake is made in a copy under build/mutants. What includes the line is compiled, and the tests
+run, stopping at the first failure; a crash and a timeout are failures too: once with the first object that differs, and once with
+all of them. So a mistake may be found because only one backend has it, which is how backends are tested: against the definition and
+each other. A public header is compiled for the whole library at once, and then test file by test file, each linked without the
+others, because inline functions must agree. What survives is compiled and run once more with emulated instruction sets, where it is
+in one of these, and with the sanitizers of `make check`.
 
     killed          a test fails
     same code       the compiler makes the same objects of it
@@ -24,6 +25,7 @@ import random
 import re
 import sys
 import threading
+import time
 
 import mistakes
 import trial
@@ -79,6 +81,7 @@ def judge_all(chosen, workers):
     counts = dict.fromkeys(["killed", "survived", "same code", "not compiling", "equivalent"], 0)
 
     def judge(mistake):
+        begun = time.monotonic()
         path, _, before, after = mistake
         if (path, before.strip(), after.strip()) in known:
             verdict, by = "equivalent", ""
@@ -90,7 +93,8 @@ def judge_all(chosen, workers):
                 free.append(worker)
         with lock:
             counts[verdict] += 1
-            print("%-13s %s" % (verdict, diff_of(mistake)) + ("\n  by " + by if by else ""), flush=True)
+            seconds = time.monotonic() - begun
+            print("%-13s %s" % (verdict, diff_of(mistake)) + "\n  in %.0f s%s" % (seconds, " by " + by if by else ""), flush=True)
         return verdict, mistake
 
     with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
@@ -108,18 +112,20 @@ def main():
     options.add_argument("--compiler", default="g++")
     options.add_argument("--count", type=int, default=300)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--first", type=int, default=1, help="go on with this one of them")
     options.add_argument("--jobs", type=int, default=os.cpu_count())
     options.add_argument("--files", default="", help="only files whose path has this regular expression")
     options.add_argument("--no-sanitizers", dest="sanitizers", action="store_false", help="leave out the last step")
     options.add_argument("--list", action="store_true", help="print the mistakes, make none")
     given = options.parse_args()
     base = trial.Base(given.base, given.compiler)
-    chosen = sample(base, given.count, given.seed, given.files)
+    chosen = sample(base, given.count, given.seed, given.files)[given.first - 1 :]
     if given.list:
         print("\n".join(diff_of(mistake) for mistake in chosen))
         return 0
     order = trial.Order(base, os.path.join(given.base, "unit"))
     workers = [trial.Worker(base, order, number, given.sanitizers) for number in range(given.jobs)]
+    workers[0].expect_same([base.sources[0], base.tests[0], base.emulated[0]])
     return 1 if judge_all(chosen, workers) else 0
 
 

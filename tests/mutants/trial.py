@@ -4,6 +4,7 @@ import atexit
 import os
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ class Base:
 
     def __init__(self, folder, compiler):
         self.compiler, self.folder = compiler, os.path.abspath(folder)
-        self.doctest = os.path.abspath("build/doctest/usr/include")
+        self.commands = commands_of(os.path.join(folder, "commands"))
         sources = sorted(glob.glob("src/*/*.cpp"))
         self.made_of = {source: self.dependencies(source) for source in sources}
         self.sources = sources
@@ -72,6 +73,20 @@ class Base:
     def link(self, output, objects, flags):
         command = [self.compiler] + flags + objects + ["-o", output, "-lpthread"]
         return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def commands_of(path):
+    """How make compiles each source, but for what goes in and out. Objects can be compared with make's only where they were compiled
+    alike: even warnings that are switched on make other objects."""
+    commands = {}
+    with open(path) as file:
+        for line in file:
+            found = re.match(r"(.* )-c (\S+\.cpp) -o \S+\.o\b", line)
+            if not found:
+                continue
+            words = [word for word in shlex.split(found[1]) if word not in ("-Werror", "-MMD", "-MP")]
+            commands[found[2]] = [os.path.abspath(word) if word.startswith("build/") else word for word in words]
+    return commands
 
 
 def limit_cores():
@@ -140,9 +155,17 @@ class Worker:
 
     def compile(self, source):
         target = os.path.join(self.objects, source.replace("/", "_") + ".o")
-        command = [self.base.compiler] + FLAGS + self.extra + ["-isystem", self.base.doctest, "-c", source, "-o", target]
+        command = self.base.commands[source] + self.extra + ["-c", source, "-o", target]
         done = subprocess.run(command, cwd=self.folder, capture_output=True)
         return target if done.returncode == 0 else None
+
+    def expect_same(self, sources):
+        """Ends the program where sources without a mistake give other objects than make's."""
+        os.makedirs(self.objects, exist_ok=True)
+        for source in sources:
+            compiled = self.compile(source)
+            if not compiled or not same_file(compiled, self.base.object_of(source)):
+                sys.exit("mutants: %s gives another object than make made: remove build/mutants and try again" % source)
 
     def judge(self, mistake):
         """(verdict, by what) of a mistake."""
@@ -176,7 +199,8 @@ class Worker:
         self.extra = SANITIZERS
         try:
             changed = {source: self.compile(source) for source in list(changed) + SANITIZED}
-            failed = self.run(changed, self.base.tests)
+            refused = [source for source in changed if changed[source] is None]
+            failed = refused[0] + " does not compile" if refused else self.run(changed, self.base.tests)
         finally:
             self.extra = []
         return ("killed", "sanitizers: " + failed) if failed else (verdict, "")
