@@ -40,6 +40,8 @@ void run(Format format, const Linear& linear) {
       return run_linear<Format::bfloat16>(linear);
     case Format::int8:
       return run_linear<Format::int8>(linear);
+    case Format::int4:
+      return run_linear<Format::int4>(linear);
   }
 }
 
@@ -64,13 +66,13 @@ void time_shape(const std::string& backend, const Shape& s, const std::vector<Fo
   std::vector<Timed> calls;
   std::vector<double> bytes_of_weights;  // of each call
   std::vector<Memory<std::uint8_t>> others;
-  const char* const names[] = {"float32", "float16", "bfloat16", "int8"};
+  const char* const names[] = {"float32", "float16", "bfloat16", "int8", "", "int4"};
   for (const Format format : formats) {
     for (const bool panels : {true, false}) {
       Linear of = linear;
       of.panels = panels;
       of.weights = weights.get();
-      const std::size_t bytes = numbers * attend::core::format_bytes(format);
+      const std::size_t bytes = attend::core::weight_bytes(format, numbers);
       if (format != Format::float32) {
         others.emplace_back(bytes);
         std::memset(others.back().get(), 0x31, bytes);
@@ -119,7 +121,7 @@ void time_shape(const std::string& backend, const Shape& s, const std::vector<Fo
 int main(int argc, char** argv) {
   if (argc > 1) rows = std::fopen(argv[1], "w");
   const std::vector<Format> floats = {Format::float32};
-  const std::vector<Format> all = {Format::float32, Format::float16, Format::bfloat16, Format::int8};
+  const std::vector<Format> all = {Format::float32, Format::float16, Format::bfloat16, Format::int8, Format::int4};
   std::puts("        tokens x inputs x outputs, one thread; of the FMA peak, with one token of the read bandwidth");
   for (int i = attend::backend_count(); i-- > 0;) {
     const char* const backend = attend::backend_name(i);

@@ -12,6 +12,24 @@ bool is_packed(const attend_weights& weights) {
   return weights.layout == ATTEND_PANELS || weights.layout == ATTEND_INTEGER_PANELS;
 }
 
+// A format of weights that are computed in floats.
+bool is_weight_format(int format) { return (format >= ATTEND_FLOAT32 && format <= ATTEND_INT8) || format == ATTEND_INT4; }
+
+// What an output's weights are made of: how many bytes, and how many bits each element has whose size addresses are multiples
+// of. Those of ATTEND_INT4 are bytes, and 16 bits in panels.
+uint64_t row_bytes(int format, ptrdiff_t inputs) {
+  return format == ATTEND_INT4 ? uint64_t(inputs) / ATTEND_INT4_INPUTS * ATTEND_INT4_BYTES
+                               : uint64_t(inputs) * core::format_bytes(core_format(format));
+}
+int element_bits(int format, bool packed) { return format == ATTEND_INT4 ? (packed ? 16 : 8) : format_bits(format); }
+
+// Rows of weights of a format.
+Range check_rows(Check& check, const void* data, const attend_weights& weights, int format, attend_argument argument) {
+  const int bits = element_bits(format, false);
+  return check_vectors(check, data, weights.outputs, ptrdiff_t(row_bytes(format, weights.inputs) / uint64_t(bits / 8)),
+                       argument, bits);
+}
+
 // Bytes of weights as panels. Extents are at most 2^29, so this cannot overflow.
 uint64_t panel_bytes(const attend_weights& weights) {
   const uint64_t inputs = uint64_t(weights.inputs);
@@ -21,17 +39,20 @@ uint64_t panel_bytes(const attend_weights& weights) {
                             : chunks * integer_chunk * (sizeof(int32_t) + ((inputs + 3) & ~uint64_t(3)));
   }
   const uint64_t panels = uint64_t(core::panel_count(int(weights.outputs)));
-  return panels * panel_keys * inputs * core::format_bytes(core_format(weights.format));
+  return panels * panel_keys * row_bytes(weights.format, weights.inputs);
 }
 
 Range check_numbers(Check& check, const attend_weights& weights) {
-  const int bits = format_bits(weights.format);
-  if (!is_packed(weights)) {
-    return check_vectors(check, weights.data, weights.outputs, weights.inputs, ATTEND_ARG_WEIGHTS, bits);
-  }
+  if (!is_packed(weights)) return check_rows(check, weights.data, weights, weights.format, ATTEND_ARG_WEIGHTS);
+  const int bits = element_bits(weights.format, true);
   const uint64_t numbers = panel_bytes(weights) / uint64_t(bits / 8);
   check.require(numbers <= PTRDIFF_MAX, ATTEND_TOO_LARGE, ATTEND_ARG_WEIGHTS);
   return check.failed() ? Range{} : check.array(weights.data, ptrdiff_t(numbers), bits, ATTEND_ARG_WEIGHTS);
+}
+
+// Inputs of ATTEND_INT4 are whole groups.
+void check_groups(Check& check, const attend_weights& weights, int format) {
+  check.require(format != ATTEND_INT4 || weights.inputs % ATTEND_INT4_INPUTS == 0, ATTEND_OUT_OF_RANGE, ATTEND_ARG_INPUTS);
 }
 
 struct IntegerRows {
@@ -69,6 +90,8 @@ void with_format(int format, const Call& call) {
       return call.template run_with<core::Format::bfloat16>();
     case ATTEND_INT8:
       return call.template run_with<core::Format::int8>();
+    case ATTEND_INT4:
+      return call.template run_with<core::Format::int4>();
     default:
       return call.template run_with<core::Format::float32>();
   }
@@ -110,10 +133,11 @@ struct ConvertWeights {
 void check_weights(Memory& check, const attend_weights& weights) {
   check.within(weights.outputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_OUTPUTS);
   check.within(weights.inputs, 1, ATTEND_MAX_TOKENS, ATTEND_ARG_INPUTS);
-  check.format(weights.format, ATTEND_FLOAT32, ATTEND_INT8, ATTEND_ARG_WEIGHTS_FORMAT);
+  check.require(is_weight_format(weights.format), ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_FORMAT);
   check.format(weights.layout, ATTEND_ROWS, ATTEND_INTEGER_PANELS, ATTEND_ARG_WEIGHTS_LAYOUT);
   if (check.failed()) return;
   const bool integers = is_integer(weights), scaled = weights.format == ATTEND_INT8 && !integers;
+  check_groups(check, weights, weights.format);
   check.require(!integers || weights.format == ATTEND_INT8, ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_FORMAT);
   check.require(!integers || weights.inputs <= ATTEND_INTEGER_MAX_INPUTS, ATTEND_OUT_OF_RANGE, ATTEND_ARG_INPUTS);
   check.require(!integers || weights.bias == nullptr, ATTEND_CONFLICT, ATTEND_ARG_WEIGHTS_BIAS);
@@ -215,7 +239,7 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   Memory check;
   const Range from = check.structs(weights, 1, ATTEND_ARG_WEIGHTS);
   const Range to = check.structs(converted, 1, ATTEND_ARG_CONVERTED);
-  check.format(format, ATTEND_FLOAT16, ATTEND_INT8, ATTEND_ARG_FORMAT);
+  check.require(format != ATTEND_FLOAT32 && is_weight_format(format), ATTEND_UNKNOWN, ATTEND_ARG_FORMAT);
   if (!check.failed()) check_weights(check, *weights);
   if (check.failed()) return check.status();
   const bool scaled = format == ATTEND_INT8;
@@ -223,12 +247,12 @@ attend_status attend_convert_weights(const attend_weights* weights, int format, 
   check.require(weights->layout == ATTEND_ROWS, ATTEND_UNKNOWN, ATTEND_ARG_WEIGHTS_LAYOUT);
   check.require(scaled || scales == nullptr, ATTEND_NO_EFFECT, ATTEND_ARG_SCALES);
   check.require(!scaled || scales != nullptr, ATTEND_MISSING, ATTEND_ARG_SCALES);
+  check_groups(check, *weights, format);
   // Extents are at most 2^29, so this cannot overflow.
-  const uint64_t bytes = uint64_t(weights->outputs) * uint64_t(weights->inputs) * core::format_bytes(core_format(format));
+  const uint64_t bytes = uint64_t(weights->outputs) * row_bytes(format, weights->inputs);
   check.require(memory_size >= bytes, ATTEND_TOO_SMALL, ATTEND_ARG_MEMORY_SIZE);
   if (check.failed()) return check.status();
-  check.write(check_vectors(check, memory, weights->outputs, weights->inputs, ATTEND_ARG_MEMORY, format_bits(format)),
-              ATTEND_ARG_MEMORY);
+  check.write(check_rows(check, memory, *weights, format, ATTEND_ARG_MEMORY), ATTEND_ARG_MEMORY);
   check.write(check_if_given(check, scales, weights->outputs, ATTEND_ARG_SCALES), ATTEND_ARG_SCALES);
   check.write(to, ATTEND_ARG_CONVERTED);
   read_same(check, from, to);

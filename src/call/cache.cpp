@@ -29,6 +29,8 @@ void put_row_of(core::Format format, const float* from, int count, const Place& 
       return put_row<core::Format::bfloat16>(from, count, place);
     case core::Format::int8:
       return put_row<core::Format::int8>(from, count, place);
+    case core::Format::int4:  // of weights alone
+      return;
   }
 }
 

@@ -13,6 +13,7 @@ struct Projection {
     static constexpr auto function = format == Format::float16    ? &Backend::project_float16
                                      : format == Format::bfloat16 ? &Backend::project_bfloat16
                                      : format == Format::int8     ? &Backend::project_int8
+                                     : format == Format::int4     ? &Backend::project_int4
                                                                   : &Backend::project_float32;
   };
 };
@@ -79,7 +80,8 @@ void run_linear_part(const Linear& linear, int part, int parts) {
     const int first = count_before(panels, part, parts).whole * panel_keys;
     const int end = at_most(count_before(panels, part + 1, parts).whole * panel_keys, linear.outputs);
     const ptrdiff_t stride = linear.panels ? linear.inputs : linear.weight_stride;
-    of_part.weights = static_cast<const NumberOf<format>*>(linear.weights) + first * stride;
+    using Number = NumberOf<format>;
+    of_part.weights = static_cast<const Number*>(linear.weights) + first * stride / group_inputs<Number>;
     if (linear.scales != nullptr) of_part.scales += first;
     if (linear.bias != nullptr) of_part.bias += first;
     of_part.output += first;
@@ -93,10 +95,12 @@ template void run_linear<Format::float32>(const Linear&);
 template void run_linear<Format::float16>(const Linear&);
 template void run_linear<Format::bfloat16>(const Linear&);
 template void run_linear<Format::int8>(const Linear&);
+template void run_linear<Format::int4>(const Linear&);
 template void run_linear_part<Format::float32>(const Linear&, int, int);
 template void run_linear_part<Format::float16>(const Linear&, int, int);
 template void run_linear_part<Format::bfloat16>(const Linear&, int, int);
 template void run_linear_part<Format::int8>(const Linear&, int, int);
+template void run_linear_part<Format::int4>(const Linear&, int, int);
 
 #if !ATTEND_EMBEDDED
 template <class Output>
@@ -138,6 +142,17 @@ void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, v
   }
 }
 
+template <>
+void pack_weights<Format::int4>(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels) {
+  const Int4Rows from = {static_cast<const Int4Group*>(rows), stride / int4_inputs};
+  auto* to = static_cast<Int4Panel*>(panels);
+  for (int first = 0; first < outputs; first += panel_keys) {
+    for (int group = 0; group < inputs / int4_inputs; ++group) {
+      pack_int4_group(from, first, at_most(outputs - first, panel_keys), group, *to++);
+    }
+  }
+}
+
 template void pack_weights<Format::float32>(const void*, ptrdiff_t, int, int, void*);
 template void pack_weights<Format::float16>(const void*, ptrdiff_t, int, int, void*);
 template void pack_weights<Format::bfloat16>(const void*, ptrdiff_t, int, int, void*);
@@ -150,6 +165,13 @@ void convert_weights(const float* rows, int outputs, int inputs, void* converted
     const ptrdiff_t at = ptrdiff_t(output) * inputs;
     narrow_row_to<format>(rows + at, inputs, to + at, 1, scales + (format == Format::int8 ? output : 0));
   }
+}
+
+template <>
+void convert_weights<Format::int4>(const float* rows, int outputs, int inputs, void* converted, float* /*scales*/) {
+  auto* const to = static_cast<Int4Group*>(converted);
+  const ptrdiff_t groups = ptrdiff_t(outputs) * inputs / int4_inputs;
+  for (ptrdiff_t i = 0; i < groups; ++i) narrow_to_group(rows + i * int4_inputs, to[i]);
 }
 
 template void convert_weights<Format::float16>(const float*, int, int, void*, float*);

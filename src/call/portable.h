@@ -18,6 +18,7 @@
 #include "../layer/integer_sum.h"
 #include "../layer/rotary_scaling.h"
 #include "../numerics/formats.h"
+#include "../numerics/int4.h"
 #include "../numerics/turns.h"
 
 #include "../isa/end.h"

@@ -71,6 +71,9 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
   Vec (*load_bytes)(const int8_t* from) = &Isa::load;
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
+  // 2^(23 - place) + the number in four bits of each lane, from bit `at` on, which stand in the mantissa from `place` on.
+  Vec (*power_and_bits)(Vec words) = &Isa::template power_and_bits<0, 8>;
+  Vec (*power_and_high_bits)(Vec words) = &Isa::template power_and_bits<28, 16>;
   // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
   void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
   void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;
@@ -142,6 +145,8 @@ struct RowOperations {
   using Vec = typename Isa::Vec;
   // to[i] has number i of as many rows as there are lanes, stride floats apart
   void (*columns_of_rows)(const float* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
+  // The same of words of four bytes, which may be no floats, from any address on; stride in bytes
+  void (*columns_of_words)(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) = &Isa::columns_of_rows;
   // to[16 i + j] = rows[stride j + i], for 16 bytes of 16 rows
   void (*transpose_halves)(const Half* rows, ptrdiff_t stride, Half* to) = &Isa::transpose_rows;
   void (*transpose_bfloats)(const Bfloat* rows, ptrdiff_t stride, Bfloat* to) = &Isa::transpose_rows;

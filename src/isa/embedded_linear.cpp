@@ -46,6 +46,10 @@ template void run_known_linear<Format::int8, false, false>(const Linear&);
 template void run_known_linear<Format::int8, false, true>(const Linear&);
 template void run_known_linear<Format::int8, true, false>(const Linear&);
 template void run_known_linear<Format::int8, true, true>(const Linear&);
+template void run_known_linear<Format::int4, false, false>(const Linear&);
+template void run_known_linear<Format::int4, false, true>(const Linear&);
+template void run_known_linear<Format::int4, true, false>(const Linear&);
+template void run_known_linear<Format::int4, true, true>(const Linear&);
 
 }  // namespace attend::core
 

@@ -20,6 +20,7 @@ static void project_float32(const core::Linear& linear);
 static void project_float16(const core::Linear& linear);
 static void project_bfloat16(const core::Linear& linear);
 static void project_int8(const core::Linear& linear);
+static void project_int4(const core::Linear& linear);
 // In integers: outputs of 1, 2 or 4 bytes. Hosts only; of embedded processors see isa/embedded_integers.cpp.
 static void run_integer_linear(const core::IntegerLinear& linear, int output_bytes, bool panels);
 // types: integer_sum_types of a, b and the output.

@@ -17,9 +17,9 @@
 namespace attend::ATTEND_ISA {
 namespace {
 
-// Whether numbers are of one or two bytes, which are widened in registers.
+// Whether numbers are no floats. Those of one or two bytes are widened in registers.
 template <class Number>
-constexpr bool widens = sizeof(Number) < sizeof(float);
+constexpr bool widens = sizeof(Number) != sizeof(float);
 
 constexpr int widened_rows = 4;  // the most rows of a tile that widens numbers in registers
 

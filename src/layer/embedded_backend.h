@@ -12,4 +12,6 @@ void Backend::project_bfloat16(const core::Linear& linear) { EmbeddedLinear<Isa,
 
 void Backend::project_int8(const core::Linear& linear) { EmbeddedLinear<Isa, int8_t>(linear).run(); }
 
+void Backend::project_int4(const core::Linear& linear) { EmbeddedLinear<Isa, core::Int4Group>(linear).run(); }
+
 }  // namespace attend::ATTEND_ISA

@@ -13,4 +13,6 @@ void Backend::project_bfloat16(const core::Linear& linear) { HostLinear<Isa, cor
 
 void Backend::project_int8(const core::Linear& linear) { HostLinear<Isa, core::Format::int8>(linear).run(); }
 
+void Backend::project_int4(const core::Linear& linear) { HostLinear<Isa, core::Format::int4>(linear).run(); }
+
 }  // namespace attend::ATTEND_ISA

@@ -16,6 +16,7 @@
 #include "../kernel/tile_sizes.h"
 #include "../kernel/vectors.h"
 #include "../numerics/formats.h"
+#include "../numerics/int4.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -39,23 +40,27 @@ class EmbeddedLinear {
       if constexpr (Isa::has_panel_outputs && !widens<Number>) {
         if (panels()) return run_token<panel_keys>();
       }
-      if constexpr (row_outputs > 0) {
+      if constexpr (row_outputs > 0 && !in_groups<Number>) {
         if (!panels() && Isa::takes_rows(weights_, linear_.weight_stride)) return run_token<row_outputs>();
       }
     }
     if constexpr (widens<Number>) {
       if (!one_token() && linear_.work != nullptr) return widen_chains<panel_keys>(linear_.work);
-      if (!panels() && !Isa::widens_apart) {
+      if (in_groups<Number> || (!panels() && !Isa::widens_apart)) {
         float widened[widened_columns * chain_dims];
         return widen_chains<widened_columns>(widened);
       }
     }
-    for (int token = 0; token < (Known::one_token ? 1 : linear_.tokens);) token += whole_tile(token);
+    if constexpr (!in_groups<Number>) {
+      for (int token = 0; token < (Known::one_token ? 1 : linear_.tokens);) token += whole_tile(token);
+    }
   }
 
  private:
   bool panels() const { return Known::known_layout ? Known::panels : linear_.panels; }
   bool one_token() const { return Known::one_token || linear_.tokens == 1; }
+  // Whether the weights of an input lie side by side, where they are added: groups of panels are widened output by output.
+  bool side_by_side() const { return panels() && !in_groups<Number>; }
 
   static constexpr int row_outputs = Isa::template row_outputs<Number>;
 
@@ -131,8 +136,8 @@ class EmbeddedLinear {
     chains.rows = Known::one_token || linear_.tokens - token < Isa::tile_rows ? 1 : Isa::tile_rows;
     chains.a_stride = linear_.input_stride;
     chains.a_scale = 1.0f;
-    chains.b_step = panels() ? panel_keys : 1;
-    chains.b_stride = panels() ? 1 : stride;
+    chains.b_step = side_by_side() ? panel_keys : 1;
+    chains.b_stride = side_by_side() ? 1 : stride;
     chains.to = to;
     for (int r = 0; r < chains.rows; ++r) to[r] = linear_.output + (token + r) * linear_.output_stride;
   }
@@ -151,17 +156,33 @@ class EmbeddedLinear {
       const int columns = at_most(linear_.outputs - output, column_limit);
       for (int input = 0; input < linear_.inputs; input += chain_dims) {
         const int steps = at_most(linear_.inputs - input, chain_dims);
-        const Number* const from = first_weight(output) + input * ptrdiff_t(panels() ? panel_keys : 1);
-        if (panels()) {
-          Isa::widen(from, steps * panel_keys, wide);
+        if constexpr (in_groups<Number>) {
+          for (int c = 0; c < columns; ++c) widen_chain_of(output + c, input, wide + c * chain_dims);
         } else {
-          for (int c = 0; c < columns; ++c) Isa::widen(from + c * linear_.weight_stride, steps, wide + c * chain_dims);
+          const Number* const from = first_weight(output) + input * ptrdiff_t(panels() ? panel_keys : 1);
+          if (panels()) {
+            Isa::widen(from, steps * panel_keys, wide);
+          } else {
+            for (int c = 0; c < columns; ++c) Isa::widen(from + c * linear_.weight_stride, steps, wide + c * chain_dims);
+          }
         }
         add_widened(wide, output, columns, input, steps);
       }
     }
     for (int t = 0; t < linear_.tokens; ++t) {
       end_outputs<Isa>(linear_.output + t * linear_.output_stride, linear_.outputs, linear_.scales, linear_.bias);
+    }
+  }
+
+  // The chain of an output that begins with an input, of weights that lie in groups.
+  void widen_chain_of(int output, int input, float* wide) const {
+    const int group = input / group_inputs<Number>, chain = input / chain_dims % 2;
+    const ptrdiff_t stride = (panels() ? linear_.inputs : linear_.weight_stride) / group_inputs<Number>;
+    if (panels()) {
+      const auto* const groups = static_cast<const core::Int4Panel*>(linear_.weights);
+      widen_chain(numbers_of(groups[output / panel_keys * stride + group], output % panel_keys), chain, wide);
+    } else {
+      widen_chain(numbers_of(weights_[output * stride + group]), chain, wide);
     }
   }
 
@@ -174,7 +195,7 @@ class EmbeddedLinear {
       begin_tile(chains, to, token, chain_dims);
       chains.a = linear_.input + token * linear_.input_stride + input;
       chains.b = wide;
-      const int column_limit = chain_columns<Isa>(chains, !panels());
+      const int column_limit = chain_columns<Isa>(chains, !side_by_side());
       for (int c = 0; c < columns; c += column_limit) {
         chains.column = output + c;
         chains.columns = at_most(columns - c, column_limit);

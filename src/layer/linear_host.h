@@ -11,6 +11,7 @@
 #define ATTEND_LAYER_LINEAR_HOST_H
 
 #include "../../include/attend/core/linear.h"
+#include "../kernel/int4_panel.h"
 #include "../kernel/output_panel.h"
 #include "../kernel/output_rows.h"
 #include "../kernel/pack.h"
@@ -87,7 +88,8 @@ class LinearBlocks {
 
  private:
   static constexpr int few_inputs = 64;  // whose weights of a panel are packed on the stack
-  static_assert(few_inputs / 2 % chain_dims == 0 && config::linear_inputs % chain_dims == 0, "blocks are whole chains");
+  static_assert(few_inputs / 2 % core::int4_inputs == 0 && config::linear_inputs % core::int4_inputs == 0,
+                "blocks are whole chains, and whole groups of int4");
 
   // The blocks of a call, and memory for these. Null: tokens are read in place, or panels are.
   struct Blocks {
@@ -142,6 +144,10 @@ class LinearBlocks {
   ATTEND_NOINLINE void pack_block(const Blocks& blocks, const Block& block, int output, int count) const {
     float* panel = blocks.panels;
     for (int o = output; o < output + count; o += panel_keys, panel += panel_keys * block.inputs) {
+      if (format_ == core::Format::int4) {
+        widen_groups(block, o, at_most(output + count - o, panel_keys), panel);
+        continue;
+      }
       if (linear_.panels) {
         widen_row<Isa>(format_, panel_from(o, block.input), panel_keys * block.inputs, panel);
         continue;
@@ -156,6 +162,18 @@ class LinearBlocks {
         rows = blocks.widened, stride = block.inputs;
       }
       pack_panel<Isa, panel_keys>(rows, stride, lanes, block.inputs, panel);
+    }
+  }
+
+  // Likewise, of groups of int4.
+  ATTEND_NOINLINE void widen_groups(const Block& block, int output, int lanes, float* panel) const {
+    const int groups = linear_.inputs / core::int4_inputs, first = block.input / core::int4_inputs;
+    const auto* packed = numbers_of<core::Int4Panel>(weights_) + ptrdiff_t(output / panel_keys) * groups + first;
+    const core::Int4Rows rows = {numbers_of<core::Int4Group>(weights_) + first, linear_.weight_stride / core::int4_inputs};
+    core::Int4Panel gathered;
+    for (int i = 0; i * core::int4_inputs < block.inputs; ++i, panel += panel_keys * core::int4_inputs) {
+      if (!linear_.panels) core::pack_int4_group(rows, output, lanes, i, gathered);
+      widen_group<Isa>(linear_.panels ? packed[i] : gathered, panel);
     }
   }
 
@@ -237,13 +255,15 @@ class HostLinear {
       }
     }
     if (linear_.tokens == 1 && linear_.panels) {
-      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs;
+      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs / group_inputs<Number>;
       return bytes > second_cache ? run_token<true>() : run_token<false>();
     }
     const bool works = linear_.work != nullptr && linear_.tokens > 1;
-    constexpr int few_tokens = widens<Number> ? widened_rows : Isa::tile_rows;
-    if (linear_.panels && !(works && linear_.tokens > few_tokens)) {
-      return LinearBlocks<Isa, Number>(linear_, format).run_in_place();
+    if constexpr (!in_groups<Number>) {
+      constexpr int few_tokens = widens<Number> ? widened_rows : Isa::tile_rows;
+      if (linear_.panels && !(works && linear_.tokens > few_tokens)) {
+        return LinearBlocks<Isa, Number>(linear_, format).run_in_place();
+      }
     }
     const LinearBlocks<Isa, float> blocks(linear_, format);
     works ? blocks.run_with_work() : blocks.run_packed();
@@ -256,11 +276,17 @@ class HostLinear {
   template <bool prefetch>
   void run_token() const {
     const Number* panel = weights_;
-    for (int o = 0; o < linear_.outputs; o += panel_keys, panel += ptrdiff_t(panel_keys) * linear_.inputs) {
+    const ptrdiff_t step = ptrdiff_t(panel_keys) * linear_.inputs / group_inputs<Number>;
+    for (int o = 0; o < linear_.outputs; o += panel_keys, panel += step) {
       const int count = at_most(linear_.outputs - o, panel_keys);
       float last[panel_keys];
       float* const sums = count == panel_keys ? linear_.output + o : last;
-      output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
+      if constexpr (in_groups<Number>) {
+        output_int4_panel<Isa, prefetch>(linear_.input, static_cast<const core::Int4Panel*>(static_cast<const void*>(panel)),
+                                         linear_.inputs, sums);
+      } else {
+        output_panel<Isa, Number, prefetch>(linear_.input, panel, linear_.inputs, false, sums);
+      }
       end_projection<Isa>(linear_, sums, o, count);
       if (count < panel_keys) copy_row<Isa>(last, count, linear_.output + o);
     }
@@ -271,9 +297,11 @@ class HostLinear {
     [[maybe_unused]] RowPanel<Number> panel;
     for (int o = 0; o < linear_.outputs; o += panel_keys) {
       const int first = at_most(o, linear_.outputs - panel_keys);
-      const Number* const rows = weights_ + first * linear_.weight_stride;
+      const Number* const rows = weights_ + first * linear_.weight_stride / group_inputs<Number>;
       float* const to = linear_.output + first;
-      if constexpr (widens<Number>) {
+      if constexpr (in_groups<Number>) {
+        output_int4_rows<Isa>(linear_.input, rows, linear_.weight_stride / group_inputs<Number>, linear_.inputs, to);
+      } else if constexpr (widens<Number>) {
         output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, panel, to);
       } else {
         output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, to);

@@ -150,6 +150,8 @@ ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count,
       return widen_numbers<Isa>(static_cast<const Bfloat*>(from), count, to);
     case core::Format::int8:
       return widen_numbers<Isa>(static_cast<const int8_t*>(from), count, to);
+    case core::Format::int4:  // of weights alone
+      return;
   }
 }
 

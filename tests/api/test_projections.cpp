@@ -22,6 +22,14 @@ constexpr attend::PackedWeights<3, 2> packed_by_compiler = attend::pack(small_we
 static_assert(packed_by_compiler.data[0][0][1] == 3 && packed_by_compiler.data[0][1][2] == 6, "input by input");
 static_assert(packed_by_compiler.data[0][1][3] == 0 && packed_by_compiler.data[0][0][15] == 0, "zeros behind the last output");
 
+constexpr attend::Weights<2, 32, attend::int4> four_bits = {
+    {{{{0x00, 0x38}, {0x9a}}}, {{{0x00, 0xc0}, {0xf8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f}}}}};  // scales 0.5, -2
+constexpr attend::PackedWeights<2, 32, attend::int4> packed_four_bits = attend::pack(four_bits);
+static_assert(sizeof four_bits == 2 * 18 && sizeof packed_four_bits >= 16 * 18, "18 bytes for 32 inputs");
+static_assert(packed_four_bits.data[0][0].scales[0] == 0x3800 && packed_four_bits.data[0][0].scales[1] == 0xc000, "");
+static_assert(packed_four_bits.data[0][0].numbers[0][0][0] == 0x9a && packed_four_bits.data[0][0].numbers[3][1][3] == 0x0f, "");
+static_assert(packed_four_bits.data[0][0].scales[2] == 0 && packed_four_bits.data[0][0].numbers[0][2][0] == 0, "");
+
 template <class Array>
 void fill(Array& array, std::uint64_t seed) {
   Random(seed).fill(reinterpret_cast<float*>(&array), sizeof array / sizeof(float));
@@ -60,6 +68,61 @@ TEST_CASE("projections: numbers that are known") {
   REQUIRE(attend::project(x, attend::pack(bfloats), b) == Status::ok);
   CHECK(h[1][0] == -7.0f);
   CHECK(b[1][0] == -7.0f);
+}
+
+TEST_CASE("projections: weights of 4 bits that are known") {
+  // Of an input at a time: inputs 0 and 16 are in byte 0, 15 and 31 in byte 15.
+  const struct {
+    int input;
+    float first, second;
+  } expected[] = {{0, 1.0f, 0.0f}, {16, 0.5f, -14.0f}, {15, -4.0f, -14.0f}, {31, -4.0f, 16.0f}};
+  for_each_backend([&](const char*) {
+    for (const auto& one : expected) {
+      attend::Vectors<1, 32> x{};
+      x.data[0][one.input] = 1.0f;
+      attend::Vectors<1, 2> rows, packed;
+      REQUIRE(attend::project(x, four_bits, rows) == Status::ok);
+      REQUIRE(attend::project(x, packed_four_bits, packed) == Status::ok);
+      CHECK(rows[0][0] == one.first);
+      CHECK(rows[0][1] == one.second);
+      CHECK(same(rows, packed));
+    }
+  });
+}
+
+TEST_CASE("projections: weights of floats become groups of 4 bits") {
+  constexpr float infinity = __builtin_inff();
+  attend::Weights<1, 5 * 32> weights{};
+  float* const group = weights.data[0];
+  // The scale is -8 / -8: steps of 1, 8 of them down and 7 up, halves up.
+  const float first[] = {-8.0f, 8.0f, 7.5f, 6.5f, 6.4990234f, -7.5f, -7.50001f, 0.5f, -0.5f, 0.25f};
+  std::memcpy(group, first, sizeof first);
+  group[16] = 3.0f, group[31] = -3.0f;
+  // The largest magnitude is above 0, and its scale below: of two the first.
+  group[32] = 0.75f, group[33] = -0.75f;
+  group[64 + 5] = infinity;
+  group[96 + 1] = 0x1p-124f;
+  group[128] = 0x1p20f;
+  attend::Weights<1, 5 * 32, attend::int4> found;
+  attend::convert(weights, found);
+  const auto number = [&](int g, int i) { return found.data[0][g].numbers[i % 16] >> (i < 16 ? 0 : 4) & 15; };
+  const auto scale = [&](int g) { return found.data[0][g].scale[0] | found.data[0][g].scale[1] << 8; };
+  const int expected[] = {0, 15, 15, 15, 14, 1, 0, 9, 8, 8};
+  for (int i = 0; i < 10; ++i) CHECK_MESSAGE(number(0, i) == expected[i], i);
+  CHECK(number(0, 16) == 11);
+  CHECK(number(0, 31) == 5);
+  CHECK(scale(0) == 0x3c00);
+  CHECK(scale(1) == 0xae00);  // -0.09375
+  CHECK(number(1, 0) == 0);
+  CHECK(number(1, 1) == 15);
+  CHECK(scale(2) == 0x7e00);
+  CHECK(scale(3) == 0);
+  CHECK(number(3, 1) == 8);
+  CHECK(scale(4) == 0xfc00);  // too large for float16: NaN in projections
+  attend::Vectors<1, 5 * 32> x{};
+  attend::Vectors<1, 1> y;
+  REQUIRE(attend::project(x, found, y) == Status::ok);
+  CHECK(y[0][0] != y[0][0]);
 }
 
 TEST_CASE("projections: weights of floats become halves, bfloats and bytes") {

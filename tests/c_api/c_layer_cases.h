@@ -33,6 +33,9 @@ void fill(attend::Weights<outputs, inputs, Format>& weights, Random& random) {
         number = random.uniform();
       } else if constexpr (std::is_same<Format, attend::int8>::value) {
         number = std::int8_t(random.between(-127, 127));
+      } else if constexpr (std::is_same<Format, attend::int4>::value) {
+        number.scale[0] = std::uint8_t(random.between(0, 255)), number.scale[1] = std::uint8_t(random.between(0x28, 0x2b));
+        for (std::uint8_t& two : number.numbers) two = std::uint8_t(random.between(0, 255));
       } else {
         const bool half = std::is_same<Format, attend::float16>::value;
         number = std::uint16_t(random.between(0, 1) << 15 |
@@ -45,7 +48,7 @@ void fill(attend::Weights<outputs, inputs, Format>& weights, Random& random) {
 
 template <class Format>
 constexpr int format_of() {
-  return int(attend::detail::FormatOf<Format>::format);
+  return int(attend::detail::WeightFormatOf<Format>::format);
 }
 
 // What C sees of typed weights.

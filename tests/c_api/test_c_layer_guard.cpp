@@ -39,8 +39,12 @@ TEST_CASE("guards: the C surface's projections, norms, activations and rotary po
     projection.weights = {arrays.floats(weights), nullptr,    arrays.floats(std::size_t(other)), other, width,
                           ATTEND_FLOAT32,         ATTEND_ROWS};
     const attend_weights floats = projection.weights;
-    for (const int format : {ATTEND_FLOAT32, ATTEND_FLOAT16, ATTEND_BFLOAT16, ATTEND_INT8}) {
-      const std::size_t bytes = weights * (format == ATTEND_FLOAT32 ? 4 : format == ATTEND_INT8 ? 1 : 2);
+    for (const int format : {ATTEND_FLOAT32, ATTEND_FLOAT16, ATTEND_BFLOAT16, ATTEND_INT8, ATTEND_INT4}) {
+      if (format == ATTEND_INT4 && width % 32 != 0) continue;
+      const std::size_t bytes = format == ATTEND_INT4 ? weights / ATTEND_INT4_INPUTS * ATTEND_INT4_BYTES
+                                                      : weights * (format == ATTEND_FLOAT32 ? 4
+                                                                   : format == ATTEND_INT8  ? 1
+                                                                                            : 2);
       projection.weights = floats;
       if (format != ATTEND_FLOAT32) {
         float* const scales = format == ATTEND_INT8 ? arrays.output(std::size_t(other)) : nullptr;

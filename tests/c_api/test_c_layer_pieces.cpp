@@ -10,7 +10,7 @@ namespace {
 
 template <class Format, int tokens>
 void check_projections() {
-  constexpr int inputs = 37, outputs = 21, others = 16;
+  constexpr int inputs = std::is_same<Format, attend::int4>::value ? 64 : 37, outputs = 21, others = 16;
   Random random(3);
   attend::Weights<outputs, inputs, Format> weights;
   attend::Weights<others, inputs> more;
@@ -50,7 +50,7 @@ void check_projections() {
 
 template <class Format>
 void check_conversion() {
-  constexpr int inputs = 37, outputs = 21;
+  constexpr int inputs = std::is_same<Format, attend::int4>::value ? 64 : 37, outputs = 21;
   Random random(4);
   attend::Weights<outputs, inputs> weights;
   attend::Weights<outputs, inputs, Format> expected, found;
@@ -81,12 +81,14 @@ void check_activation(int of_c) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("c layers: projections and packed weights", Format, float, attend::float16, attend::bfloat16, attend::int8) {
+TEST_CASE_TEMPLATE("c layers: projections and packed weights", Format, float, attend::float16, attend::bfloat16, attend::int8,
+                   attend::int4) {
   check_projections<Format, 1>();
   check_projections<Format, 5>();
 }
 
-TEST_CASE_TEMPLATE("c layers: weights of floats in another format", Format, attend::float16, attend::bfloat16, attend::int8) {
+TEST_CASE_TEMPLATE("c layers: weights of floats in another format", Format, attend::float16, attend::bfloat16, attend::int8,
+                   attend::int4) {
   check_conversion<Format>();
 }
 

@@ -36,6 +36,8 @@ inline void run_linear_of(Format format, const attend::core::Linear& linear, int
       return parts == 1 ? run_linear<Format::bfloat16>(linear) : run_linear_part<Format::bfloat16>(linear, part, parts);
     case Format::int8:
       return parts == 1 ? run_linear<Format::int8>(linear) : run_linear_part<Format::int8>(linear, part, parts);
+    case Format::int4:
+      return parts == 1 ? run_linear<Format::int4>(linear) : run_linear_part<Format::int4>(linear, part, parts);
   }
 }
 
@@ -43,21 +45,22 @@ class LinearCase {
  public:
   LinearCase(const LinearShape& shape, std::uint64_t seed) : s(shape) {
     Random random(seed);
+    if (s.format == Format::int4) s.inputs = (s.inputs + 31) / 32 * 32;
     input_stride_ = s.inputs + random.between(0, 3);
     output_stride_ = s.outputs + random.between(0, 3);
-    weight_stride_ = s.inputs + random.between(0, 3);
+    weight_stride_ = s.inputs + random.between(0, 3) * (s.format == Format::int4 ? 32 : 1);
     input_.assign(std::size_t(s.tokens * input_stride_), std::nanf(""));
     for (int t = 0; t < s.tokens; ++t) random.fill(&input_[std::size_t(t * input_stride_)], std::size_t(s.inputs));
     rows_ = Numbers(s.format, std::size_t((s.outputs - 1) * weight_stride_ + s.inputs));
     rows_.fill(std::nanf(""));
-    panels_ = Numbers(s.format, attend::core::packed_weight_numbers(s.outputs, s.inputs));
+    panels_ = Numbers(s.format, attend::core::packed_weight_numbers(s.outputs, s.inputs), true);
     panels_.fill(0.0f);
-    const float step = s.format == Format::int8 ? 127.0f : 1.0f;
     for (int o = 0; o < s.outputs; ++o) {
       for (int i = 0; i < s.inputs; ++i) {
-        const float weight = rounded_to(s.format, std::nearbyint(random.uniform() * 4096.0f) / 4096.0f * step);
-        rows_.set(std::size_t(o * weight_stride_ + i), weight);
-        panels_.set(std::size_t((o / 16 * s.inputs + i) * 16 + o % 16), weight);
+        const auto row = std::size_t(o * weight_stride_ + i), panel = std::size_t((o / 16 * s.inputs + i) * 16 + o % 16);
+        const float weight = s.format == Format::int4 ? weight_of_int4(random, row, panel) : weight_of(random);
+        rows_.set(row, weight);
+        panels_.set(panel, weight);
       }
     }
     scales_.resize(std::size_t(s.outputs));
@@ -143,6 +146,19 @@ class LinearCase {
   mutable bool is_beyond_untouched = true;  // what lies between rows of the output
 
  private:
+  float weight_of(Random& random) const {
+    const float step = s.format == Format::int8 ? 127.0f : 1.0f;
+    return rounded_to(s.format, std::nearbyint(random.uniform() * 4096.0f) / 4096.0f * step);
+  }
+  // The first of a group sets its scale, of all 11 digits, of either sign.
+  float weight_of_int4(Random& random, std::size_t row, std::size_t panel) {
+    if (row % 32 == 0) {
+      scale_ = narrowed(double(random.uniform()) / 8, 10);
+      rows_.set_scale(row, scale_);
+      panels_.set_scale(panel, scale_);
+    }
+    return float(random.between(-8, 7)) * widened(scale_, 10);
+  }
   float weight(int o, int i) const { return rows_.get(std::size_t(o * weight_stride_ + i)); }
   float input(int t, int i) const { return input_[std::size_t(t * input_stride_ + i)]; }
   float ended(float sum, int o) const {
@@ -153,6 +169,7 @@ class LinearCase {
 
   int input_stride_, output_stride_, weight_stride_;
   std::vector<float> input_, scales_, bias_;
+  std::uint16_t scale_ = 0;
   mutable Numbers rows_, panels_;
 };
 

@@ -46,6 +46,7 @@ inline uint32_t random_number(Random& random, attend::core::Format format) {
       return (bits & 0x807f) | (120 + size) << 7;
     case Format::int8:
       return bits & 0xff;
+    case Format::int4:  // by set_group
     case Format::float32:
       break;
   }
@@ -63,6 +64,21 @@ inline void set_number(void* numbers, size_t place, attend::core::Format format,
   if (bytes == 4) __builtin_memcpy(to, &code, 4);
   if (bytes == 2) __builtin_memcpy(to, &two, 2);
   if (bytes == 1) *to = one;
+}
+
+// A group of int4: its scale, and its numbers.
+inline void set_group(void* stored, bool panels, size_t groups, size_t output, size_t group, Random& random) {
+  using namespace attend::core;
+  const uint32_t scale = random_number(random, Format::float16);
+  Int4Group rows = {{uint8_t(scale & 0xff), uint8_t(scale >> 8)}, {}};
+  for (uint8_t& byte : rows.numbers) byte = uint8_t(random.bits() >> 24);
+  if (!panels) {
+    static_cast<Int4Group*>(stored)[output * groups + group] = rows;
+    return;
+  }
+  Int4Panel& panel = static_cast<Int4Panel*>(stored)[output / 16 * groups + group];
+  panel.scales[output % 16] = uint16_t(scale);
+  for (size_t i = 0; i < 16; ++i) panel.numbers[i / 4][output % 16][i % 4] = rows.numbers[i];
 }
 
 // A whole projection by the entry for its layout and number of tokens; a part by that for all of them.
@@ -85,6 +101,8 @@ inline void run_linear_way(attend::core::Format format, const attend::core::Line
       return run_linear_way<Format::bfloat16>(linear, part, parts);
     case Format::int8:
       return run_linear_way<Format::int8>(linear, part, parts);
+    case Format::int4:
+      return run_linear_way<Format::int4>(linear, part, parts);
   }
 }
 
@@ -104,7 +122,10 @@ inline uint64_t compute_digest(const ProjectionCase& c, const LinearDigestWay& w
   Random random(uint64_t(c.inputs) * 1000003u + uint64_t(c.outputs));
   for (size_t i = 0; i < numbers; ++i) set_number(stored, i, c.format, 0);
   for (size_t o = 0; o < outputs; ++o) {
-    for (size_t i = 0; i < inputs; ++i) {
+    for (size_t i = 0; c.format == attend::core::Format::int4 && i < inputs; i += 32) {
+      set_group(stored, way.panels, inputs / 32, o, i / 32, random);
+    }
+    for (size_t i = 0; c.format != attend::core::Format::int4 && i < inputs; ++i) {
       const size_t place = way.panels ? (o / 16 * inputs + i) * 16 + o % 16 : o * inputs + i;
       set_number(stored, place, c.format, random_number(random, c.format));
     }

@@ -252,7 +252,8 @@ inline uint64_t compute_digest(const OptionCase& c, void* memory) {
 
 // Cases are changes of this one.
 constexpr OptionCase problem() { return {}; }
-constexpr Format float32 = Format::float32, float16 = Format::float16, bfloat16 = Format::bfloat16, int8 = Format::int8;
+constexpr Format float32 = Format::float32, float16 = Format::float16, bfloat16 = Format::bfloat16, int8 = Format::int8,
+                 int4 = Format::int4;
 constexpr attend::core::Scores raw = attend::core::Scores::raw, capped = attend::core::Scores::capped,
                                biased = attend::core::Scores::biased, weights = attend::core::Scores::weights;
 

@@ -125,6 +125,9 @@ inline void draw_numbers(Random& random, Format format, size_t count, float spre
         break;
       case Format::int8:
         static_cast<int8_t*>(to)[i] = int8_t(int(bits % 255) - 127);
+        break;
+      case Format::int4:  // of weights alone
+        break;
     }
   }
 }

@@ -162,9 +162,10 @@ TEST_CASE("guards: caches of every format") {
 }
 
 TEST_CASE("guards: projections of every format") {
-  for_each_guarded_width([](GuardedArrays& arrays, int inputs, int outputs) {
+  for_each_guarded_width([](GuardedArrays& arrays, int width, int outputs) {
     float* const work = arrays.work(core::linear_work_floats);
-    for (const Format format : {Format::float32, Format::float16, Format::bfloat16, Format::int8}) {
+    for (const Format format : {Format::float32, Format::float16, Format::bfloat16, Format::int8, Format::int4}) {
+      const int inputs = format == Format::int4 ? (width + 31) / 32 * 32 : width;
       for (const int tokens : {1, 5}) {
         core::Linear linear{};
         linear.inputs = inputs, linear.outputs = outputs, linear.tokens = tokens;
@@ -180,7 +181,7 @@ TEST_CASE("guards: projections of every format") {
         run_linear_of(format, linear, 0, 1);
         run_linear_of(format, linear, 1, 2);
         const std::size_t packed = core::packed_weight_numbers(outputs, inputs);
-        char* const panels = arrays.output<char>(packed * core::format_bytes(format));
+        char* const panels = arrays.output<char>(core::weight_bytes(format, packed));
         switch (format) {
           case Format::float32:
             core::pack_weights<Format::float32>(rows, inputs, outputs, inputs, panels);
@@ -193,6 +194,9 @@ TEST_CASE("guards: projections of every format") {
             break;
           case Format::int8:
             core::pack_weights<Format::int8>(rows, inputs, outputs, inputs, panels);
+            break;
+          case Format::int4:
+            core::pack_weights<Format::int4>(rows, inputs, outputs, inputs, panels);
         }
         linear.weights = panels, linear.weight_stride = 0, linear.panels = true;
         run_linear_of(format, linear, 0, 1);
@@ -200,11 +204,14 @@ TEST_CASE("guards: projections of every format") {
         run_linear_of(format, linear, 0, 1);
       }
     }
+    const int inputs = width, whole = (width + 31) / 32 * 32;
     const float* const floats = arrays.floats(std::size_t(inputs * outputs));
     core::convert_weights<Format::float16>(floats, outputs, inputs, arrays.output<std::uint16_t>(std::size_t(inputs * outputs)),
                                            nullptr);
     core::convert_weights<Format::int8>(floats, outputs, inputs, arrays.output<std::int8_t>(std::size_t(inputs * outputs)),
                                         arrays.output(std::size_t(outputs)));
+    core::convert_weights<Format::int4>(arrays.floats(std::size_t(whole * outputs)), outputs, whole,
+                                        arrays.output<core::Int4Group>(std::size_t(whole / 32 * outputs)), nullptr);
   });
 }
 

@@ -8,7 +8,7 @@ using namespace attend_test;
 
 namespace {
 
-constexpr Format formats[] = {Format::float32, Format::float16, Format::bfloat16, Format::int8};
+constexpr Format formats[] = {Format::float32, Format::float16, Format::bfloat16, Format::int8, Format::int4};
 
 void check_every_way(const LinearCase& c, const char* backend, int parts) {
   const std::vector<float> defined = c.defined();
@@ -28,9 +28,9 @@ void check_every_way(const LinearCase& c, const char* backend, int parts) {
 
 TEST_CASE("projections of random shapes have the bits of their definition") {
   for_each_backend([](const char* backend) {
-    for (int i = 0; i < rounds(240); ++i) {
+    for (int i = 0; i < rounds(300); ++i) {
       Random random(std::uint64_t(i) + 1);
-      const LinearShape shape = {random.between(0, 20), random.between(1, 70), random.between(1, 70), formats[i % 4],
+      const LinearShape shape = {random.between(0, 20), random.between(1, 70), random.between(1, 70), formats[i % 5],
                                  random.between(0, 1) == 1};
       check_every_way(LinearCase(shape, std::uint64_t(i)), backend, random.between(2, 9));
     }
@@ -43,6 +43,8 @@ TEST_CASE("projections of long and many inputs, outputs and tokens have the bits
       {201, 300, 5, Format::float32, false}, {7, 600, 33, Format::int8, true},      {1, 1100, 130, Format::int8, true},
       {1, 300, 200, Format::float16, false}, {1, 300, 200, Format::bfloat16, true}, {30, 270, 100, Format::float16, true},
       {1, 1, 1, Format::float32, false},     {1, 1, 40, Format::float32, true},     {25, 257, 65, Format::bfloat16, false},
+      {1, 1120, 130, Format::int4, true},    {1, 96, 16, Format::int4, false},      {7, 608, 33, Format::int4, true},
+      {30, 288, 100, Format::int4, false},   {1, 32, 15, Format::int4, false},      {4, 64, 16, Format::int4, true},
   };
   for_each_backend([&](const char* backend) {
     std::uint64_t seed = 1000;
@@ -54,7 +56,7 @@ TEST_CASE("projections keep to their error bound") {
   double worst = 0.0;
   for (int i = 0; i < rounds(120); ++i) {
     Random random(std::uint64_t(i) + 77);
-    const LinearCase c({3, random.between(1, 300), 40, formats[i % 4], i % 3 > 0}, std::uint64_t(i));
+    const LinearCase c({3, random.between(1, 300), 40, formats[i % 5], i % 3 > 0}, std::uint64_t(i));
     worst = std::max(worst, c.error(c.run({true, false, 1})));
   }
   CHECK(worst < 1.0);

@@ -22,6 +22,7 @@
 #undef _mm512_srli_epi16
 #undef _mm512_srli_epi32
 #undef _mm512_srli_epi64
+#undef _mm512_ternarylogic_epi32
 
 namespace attend::ATTEND_ISA {
 namespace {
@@ -208,6 +209,11 @@ inline __m512i _mm512_slli_epi16(__m512i a, int by) { return {_mm256_slli_epi16(
 inline __m512i _mm512_slli_epi32(__m512i a, int by) { return {_mm256_slli_epi32(a.low, by), _mm256_slli_epi32(a.high, by)}; }
 inline __m512i _mm512_srli_epi16(__m512i a, int by) { return {_mm256_srli_epi16(a.low, by), _mm256_srli_epi16(a.high, by)}; }
 inline __m512i _mm512_srli_epi32(__m512i a, int by) { return {_mm256_srli_epi32(a.low, by), _mm256_srli_epi32(a.high, by)}; }
+// a & b | c, which is 0xea; nothing else is asked for.
+inline __m512i _mm512_ternarylogic_epi32(__m512i a, __m512i b, __m512i c, int logic) {
+  if (logic != 0xea) std::abort();
+  return {_mm256_or_si256(_mm256_and_si256(a.low, b.low), c.low), _mm256_or_si256(_mm256_and_si256(a.high, b.high), c.high)};
+}
 inline __m512i _mm512_sll_epi16(__m512i a, __m128i by) { return {_mm256_sll_epi16(a.low, by), _mm256_sll_epi16(a.high, by)}; }
 inline __m512i _mm512_srlv_epi16(__m512i a, __m512i by) {
   LanesOf<std::uint16_t> lanes = lanes_of<std::uint16_t>(a);

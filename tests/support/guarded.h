@@ -104,8 +104,11 @@ class GuardedArrays {
   // Of a format, behind the pointer of floats that problems have.
   float* numbers(Format format, std::size_t count) {
     Numbers made(format, count);
+    for (std::size_t i = 0; format == Format::int4 && i < count; i += 32) made.set_scale(i, 0x2c00);  // 1 / 16
     for (std::size_t i = 0; i < count; ++i)
-      made.set(i, format == Format::int8 ? 127.0f * random_.uniform() : random_.uniform());
+      made.set(i, format == Format::int8   ? 127.0f * random_.uniform()
+                  : format == Format::int4 ? float(random_.between(-8, 7)) / 16
+                                           : random_.uniform());
     void* const data = take(made.bytes(), 1);
     if (count > 0) std::memcpy(data, made.data(), made.bytes());
     return static_cast<float*>(data);

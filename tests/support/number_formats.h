@@ -1,4 +1,5 @@
-// Numbers as they lie in memory: float32, float16, bfloat16 and int8, by arithmetic on doubles instead of on bits.
+// Numbers as they lie in memory: float32, float16, bfloat16, int8, and int4 in groups with a scale, by arithmetic on doubles
+// instead of on bits.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "attend/core/options.h"
+#include "attend/core/linear.h"
 
 namespace attend_test {
 
@@ -41,14 +42,23 @@ inline float widened(std::uint16_t code, int digits) {
 // An array of numbers of a format. It ends where the last ends, so that an address sanitizer sees every step beyond.
 class Numbers {
  public:
-  explicit Numbers(Format format = Format::float32, std::size_t count = 0)
-      : format_(format), bytes_(count * attend::core::format_bytes(format)) {}
+  // Panels: numbers of int4 are counted as those of packed weights, 16 outputs of each input.
+  explicit Numbers(Format format = Format::float32, std::size_t count = 0, bool panels = false)
+      : format_(format), panels_(panels), count_(count), bytes_(attend::core::weight_bytes(format, count)) {}
 
-  std::size_t size() const { return bytes_.size() / attend::core::format_bytes(format_); }
+  std::size_t size() const { return count_; }
 
   std::size_t bytes() const { return bytes_.size(); }
 
+  // The scale of the group of number i of int4.
+  void set_scale(std::size_t i, std::uint16_t code) {
+    unsigned char* const to = &bytes_[place(i).scale];
+    to[0] = static_cast<unsigned char>(code & 0xff), to[1] = static_cast<unsigned char>(code >> 8);
+  }
+
+  // Of int4, a multiple of the scale that was set, or NaN.
   void set(std::size_t i, float x) {
+    if (format_ == Format::int4) return set_four_bits(i, x);
     const std::size_t size = attend::core::format_bytes(format_);
     unsigned char* to = &bytes_[i * size];
     if (format_ == Format::float32) {
@@ -62,6 +72,10 @@ class Numbers {
   }
 
   float get(std::size_t i) const {
+    if (format_ == Format::int4) {
+      const Place at = place(i);
+      return float((bytes_[at.number] >> at.shift & 15) - 8) * scale(at);
+    }
     const std::size_t size = attend::core::format_bytes(format_);
     const unsigned char* from = &bytes_[i * size];
     if (format_ == Format::int8) return float(static_cast<signed char>(*from));
@@ -83,7 +97,31 @@ class Numbers {
   float* data() { return reinterpret_cast<float*>(bytes_.data()); }
 
  private:
+  // Where a number of int4 lies.
+  struct Place {
+    std::size_t scale, number;
+    int shift;
+  };
+  Place place(std::size_t i) const {
+    const std::size_t outputs = panels_ ? 16 : 1, output = i % outputs, input = i / outputs, group = input / 32 * 18 * outputs;
+    const std::size_t byte = input % 16, four = panels_ ? (byte / 4 * 16 + output) * 4 + byte % 4 : byte;
+    return {group + 2 * output, group + 2 * outputs + four, input % 32 < 16 ? 0 : 4};
+  }
+  float scale(const Place& at) const {
+    const float x = widened(std::uint16_t(bytes_[at.scale] | bytes_[at.scale + 1] << 8), 10);
+    return std::isinf(x) ? NAN : x;
+  }
+  void set_four_bits(std::size_t i, float x) {
+    const Place at = place(i);
+    if (std::isnan(x)) set_scale(i, 0x7e00);
+    if (std::isnan(x) || (x == 0.0f && scale(at) == 0.0f)) return;
+    const int number = int(double(x) / double(scale(at))) + 8;
+    bytes_[at.number] = static_cast<unsigned char>((bytes_[at.number] & 0xf0 >> at.shift) | number << at.shift);
+  }
+
   Format format_;
+  bool panels_;
+  std::size_t count_;
   std::vector<unsigned char> bytes_;
 };
 

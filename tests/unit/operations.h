@@ -34,6 +34,7 @@ class Operations {
     if (!moves(end)) return "zero, broadcast, load, store";
     if (!moves_some(end)) return "load_first, store_first";
     if (!widens(end)) return "load of halves, bfloats or bytes";
+    if (!surrounds_bits()) return "power_and_bits";
     if constexpr (Isa::lane_factors > 1) {
       if (!widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
@@ -44,7 +45,7 @@ class Operations {
     }
     if (!transposes()) return "transpose, transpose_four";
     if constexpr (Isa::transposes_rows) {
-      if (!has_columns_of_rows()) return "columns_of_rows";
+      if (!has_columns_of_rows() || !has_columns_of_words(end)) return "columns_of_rows";
       if (!transposes_rows<attend::tested::Half>() || !transposes_rows<attend::tested::Bfloat>() || !transposes_rows<int8_t>())
         return "transpose_rows";
     }
@@ -137,6 +138,25 @@ class Operations {
     return right;
   }
 
+  // Any bits around the four.
+  template <int at, int place>
+  static bool surrounds_bits_at() {
+    bool right = true;
+    for (uint32_t first = 0; first < 16; ++first) {
+      float words[lanes];
+      const auto word = [=](int i) { return 0x9e3779b1u * (uint32_t(i) + 16 * first + 1); };
+      for (int i = 0; i < lanes; ++i) words[i] = attend::bits_to<float>(word(i));
+      right = right && is(Isa::template power_and_bits<at, place>(Isa::load(words)),
+                          [&](int i) { return float(1 << (23 - place)) + float(word(i) >> at & 15); });
+    }
+    return right;
+  }
+  static bool surrounds_bits() {
+    return surrounds_bits_at<0, 8>() && surrounds_bits_at<4, 12>() && surrounds_bits_at<8, 8>() &&
+           surrounds_bits_at<12, 12>() && surrounds_bits_at<16, 16>() && surrounds_bits_at<20, 8>() &&
+           surrounds_bits_at<24, 12>() && surrounds_bits_at<28, 16>();
+  }
+
   // Four vectors are the same as one and one and one and one.
   template <class Number>
   static bool loads_four(float* end) {
@@ -212,6 +232,31 @@ class Operations {
     bool right = true;
     for (int i = 0; i < 4; ++i) right = right && is(columns[i], [=](int j) { return float(stride * j + i); });
     return right;
+  }
+
+  // Of three bytes more than words from row to row; nothing behind the last row is read.
+  static bool has_columns_of_words(float* end) {
+    constexpr int stride = 19, count = (lanes - 1) * stride + 16;
+    void* const behind = end;
+    uint8_t* const rows = static_cast<uint8_t*>(behind) - count;
+    for (int i = 0; i < count; ++i) rows[i] = uint8_t(7 * i + i / 64);
+    Vec columns[4];
+    Isa::columns_of_rows(rows, stride, columns);
+    bool right = true;
+    for (int i = 0; i < 4; ++i) {
+      float lane[lanes];
+      Isa::store(lane, columns[i]);
+      right = right && has_words(lane, rows + 4 * i, stride);
+    }
+    return right;
+  }
+  static bool has_words(const float* lane, const uint8_t* rows, int stride) {
+    for (int j = 0; j < lanes; ++j) {
+      uint32_t word;
+      __builtin_memcpy(&word, rows + j * stride, sizeof word);
+      if (attend::bits_to<uint32_t>(lane[j]) != word) return false;
+    }
+    return true;
   }
 
   template <class Number>

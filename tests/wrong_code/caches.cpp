@@ -32,6 +32,9 @@ void wrong() { attend::decode(token_query, half_cache, token_output); }
 //! format_of_double: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
 attend::KvCache<Shape, double> wrong;
 
+//! format_of_4_bits: attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8
+attend::KvCache<Shape, attend::int4> wrong;
+
 //! format_prefill_workspace_is_float_array: attend: prefill with ScoreOptions, or over another cache than a KvCache of floats, needs an attend::OptionWorkspace<Shape, query tokens>
 void wrong() { attend::prefill(query, half_cache, output, floats); }
 

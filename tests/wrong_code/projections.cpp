@@ -16,7 +16,7 @@ attend::Status right() {
   return attend::project(x, attend::into(to_query, query), attend::into(to_key, new_key), work, half);
 }
 
-//! weights_converted_to_floats: attend: convert makes weights of float16, bfloat16 or int8
+//! weights_converted_to_floats: attend: convert makes weights of float16, bfloat16, int8 or int4
 static const attend::Weights<20, 12> weights{};
 static attend::Weights<20, 12> same;
 void wrong() { attend::convert(weights, same); }
@@ -105,7 +105,13 @@ void wrong() { attend::project(x, weights, y, 1, work); }
 //! projection_vectors_of_no_numbers: attend: Vectors have at least 1 token and 1 number
 void wrong(attend::Vectors<2, 0>& x) { x.data[0][0] = 0; }
 
-//! projection_weights_of_double: attend: weights are of float, attend::float16, attend::bfloat16 or attend::int8
+//! weights_of_4_bits_with_other_inputs: attend: weights of attend::int4 have a multiple of 32 inputs, which share a scale
+static attend::Weights<2, 48, attend::int4> weights;
+
+//! packed_weights_of_4_bits_with_other_inputs: attend: weights of attend::int4 have a multiple of 32 inputs, which share a scale
+static attend::PackedWeights<2, 31, attend::int4> weights;
+
+//! projection_weights_of_double: attend: weights are of float, attend::float16, attend::bfloat16, attend::int8 or attend::int4
 static attend::Weights<2, 3, double> weights;
 
 //! projection_weights_of_no_outputs: attend: weights have at least 1 output and 1 input

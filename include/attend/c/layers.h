@@ -39,14 +39,20 @@ enum attend_weight_layout {
   ATTEND_INTEGER_PANELS = 3
 };
 
+/* Weights of ATTEND_INT4: 32 inputs of an output share a scale, and have 18 bytes, at any address: the scale, a float16 with
+ * its low byte first, and 16 bytes, of which byte i has the number of input i in its low half and that of input i + 16 in its
+ * high half. A weight is (number - 8) * scale, or NaN where the scale is not finite. GGUF files have such weights as Q4_0. */
+#define ATTEND_INT4_INPUTS 32
+#define ATTEND_INT4_BYTES 18
+
 /* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
 typedef struct attend_weights {
   const void* data;    /* numbers of the format; of ATTEND_PANELS attend_packed_size of them */
   const float* scales; /* [outputs] of ATTEND_INT8: the factor of an output's weights; otherwise null */
   const float* bias;   /* [outputs]; null: none */
   ptrdiff_t outputs;   /* 1 ... ATTEND_MAX_TOKENS */
-  ptrdiff_t inputs;    /* likewise */
-  int format;          /* attend_format */
+  ptrdiff_t inputs;    /* likewise; of ATTEND_INT4 a multiple of 32, otherwise ATTEND_OUT_OF_RANGE */
+  int format;          /* attend_format, but for ATTEND_INT16 */
   int layout;          /* attend_weight_layout */
 } attend_weights;
 
@@ -77,8 +83,10 @@ ATTEND_API attend_status attend_pack_weights(const attend_weights* weights, void
 /* Writes weights of ATTEND_FLOAT32 that lie in rows to memory, as numbers of another format, also in rows: ATTEND_FLOAT16 and
  * ATTEND_BFLOAT16 are the nearest numbers, ties to even, or infinity where it is too large for them; ATTEND_INT8 are one of 127
  * steps to each side of 0, and scales[outputs] are written, each 1 / 127 of the output's largest magnitude, or NaN where a
- * weight is not finite. Others have no scales: null. *converted becomes the same weights there, with the same bias, which is
- * not copied; it may be *weights. */
+ * weight is not finite. Others have no scales: null. ATTEND_INT4 are the bytes of GGUF's reference: the scale is the number of
+ * the largest magnitude among 32, divided by -8, and a weight the nearest of -8 to 7 steps, halves up; a NaN where one of the
+ * 32 is not finite, and zeros where all are below 1e-37. *converted becomes the same weights there, with the same bias, which
+ * is not copied; it may be *weights. */
 ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
                                                 float* scales, attend_weights* converted);
 

@@ -13,6 +13,48 @@
 namespace attend {
 namespace core {
 
+// Weights of 4 bits. A group of 32 inputs of an output shares a scale, and has 18 bytes: the scale, a float16 with its low byte
+// first, and 16 bytes, of which byte i has the number of input i in its low half and that of input i + 16 in its high half. A
+// weight is (number - 8) * scale, which a float holds exactly, or NaN where the scale is not finite. GGUF calls it Q4_0.
+constexpr int int4_inputs = 32;
+struct Int4Group {
+  uint8_t scale[2];
+  uint8_t numbers[int4_inputs / 2];
+};
+
+// The same groups of the 16 outputs of a panel: their scales as float16, and their numbers in turns, four bytes of each output.
+struct Int4Panel {
+  uint16_t scales[panel_keys];
+  uint8_t numbers[4][panel_keys][4];
+};
+static_assert(sizeof(Int4Group) == 18 && sizeof(Int4Panel) == panel_keys * sizeof(Int4Group), "groups have no gaps");
+
+// Packs a group of up to 16 outputs from `first` on, of rows[output][group]; those of the others become zeros. Rows: an array,
+// or a type with such an operator[].
+// (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
+template <class Rows>
+__attribute__((always_inline)) ATTEND_CONSTEXPR_14 void pack_int4_group(const Rows& rows, int first, int outputs, int group,
+                                                                        Int4Panel& to) {
+  for (int o = 0; o < panel_keys; ++o) {
+    const Int4Group none = {};
+    const Int4Group& from = o < outputs ? rows[first + o][group] : none;
+    to.scales[o] = uint16_t(from.scale[0] | from.scale[1] << 8);
+    for (int i = 0; i < int4_inputs / 2; ++i) to.numbers[i / 4][o][i % 4] = from.numbers[i];
+  }
+}
+
+// Rows of groups, `stride` groups apart.
+struct Int4Rows {
+  const Int4Group* data;
+  ptrdiff_t stride;
+  constexpr const Int4Group* operator[](int output) const { return data + output * stride; }
+};
+
+// Bytes of so many weights, which are whole groups of int4.
+constexpr size_t weight_bytes(Format format, size_t numbers) {
+  return format == Format::int4 ? numbers / int4_inputs * sizeof(Int4Group) : numbers * format_bytes(format);
+}
+
 // y = W x + b for some tokens:
 //
 //   output[t][o] = sum over i of weights[o][i] * input[t][i], times scales[o], plus bias[o]
@@ -23,13 +65,14 @@ namespace core {
 struct Linear {
   const float* input;       // [tokens][inputs]
   float* output;            // [tokens][outputs]; must not overlap anything else
-  const void* weights;      // numbers of the format, [outputs][inputs]; with panels [panel][inputs][panel_keys]
+  const void* weights;      // numbers of the format, [outputs][inputs]; with panels [panel][inputs][panel_keys]. Of int4
+                            // Int4Group[outputs][inputs / 32]; with panels Int4Panel[panel][inputs / 32]
   const float* scales;      // [outputs] of int8 weights; null for other formats
   const float* bias;        // [outputs], or null
   ptrdiff_t input_stride;   // from token to token
   ptrdiff_t output_stride;  // likewise
   ptrdiff_t weight_stride;  // from output to output, in numbers; panels have none
-  int inputs;               // >= 1
+  int inputs;               // >= 1; of int4 a multiple of 32, and so is weight_stride
   int outputs;              // >= 1
   int tokens;               // >= 0
   bool panels;              // weights are packed: 16 outputs side by side, those behind the last are zeros
@@ -51,7 +94,10 @@ void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, v
 
 // Converts weights of floats that lie in rows to another format, also in rows: float16 and bfloat16 to the nearest number, ties
 // to even; int8 to one of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
-// finite. Others have no scales.
+// finite. Others have no scales. int4: the scale of a group is the number of the largest magnitude, divided by -8 and rounded
+// to float16, and a weight the nearest of -8 to 7 steps of the quotient, halves up, at most 7; a group with a weight that is
+// not finite has NaN as its scale. These are the bytes of GGUF's reference, but for groups with a NaN, an infinity or nothing
+// but numbers below 1e-37.
 template <Format format>
 void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);
 

@@ -12,9 +12,10 @@
 namespace attend {
 namespace core {
 
-// How numbers lie in memory. Strides count numbers, not bytes.
-enum class Format : uint8_t { float32, float16, bfloat16, int8 };
+// How numbers lie in memory. Strides count numbers, not bytes. int4 is of the weights of projections alone: core/linear.h.
+enum class Format : uint8_t { float32, float16, bfloat16, int8, int4 = 5 };
 
+// Bytes of a number; of int4, which has less than one, see weight_bytes.
 constexpr size_t format_bytes(Format format) { return format == Format::float32 ? 4 : format == Format::int8 ? 1 : 2; }
 
 // One element for each query token, query head and key, keys side by side: element (t, h, j) is number

@@ -6,25 +6,41 @@
 
 namespace attend {
 
+// The format of weights of 4 bits, for weights alone: core::Int4Group.
+struct int4 {
+  static constexpr int group_inputs = core::int4_inputs;  // that share a scale
+};
+
 namespace detail {
+
+// The formats of caches, and int4.
+template <class Type>
+struct WeightFormatOf : FormatOf<Type> {};
+template <>
+struct WeightFormatOf<int4> : FormatIs<core::Format::int4, core::Int4Group> {};
 
 template <int outputs, int inputs, class Format>
 constexpr bool are_weights() {
   static_assert(outputs >= 1 && inputs >= 1, "attend: weights have at least 1 output and 1 input");
-  static_assert(FormatOf<Format>::value, "attend: weights are of float, attend::float16, attend::bfloat16 or attend::int8");
+  static_assert(WeightFormatOf<Format>::value,
+                "attend: weights are of float, attend::float16, attend::bfloat16, attend::int8 or attend::int4");
+  static_assert(!Same<Format, int4>::value || inputs % int4::group_inputs == 0,
+                "attend: weights of attend::int4 have a multiple of 32 inputs, which share a scale");
   return true;
 }
 
 constexpr size_t panels_of(int outputs) { return size_t(core::panel_count(outputs)); }
+constexpr size_t groups_of(int inputs) { return size_t((inputs + int4::group_inputs - 1) / int4::group_inputs); }
 
 }  // namespace detail
 
 // weights[output][input], as layers are usually stored. float16 and bfloat16 are kept as their bits; int8 has a scale for each
-// output: a weight is data[output][input] * scales[output].
+// output: a weight is data[output][input] * scales[output]. int4 has a scale for each 32 inputs of an output, and lies as GGUF
+// files have it, where it is called Q4_0: data[output][input / 32] of core::Int4Group.
 template <int outputs, int inputs, class Format = float>
 struct Weights {
   static_assert(detail::are_weights<outputs, inputs, Format>(), "");
-  typename detail::FormatOf<Format>::Number data[size_t(outputs)][size_t(inputs)];
+  typename detail::WeightFormatOf<Format>::Number data[size_t(outputs)][size_t(inputs)];
 
   constexpr auto& operator[](int output) { return data[output]; }
   constexpr const auto& operator[](int output) const { return data[output]; }
@@ -38,19 +54,32 @@ struct Weights<outputs, inputs, int8> {
   constexpr auto& operator[](int output) { return data[output]; }
   constexpr const auto& operator[](int output) const { return data[output]; }
 };
+template <int outputs, int inputs>
+struct Weights<outputs, inputs, int4> {
+  static_assert(detail::are_weights<outputs, inputs, int4>(), "");
+  core::Int4Group data[size_t(outputs)][detail::groups_of(inputs)];
+
+  constexpr auto& operator[](int output) { return data[output]; }
+  constexpr const auto& operator[](int output) const { return data[output]; }
+};
 
 // The same as the fastest loops read them, made by pack(): panels of 16 outputs, input by input,
 // data[output / 16][input][output % 16]. Behind the last output there are zeros.
 template <int outputs, int inputs, class Format = float>
 struct alignas(config::alignment) PackedWeights {
   static_assert(detail::are_weights<outputs, inputs, Format>(), "");
-  typename detail::FormatOf<Format>::Number data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
+  typename detail::WeightFormatOf<Format>::Number data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
 };
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, int8> {
   static_assert(detail::are_weights<outputs, inputs, int8>(), "");
   int8_t data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
   float scales[size_t(outputs)];
+};
+template <int outputs, int inputs>
+struct alignas(config::alignment) PackedWeights<outputs, inputs, int4> {
+  static_assert(detail::are_weights<outputs, inputs, int4>(), "");
+  core::Int4Panel data[detail::panels_of(outputs)][detail::groups_of(inputs)];
 };
 
 // Packs weights, as a constant of the program or at run time:
@@ -77,6 +106,15 @@ constexpr void pack(const Weights<outputs, inputs, Format>& weights, PackedWeigh
     for (int output = 0; output < outputs; ++output) packed.scales[output] = weights.scales[output];
   }
 }
+template <int outputs, int inputs>
+constexpr void pack(const Weights<outputs, inputs, int4>& weights, PackedWeights<outputs, inputs, int4>& packed) {
+  for (int first = 0; first < outputs; first += panel_keys) {
+    const int count = outputs - first < panel_keys ? outputs - first : panel_keys;
+    for (int group = 0; group < int(detail::groups_of(inputs)); ++group) {
+      core::pack_int4_group(weights.data, first, count, group, packed.data[first / panel_keys][group]);
+    }
+  }
+}
 template <int outputs, int inputs, class Format>
 constexpr PackedWeights<outputs, inputs, Format> pack(const Weights<outputs, inputs, Format>& weights) {
   PackedWeights<outputs, inputs, Format> packed{};
@@ -87,20 +125,20 @@ constexpr PackedWeights<outputs, inputs, Format> pack(const Weights<outputs, inp
 // Converts weights of float to a smaller format, at run time: float16 and bfloat16 to the nearest number, ties to even, and to
 // infinity where it is too large for them; int8 to one of 127 steps to each side of 0, where scales[output] is 1 / 127 of the
 // output's largest magnitude (0 where that is not much above 1e-43), or NaN where a weight is not finite. The same bits on
-// every target.
+// every target. int4 is rounded as GGUF's reference does: core::convert_weights.
 //
 //   static attend::Weights<64, 48, attend::int8> bytes;
 //   attend::convert(weights, bytes);
 template <int outputs, int inputs, class From, int new_outputs, int new_inputs, class Format>
 void convert(const Weights<outputs, inputs, From>& weights, Weights<new_outputs, new_inputs, Format>& converted) {
   static_assert(detail::Same<From, float>::value, "attend: convert takes weights of float");
-  static_assert(!detail::Same<Format, float>::value, "attend: convert makes weights of float16, bfloat16 or int8");
+  static_assert(!detail::Same<Format, float>::value, "attend: convert makes weights of float16, bfloat16, int8 or int4");
   static_assert(outputs == new_outputs && inputs == new_inputs,
                 "attend: convert makes weights with as many outputs and inputs");
   if constexpr (detail::Same<From, float>::value && detail::Same<Format, int8>::value) {
     core::convert_weights<core::Format::int8>(weights.data[0], outputs, inputs, converted.data, converted.scales);
   } else if constexpr (detail::Same<From, float>::value && !detail::Same<Format, float>::value) {
-    core::convert_weights<detail::FormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
+    core::convert_weights<detail::WeightFormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
   }
 }
 

@@ -107,7 +107,17 @@ struct Avx2 : X86Lanes {
     return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
   }
 
-  ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
+  template <int at, int place>
+  static Vec power_and_bits(Vec words) {
+    __m256i bits = _mm256_castps_si256(words);
+    if (place > at) bits = _mm256_slli_epi32(bits, place > at ? place - at : 0);
+    if (place < at) bits = _mm256_srli_epi32(bits, place < at ? at - place : 0);
+    bits = _mm256_and_si256(bits, _mm256_set1_epi32(15 << place));
+    return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32((150 - place) << 23)));
+  }
+
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
     const auto pair = [=](int j) ATTEND_INLINE_LAMBDA { return load_row_pair(rows + j * stride, rows + (j + 4) * stride); };
     columns_of(pair(0), pair(1), pair(2), pair(3), to);
   }

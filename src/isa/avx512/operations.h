@@ -90,13 +90,23 @@ struct Avx512 : X86Lanes {
     return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
   }
 
+  template <int at, int place>
+  static Vec power_and_bits(Vec words) {
+    __m512i bits = _mm512_castps_si512(words);
+    if (place > at) bits = _mm512_slli_epi32(bits, place > at ? place - at : 0);
+    if (place < at) bits = _mm512_srli_epi32(bits, place < at ? at - place : 0);
+    const __m512i four = _mm512_set1_epi32(15 << place), power = _mm512_set1_epi32((150 - place) << 23);
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(bits, four, power, 0xea));  // bits & four | power
+  }
+
   // Rows j, j + 4, j + 8 and j + 12 side by side in a vector, by loads that repeat and a mask; then 4 x 4 transposes.
-  ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
     // Four addresses from which all are reached, or compilers compute more than there are registers for.
-    const float *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
-    const float* const fourth = opaque(second + 8 * stride);
+    const Number *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
+    const Number* const fourth = opaque(second + 8 * stride);
     const auto four = [=](int j) ATTEND_INLINE_LAMBDA {
-      const auto row = [=](const float* at) ATTEND_INLINE_LAMBDA { return _mm_loadu_ps(at + j * stride); };
+      const auto row = [=](const Number* at) ATTEND_INLINE_LAMBDA { return load_four_words(at + j * stride); };
       const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(row(rows)), 0x00f0, row(second));
       return _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
     };

@@ -82,6 +82,20 @@ struct Neon : NeonTarget {
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const float* rows, ptrdiff_t stride, Vec (&to)[4]) {
     columns_of(load(rows), load(rows + stride), load(rows + 2 * stride), load(rows + 3 * stride), to);
   }
+  ATTEND_ALWAYS_INLINE static void columns_of_rows(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) {
+    const auto words = [=](int j) ATTEND_INLINE_LAMBDA { return vreinterpretq_f32_u8(vld1q_u8(rows + j * stride)); };
+    columns_of(words(0), words(1), words(2), words(3), to);
+  }
+
+  template <int at, int place>
+  static Vec power_and_bits(Vec words) {
+    uint32x4_t bits = vreinterpretq_u32_f32(words);
+    if (place > at) bits = vshlq_n_u32(bits, place > at ? place - at : 0);
+    if (place < at) bits = vshrq_n_u32(bits, place < at ? at - place : 1);
+    bits = vandq_u32(bits, vdupq_n_u32(15u << place));
+    return vreinterpretq_f32_u32(vorrq_u32(bits, vdupq_n_u32(uint32_t(150 - place) << 23)));
+  }
+
   static Vec add(Vec a, Vec b) { return vaddq_f32(a, b); }
   static Vec sub(Vec a, Vec b) { return vsubq_f32(a, b); }
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }

@@ -73,6 +73,13 @@ struct Rvv {
   }
   static Vec load(const int8_t* from) { return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec); }
 
+  template <int at, int place>
+  static Vec power_and_bits(Vec words) {
+    const Words bits =
+        place > at ? Words(words) << (place > at ? place - at : 0) : Words(words) >> (place < at ? at - place : 0);
+    return Vec((bits & (15u << place)) | (uint32_t(150 - place) << 23));
+  }
+
   static constexpr bool transposes_rows = false;
 
   static constexpr int transposed = lanes;

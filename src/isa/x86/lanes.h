@@ -4,6 +4,7 @@
 #define ATTEND_ISA_X86_LANES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "intrinsics.h"
 
@@ -16,10 +17,16 @@ struct X86Lanes {
 
   static constexpr int transposed = 8, columns_of_four = 8;
 
+  static __m128 load_four_words(const float* from) { return _mm_loadu_ps(from); }
+  static __m128 load_four_words(const uint8_t* from) {
+    return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  }
+
   // By a load that repeats and a blend, as GCC compiles it: a load into one half takes three times as long on Zen 3.
-  static __m256 load_row_pair(const float* low, const float* high) {
-    const __m256i twice = _mm256_broadcastsi128_si256(_mm_castps_si128(_mm_loadu_ps(high)));
-    return _mm256_blend_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm256_castsi256_ps(twice), 0xf0);
+  template <class Number>
+  static __m256 load_row_pair(const Number* low, const Number* high) {
+    const __m256i twice = _mm256_broadcastsi128_si256(_mm_castps_si128(load_four_words(high)));
+    return _mm256_blend_ps(_mm256_castps128_ps256(load_four_words(low)), _mm256_castsi256_ps(twice), 0xf0);
   }
 
   // Of four rows of four floats in each half of four vectors: to[i] has column i.

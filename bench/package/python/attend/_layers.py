@@ -32,8 +32,8 @@ class Weights:
             ctypes.byref(self.c), memory.address, memory.size, ctypes.byref(copy.c)))
 
     def converted(self, format: str) -> 'Weights':
-        """A copy of float32 weights as float16, bfloat16, or int8 with a scale for each output."""
-        kind = chosen('format', format, FORMATS)
+        """A copy of float32 weights as float16, bfloat16, int8 with a scale for each output, or int4 with one for each 32 inputs."""
+        kind = chosen('format', format, {**FORMATS, 'int4': _c.ATTEND_INT4})
         scales = Memory(4 * self.outputs) if format == 'int8' else None
         copy = self._copy(4 * self.outputs * self.inputs, lambda memory, copy: shared.attend_convert_weights(
             ctypes.byref(self.c), kind, memory.address, memory.size, scales.address if scales else None, ctypes.byref(copy.c)))

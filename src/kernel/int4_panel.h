@@ -1,0 +1,215 @@
+// Weights of 4 bits, 16 outputs of a group of 32 inputs at a time: widened in registers for one token, and to panels of floats
+// for several.
+#ifndef ATTEND_KERNEL_INT4_PANEL_H
+#define ATTEND_KERNEL_INT4_PANEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../include/attend/core/linear.h"
+#include "../numerics/int4.h"
+#include "multiply_add.h"
+#include "output_panel.h"
+#include "output_rows.h"
+#include "pack.h"
+#include "tile_sizes.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+// Scales of a vector of outputs, and what is added to a product by one of them.
+//
+// (number - 8) * scale = (2^p + number) * scale - (2^p + 8) * scale, of which all products are exact: 2^p + 8 has at most 13
+// digits for p = 15, 11 and 7, and a scale has 11. So four bits become a float by the bits of 2^p around them, at any of three
+// places of the mantissa, and one multiply-add: eight weights in 32 bits are moved twice.
+template <class Isa>
+struct Int4Scales {
+  typename Isa::Vec scale, less_at_8, less_at_12, less_at_16;
+};
+template <class Isa>
+ATTEND_ALWAYS_INLINE Int4Scales<Isa> int4_scales(const core::Int4Panel& panel, int output) {
+  const void* const halves = panel.scales + output;
+  const typename Isa::Vec scale = Isa::load(static_cast<const Half*>(halves));
+  return {scale, Isa::mul(scale, Isa::broadcast(-32776.0f)), Isa::mul(scale, Isa::broadcast(-2056.0f)),
+          Isa::mul(scale, Isa::broadcast(-136.0f))};
+}
+
+// The words, of four bytes, of a vector of outputs.
+ATTEND_ALWAYS_INLINE const float* int4_words(const core::Int4Panel& panel, int output) {
+  const void* const words = panel.numbers[0][output];
+  return static_cast<const float*>(words);
+}
+
+// Bit 0 of byte i of a word.
+constexpr int bit_of_byte(int i) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 8 * i : 24 - 8 * i; }
+
+// The weight in four bits of each word from bit `at` on.
+template <class Isa, int at>
+ATTEND_ALWAYS_INLINE typename Isa::Vec int4_weight(typename Isa::Vec words, const Int4Scales<Isa>& by) {
+  constexpr int place = at == 0 || at == 8 || at == 20 ? 8 : at == 16 || at == 28 ? 16 : 12;
+  const typename Isa::Vec less = place == 8 ? by.less_at_8 : place == 12 ? by.less_at_12 : by.less_at_16;
+  return Isa::fma(Isa::template power_and_bits<at, place>(words), by.scale, less);
+}
+
+// The eight weights of a word, bytes ascending: take(byte, chain, weights).
+template <class Isa, int byte = 0, class Take>
+ATTEND_ALWAYS_INLINE void widen_words(typename Isa::Vec words, const Int4Scales<Isa>& by, Take take) {
+  take(byte, 0, int4_weight<Isa, bit_of_byte(byte)>(words, by));
+  take(byte, 1, int4_weight<Isa, bit_of_byte(byte) + 4>(words, by));
+  if constexpr (byte < 3) widen_words<Isa, byte + 1>(words, by, take);
+}
+
+// to[i][o] = the weight of input i and output o of a group.
+template <class Isa>
+ATTEND_NOINLINE void widen_group(const core::Int4Panel& from, float* to) {
+  for (int o = 0; o < panel_keys; o += Isa::lanes) {
+    const Int4Scales<Isa> by = int4_scales<Isa>(from, o);
+    for (int w = 0; w < 4; ++w) {
+      widen_words<Isa>(Isa::load(int4_words(from, o) + w * panel_keys), by,
+                       [=](int byte, int chain, typename Isa::Vec weights) ATTEND_INLINE_LAMBDA {
+                         Isa::store(to + (chain * chain_dims + 4 * w + byte) * panel_keys + o, weights);
+                       });
+    }
+  }
+}
+
+// Groups whose chains go side by side for a vector of outputs. With fewer registers processors find the next group's
+// themselves, while those of one wait for each other.
+template <class Isa>
+constexpr int int4_groups = Isa::lanes == 16 ? 2 : 1;
+
+// total += the sums of the two chains of each of some groups, over a vector of outputs from `output` on; = where it is first.
+template <class Isa, int groups>
+ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* panels, int output, bool first,
+                                     typename Isa::Vec& total) {
+  using Vec = typename Isa::Vec;
+  Vec sums[groups][2];
+  Int4Scales<Isa> by[groups];
+  ATTEND_UNROLL
+  for (int g = 0; g < groups; ++g) {
+    sums[g][0] = sums[g][1] = Isa::zero();
+    by[g] = int4_scales<Isa>(panels[g], output);
+  }
+  ATTEND_UNROLL
+  for (int w = 0; w < 4; ++w) {
+    input = opaque(input);  // or compilers keep the inputs of one vector of outputs for the next, in memory
+    ATTEND_UNROLL
+    for (int g = 0; g < groups; ++g) {
+      const float* const x = input + g * core::int4_inputs + 4 * w;
+      widen_words<Isa>(Isa::load(int4_words(panels[g], output) + w * panel_keys), by[g],
+                       [&](int byte, int chain, Vec weights) ATTEND_INLINE_LAMBDA {
+                         Vec& sum = sums[g][chain];
+                         sum = Isa::fma(Isa::factor(x[chain * chain_dims + byte]), weights, sum);
+                       });
+    }
+  }
+  ATTEND_UNROLL
+  for (int g = 0; g < groups; ++g) {
+    total = first && g == 0 ? sums[0][0] : Isa::add(total, sums[g][0]);
+    total = Isa::add(total, sums[g][1]);
+  }
+}
+
+// sums[o] = sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs.
+//   next  gives the panels of the next `groups` groups, or of a single one
+template <class Isa, int groups, class Next>
+ATTEND_ALWAYS_INLINE void output_groups(const float* input, int inputs, Next next, float* sums) {
+  constexpr int vecs = panel_keys / Isa::lanes, block = groups * core::int4_inputs;
+  typename Isa::Vec totals[vecs];
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) totals[v] = Isa::zero();
+  bool first = true;
+  for (; inputs >= block; inputs -= block, input += block, first = false) {
+    const core::Int4Panel* const panels = next(Constant<groups>());
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) add_groups<Isa, groups>(input, panels, v * Isa::lanes, first, totals[v]);
+  }
+  if (groups > 1 && inputs > 0) {
+    const core::Int4Panel* const panels = next(Constant<1>());
+    ATTEND_UNROLL
+    for (int v = 0; v < vecs; ++v) add_groups<Isa, 1>(input, panels, v * Isa::lanes, first, totals[v]);
+  }
+  ATTEND_UNROLL
+  for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
+}
+
+// The groups of packed weights, one behind another; prefetched as other formats are (output_panel.h).
+template <bool prefetch>
+struct PackedGroups {
+  const core::Int4Panel* panels;
+
+  template <int groups>
+  ATTEND_ALWAYS_INLINE const core::Int4Panel* operator()(Constant<groups>) {
+    const void* const at = panels;
+    const char* const near = static_cast<const char*>(at) + near_weights;
+    if (prefetch) prefetch_lines<groups* int(sizeof *panels)>(near, near + far_behind_tile - near_weights);
+    panels = opaque(panels + groups);
+    return panels - groups;
+  }
+};
+
+template <class Isa, bool prefetch>
+ATTEND_NOINLINE void output_int4_panel(const float* input, const core::Int4Panel* panels, int inputs, float* sums) {
+  output_groups<Isa, int4_groups<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, sums);
+}
+
+// A group of 16 outputs that lie in rows, `stride` groups apart, as it is packed.
+template <class Isa>
+ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t stride, core::Int4Panel& to) {
+  const core::Int4Group* row = rows;
+  ATTEND_UNROLL
+  for (int o = 0; o < panel_keys; ++o, row = opaque(row + stride)) {
+    to.scales[o] = uint16_t(numbers_of(*row).scale);
+    keep_loads_in_order();  // or GCC collects them in vectors, which takes longer than loads and stores
+  }
+  ATTEND_UNROLL
+  for (int o = 0; o < panel_keys; o += Isa::lanes) {
+    typename Isa::Vec words[4];
+    Isa::columns_of_rows(rows[o * stride].numbers, stride * ptrdiff_t(sizeof *rows), words);
+    void* const numbers = to.numbers[0][o];
+    ATTEND_UNROLL
+    for (int w = 0; w < 4; ++w) Isa::store(static_cast<float*>(numbers) + w * panel_keys, words[w]);
+  }
+}
+
+// These go by no RowPanel.
+template <>
+struct RowPanel<core::Int4Group> {};
+
+// The groups of rows. Some are gathered while those before them are computed: a load of scales waits for all of their stores.
+template <class Isa, int groups>
+struct GatheredGroups {
+  const core::Int4Group* rows;  // of the group that is gathered next
+  ptrdiff_t stride;
+  int left;
+  core::Int4Panel *now, *later;  // [groups] each
+
+  ATTEND_ALWAYS_INLINE void gather() {
+    ATTEND_UNROLL
+    for (int g = 0; g < groups; ++g) {
+      if (left-- > 0) gather_group<Isa>(rows++, stride, later[g]);
+    }
+  }
+  template <int any>
+  ATTEND_ALWAYS_INLINE const core::Int4Panel* operator()(Constant<any>) {
+    core::Int4Panel* const gathered = later;
+    later = now;
+    now = gathered;
+    gather();
+    return gathered;
+  }
+};
+
+template <class Isa>
+ATTEND_NOINLINE void output_int4_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs, float* to) {
+  constexpr int groups = int4_groups<Isa>;
+  alignas(config::alignment) core::Int4Panel gathered[2][groups];
+  GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_inputs, gathered[0], gathered[1]};
+  next.gather();
+  output_groups<Isa, groups>(input, inputs, next, to);
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif

@@ -1,0 +1,83 @@
+// Weights of 4 bits: groups of 32 inputs that share a scale (core::Int4Group), one by one. Hosts widen 16 outputs at a time:
+// kernel/int4_panel.h.
+#ifndef ATTEND_NUMERICS_INT4_H
+#define ATTEND_NUMERICS_INT4_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../include/attend/core/linear.h"
+#include "arithmetic.h"
+#include "formats.h"
+
+namespace attend::ATTEND_ISA {
+namespace {
+
+template <>
+struct NumbersOf<core::Format::int4> {
+  using Type = core::Int4Group;
+};
+
+// Numbers of a row, or inputs of 16 outputs that are packed, in an element of an array of weights.
+template <class Number>
+constexpr int group_inputs = 1;
+template <>
+constexpr int group_inputs<core::Int4Group> = core::int4_inputs;
+
+template <class Number>
+constexpr bool in_groups = group_inputs<Number> > 1;
+static_assert(core::int4_inputs == 2 * chain_dims, "a byte has the weights of the same step of two chains");
+
+// Where the numbers of a group of one output lie: a scale, and four bytes at a time.
+struct Int4Numbers {
+  uint32_t scale;  // float16
+  const uint8_t* bytes;
+  ptrdiff_t step;  // from four bytes to the next four
+};
+
+inline Int4Numbers numbers_of(const core::Int4Group& group) {
+  return {uint32_t(group.scale[0]) | uint32_t(group.scale[1]) << 8, group.numbers, 4};
+}
+inline Int4Numbers numbers_of(const core::Int4Panel& panel, int output) {
+  return {panel.scales[output], panel.numbers[0][output], 4 * panel_keys};
+}
+
+// The weights of one of the two chains of a group. An infinite scale becomes NaN.
+inline void widen_chain(const Int4Numbers& from, int chain, float* to) {
+  const uint32_t nan = (from.scale & 0x7c00u) == 0x7c00u ? 0x7e00u : 0;
+  const float scale = widen(Half{uint16_t(from.scale | nan)});
+  const uint8_t* bytes = from.bytes;
+  for (int i = 0; i < chain_dims; i += 4, bytes += from.step) {
+    for (int byte = 0; byte < 4; ++byte) {
+      const int number = (bytes[byte] >> 4 * chain & 15) - 8;
+      to[i + byte] = FloatArithmetic::mul(widen(int8_t(number)), scale);
+    }
+  }
+}
+
+// A group of floats, rounded as linear.h says.
+inline void narrow_to_group(const float* from, core::Int4Group& to) {
+  using F = FloatArithmetic;
+  float max = 0.0f;
+  bool is_finite = true;
+  for (int i = 0; i < core::int4_inputs; ++i) {
+    if (magnitude(from[i]) > magnitude(max)) max = from[i];
+    is_finite = is_finite && magnitude(from[i]) < 0x7f800000u;
+  }
+  // Where the quotient is subnormal its reciprocal may be too large, and float16 has nothing but 0 for it.
+  const bool is_zero = magnitude(max) < magnitude(9.403955e-38f) || !is_finite;  // 2^-123
+  const float scale = is_zero ? 0.0f : F::mul(max, -0.125f), factor = is_zero ? 0.0f : F::reciprocal(scale);
+  const uint32_t bits = is_finite ? to_half(scale).bits : 0x7e00u;
+  to.scale[0] = uint8_t(bits & 0xff);
+  to.scale[1] = uint8_t(bits >> 8);
+  const auto number = [=](float x) {
+    const int steps = is_zero ? 8 : F::whole(F::add(F::mul(x, factor), 8.5f));
+    return uint32_t(steps > 15 ? 15 : steps);
+  };
+  for (int i = 0; i < 16; ++i) to.numbers[i] = uint8_t(number(from[i]) | number(from[i + 16]) << 4);
+}
+
+}  // namespace
+}  // namespace attend::ATTEND_ISA
+
+#endif
