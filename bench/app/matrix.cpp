@@ -79,6 +79,20 @@ void read_blocks(const Matrix& matrix, int row, float* to) {
   for (int i = 0; i < matrix.inputs; i += inputs, block += bytes) read(block, to + i);
 }
 
+// A row of q4_0 in panels: as blocks again.
+void read_panel(const Matrix& matrix, int row, float* to) {
+  const int groups = matrix.inputs / attend::core::int4_inputs, lane = row % panel_keys;
+  const auto* const panels =
+      static_cast<const attend::core::Int4Panel*>(matrix.numbers) + row / panel_keys * std::ptrdiff_t(groups);
+  for (int group = 0; group < groups; ++group) {
+    const attend::core::Int4Panel& panel = panels[group];
+    unsigned char block[18] = {static_cast<unsigned char>(panel.scales[lane] & 255),
+                               static_cast<unsigned char>(panel.scales[lane] >> 8)};
+    for (int i = 0; i < 16; ++i) block[2 + i] = panel.numbers[i / 4][lane][i % 4];
+    read_q4_0(block, to + group * attend::core::int4_inputs);
+  }
+}
+
 void* aligned_memory(std::uint64_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2)
     throw std::bad_alloc();  // the addresses of some machines have 32 bits
@@ -95,6 +109,8 @@ void with_format(NumberKind kind, Call call) {
       return call(std::integral_constant<Format, Format::bfloat16>());
     case NumberKind::int8:
       return call(std::integral_constant<Format, Format::int8>());
+    case NumberKind::q4_0:
+      return call(std::integral_constant<Format, Format::int4>());
     default:
       return call(std::integral_constant<Format, Format::float32>());
   }
@@ -122,18 +138,18 @@ void project(const Matrix& matrix, const float* input, float* output) {
 }
 
 void read_row(const Matrix& matrix, int row, float* to) {
-  if (in_blocks(matrix.kind)) return read_blocks(matrix, row, to);
+  if (in_blocks(matrix.kind)) return matrix.panels ? read_panel(matrix, row, to) : read_blocks(matrix, row, to);
   for (int input = 0; input < matrix.inputs; ++input) to[input] = number_at(matrix, place_of(matrix, row, input), row);
 }
 
 Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory) {
   Matrix result = matrix;
-  if (in_blocks(matrix.kind)) result.kind = NumberKind::float32;
+  if (of_files_alone(matrix.kind)) result.kind = NumberKind::float32;
   const std::size_t numbers = attend::core::packed_weight_numbers(matrix.outputs, matrix.inputs);
   unsigned char* const panels = static_cast<unsigned char*>(aligned_memory(bytes_of(result.kind, numbers)));
   memory = std::shared_ptr<const void>(panels, FreeAligned());
   const int inputs = matrix.inputs;
-  if (in_blocks(matrix.kind)) {
+  if (of_files_alone(matrix.kind)) {
     const AlignedFloats rows = aligned_floats(std::size_t(panel_keys) * std::size_t(inputs));
     for (int first = 0; first < matrix.outputs; first += panel_keys) {
       const int count = std::min(panel_keys, matrix.outputs - first);

@@ -16,7 +16,7 @@ struct FreeAligned {
 using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
 AlignedFloats aligned_floats(std::size_t count);
 
-// How numbers lie. The last three are of files alone: blocks with scales and numbers of 8, 4 or 6 bits.
+// How numbers lie. The last three are blocks with scales and numbers of 8, 4 or 6 bits, two of them of files alone.
 enum class NumberKind { float32, float16, bfloat16, int8, q8_0, q4_0, q6_k };
 
 // Inputs of a block.
@@ -32,6 +32,9 @@ constexpr std::uint64_t bytes_of(NumberKind kind, std::uint64_t count) {
 
 constexpr bool in_blocks(NumberKind kind) { return block_inputs(kind) > 1; }
 
+// Whether the library has no such format.
+constexpr bool of_files_alone(NumberKind kind) { return kind == NumberKind::q8_0 || kind == NumberKind::q6_k; }
+
 struct Matrix {
   int outputs = 0, inputs = 0;
   const void* numbers = nullptr;  // [outputs][inputs], or panels of 16 outputs
@@ -40,14 +43,14 @@ struct Matrix {
   NumberKind kind = NumberKind::float32;
 };
 
-// output[o] = sum over i of matrix[o][i] * input[i]; not of blocks
+// output[o] = sum over i of matrix[o][i] * input[i]; not of blocks of files alone
 void project(const Matrix& matrix, const float* input, float* output);
 
 // A row as floats: [inputs]
 void read_row(const Matrix& matrix, int row, float* to);
 
-// The same matrix in panels, which hosts read fastest, blocks as float32, which has the same values; `memory` is what they are
-// in.
+// The same matrix in panels, which hosts read fastest; blocks of files alone as float32, which has the same values. `memory` is
+// what they are in.
 Matrix packed(const Matrix& matrix, std::shared_ptr<const void>& memory);
 
 }  // namespace app
