@@ -99,7 +99,8 @@ ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* 
       widen_words<Isa>(Isa::load(int4_words(panels[g], output) + w * panel_keys), by[g],
                        [&](int byte, int chain, Vec weights) ATTEND_INLINE_LAMBDA {
                          Vec& sum = sums[g][chain];
-                         sum = Isa::fma(Isa::factor(x[chain * chain_dims + byte]), weights, sum);
+                         sum = Isa::accumulate(Isa::factor(x[chain * chain_dims + byte]), weights, sum);
+                         if (chain == 1) keep_loads_in_order();  // Clang would load all inputs first, and spill
                        });
     }
   }
@@ -201,7 +202,8 @@ struct GatheredGroups {
 };
 
 template <class Isa>
-ATTEND_NOINLINE void output_int4_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs, float* to) {
+ATTEND_NOINLINE void output_int4_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs,
+                                      float* to) {
   constexpr int groups = int4_groups<Isa>;
   alignas(config::alignment) core::Int4Panel gathered[2][groups];
   GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_inputs, gathered[0], gathered[1]};
