@@ -78,10 +78,9 @@ ATTEND_NOINLINE void widen_group(const core::Int4Panel& from, float* to) {
 template <class Isa>
 constexpr int int4_groups = Isa::lanes == 16 ? 2 : 1;
 
-// total += the sums of the two chains of each of some groups, over a vector of outputs from `output` on; = where it is first.
+// to += the sums of the two chains of each of some groups, over a vector of outputs from `output` on.
 template <class Isa, int groups>
-ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* panels, int output, bool first,
-                                     typename Isa::Vec& total) {
+ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* panels, int output, float* to) {
   using Vec = typename Isa::Vec;
   Vec sums[groups][2];
   Int4Scales<Isa> by[groups];
@@ -104,34 +103,28 @@ ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* 
                        });
     }
   }
+  Vec total = Isa::load(to);
   ATTEND_UNROLL
-  for (int g = 0; g < groups; ++g) {
-    total = first && g == 0 ? sums[0][0] : Isa::add(total, sums[g][0]);
-    total = Isa::add(total, sums[g][1]);
-  }
+  for (int g = 0; g < groups; ++g) total = Isa::add(Isa::add(total, sums[g][0]), sums[g][1]);
+  Isa::store(to, total);
 }
 
-// sums[o] = sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs.
+// to[o] = sum over i of weights[i][o] * input[i] for the 16 outputs of a panel, in chains of chain_dims inputs. Sums of whole
+// chains stay in memory, because registers are full of what a chain needs.
 //   next  gives the panels of the next `groups` groups, or of a single one
 template <class Isa, int groups, class Next>
-ATTEND_ALWAYS_INLINE void output_groups(const float* input, int inputs, Next next, float* sums) {
-  constexpr int vecs = panel_keys / Isa::lanes, block = groups * core::int4_inputs;
-  typename Isa::Vec totals[vecs];
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) totals[v] = Isa::zero();
-  bool first = true;
-  for (; inputs >= block; inputs -= block, input += block, first = false) {
+ATTEND_ALWAYS_INLINE void output_groups(const float* input, int inputs, Next next, float* to) {
+  constexpr int block = groups * core::int4_inputs;
+  // To -0 the first chain is added without a change, even of a zero's sign.
+  for (int o = 0; o < panel_keys; o += Isa::lanes) Isa::store(to + o, Isa::broadcast(-0.0f));
+  for (; inputs >= block; inputs -= block, input += block) {
     const core::Int4Panel* const panels = next(Constant<groups>());
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) add_groups<Isa, groups>(input, panels, v * Isa::lanes, first, totals[v]);
+    for (int o = 0; o < panel_keys; o += Isa::lanes) add_groups<Isa, groups>(input, panels, o, to + o);
   }
   if (groups > 1 && inputs > 0) {
     const core::Int4Panel* const panels = next(Constant<1>());
-    ATTEND_UNROLL
-    for (int v = 0; v < vecs; ++v) add_groups<Isa, 1>(input, panels, v * Isa::lanes, first, totals[v]);
+    for (int o = 0; o < panel_keys; o += Isa::lanes) add_groups<Isa, 1>(input, panels, o, to + o);
   }
-  ATTEND_UNROLL
-  for (int v = 0; v < vecs; ++v) Isa::store(sums + v * Isa::lanes, totals[v]);
 }
 
 // The groups of packed weights, one behind another; prefetched as other formats are (output_panel.h).
@@ -150,8 +143,8 @@ struct PackedGroups {
 };
 
 template <class Isa, bool prefetch>
-ATTEND_NOINLINE void output_int4_panel(const float* input, const core::Int4Panel* panels, int inputs, float* sums) {
-  output_groups<Isa, int4_groups<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, sums);
+ATTEND_NOINLINE void output_int4_panel(const float* input, const core::Int4Panel* panels, int inputs, float* to) {
+  output_groups<Isa, int4_groups<Isa>>(input, inputs, PackedGroups<prefetch>{panels}, to);
 }
 
 // A group of 16 outputs that lie in rows, `stride` groups apart, as it is packed.
@@ -173,9 +166,11 @@ ATTEND_ALWAYS_INLINE void gather_group(const core::Int4Group* rows, ptrdiff_t st
   }
 }
 
-// These go by no RowPanel.
+// Groups that are gathered, and those before them that are computed.
 template <>
-struct RowPanel<core::Int4Group> {};
+struct RowPanel<core::Int4Group> {
+  alignas(config::alignment) core::Int4Panel panels[2][2];
+};
 
 // The groups of rows. Some are gathered while those before them are computed: a load of scales waits for all of their stores.
 template <class Isa, int groups>
@@ -202,11 +197,10 @@ struct GatheredGroups {
 };
 
 template <class Isa>
-ATTEND_NOINLINE void output_int4_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs,
-                                      float* to) {
+ATTEND_NOINLINE void output_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs,
+                                 RowPanel<core::Int4Group>& memory, float* to) {
   constexpr int groups = int4_groups<Isa>;
-  alignas(config::alignment) core::Int4Panel gathered[2][groups];
-  GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_inputs, gathered[0], gathered[1]};
+  GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_inputs, memory.panels[0], memory.panels[1]};
   next.gather();
   output_groups<Isa, groups>(input, inputs, next, to);
 }

@@ -295,16 +295,15 @@ class HostLinear {
   // One token over rows. The last 16 may have some of those before them, which come out as they did then.
   ATTEND_NOINLINE void run_token_over_rows() const {
     [[maybe_unused]] RowPanel<Number> panel;
+    const ptrdiff_t stride = linear_.weight_stride / group_inputs<Number>;
     for (int o = 0; o < linear_.outputs; o += panel_keys) {
       const int first = at_most(o, linear_.outputs - panel_keys);
-      const Number* const rows = weights_ + first * linear_.weight_stride / group_inputs<Number>;
+      const Number* const rows = weights_ + first * stride;
       float* const to = linear_.output + first;
-      if constexpr (in_groups<Number>) {
-        output_int4_rows<Isa>(linear_.input, rows, linear_.weight_stride / group_inputs<Number>, linear_.inputs, to);
-      } else if constexpr (widens<Number>) {
-        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, panel, to);
+      if constexpr (widens<Number>) {
+        output_rows<Isa>(linear_.input, rows, stride, linear_.inputs, panel, to);
       } else {
-        output_rows<Isa>(linear_.input, rows, linear_.weight_stride, linear_.inputs, to);
+        output_rows<Isa>(linear_.input, rows, stride, linear_.inputs, to);
       }
       end_projection<Isa>(linear_, to, first, panel_keys);
     }
