@@ -75,11 +75,10 @@ ATTEND_NOINLINE void output_rows(const float* input, const float* rows, ptrdiff_
 }
 
 // As many chains as go side by side, as a panel, and a piece before them.
-template <class Number>
-constexpr int row_chains = sizeof(Number) == 1 ? 4 : 2;
+constexpr int row_chains = 4;
 template <class Number>
 struct RowPanel {
-  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_chains<Number> * chain_dims) * panel_keys];
+  alignas(config::alignment) Number numbers[(piece_inputs<Number> + row_chains * chain_dims) * panel_keys];
 };
 
 // Numbers that are widened. The last piece begins before its place, as above: where there are fewer inputs than a piece, before
@@ -87,7 +86,7 @@ struct RowPanel {
 template <class Isa, class Number>
 ATTEND_NOINLINE void output_rows(const float* input, const Number* rows, ptrdiff_t stride, int inputs, RowPanel<Number>& memory,
                                  float* to) {
-  constexpr int vecs = panel_keys / Isa::lanes, chains = row_chains<Number>, block = chains * chain_dims;
+  constexpr int vecs = panel_keys / Isa::lanes, chains = row_chains, block = chains * chain_dims;
   constexpr int piece = piece_inputs<Number>;
   Number* const panel = memory.numbers + piece * panel_keys;
   typename Isa::Vec totals[vecs];

@@ -14,6 +14,7 @@
 #undef _mm512_cmp_ps_mask
 #undef _mm512_cmplt_epu16_mask
 #undef _mm512_extracti64x4_epi64
+#undef _mm512_setr_epi32
 #undef _mm512_setr_epi64
 #undef _mm512_shuffle_i32x4
 #undef _mm512_shuffle_ps
@@ -95,6 +96,10 @@ inline __m512i _mm512_set1_epi32(int a) { return {_mm256_set1_epi32(a), _mm256_s
 inline __m512i _mm512_set1_epi64(long long a) { return {_mm256_set1_epi64x(a), _mm256_set1_epi64x(a)}; }
 inline __m512 _mm512_setzero_ps() { return _mm512_set1_ps(0.0f); }
 inline __m512i _mm512_setzero_si512() { return _mm512_set1_epi32(0); }
+template <class... Numbers>
+__m512i _mm512_setr_epi32(Numbers... numbers) {
+  return vector_of<__m512i>(LanesOf<std::int32_t>{{numbers...}});
+}
 template <class... Numbers>
 __m512i _mm512_setr_epi64(Numbers... numbers) {
   return vector_of<__m512i>(LanesOf<std::int64_t>{{numbers...}});
@@ -222,7 +227,13 @@ inline __m512i _mm512_srlv_epi16(__m512i a, __m512i by) {
   return vector_of<__m512i>(lanes);
 }
 
-// Lanes of a vector or of two, at places that are multiples of 64 bits.
+// Lanes of a vector or of two, at places that are multiples of 32 or 64 bits.
+inline __m512i _mm512_permutexvar_epi32(__m512i places, __m512i a) {
+  const LanesOf<std::int32_t> from = lanes_of<std::int32_t>(a);
+  LanesOf<std::int32_t> lanes = lanes_of<std::int32_t>(places);
+  for (std::int32_t& lane : lanes.at) lane = from.at[lane & 15];
+  return vector_of<__m512i>(lanes);
+}
 inline __m512i _mm512_permutex2var_epi64(__m512i a, __m512i places, __m512i b) {
   const LanesOf<std::int64_t> first = lanes_of<std::int64_t>(a), second = lanes_of<std::int64_t>(b);
   LanesOf<std::int64_t> lanes = lanes_of<std::int64_t>(places);

@@ -99,24 +99,47 @@ struct Avx512 : X86Lanes {
     return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(bits, four, power, 0xea));  // bits & four | power
   }
 
-  // Rows j, j + 4, j + 8 and j + 12 side by side in a vector, by loads that repeat and a mask; then 4 x 4 transposes.
+  // 4 x 4 transposes within the quarters of four vectors.
   template <class Number>
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
-    // Four addresses from which all are reached, or compilers compute more than there are registers for.
-    const Number *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
-    const Number* const fourth = opaque(second + 8 * stride);
-    const auto four = [=](int j) ATTEND_INLINE_LAMBDA {
-      const auto row = [=](const Number* at) ATTEND_INLINE_LAMBDA { return load_four_words(at + j * stride); };
-      const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(row(rows)), 0x00f0, row(second));
-      return _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
-    };
-    const Vec r0 = four(0), r1 = four(1), r2 = four(2), r3 = four(3);
-    const Vec low01 = _mm512_unpacklo_ps(r0, r1), high01 = _mm512_unpackhi_ps(r0, r1);
-    const Vec low23 = _mm512_unpacklo_ps(r2, r3), high23 = _mm512_unpackhi_ps(r2, r3);
+    Vec four[4];
+    load_rows(rows, stride, four);
+    const Vec low01 = _mm512_unpacklo_ps(four[0], four[1]), high01 = _mm512_unpackhi_ps(four[0], four[1]);
+    const Vec low23 = _mm512_unpacklo_ps(four[2], four[3]), high23 = _mm512_unpackhi_ps(four[2], four[3]);
     to[0] = _mm512_shuffle_ps(low01, low23, 0x44);
     to[1] = _mm512_shuffle_ps(low01, low23, 0xee);
     to[2] = _mm512_shuffle_ps(high01, high23, 0x44);
     to[3] = _mm512_shuffle_ps(high01, high23, 0xee);
+  }
+
+  // to[16 i + j] = rows[stride j + i] for 16 rows of 16 bytes. Half as many shuffles as by vectors of 256 bits, which one port
+  // has to do beside instructions of 512.
+  template <class Number>
+  static void transpose_rows(const Number* rows, ptrdiff_t stride, Number* to) {
+    constexpr bool bytes = sizeof(Number) == 1;
+    Vec four[4];
+    load_rows(rows, stride, four);
+    __m512i pairs[2][2];  // of rows, the first half of their columns and the second
+    ATTEND_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const __m512i a = _mm512_castps_si512(four[2 * i]), b = _mm512_castps_si512(four[2 * i + 1]);
+      pairs[i][0] = bytes ? _mm512_unpacklo_epi8(a, b) : _mm512_unpacklo_epi16(a, b);
+      pairs[i][1] = bytes ? _mm512_unpackhi_epi8(a, b) : _mm512_unpackhi_epi16(a, b);
+    }
+    // Each quarter of a vector has 64 bits of columns, of four rows.
+    const auto store = [to](int n, __m512i quarters) ATTEND_INLINE_LAMBDA {
+      const __m512i words = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+      const __m512i of_bytes = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+      const __m512i columns =
+          bytes ? _mm512_permutexvar_epi32(of_bytes, quarters) : _mm512_permutexvar_epi64(words, quarters);
+      _mm512_storeu_si512(to + n * int(sizeof columns / sizeof(Number)), columns);
+    };
+    ATTEND_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const __m512i a = pairs[0][i], b = pairs[1][i];
+      store(2 * i, bytes ? _mm512_unpacklo_epi16(a, b) : _mm512_unpacklo_epi32(a, b));
+      store(2 * i + 1, bytes ? _mm512_unpackhi_epi16(a, b) : _mm512_unpackhi_epi32(a, b));
+    }
   }
 
   static float sum_lanes(const float* sums) {
@@ -125,6 +148,20 @@ struct Avx512 : X86Lanes {
 
  private:
   static __mmask16 first(int count) { return __mmask16((1u << count) - 1); }
+
+  // to[j] has 16 bytes of the rows j, j + 4, j + 8 and j + 12 side by side, by loads that repeat and a mask.
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void load_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
+    // Four addresses from which all are reached, or compilers compute more than there are registers for.
+    const Number *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
+    const Number* const fourth = opaque(second + 8 * stride);
+    ATTEND_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      const auto row = [=](const Number* at) ATTEND_INLINE_LAMBDA { return load_four_words(at + j * stride); };
+      const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(row(rows)), 0x00f0, row(second));
+      to[j] = _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
+    }
+  }
 };
 
 }  // namespace

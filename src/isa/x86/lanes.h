@@ -18,8 +18,9 @@ struct X86Lanes {
   static constexpr int transposed = 8, columns_of_four = 8;
 
   static __m128 load_four_words(const float* from) { return _mm_loadu_ps(from); }
-  static __m128 load_four_words(const uint8_t* from) {
-    return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  template <class Number>
+  static __m128 load_four_words(const Number* from) {
+    return _mm_castsi128_ps(_mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from))));
   }
 
   // By a load that repeats and a blend, as GCC compiles it: a load into one half takes three times as long on Zen 3.
@@ -92,11 +93,8 @@ struct X86Lanes {
   template <class Number>
   ATTEND_ALWAYS_INLINE static void transpose_pairs(const Number* rows, ptrdiff_t stride, __m256i (&to)[8]) {
     constexpr bool bytes = sizeof(Number) == 1;
-    const auto row = [=](int j) ATTEND_INLINE_LAMBDA {
-      return static_cast<const float*>(static_cast<const void*>(rows + j * stride));
-    };
     ATTEND_UNROLL
-    for (int j = 0; j < 8; ++j) to[j] = _mm256_castps_si256(load_row_pair(row(j), row(j + 8)));
+    for (int j = 0; j < 8; ++j) to[j] = _mm256_castps_si256(load_row_pair(rows + j * stride, rows + (j + 8) * stride));
     ATTEND_UNROLL
     for (int step = 0; step < 3; ++step) {
       __m256i next[8];
