@@ -74,7 +74,7 @@ ATTEND_NOINLINE void output_rows(const float* input, const float* rows, ptrdiff_
   for (int v = 0; v < vecs; ++v) Isa::store(to + v * Isa::lanes, totals[v]);
 }
 
-// As many chains as go side by side, as a panel, and a piece before them.
+// As many chains as go side by side at most, as a panel, and a piece before them.
 constexpr int row_chains = 4;
 template <class Number>
 struct RowPanel {
@@ -86,8 +86,8 @@ struct RowPanel {
 template <class Isa, class Number>
 ATTEND_NOINLINE void output_rows(const float* input, const Number* rows, ptrdiff_t stride, int inputs, RowPanel<Number>& memory,
                                  float* to) {
-  constexpr int vecs = panel_keys / Isa::lanes, chains = row_chains, block = chains * chain_dims;
-  constexpr int piece = piece_inputs<Number>;
+  constexpr int vecs = panel_keys / Isa::lanes, piece = piece_inputs<Number>;
+  constexpr int chains = vecs == 1 || sizeof(Number) == 1 ? row_chains : row_chains / 2, block = chains * chain_dims;
   Number* const panel = memory.numbers + piece * panel_keys;
   typename Isa::Vec totals[vecs];
   ATTEND_UNROLL

@@ -155,12 +155,12 @@ struct Avx512 : X86Lanes {
     // Four addresses from which all are reached, or compilers compute more than there are registers for.
     const Number *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
     const Number* const fourth = opaque(second + 8 * stride);
-    ATTEND_UNROLL
-    for (int j = 0; j < 4; ++j) {
+    const auto four = [=](int j) ATTEND_INLINE_LAMBDA {
       const auto row = [=](const Number* at) ATTEND_INLINE_LAMBDA { return load_four_words(at + j * stride); };
       const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(row(rows)), 0x00f0, row(second));
-      to[j] = _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
-    }
+      return _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
+    };
+    to[0] = four(0), to[1] = four(1), to[2] = four(2), to[3] = four(3);
   }
 };
 
