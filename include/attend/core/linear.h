@@ -47,7 +47,7 @@ __attribute__((always_inline)) ATTEND_CONSTEXPR_14 void pack_int4_group(const Ro
 struct Int4Rows {
   const Int4Group* data;
   ptrdiff_t stride;
-  constexpr const Int4Group* operator[](int output) const { return data + output * stride; }
+  __attribute__((always_inline)) constexpr const Int4Group* operator[](int output) const { return data + output * stride; }
 };
 
 // Bytes of so many weights, which are whole groups of int4.
