@@ -92,9 +92,10 @@ struct Avx512 : X86Lanes {
 
   template <int at, int place>
   static Vec power_and_bits(Vec words) {
+    constexpr unsigned up = place > at ? unsigned(place - at) : 0, down = place < at ? unsigned(at - place) : 0;
     __m512i bits = _mm512_castps_si512(words);
-    if (place > at) bits = _mm512_slli_epi32(bits, place > at ? place - at : 0);
-    if (place < at) bits = _mm512_srli_epi32(bits, place < at ? at - place : 0);
+    if (up > 0) bits = _mm512_slli_epi32(bits, up);
+    if (down > 0) bits = _mm512_srli_epi32(bits, down);
     const __m512i four = _mm512_set1_epi32(15 << place), power = _mm512_set1_epi32((150 - place) << 23);
     return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(bits, four, power, 0xea));  // bits & four | power
   }
