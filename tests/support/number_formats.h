@@ -128,7 +128,7 @@ class Numbers {
 // x as a number of the format.
 inline float rounded_to(Format format, float x) {
   if (format == Format::float32) return x;
-  Numbers one(format, 1);
+  Numbers one(format, sizeof x);  // room for a float, which GCC for s390x believes is stored
   one.set(0, x);
   return one.get(0);
 }
