@@ -15,13 +15,13 @@ bool is_packed(const attend_weights& weights) {
 // A format of weights that are computed in floats.
 bool is_weight_format(int format) { return (format >= ATTEND_FLOAT32 && format <= ATTEND_INT8) || format == ATTEND_INT4; }
 
-// What an output's weights are made of: how many bytes, and how many bits each element has whose size addresses are multiples
-// of. Those of ATTEND_INT4 are bytes, and 16 bits in panels.
+// What an output's weights are made of: how many bytes; and the size, in bits, that their address must be a multiple of. Rows of
+// ATTEND_INT4 are bytes, and its panels words of 32 bits.
 uint64_t row_bytes(int format, ptrdiff_t inputs) {
   return format == ATTEND_INT4 ? uint64_t(inputs) / ATTEND_INT4_INPUTS * ATTEND_INT4_BYTES
                                : uint64_t(inputs) * core::format_bytes(core_format(format));
 }
-int element_bits(int format, bool packed) { return format == ATTEND_INT4 ? (packed ? 16 : 8) : format_bits(format); }
+int element_bits(int format, bool packed) { return format == ATTEND_INT4 ? (packed ? 32 : 8) : format_bits(format); }
 
 // Rows of weights of a format.
 Range check_rows(Check& check, const void* data, const attend_weights& weights, int format, attend_argument argument) {

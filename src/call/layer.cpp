@@ -81,7 +81,7 @@ void run_linear_part(const Linear& linear, int part, int parts) {
     const int end = at_most(count_before(panels, part + 1, parts).whole * panel_keys, linear.outputs);
     const ptrdiff_t stride = linear.panels ? linear.inputs : linear.weight_stride;
     using Number = NumberOf<format>;
-    of_part.weights = static_cast<const Number*>(linear.weights) + first * stride / group_inputs<Number>;
+    of_part.weights = static_cast<const Number*>(linear.weights) + first * (stride / group_inputs<Number>);
     if (linear.scales != nullptr) of_part.scales += first;
     if (linear.bias != nullptr) of_part.bias += first;
     of_part.output += first;

@@ -170,7 +170,7 @@ class LinearBlocks {
     const int groups = linear_.inputs / core::int4_inputs, first = block.input / core::int4_inputs;
     const auto* packed = numbers_of<core::Int4Panel>(weights_) + ptrdiff_t(output / panel_keys) * groups + first;
     const core::Int4Rows rows = {numbers_of<core::Int4Group>(weights_) + first, linear_.weight_stride / core::int4_inputs};
-    core::Int4Panel gathered;
+    alignas(config::alignment) core::Int4Panel gathered;
     for (int i = 0; i * core::int4_inputs < block.inputs; ++i, panel += panel_keys * core::int4_inputs) {
       if (!linear_.panels) core::pack_int4_group(rows, output, lanes, i, gathered);
       widen_group<Isa>(linear_.panels ? packed[i] : gathered, panel);
@@ -255,7 +255,7 @@ class HostLinear {
       }
     }
     if (linear_.tokens == 1 && linear_.panels) {
-      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * linear_.inputs / group_inputs<Number>;
+      const ptrdiff_t bytes = ptrdiff_t(sizeof(Number)) * linear_.outputs * (linear_.inputs / group_inputs<Number>);
       return bytes > second_cache ? run_token<true>() : run_token<false>();
     }
     const bool works = linear_.work != nullptr && linear_.tokens > 1;
@@ -276,7 +276,7 @@ class HostLinear {
   template <bool prefetch>
   void run_token() const {
     const Number* panel = weights_;
-    const ptrdiff_t step = ptrdiff_t(panel_keys) * linear_.inputs / group_inputs<Number>;
+    const ptrdiff_t step = ptrdiff_t(panel_keys) * (linear_.inputs / group_inputs<Number>);
     for (int o = 0; o < linear_.outputs; o += panel_keys, panel += step) {
       const int count = at_most(linear_.outputs - o, panel_keys);
       float last[panel_keys];

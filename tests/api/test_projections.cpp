@@ -92,7 +92,7 @@ TEST_CASE("projections: weights of 4 bits that are known") {
 
 TEST_CASE("projections: weights of floats become groups of 4 bits") {
   constexpr float infinity = __builtin_inff();
-  attend::Weights<1, 5 * 32> weights{};
+  attend::Weights<1, 6 * 32> weights{};
   float* const group = weights.data[0];
   // The scale is -8 / -8: steps of 1, 8 of them down and 7 up, halves up.
   const float first[] = {-8.0f, 8.0f, 7.5f, 6.5f, 6.4990234f, -7.5f, -7.50001f, 0.5f, -0.5f, 0.25f};
@@ -103,7 +103,7 @@ TEST_CASE("projections: weights of floats become groups of 4 bits") {
   group[64 + 5] = infinity;
   group[96 + 1] = 0x1p-124f;
   group[128] = 0x1p20f;
-  attend::Weights<1, 5 * 32, attend::int4> found;
+  attend::Weights<1, 6 * 32, attend::int4> found;
   attend::convert(weights, found);
   const auto number = [&](int g, int i) { return found.data[0][g].numbers[i % 16] >> (i < 16 ? 0 : 4) & 15; };
   const auto scale = [&](int g) { return found.data[0][g].scale[0] | found.data[0][g].scale[1] << 8; };
@@ -116,13 +116,40 @@ TEST_CASE("projections: weights of floats become groups of 4 bits") {
   CHECK(number(1, 0) == 0);
   CHECK(number(1, 1) == 15);
   CHECK(scale(2) == 0x7e00);
-  CHECK(scale(3) == 0);
+  CHECK(scale(3) == 0x8000);
   CHECK(number(3, 1) == 8);
+  CHECK(scale(5) == 0x8000);
   CHECK(scale(4) == 0xfc00);  // too large for float16: NaN in projections
-  attend::Vectors<1, 5 * 32> x{};
+  attend::Vectors<1, 6 * 32> x{};
   attend::Vectors<1, 1> y;
   REQUIRE(attend::project(x, found, y) == Status::ok);
   CHECK(y[0][0] != y[0][0]);
+}
+
+TEST_CASE("projections: groups of 4 bits are within 0.1255 of the largest magnitude of the floats that they were made from") {
+  auto weights = std::make_unique<attend::Weights<16, 64 * 32>>();
+  auto found = std::make_unique<attend::Weights<16, 64 * 32, attend::int4>>();
+  Random random(4);
+  double worst = 0.0;
+  for (auto& row : weights->data) {
+    for (int i = 0; i < 64 * 32; ++i) row[i] = std::ldexp(random.uniform(), i / 32 % 32 - 13);
+  }
+  attend::convert(*weights, *found);
+  for (int o = 0; o < 16; ++o) {
+    for (int i = 0; i < 64 * 32; ++i) {
+      const attend::core::Int4Group& group = found->data[o][i / 32];
+      const int scale = group.scale[0] | group.scale[1] << 8, digits = scale & 0x3ff, exponent = scale >> 10 & 31;
+      double step = std::ldexp(exponent == 0 ? digits : digits + 1024, (exponent == 0 ? 1 : exponent) - 25);
+      if (scale & 0x8000) step = -step;
+      const int number = group.numbers[i % 16] >> (i % 32 < 16 ? 0 : 4) & 15;
+      double largest = 0.0;
+      for (int k = i / 32 * 32; k < i / 32 * 32 + 32; ++k) largest = std::max(largest, std::fabs(double(weights->data[o][k])));
+      worst = std::max(worst, std::fabs((number - 8) * step - double(weights->data[o][i])) / largest);
+    }
+  }
+  MESSAGE("largest error ", worst);
+  CHECK(worst < 0.1255);
+  CHECK(worst > 0.06);
 }
 
 TEST_CASE("projections: weights of floats become halves, bfloats and bytes") {

@@ -50,10 +50,14 @@ class Numbers {
 
   std::size_t bytes() const { return bytes_.size(); }
 
-  // The scale of the group of number i of int4.
+  // The scale of the group of number i of int4: two bytes, of panels a number.
   void set_scale(std::size_t i, std::uint16_t code) {
     unsigned char* const to = &bytes_[place(i).scale];
-    to[0] = static_cast<unsigned char>(code & 0xff), to[1] = static_cast<unsigned char>(code >> 8);
+    if (panels_) {
+      std::memcpy(to, &code, sizeof code);
+    } else {
+      to[0] = static_cast<unsigned char>(code & 0xff), to[1] = static_cast<unsigned char>(code >> 8);
+    }
   }
 
   // Of int4, a multiple of the scale that was set, or NaN.
@@ -108,7 +112,9 @@ class Numbers {
     return {group + 2 * output, group + 2 * outputs + four, input % 32 < 16 ? 0 : 4};
   }
   float scale(const Place& at) const {
-    const float x = widened(std::uint16_t(bytes_[at.scale] | bytes_[at.scale + 1] << 8), 10);
+    std::uint16_t code = std::uint16_t(bytes_[at.scale] | bytes_[at.scale + 1] << 8);
+    if (panels_) std::memcpy(&code, &bytes_[at.scale], sizeof code);
+    const float x = widened(code, 10);
     return std::isinf(x) ? NAN : x;
   }
   void set_four_bits(std::size_t i, float x) {

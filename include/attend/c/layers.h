@@ -83,10 +83,11 @@ ATTEND_API attend_status attend_pack_weights(const attend_weights* weights, void
 /* Writes weights of ATTEND_FLOAT32 that lie in rows to memory, as numbers of another format, also in rows: ATTEND_FLOAT16 and
  * ATTEND_BFLOAT16 are the nearest numbers, ties to even, or infinity where it is too large for them; ATTEND_INT8 are one of 127
  * steps to each side of 0, and scales[outputs] are written, each 1 / 127 of the output's largest magnitude, or NaN where a
- * weight is not finite. Others have no scales: null. ATTEND_INT4 are the bytes of GGUF's reference: the scale is the number of
- * the largest magnitude among 32, divided by -8, and a weight the nearest of -8 to 7 steps, halves up; a NaN where one of the
- * 32 is not finite, and zeros where all are below 1e-37. *converted becomes the same weights there, with the same bias, which
- * is not copied; it may be *weights. */
+ * weight is not finite. Others have no scales: null. ATTEND_INT4, as GGUF's reference computes it: the scale is the number of
+ * the largest magnitude among 32, divided by -8 and rounded to float16, and a weight the nearest of -8 to 7 steps. From
+ * 524,160 on the scale is an infinity, and all 32 weights NaN; up to 2^-22 it is 0, and so are they; it is NaN where one of
+ * them is not finite. *converted becomes the same weights there, with the same bias, which is not copied; it may be
+ * *weights. */
 ATTEND_API attend_status attend_convert_weights(const attend_weights* weights, int format, void* memory, size_t memory_size,
                                                 float* scales, attend_weights* converted);
 

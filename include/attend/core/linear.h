@@ -22,8 +22,9 @@ struct Int4Group {
   uint8_t numbers[int4_inputs / 2];
 };
 
-// The same groups of the 16 outputs of a panel: their scales as float16, and their numbers in turns, four bytes of each output.
-struct Int4Panel {
+// The same groups of the 16 outputs of a panel: their scales as float16, and their numbers in turns, four bytes of each output,
+// which are read as a word.
+struct alignas(4) Int4Panel {
   uint16_t scales[panel_keys];
   uint8_t numbers[4][panel_keys][4];
 };
@@ -94,10 +95,10 @@ void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, v
 
 // Converts weights of floats that lie in rows to another format, also in rows: float16 and bfloat16 to the nearest number, ties
 // to even; int8 to one of 127 steps to each side of 0, with a scale for each output, which is NaN where a weight is not
-// finite. Others have no scales. int4: the scale of a group is the number of the largest magnitude, divided by -8 and rounded
-// to float16, and a weight the nearest of -8 to 7 steps of the quotient, halves up, at most 7; a group with a weight that is
-// not finite has NaN as its scale. These are the bytes of GGUF's reference, but for groups with a NaN, an infinity or nothing
-// but numbers below 1e-37.
+// finite. Others have no scales. int4, as GGUF's reference computes it: the scale of a group is the number of the largest
+// magnitude, divided by -8 and rounded to float16, and a weight is the nearest of -8 to 7 steps of the quotient. From 524,160
+// on the scale is an infinity, and all 32 weights NaN; up to 2^-22 it is 0, and so are they. A group with a NaN or an infinity
+// has NaN as its scale, and one of numbers below 2^-123 a 0: these alone are not the reference's bytes.
 template <Format format>
 void convert_weights(const float* rows, int outputs, int inputs, void* converted, float* scales);
 

@@ -83,7 +83,11 @@ struct Neon : NeonTarget {
     columns_of(load(rows), load(rows + stride), load(rows + 2 * stride), load(rows + 3 * stride), to);
   }
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const uint8_t* rows, ptrdiff_t stride, Vec (&to)[4]) {
-    const auto words = [=](int j) ATTEND_INLINE_LAMBDA { return vreinterpretq_f32_u8(vld1q_u8(rows + j * stride)); };
+    const auto words = [=](int j) ATTEND_INLINE_LAMBDA {
+      const uint8x16_t bytes = vld1q_u8(rows + j * stride);
+      const bool in_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;  // or words have their first byte as the high one
+      return vreinterpretq_f32_u8(in_order ? bytes : vrev32q_u8(bytes));
+    };
     columns_of(words(0), words(1), words(2), words(3), to);
   }
 

@@ -17,7 +17,6 @@ struct X86Lanes {
 
   static constexpr int transposed = 8, columns_of_four = 8;
 
-  static __m128 load_four_words(const float* from) { return _mm_loadu_ps(from); }
   template <class Number>
   static __m128 load_four_words(const Number* from) {
     return _mm_castsi128_ps(_mm_loadu_si128(static_cast<const __m128i*>(static_cast<const void*>(from))));
