@@ -118,8 +118,8 @@ struct Avx2 : X86Lanes {
 
   template <class Number>
   ATTEND_ALWAYS_INLINE static void columns_of_rows(const Number* rows, ptrdiff_t stride, Vec (&to)[4]) {
-    const auto pair = [=](int j) ATTEND_INLINE_LAMBDA { return load_row_pair(rows + j * stride, rows + (j + 4) * stride); };
-    columns_of(pair(0), pair(1), pair(2), pair(3), to);
+    columns_of(load_row_pair(rows, rows + 4 * stride), load_row_pair(rows + stride, rows + 5 * stride),
+               load_row_pair(rows + 2 * stride, rows + 6 * stride), load_row_pair(rows + 3 * stride, rows + 7 * stride), to);
   }
 
   static float sum_lanes(const float* sums) { return sum_of_8(add(load(sums), load(sums + 8))); }

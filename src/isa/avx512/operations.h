@@ -127,19 +127,11 @@ struct Avx512 : X86Lanes {
       pairs[i][0] = bytes ? _mm512_unpacklo_epi8(a, b) : _mm512_unpacklo_epi16(a, b);
       pairs[i][1] = bytes ? _mm512_unpackhi_epi8(a, b) : _mm512_unpackhi_epi16(a, b);
     }
-    // Each quarter of a vector has 64 bits of columns, of four rows.
-    const auto store = [to](int n, __m512i quarters) ATTEND_INLINE_LAMBDA {
-      const __m512i words = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-      const __m512i of_bytes = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-      const __m512i columns =
-          bytes ? _mm512_permutexvar_epi32(of_bytes, quarters) : _mm512_permutexvar_epi64(words, quarters);
-      _mm512_storeu_si512(to + n * int(sizeof columns / sizeof(Number)), columns);
-    };
     ATTEND_UNROLL
     for (int i = 0; i < 2; ++i) {
       const __m512i a = pairs[0][i], b = pairs[1][i];
-      store(2 * i, bytes ? _mm512_unpacklo_epi16(a, b) : _mm512_unpacklo_epi32(a, b));
-      store(2 * i + 1, bytes ? _mm512_unpackhi_epi16(a, b) : _mm512_unpackhi_epi32(a, b));
+      store_columns(to, 2 * i, bytes ? _mm512_unpacklo_epi16(a, b) : _mm512_unpacklo_epi32(a, b));
+      store_columns(to, 2 * i + 1, bytes ? _mm512_unpackhi_epi16(a, b) : _mm512_unpackhi_epi32(a, b));
     }
   }
 
@@ -156,12 +148,26 @@ struct Avx512 : X86Lanes {
     // Four addresses from which all are reached, or compilers compute more than there are registers for.
     const Number *const second = opaque(rows + 4 * stride), *const third = opaque(rows + 8 * stride);
     const Number* const fourth = opaque(second + 8 * stride);
-    const auto four = [=](int j) ATTEND_INLINE_LAMBDA {
-      const auto row = [=](const Number* at) ATTEND_INLINE_LAMBDA { return load_four_words(at + j * stride); };
-      const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(row(rows)), 0x00f0, row(second));
-      return _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, row(third)), 0xf000, row(fourth));
-    };
-    to[0] = four(0), to[1] = four(1), to[2] = four(2), to[3] = four(3);
+    to[0] = four_rows(rows, second, third, fourth);
+    to[1] = four_rows(rows + stride, second + stride, third + stride, fourth + stride);
+    to[2] = four_rows(rows + 2 * stride, second + 2 * stride, third + 2 * stride, fourth + 2 * stride);
+    to[3] = four_rows(rows + 3 * stride, second + 3 * stride, third + 3 * stride, fourth + 3 * stride);
+  }
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static Vec four_rows(const Number* r0, const Number* r1, const Number* r2, const Number* r3) {
+    const Vec two = _mm512_mask_broadcast_f32x4(_mm512_castps128_ps512(load_four_words(r0)), 0x00f0, load_four_words(r1));
+    return _mm512_mask_broadcast_f32x4(_mm512_mask_broadcast_f32x4(two, 0x0f00, load_four_words(r2)), 0xf000,
+                                       load_four_words(r3));
+  }
+
+  // Columns of 16 rows to their place, the n-th vector of them. Each quarter has 64 bits of columns, of four rows.
+  template <class Number>
+  ATTEND_ALWAYS_INLINE static void store_columns(Number* to, int n, __m512i quarters) {
+    const __m512i of_words = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    const __m512i of_bytes = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i columns =
+        sizeof(Number) == 1 ? _mm512_permutexvar_epi32(of_bytes, quarters) : _mm512_permutexvar_epi64(of_words, quarters);
+    _mm512_storeu_si512(to + n * int(sizeof columns / sizeof(Number)), columns);
   }
 };
 
