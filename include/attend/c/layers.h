@@ -47,7 +47,7 @@ enum attend_weight_layout {
 
 /* The weights of a projection. Those that are all zeros, or {0}, need data and extents only. */
 typedef struct attend_weights {
-  const void* data;    /* numbers of the format; of ATTEND_PANELS attend_packed_size of them */
+  const void* data;    /* numbers of the format; of ATTEND_PANELS attend_packed_size bytes */
   const float* scales; /* [outputs] of ATTEND_INT8: the factor of an output's weights; otherwise null */
   const float* bias;   /* [outputs]; null: none */
   ptrdiff_t outputs;   /* 1 ... ATTEND_MAX_TOKENS */
