@@ -22,6 +22,14 @@ check(np.abs(attend.project(x, q.converted('int8').packed()) - attend.project(x,
 small = o.converted('int4')
 check(np.abs(attend.project(y_in := draw(tokens, 32), small) - attend.project(y_in, o)).max() < 1, 'int4 weights')
 same('packed int4 weights', attend.project(y_in, small.packed()), attend.project(y_in, small))
+groups = np.zeros((5, 2, 18), np.uint8)
+groups[:, :, :2] = draw(5, 2, 1).astype(np.float16).view(np.uint8)
+groups[:, :, 2:] = np.arange(160).reshape(5, 2, 16) * 7 % 256
+numbers = np.concatenate([groups[:, :, 2:] & 15, groups[:, :, 2:] >> 4], 2).astype(np.float32) - 8
+scaled = (numbers * groups[:, :, :2].copy().view(np.float16).astype(np.float32)).reshape(5, 64)
+as_they_lie, y_in = attend.Weights(groups.reshape(5, 36)), draw(tokens, 64)
+same('4-bit weights as they lie', attend.project(y_in, as_they_lie), attend.project(y_in, attend.Weights(scaled)))
+refused('19 bytes for 32 inputs', 'expected 18 for each 32 inputs', lambda: attend.Weights(np.zeros((5, 19), np.uint8)), ValueError)
 refused('int4 of 24 inputs', 'inputs', lambda: q.converted('int4'), attend.AttendError)
 weight, shift = draw(width), draw(width)
 mean, wide = x.astype(float).mean(1, keepdims=True), x.astype(float)

@@ -15,14 +15,20 @@ from ._shared import made, new, real, require, shared, whole
 
 class Weights:
     """The weights of a projection y = W x + b: [outputs, inputs] of float32 or float16, or of int8 with scales [outputs], which an
-    output's weights are multiplied by; bias [outputs]. The arrays are not copied: what is written into them changes the weights."""
+    output's weights are multiplied by, or [outputs, inputs / 32 * 18] of uint8, which are 4-bit weights as GGUF files have them
+    (Q4_0); bias [outputs]. The arrays are not copied: what is written into them changes the weights."""
 
     def __init__(self, weights: Any, bias: Any = None, scales: Any = None):
         self._held = Held()
-        array = Array('weights', weights, 'feb', 2, 2, self._held.buffers)
+        array = Array('weights', weights, 'febB', 2, 2, self._held.buffers)
         array.require_dense()
         outputs, inputs = array.shape
-        self.c = _c.attend_weights(data=array.address, outputs=outputs, inputs=inputs, format=array.format,
+        if array.code == 'B':
+            if inputs % _c.ATTEND_INT4_BYTES:
+                raise ValueError(f'weights of uint8 have {inputs} bytes in a row, expected 18 for each 32 inputs')
+            inputs = inputs // _c.ATTEND_INT4_BYTES * _c.ATTEND_INT4_INPUTS
+        self.c = _c.attend_weights(data=array.address, outputs=outputs, inputs=inputs,
+                                   format=_c.ATTEND_INT4 if array.code == 'B' else array.format,
                                    bias=self._held.address('bias', bias, outputs), scales=self._held.address('scales', scales, outputs))
         self.outputs, self.inputs = outputs, inputs
 
