@@ -72,7 +72,7 @@ void time_shape(const std::string& backend, const Shape& s, const std::vector<Fo
       Linear of = linear;
       of.panels = panels;
       of.weights = weights.get();
-      const std::size_t bytes = attend::core::weight_bytes(format, numbers);
+      const std::size_t bytes = attend::core::format_bytes(format, numbers);
       if (format != Format::float32) {
         others.emplace_back(bytes);
         std::memset(others.back().get(), 0x31, bytes);

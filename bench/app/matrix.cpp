@@ -81,7 +81,7 @@ void read_blocks(const Matrix& matrix, int row, float* to) {
 
 // A row of q4_0 in panels: as blocks again.
 void read_panel(const Matrix& matrix, int row, float* to) {
-  const int groups = matrix.inputs / attend::core::int4_inputs, lane = row % panel_keys;
+  const int groups = matrix.inputs / attend::core::int4_group, lane = row % panel_keys;
   const auto* const panels =
       static_cast<const attend::core::Int4Panel*>(matrix.numbers) + row / panel_keys * std::ptrdiff_t(groups);
   for (int group = 0; group < groups; ++group) {
@@ -89,7 +89,7 @@ void read_panel(const Matrix& matrix, int row, float* to) {
     unsigned char block[18] = {static_cast<unsigned char>(panel.scales[lane] & 255),
                                static_cast<unsigned char>(panel.scales[lane] >> 8)};
     for (int i = 0; i < 16; ++i) block[2 + i] = panel.numbers[i / 4][lane][i % 4];
-    read_q4_0(block, to + group * attend::core::int4_inputs);
+    read_q4_0(block, to + group * attend::core::int4_group);
   }
 }
 

@@ -32,7 +32,7 @@ struct WorkPlan<Projections, 1, over_cache, true> {
 template <int output_count, int input_count, class Format, bool packed>
 struct WeightExtents {
   static constexpr int outputs = output_count, inputs = input_count;
-  static constexpr core::Format format = WeightFormatOf<Format>::format;
+  static constexpr core::Format format = FormatOf<Format>::format;
   static constexpr bool panels = packed, scaled = Same<Format, int8>::value;
 };
 template <int outputs, int inputs, class Format>

@@ -160,7 +160,7 @@ class EmbeddedPipeline : EmbeddedTiles<Isa, Features> {
       if (!whole || !Tiles::reads_in_place(keys_.value_format())) return Tiles::add_widened(key);
       Tiles::scale_rows(keys_.value_scales(), first, seen_.from, seen_.to);
     }
-    Tiles::value_tiles(key, keys_.template values<typename Tiles::Number>(), first, problem().value.token_stride, 0,
+    Tiles::value_tiles(key, keys_.template values<typename Tiles::Chained>(), first, problem().value.token_stride, 0,
                        problem().value_dim);
   }
 

@@ -6,7 +6,7 @@
 #ifndef ATTEND_ATTENTION_EMBEDDED_KEYS_H
 #define ATTEND_ATTENTION_EMBEDDED_KEYS_H
 
-#include "../numerics/formats.h"
+#include "../kernel/widen.h"
 #include "features.h"
 #include "paging.h"
 #include "visibility.h"
@@ -76,26 +76,30 @@ class EmbeddedKeys {
     const int dims = problem_.head_dim;
     const bool panels = !Features::arrays || problem_.key_panels;
     const ptrdiff_t stride = panels ? dims : problem_.key.token_stride;
-    widen_rows(key_format(), moved(keys_, place * stride, key_format()), stride, panels ? 1 : count,
-               panels ? panel_keys * dims : dims, to);
+    const float* const from = moved(keys_, place * stride, key_format());
+    if (panels && key_format() == core::Format::int4) return ATTEND_ISA::widen_panel<Isa>(core::Format::int4, from, dims, to);
+    widen_rows(key_format(), from, stride, panels ? 1 : count, 0, panels ? panel_keys * dims : dims, to);
   }
 
   // Columns of values as floats, side by side.
   void widen_values(int place, int count, int column, int columns, float* to) const {
     const ptrdiff_t stride = problem_.value.token_stride;
-    widen_rows(value_format(), moved(values_, place * stride + column, value_format()), stride, count, columns, to);
+    widen_rows(value_format(), moved(values_, place * stride, value_format()), stride, count, column, columns, to);
   }
 
  private:
   int origin() const { return Features::arrays ? options_.origin : 0; }
 
-  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int width,
-                                         float* to) {
+  // Some columns of rows.
+  ATTEND_NOINLINE static void widen_rows(core::Format format, const float* from, ptrdiff_t stride, int count, int column,
+                                         int width, float* to) {
     for (int i = 0; i < count; ++i) {
-      if constexpr (Features::arrays) {
-        widen_row<Isa>(format, from, width, to);
-      } else {
-        Isa::widen(numbers_of<NumberOf<Features::format>>(from), width, to);
+      if (format == core::Format::int4) {
+        widen_columns(numbers_of<core::Int4Group>(from), column, width, to);
+      } else if constexpr (Features::arrays) {
+        widen_row<Isa>(format, moved(from, column, format), width, to);
+      } else if constexpr (Features::format != core::Format::int4) {
+        Isa::widen(numbers_of<NumberOf<Features::format>>(from) + column, width, to);
       }
       from = moved(from, stride, format);
       to += width;

@@ -4,6 +4,7 @@
 #define ATTEND_ATTENTION_EMBEDDED_ROWS_H
 
 #include "../kernel/epilogue.h"
+#include "../kernel/widen.h"
 #include "combine.h"
 #include "features.h"
 #include "score_mod.h"

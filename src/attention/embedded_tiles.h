@@ -56,6 +56,16 @@ ATTEND_ALWAYS_INLINE void value_tile(ChainsOf<Number>& chains, int begin, const 
   }
 }
 
+// What chains take: int4 is widened before.
+template <class Number>
+struct ChainedNumber {
+  using Type = Number;
+};
+template <>
+struct ChainedNumber<core::Int4Group> {
+  using Type = float;
+};
+
 template <class Isa, class Features>
 class EmbeddedTiles {
  public:
@@ -66,6 +76,7 @@ class EmbeddedTiles {
  protected:
   using Rows = EmbeddedRows<Isa, Features>;
   using Number = NumberOf<Features::format>;
+  using Chained = typename ChainedNumber<Number>::Type;
   static constexpr int tile_rows = at_most(Isa::tile_rows, Rows::limit);
   static constexpr bool one_tile = Rows::limit == tile_rows;  // a block is a tile, or a row
   static_assert(panel_keys % Isa::columns(1, false) == 0 && panel_keys % Isa::columns(Isa::tile_rows, false) == 0,
@@ -77,7 +88,7 @@ class EmbeddedTiles {
   // Numbers of other formats are widened in registers where each of them is read once. Calls with all options do without these
   // loops, of which each format has its own.
   bool reads_in_place(core::Format format) const {
-    return format == core::Format::float32 || (format == Features::format && count() <= tile_rows);
+    return format == core::Format::float32 || (!in_groups<Number> && format == Features::format && count() <= tile_rows);
   }
 
   // Scores of the chain's keys begin ... end - 1, which lie together: of a chain that began there, key 0 would be at `first`.
@@ -87,7 +98,7 @@ class EmbeddedTiles {
     } else {
       if (!Features::arrays || problem().key_panels) begin &= -panel_keys;
       if (reads_in_place(keys_.key_format())) {
-        score_tiles(keys_.template keys<Number>(), first, begin, end, problem().key.token_stride);
+        score_tiles(keys_.template keys<Chained>(), first, begin, end, problem().key.token_stride);
       } else {
         score_widened(first, begin, end);
       }

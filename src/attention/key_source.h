@@ -6,7 +6,7 @@
 #include "../../include/attend/core/work_memory.h"
 #include "../kernel/pack.h"
 #include "../kernel/tiles.h"
-#include "../numerics/formats.h"
+#include "../kernel/widen.h"
 #include "features.h"
 #include "paging.h"
 #include "visibility.h"
@@ -17,7 +17,7 @@ namespace {
 // Keys per block for a single row. Nothing is read while scores become weights, and prefetches under way cover more of a
 // shorter pause. That pays for halves. Hardware prefetches floats well enough, and int8 is bound by arithmetic.
 inline int decode_block(const core::Options& options) {
-  return bytes_of_number(options.key_format) == 2 ? 128 : config::decode_keys;
+  return bytes_of(options.key_format, 32) == 64 ? 128 : config::decode_keys;
 }
 
 template <class Isa, class Features>
@@ -74,8 +74,8 @@ class KeySource {
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
     const bool few_rows = Features::any && rows <= widened_rows && made.in_place;
-    const bool widened_keys = few_rows && problem_.key_panels && key_format() != core::Format::float32;
-    const bool widened_values = few_rows && value_format() != core::Format::float32;
+    const bool widened_keys = few_rows && problem_.key_panels && is_widened(key_format());
+    const bool widened_values = few_rows && is_widened(value_format());
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          problem_.value.token_stride != problem_.value_dim;
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
@@ -105,6 +105,8 @@ class KeySource {
  private:
   core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
   core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
+  // Whether tiles widen numbers of a format in registers.
+  static bool is_widened(core::Format format) { return format != core::Format::float32 && format != core::Format::int4; }
   // Position of the first key of an array, or of a cache: then that of a panel.
   int origin() const { return Features::any ? options_.origin : 0; }
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }
@@ -149,7 +151,7 @@ class KeySource {
     const int dims = problem_.head_dim, slot = slot_of(key);
     if (problem_.key_panels) {
       const float* from = moved(keys_of_head_, ptrdiff_t(slot - origin()) * dims, key_format());
-      return widen_row<Isa>(key_format(), from, panel_keys * dims, panel);
+      return widen_panel<Isa>(key_format(), from, dims, panel);
     }
     const ptrdiff_t stride = problem_.key.token_stride;
     const int first = at_least(origin() - key, 0);  // keys before do not exist

@@ -102,25 +102,32 @@ void for_each_unit(const Problem& problem, int part, int parts, Work token_work,
   if (end.token > 0) work_unit(end.head, 1, 0, end.token);
 }
 
-// Bytes of the numbers of a problem's tensors.
-struct NumberBytes {
-  ptrdiff_t query, output, key, value;
+// Formats of a problem's tensors, for their sizes: float16 stands for any number of two bytes.
+struct TensorFormats {
+  core::Format query, output, key, value;
 };
-inline NumberBytes number_bytes(const core::Problem&) { return {4, 4, 4, 4}; }
-inline NumberBytes number_bytes(const core::IntegerProblem&) { return {1, 1, 1, 1}; }
-inline NumberBytes number_bytes(const core::Problem&, const core::Options& options) {
-  return {bytes_of_number(options.query_format), bytes_of_number(options.output_format), bytes_of_number(options.key_format),
-          bytes_of_number(options.value_format)};
+inline TensorFormats formats_of(const core::Problem&) {
+  constexpr core::Format format = core::Format::float32;
+  return {format, format, format, format};
 }
-inline NumberBytes number_bytes(const core::IntegerProblem&, const core::IntegerOptions& options) {
-  const core::IntegerFormat format = options.output_format;
-  return {1, format == core::IntegerFormat::int8 ? 1 : format == core::IntegerFormat::int16 ? 2 : 4, 1, 1};
+inline TensorFormats formats_of(const core::IntegerProblem&) {
+  constexpr core::Format format = core::Format::int8;
+  return {format, format, format, format};
+}
+inline TensorFormats formats_of(const core::Problem&, const core::Options& options) {
+  return {options.query_format, options.output_format, options.key_format, options.value_format};
+}
+inline TensorFormats formats_of(const core::IntegerProblem& problem, const core::IntegerOptions& options) {
+  TensorFormats formats = formats_of(problem);
+  if (options.output_format == core::IntegerFormat::int16) formats.output = core::Format::float16;
+  if (options.output_format == core::IntegerFormat::float32) formats.output = core::Format::float32;
+  return formats;
 }
 
 // Moves a tensor to another first token and head. With states, and where keys are cut, a problem has no output.
 template <class Number>
-void move_tensor(core::Tensor<Number>& tensor, int token, int head, ptrdiff_t bytes) {
-  const ptrdiff_t by = (token * tensor.token_stride + head * tensor.head_stride) * bytes;
+void move_tensor(core::Tensor<Number>& tensor, int token, int head, core::Format format) {
+  const ptrdiff_t by = bytes_of(format, token * tensor.token_stride + head * tensor.head_stride);
   if (tensor.data != nullptr) tensor.data = reinterpret_cast<Number*>(reinterpret_cast<uintptr_t>(tensor.data) + uintptr_t(by));
 }
 
@@ -133,11 +140,11 @@ inline void move_heads(core::IntegerProblem& problem, int query_head) {
 
 // Makes the problem that of one unit of work. In place: a problem is large for a stack.
 template <class Problem>
-void take_unit(Problem& problem, const WorkUnit& work_unit, const NumberBytes& bytes) {
-  move_tensor(problem.query, work_unit.token, work_unit.query_head, bytes.query);
-  move_tensor(problem.output, work_unit.token, work_unit.query_head, bytes.output);
-  move_tensor(problem.key, 0, work_unit.kv_head, bytes.key);
-  move_tensor(problem.value, 0, work_unit.kv_head, bytes.value);
+void take_unit(Problem& problem, const WorkUnit& work_unit, const TensorFormats& formats) {
+  move_tensor(problem.query, work_unit.token, work_unit.query_head, formats.query);
+  move_tensor(problem.output, work_unit.token, work_unit.query_head, formats.output);
+  move_tensor(problem.key, 0, work_unit.kv_head, formats.key);
+  move_tensor(problem.value, 0, work_unit.kv_head, formats.value);
   move_heads(problem, work_unit.query_head);
   problem.offset = core::offset_after(problem.offset, work_unit.token);
   problem.queries = work_unit.tokens;
@@ -189,7 +196,7 @@ void run_units(const Problem& problem, int part, int parts) {
   const auto token_work = [&](int token) { return token_overhead + visible_keys(problem, token); };
   for_each_unit(problem, part, parts, token_work, [&](const WorkUnit& work_unit) {
     Problem unit_problem = problem;
-    take_unit(unit_problem, work_unit, number_bytes(problem));
+    take_unit(unit_problem, work_unit, formats_of(problem));
     run(unit_problem);
   });
 }
@@ -198,7 +205,7 @@ void run_units(const Problem& problem, const Options& options, int part, int par
   each_unit(problem, options, part, parts, [&](const WorkUnit& work_unit) {
     Problem unit_problem = problem;
     Options unit_options = options;
-    take_unit(unit_problem, work_unit, number_bytes(problem, options));
+    take_unit(unit_problem, work_unit, formats_of(problem, options));
     take_options(unit_options, work_unit);
     run(unit_problem, unit_options);
   });
@@ -222,7 +229,7 @@ void run_segments(const Problem& problem, const Options& options, int part, int 
     Problem unit_problem = problem;
     Options unit_options = options;
     unit_problem.output.data = nullptr;
-    take_unit(unit_problem, work_unit, number_bytes(problem, options));
+    take_unit(unit_problem, work_unit, formats_of(problem, options));
     take_options(unit_options, work_unit);
     unit_options.first_key = seen.segment(unit - head * segments) * segment_keys;
     unit_options.partial = true;

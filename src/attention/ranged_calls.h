@@ -107,10 +107,10 @@ inline void mask_scores(const core::Problem& problem, const core::Options& optio
 inline void mask_scores(const core::IntegerProblem&, const core::IntegerOptions&, int) {}
 
 template <class Problem, class Options>
-void take_document(Problem& problem, Options& options, const KeyRange& document, const NumberBytes& bytes) {
+void take_document(Problem& problem, Options& options, const KeyRange& document, const TensorFormats& formats) {
   mask_scores(problem, options, document.first);
-  move_tensor(problem.key, document.first, 0, bytes.key);
-  move_tensor(problem.value, document.first, 0, bytes.value);
+  move_tensor(problem.key, document.first, 0, formats.key);
+  move_tensor(problem.value, document.first, 0, formats.value);
   problem.keys = at_least(at_most(problem.keys, document.end) - document.first, 0);
   skip_keys(options, document.first);
 }
@@ -162,15 +162,15 @@ void run_ranged(const Problem& problem, const core::Ranged<Options>& options) {
   const core::Ranges& ranges = options.ranges;
   // Hosts have code for calls without options, which is faster for short documents.
   const bool plain = !config::embedded && ranges.first == nullptr && ranges.end == nullptr && has_no_option(options);
-  const NumberBytes bytes = number_bytes(problem, options);
+  const TensorFormats formats = formats_of(problem, options);
   for (int token = 0; token < problem.queries;) {
     const RangeRun some = run_from(problem, options, ranges, token);
     const WorkUnit unit = {token, some.tokens, 0, problem.kv_heads, 0, problem.query_heads};
     Problem of_run = problem;
     Options with = options;
-    take_unit(of_run, unit, bytes);
+    take_unit(of_run, unit, formats);
     take_options(with, unit);
-    if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, bytes);
+    if (ranges.boundaries != nullptr) take_document(of_run, with, some.document, formats);
     const int before = ranges.boundaries != nullptr ? some.document.first : 0;
     of_run.offset = some.position - before;
     take_range(of_run, with, some, some.range.first - before, some.range.end - before);

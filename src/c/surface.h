@@ -71,7 +71,7 @@ static_assert(ATTEND_ALIGNMENT % config::alignment == 0, "what the C header asks
 static_assert(ATTEND_SEGMENT_KEYS == segment_keys, "the C header has where states can begin");
 static_assert(int(core::Format::float32) == ATTEND_FLOAT32 && int(core::Format::float16) == ATTEND_FLOAT16 &&
                   int(core::Format::bfloat16) == ATTEND_BFLOAT16 && int(core::Format::int8) == ATTEND_INT8 &&
-                  int(core::Format::int4) == ATTEND_INT4 && core::int4_inputs == ATTEND_INT4_INPUTS &&
+                  int(core::Format::int4) == ATTEND_INT4 && core::int4_group == ATTEND_INT4_INPUTS &&
                   sizeof(core::Int4Group) == ATTEND_INT4_BYTES && int(core::Scores::raw) == ATTEND_SCORES_RAW - 1 &&
                   int(core::Scores::capped) == ATTEND_SCORES_CAPPED - 1 &&
                   int(core::Scores::biased) == ATTEND_SCORES_BIASED - 1 &&

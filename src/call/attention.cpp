@@ -117,7 +117,7 @@ void run_key_part(const Problem& problem, int part, int parts, float* partials) 
     const int head = unit / segments;
     Problem unit_problem = problem;
     unit_problem.output.data = nullptr;
-    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group}, number_bytes(problem));
+    take_unit(unit_problem, {0, problem.queries, head, 1, head * group, group}, formats_of(problem));
     take_segment(unit_problem, unit - head * segments);
     unit_problem.output = {partials + unit * unit_floats, ptrdiff_t(group) * row_floats, row_floats};
     sum_segment(unit_problem);

@@ -19,6 +19,21 @@ ATTEND_NOINLINE void put_row(const float* from, int count, const Place& place) {
   narrow_row_to<format>(from, count, static_cast<NumberOf<format>*>(place.data) + place.first, place.stride, scale);
 }
 
+template <>
+void put_row<core::Format::int4>(const float* from, int count, const Place& place) {
+  const ptrdiff_t lane = place.stride == 1 ? 0 : place.first % panel_keys;
+  void* const to = static_cast<char*>(place.data) + bytes_of(core::Format::int4, place.first - lane);
+  for (int g = 0; g < count / core::int4_group; ++g, from += core::int4_group) {
+    core::Int4Group group;
+    narrow_to_group(from, group);
+    if (place.stride == 1) {
+      static_cast<core::Int4Group*>(to)[g] = group;
+    } else {
+      core::put_int4_group(group, int(lane), static_cast<core::Int4Panel*>(to)[g]);
+    }
+  }
+}
+
 void put_row_of(core::Format format, const float* from, int count, const Place& place) {
   switch (format) {
     case core::Format::float32:
@@ -29,8 +44,8 @@ void put_row_of(core::Format format, const float* from, int count, const Place& 
       return put_row<core::Format::bfloat16>(from, count, place);
     case core::Format::int8:
       return put_row<core::Format::int8>(from, count, place);
-    case core::Format::int4:  // of weights alone
-      return;
+    case core::Format::int4:
+      return put_row<core::Format::int4>(from, count, place);
   }
 }
 
@@ -86,6 +101,7 @@ template void store_cache<Format::float32>(const FormatCache&, int, int, Tensor<
 template void store_cache<Format::float16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
 template void store_cache<Format::bfloat16>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
 template void store_cache<Format::int8>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
+template void store_cache<Format::int4>(const FormatCache&, int, int, Tensor<const float>, Tensor<const float>);
 
 void store(const Cache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value) {
   for (int token = position; token < position + count; ++token) {

@@ -144,10 +144,10 @@ void pack_weights(const void* rows, ptrdiff_t stride, int outputs, int inputs, v
 
 template <>
 void pack_weights<Format::int4>(const void* rows, ptrdiff_t stride, int outputs, int inputs, void* panels) {
-  const Int4Rows from = {static_cast<const Int4Group*>(rows), stride / int4_inputs};
+  const Int4Rows from = {static_cast<const Int4Group*>(rows), stride / int4_group};
   auto* to = static_cast<Int4Panel*>(panels);
   for (int first = 0; first < outputs; first += panel_keys) {
-    for (int group = 0; group < inputs / int4_inputs; ++group) {
+    for (int group = 0; group < inputs / int4_group; ++group) {
       pack_int4_group(from, first, at_most(outputs - first, panel_keys), group, *to++);
     }
   }
@@ -170,8 +170,8 @@ void convert_weights(const float* rows, int outputs, int inputs, void* converted
 template <>
 void convert_weights<Format::int4>(const float* rows, int outputs, int inputs, void* converted, float* /*scales*/) {
   auto* const to = static_cast<Int4Group*>(converted);
-  const ptrdiff_t groups = ptrdiff_t(outputs) * inputs / int4_inputs;
-  for (ptrdiff_t i = 0; i < groups; ++i) narrow_to_group(rows + i * int4_inputs, to[i]);
+  const ptrdiff_t groups = ptrdiff_t(outputs) * inputs / int4_group;
+  for (ptrdiff_t i = 0; i < groups; ++i) narrow_to_group(rows + i * int4_group, to[i]);
 }
 
 template void convert_weights<Format::float16>(const float*, int, int, void*, float*);

@@ -70,6 +70,7 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
   Vec (*load_bytes)(const int8_t* from) = &Isa::load;
+  Vec (*load_words)(const uint8_t* from) = &Isa::load_words;       // lanes bytes, of which each becomes the bits of a lane
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
   // 2^(23 - place) + the number in four bits of each lane, from bit `at` on, which stand in the mantissa from `place` on.
   Vec (*power_and_bits)(Vec words) = &Isa::template power_and_bits<0, 8>;

@@ -39,6 +39,8 @@ template void run_cache<Format::bfloat16, false>(const Problem&, const Options&)
 template void run_cache<Format::bfloat16, true>(const Problem&, const Options&);
 template void run_cache<Format::int8, false>(const Problem&, const Options&);
 template void run_cache<Format::int8, true>(const Problem&, const Options&);
+template void run_cache<Format::int4, false>(const Problem&, const Options&);
+template void run_cache<Format::int4, true>(const Problem&, const Options&);
 
 }  // namespace attend::core
 

@@ -1,5 +1,5 @@
-// Weights of 4 bits, 16 outputs of a group of 32 inputs at a time: widened in registers for one token, and to panels of floats
-// for several.
+// Products of one token, or of one query, and numbers of 4 bits, 16 outputs or keys of a group of 32 inputs or dimensions at a
+// time, widened in registers: kernel/widen.h.
 #ifndef ATTEND_KERNEL_INT4_PANEL_H
 #define ATTEND_KERNEL_INT4_PANEL_H
 
@@ -13,65 +13,10 @@
 #include "output_rows.h"
 #include "pack.h"
 #include "tile_sizes.h"
+#include "widen.h"
 
 namespace attend::ATTEND_ISA {
 namespace {
-
-// Scales of a vector of outputs, and what is added to a product by one of them.
-//
-// (number - 8) * scale = (2^p + number) * scale - (2^p + 8) * scale, of which all products are exact: 2^p + 8 has at most 13
-// digits for p = 15, 11 and 7, and a scale has 11. So four bits become a float by the bits of 2^p around them, at any of three
-// places of the mantissa, and one multiply-add: eight weights in 32 bits are moved twice.
-template <class Isa>
-struct Int4Scales {
-  typename Isa::Vec scale, less_at_8, less_at_12, less_at_16;
-};
-template <class Isa>
-ATTEND_ALWAYS_INLINE Int4Scales<Isa> int4_scales(const core::Int4Panel& panel, int output) {
-  const void* const halves = panel.scales + output;
-  const typename Isa::Vec scale = Isa::load(static_cast<const Half*>(halves));
-  return {scale, Isa::mul(scale, Isa::broadcast(-32776.0f)), Isa::mul(scale, Isa::broadcast(-2056.0f)),
-          Isa::mul(scale, Isa::broadcast(-136.0f))};
-}
-
-// The words, of four bytes, of a vector of outputs.
-ATTEND_ALWAYS_INLINE const float* int4_words(const core::Int4Panel& panel, int output) {
-  const void* const words = panel.numbers[0][output];
-  return static_cast<const float*>(words);
-}
-
-// Bit 0 of byte i of a word.
-constexpr int bit_of_byte(int i) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 8 * i : 24 - 8 * i; }
-
-// The weight in four bits of each word from bit `at` on.
-template <class Isa, int at>
-ATTEND_ALWAYS_INLINE typename Isa::Vec int4_weight(typename Isa::Vec words, const Int4Scales<Isa>& by) {
-  constexpr int place = at == 0 || at == 8 || at == 20 ? 8 : at == 16 || at == 28 ? 16 : 12;
-  const typename Isa::Vec less = place == 8 ? by.less_at_8 : place == 12 ? by.less_at_12 : by.less_at_16;
-  return Isa::fma(Isa::template power_and_bits<at, place>(words), by.scale, less);
-}
-
-// The eight weights of a word, bytes ascending: take(byte, chain, weights).
-template <class Isa, int byte = 0, class Take>
-ATTEND_ALWAYS_INLINE void widen_words(typename Isa::Vec words, const Int4Scales<Isa>& by, Take take) {
-  take(byte, 0, int4_weight<Isa, bit_of_byte(byte)>(words, by));
-  take(byte, 1, int4_weight<Isa, bit_of_byte(byte) + 4>(words, by));
-  if constexpr (byte < 3) widen_words<Isa, byte + 1>(words, by, take);
-}
-
-// to[i][o] = the weight of input i and output o of a group.
-template <class Isa>
-ATTEND_NOINLINE void widen_group(const core::Int4Panel& from, float* to) {
-  for (int o = 0; o < panel_keys; o += Isa::lanes) {
-    const Int4Scales<Isa> by = int4_scales<Isa>(from, o);
-    for (int w = 0; w < 4; ++w) {
-      widen_words<Isa>(Isa::load(int4_words(from, o) + w * panel_keys), by,
-                       [=](int byte, int chain, typename Isa::Vec weights) ATTEND_INLINE_LAMBDA {
-                         Isa::store(to + (chain * chain_dims + 4 * w + byte) * panel_keys + o, weights);
-                       });
-    }
-  }
-}
 
 // Groups whose chains go side by side for a vector of outputs. With fewer registers processors find the next group's
 // themselves, while those of one wait for each other.
@@ -94,7 +39,7 @@ ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* 
     input = opaque(input);  // or compilers keep the inputs of one vector of outputs for the next, in memory
     ATTEND_UNROLL
     for (int g = 0; g < groups; ++g) {
-      const float* const x = input + g * core::int4_inputs + 4 * w;
+      const float* const x = input + g * core::int4_group + 4 * w;
       widen_words<Isa>(Isa::load(int4_words(panels[g], output) + w * panel_keys), by[g],
                        [&](int byte, int chain, Vec weights) ATTEND_INLINE_LAMBDA {
                          Vec& sum = sums[g][chain];
@@ -114,7 +59,7 @@ ATTEND_ALWAYS_INLINE void add_groups(const float* input, const core::Int4Panel* 
 //   next  gives the panels of the next `groups` groups, or of a single one
 template <class Isa, int groups, class Next>
 ATTEND_ALWAYS_INLINE void output_groups(const float* input, int inputs, Next next, float* to) {
-  constexpr int block = groups * core::int4_inputs;
+  constexpr int block = groups * core::int4_group;
   // To -0 the first chain is added without a change, even of a zero's sign.
   for (int o = 0; o < panel_keys; o += Isa::lanes) Isa::store(to + o, Isa::broadcast(-0.0f));
   for (; inputs >= block; inputs -= block, input += block) {
@@ -200,7 +145,7 @@ template <class Isa>
 ATTEND_NOINLINE void output_rows(const float* input, const core::Int4Group* rows, ptrdiff_t stride, int inputs,
                                  RowPanel<core::Int4Group>& memory, float* to) {
   constexpr int groups = int4_groups<Isa>;
-  GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_inputs, memory.panels[0], memory.panels[1]};
+  GatheredGroups<Isa, groups> next = {rows, stride, inputs / core::int4_group, memory.panels[0], memory.panels[1]};
   next.gather();
   output_groups<Isa, groups>(input, inputs, next, to);
 }

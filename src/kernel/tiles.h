@@ -105,7 +105,7 @@ void value_chain_of(int rows, const float* weights, const Values& values, const 
       return value_chain<Isa, Bfloat>(rows, weights, values, visible, sums);
     case core::Format::int8:
       return value_chain<Isa, int8_t>(rows, weights, values, visible, sums);
-    case core::Format::int4:  // of weights alone
+    case core::Format::int4:  // widened before
     case core::Format::float32:
       return value_chain<Isa, float>(rows, weights, values, visible, sums);
   }
@@ -137,7 +137,7 @@ struct Tiles {
         return score_panels<Isa, Bfloat>(rows, query, panels, from, to, scores);
       case core::Format::int8:
         return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
-      case core::Format::int4:  // of weights alone
+      case core::Format::int4:  // widened before
       case core::Format::float32:
         break;
     }

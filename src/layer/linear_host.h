@@ -88,7 +88,7 @@ class LinearBlocks {
 
  private:
   static constexpr int few_inputs = 64;  // whose weights of a panel are packed on the stack
-  static_assert(few_inputs / 2 % core::int4_inputs == 0 && config::linear_inputs % core::int4_inputs == 0,
+  static_assert(few_inputs / 2 % core::int4_group == 0 && config::linear_inputs % core::int4_group == 0,
                 "blocks are whole chains, and whole groups of int4");
 
   // The blocks of a call, and memory for these. Null: tokens are read in place, or panels are.
@@ -167,11 +167,11 @@ class LinearBlocks {
 
   // Likewise, of groups of int4.
   ATTEND_NOINLINE void widen_groups(const Block& block, int output, int lanes, float* panel) const {
-    const int groups = linear_.inputs / core::int4_inputs, first = block.input / core::int4_inputs;
+    const int groups = linear_.inputs / core::int4_group, first = block.input / core::int4_group;
     const auto* packed = numbers_of<core::Int4Panel>(weights_) + ptrdiff_t(output / panel_keys) * groups + first;
-    const core::Int4Rows rows = {numbers_of<core::Int4Group>(weights_) + first, linear_.weight_stride / core::int4_inputs};
+    const core::Int4Rows rows = {numbers_of<core::Int4Group>(weights_) + first, linear_.weight_stride / core::int4_group};
     alignas(config::alignment) core::Int4Panel gathered;
-    for (int i = 0; i * core::int4_inputs < block.inputs; ++i, panel += panel_keys * core::int4_inputs) {
+    for (int i = 0; i * core::int4_group < block.inputs; ++i, panel += panel_keys * core::int4_group) {
       if (!linear_.panels) core::pack_int4_group(rows, output, lanes, i, gathered);
       widen_group<Isa>(linear_.panels ? packed[i] : gathered, panel);
     }

@@ -51,14 +51,16 @@ const Number* numbers_of(const float* data) {
   return static_cast<const Number*>(static_cast<const void*>(data));
 }
 
-// core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend.
-inline ptrdiff_t bytes_of_number(core::Format format) {
-  return format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2;
+// core::format_bytes, which is one function for all sources: the linker could keep a copy with instructions of one backend. Of
+// int4 so many numbers are whole groups.
+inline ptrdiff_t bytes_of(core::Format format, ptrdiff_t numbers) {
+  if (format == core::Format::int4) return numbers / core::int4_group * ptrdiff_t(sizeof(core::Int4Group));
+  return numbers * (format == core::Format::float32 ? 4 : format == core::Format::int8 ? 1 : 2);
 }
 
 // The same address, some numbers of a format further on. Tensors have the type `float` whatever the format.
 inline const float* moved(const float* data, ptrdiff_t numbers, core::Format format) {
-  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + numbers * bytes_of_number(format);
+  const char* bytes = static_cast<const char*>(static_cast<const void*>(data)) + bytes_of(format, numbers);
   return static_cast<const float*>(static_cast<const void*>(bytes));
 }
 inline float* moved(float* data, ptrdiff_t numbers, core::Format format) {
@@ -116,44 +118,6 @@ inline Bfloat to_bfloat(float number) {
 inline void narrow(float number, float* to) { *to = number; }
 inline void narrow(float number, Half* to) { *to = to_half(number); }
 inline void narrow(float number, Bfloat* to) { *to = to_bfloat(number); }
-
-// Whether an instruction set loads vectors of numbers of other formats.
-template <class Isa>
-constexpr auto loads_halves(int) -> decltype(Isa::load(static_cast<const Half*>(nullptr)), true) {
-  return true;
-}
-template <class Isa>
-constexpr bool loads_halves(...) {
-  return false;
-}
-
-template <class Isa, class Number>
-ATTEND_ALWAYS_INLINE void widen_numbers(const Number* from, int count, float* to) {
-  if constexpr (loads_halves<Isa>(0)) {
-    int i = 0;
-    for (; count - i >= Isa::lanes; i += Isa::lanes) Isa::store(to + i, Isa::load(from + i));
-    for (; i < count; ++i) to[i] = widen(from[i]);
-  } else {
-    Isa::widen(from, count, to);
-  }
-}
-
-// A row of numbers as floats.
-template <class Isa>
-ATTEND_NOINLINE void widen_row(core::Format format, const void* from, int count, float* to) {
-  switch (format) {
-    case core::Format::float32:
-      return widen_numbers<Isa>(static_cast<const float*>(from), count, to);
-    case core::Format::float16:
-      return widen_numbers<Isa>(static_cast<const Half*>(from), count, to);
-    case core::Format::bfloat16:
-      return widen_numbers<Isa>(static_cast<const Bfloat*>(from), count, to);
-    case core::Format::int8:
-      return widen_numbers<Isa>(static_cast<const int8_t*>(from), count, to);
-    case core::Format::int4:  // of weights alone
-      return;
-  }
-}
 
 // Returns the scale, so that the largest number becomes 127 or -127. Sizes are compared as integers, and what is not finite
 // never gets to be converted: such a row's scale is NaN.

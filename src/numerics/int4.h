@@ -1,12 +1,11 @@
-// Weights of 4 bits: groups of 32 inputs that share a scale (core::Int4Group), one by one. Hosts widen 16 outputs at a time:
-// kernel/int4_panel.h.
+// Numbers of 4 bits: groups of 32 that share a scale (core::Int4Group), one by one. Hosts widen vectors of them: kernel/widen.h.
 #ifndef ATTEND_NUMERICS_INT4_H
 #define ATTEND_NUMERICS_INT4_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../include/attend/core/linear.h"
+#include "../../include/attend/core/formats.h"
 #include "arithmetic.h"
 #include "formats.h"
 
@@ -22,11 +21,11 @@ struct NumbersOf<core::Format::int4> {
 template <class Number>
 constexpr int group_inputs = 1;
 template <>
-constexpr int group_inputs<core::Int4Group> = core::int4_inputs;
+constexpr int group_inputs<core::Int4Group> = core::int4_group;
 
 template <class Number>
 constexpr bool in_groups = group_inputs<Number> > 1;
-static_assert(core::int4_inputs == 2 * chain_dims, "a byte has the weights of the same step of two chains");
+static_assert(core::int4_group == 2 * chain_dims, "a byte has the weights of the same step of two chains");
 
 // Where the numbers of a group of one output lie: a scale, and four bytes at a time.
 struct Int4Numbers {
@@ -42,15 +41,44 @@ inline Int4Numbers numbers_of(const core::Int4Panel& panel, int output) {
   return {panel.scales[output], panel.numbers[0][output], 4 * panel_keys};
 }
 
-// The weights of one of the two chains of a group. An infinite scale becomes NaN.
-inline void widen_chain(const Int4Numbers& from, int chain, float* to) {
-  const uint32_t nan = (from.scale & 0x7c00u) == 0x7c00u ? 0x7e00u : 0;
-  const float scale = widen(Half{uint16_t(from.scale | nan)});
+// An infinite scale becomes NaN.
+inline float scale_of(const Int4Numbers& group) {
+  const uint32_t nan = (group.scale & 0x7c00u) == 0x7c00u ? 0x7e00u : 0;
+  return widen(Half{uint16_t(group.scale | nan)});
+}
+
+// The number in the low or, of chain 1, in the high half of a byte.
+inline float widen_half_byte(uint8_t byte, int chain, float scale) {
+  const int number = (byte >> 4 * chain & 15) - 8;
+  return FloatArithmetic::mul(widen(int8_t(number)), scale);
+}
+
+// One of the two chains of a group, its numbers `stride` floats apart.
+inline void widen_chain(const Int4Numbers& from, int chain, float* to, ptrdiff_t stride = 1) {
+  const float scale = scale_of(from);
   const uint8_t* bytes = from.bytes;
   for (int i = 0; i < chain_dims; i += 4, bytes += from.step) {
-    for (int byte = 0; byte < 4; ++byte) {
-      const int number = (bytes[byte] >> 4 * chain & 15) - 8;
-      to[i + byte] = FloatArithmetic::mul(widen(int8_t(number)), scale);
+    for (int byte = 0; byte < 4; ++byte, to += stride) *to = widen_half_byte(bytes[byte], chain, scale);
+  }
+}
+
+// Some columns of a row of groups, from any on.
+inline void widen_columns(const core::Int4Group* row, int column, int count, float* to) {
+  for (const int end = column + count; column < end;) {
+    const Int4Numbers group = numbers_of(row[column / core::int4_group]);
+    const float scale = scale_of(group);
+    do {
+      const int chain = column / chain_dims & 1;
+      *to++ = widen_half_byte(group.bytes[column % chain_dims], chain, scale);
+    } while (++column < end && column % core::int4_group != 0);
+  }
+}
+
+// to[i][lane] = number i of the group of each lane of a panel.
+inline void widen_by_lanes(const core::Int4Panel& panel, float* to) {
+  for (int lane = 0; lane < panel_keys; ++lane) {
+    for (int chain = 0; chain < 2; ++chain) {
+      widen_chain(numbers_of(panel, lane), chain, to + chain * chain_dims * panel_keys + lane, panel_keys);
     }
   }
 }
@@ -60,7 +88,7 @@ inline void narrow_to_group(const float* from, core::Int4Group& to) {
   using F = FloatArithmetic;
   float max = 0.0f;
   bool is_finite = true;
-  for (int i = 0; i < core::int4_inputs; ++i) {
+  for (int i = 0; i < core::int4_group; ++i) {
     if (magnitude(from[i]) > magnitude(max)) max = from[i];
     is_finite = is_finite && magnitude(from[i]) < 0x7f800000u;
   }

@@ -48,7 +48,7 @@ void fill(attend::Weights<outputs, inputs, Format>& weights, Random& random) {
 
 template <class Format>
 constexpr int format_of() {
-  return int(attend::detail::WeightFormatOf<Format>::format);
+  return int(attend::detail::FormatOf<Format>::format);
 }
 
 // What C sees of typed weights.

@@ -292,7 +292,7 @@ TEST_CASE("c options: each by itself and all together have the core's bits, for 
       Random random(seed);
       unsigned wishes = seed < 48 ? 1u << seed % wish_count : unsigned(random.between(0, (1 << wish_count) - 1));
       if (seed % 3 == 0) wishes |= lse | scores;
-      wishes &= ~unsigned(rings | document_lists);  // documents are of one row
+      wishes &= ~unsigned(rings | document_lists | int4_formats);  // documents are of one row, int4 of caches
       for (const Way& way : {Way(), in_parts(3), by_states(int(seed % 70) + 1, false), by_states(0, true)}) {
         INFO(backend, " seed ", seed, " parts ", way.parts, " state keys ", way.state_keys, " merged ", way.merged);
         // States take keys from the first on, and arrays with an origin do not have it.

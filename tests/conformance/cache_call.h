@@ -26,8 +26,8 @@ inline void run_cache(const attend::core::Problem& p, const attend::core::Option
       return one_row ? run_cache<Format::bfloat16, true>(p, o) : run_cache<Format::bfloat16, false>(p, o);
     case Format::int8:
       return one_row ? run_cache<Format::int8, true>(p, o) : run_cache<Format::int8, false>(p, o);
-    case Format::int4:  // of weights alone
-      return;
+    case Format::int4:
+      return one_row ? run_cache<Format::int4, true>(p, o) : run_cache<Format::int4, false>(p, o);
   }
 }
 

@@ -34,12 +34,14 @@ enum Wish : unsigned {
   rings = 16384,
   origins = 32768,
   range_lists = 65536,
-  document_lists = 131072
+  document_lists = 131072,
+  int4_formats = 262144
 };
-constexpr int wish_count = 18;
+constexpr int wish_count = 19;
 constexpr const char* wish_names[wish_count] = {"windows",  "pins",  "byte_masks",  "bit_masks", "bias_masks", "alibi_slopes",
                                                 "relative", "caps",  "sink_logits", "lse",       "scores",     "half_formats",
-                                                "int8",     "pages", "rings",       "origins",   "ranges",     "documents"};
+                                                "int8",     "pages", "rings",       "origins",   "ranges",     "documents",
+                                                "int4"};
 constexpr unsigned score_wishes = half_formats - 1;  // all but those about how numbers lie in memory
 
 const float bad_numbers[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), minus_infinity,
@@ -132,7 +134,10 @@ struct OptionInstance {
   void poison(int kv, int j, float bad) {
     const auto fill = [&](std::vector<float>& numbers, int width, Format format, std::vector<float>& scales) {
       const auto first = numbers.begin() + std::ptrdiff_t(j * s.kv_heads + kv) * width;
-      std::fill(first, first + width, format == Format::int8 ? 127.0f : rounded_to(format, bad));
+      std::fill(first, first + width,
+                format == Format::int8   ? 127.0f
+                : format == Format::int4 ? std::numeric_limits<float>::quiet_NaN()
+                                         : rounded_to(format, bad));
       if (format == Format::int8) scales[scale_index(kv, j)] = bad;
     };
     fill(key, s.head_dim, options.key_format, key_scales);
@@ -151,6 +156,9 @@ struct OptionInstance {
       }
     }
   }
+
+  // The scale of a group of int4, of number i of `key` or `value` and those beside it.
+  static float int4_scale(std::size_t i) { return float(33 + i / 32 * 37 % 31) * 0x1p-8f; }
 
   std::size_t scale_index(int kv, int j) const { return std::size_t(kv * options.key_scale_stride + place(j)); }
 

@@ -42,7 +42,7 @@ struct OptionMemory {
   int32_t *pages, *lists;
 };
 
-constexpr size_t floats_for(Format format, size_t numbers) { return (numbers * attend::core::format_bytes(format) + 3) / 4; }
+constexpr size_t floats_for(Format format, size_t numbers) { return (attend::core::format_bytes(format, numbers) + 3) / 4; }
 
 constexpr int mask_gap = 3;   // between rows of masks
 constexpr int score_gap = 5;  // scores asked for of keys that there are not
@@ -126,8 +126,14 @@ inline void draw_numbers(Random& random, Format format, size_t count, float spre
       case Format::int8:
         static_cast<int8_t*>(to)[i] = int8_t(int(bits % 255) - 127);
         break;
-      case Format::int4:  // of weights alone
+      case Format::int4: {  // a group at a time
+        const uint32_t code = 0x2c00u + (bits >> 8 & 0x3ffu);  // of 2^-4 to 2^-3
+        auto& group = static_cast<attend::core::Int4Group*>(to)[i / attend::core::int4_group];
+        group.scale[0] = uint8_t(code & 0xff), group.scale[1] = uint8_t(code >> 8);
+        for (uint8_t& byte : group.numbers) byte = uint8_t(random.bits() >> 24);
+        i += attend::core::int4_group - 1;
         break;
+      }
     }
   }
 }

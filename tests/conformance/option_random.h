@@ -49,6 +49,10 @@ class OptionDraw {
     in.s.keys = std::max(in.s.keys, least_keys);
     if (in.s.keys > 200)
       in.s.kv_heads = 1, in.s.head_dim = std::min(in.s.head_dim, 20), in.s.value_dim = std::min(in.s.value_dim, 20);
+    if (in.has(int4_formats)) {
+      in.s.head_dim = in.s.keys > 200 ? 32 : one_of({32, 64, 96});
+      in.s.value_dim = in.s.keys > 200 ? 32 : one_of({32, 64, 128});
+    }
     in.s.query_heads = in.s.kv_heads * heads_of_group;
     in.s.queries = random_.between(1, 40);
     // The scalar backend takes its time.
@@ -199,6 +203,11 @@ class OptionDraw {
       if (which & 1) in.options.key_format = Format::int8;
       if (which & 2) in.options.value_format = Format::int8;
     }
+    if (in.has(int4_formats)) {
+      const int which = random_.between(1, 3);
+      if (which & 1) in.options.key_format = Format::int4;
+      if (which & 2) in.options.value_format = Format::int4;
+    }
     const int groups = (in.s.keys + 15) / 16;
     if (in.has(page_tables)) {
       in.options.paging.page_panels = one_of({1, 2, 5});
@@ -223,14 +232,20 @@ class OptionDraw {
     return format == Format::int8 ? float(random_.between(-127, 127)) : rounded_to(format, random_.uniform() * spread);
   }
 
+  void draw_rows(Format format, std::vector<float>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = format == Format::int4 ? float(random_.between(-8, 7)) * OptionInstance::int4_scale(i) : number(format, 1.0f);
+    }
+  }
+
   void draw_numbers() {
     const core::Options& o = in.options;
     in.query.resize(std::size_t(in.s.queries * in.s.query_heads * in.s.head_dim));
     in.key.resize(std::size_t(in.s.keys * in.s.kv_heads * in.s.head_dim));
     in.value.resize(std::size_t(in.s.keys * in.s.kv_heads * in.s.value_dim));
     for (float& x : in.query) x = number(o.query_format, in.s.spread);
-    for (float& x : in.key) x = number(o.key_format, 1.0f);
-    for (float& x : in.value) x = number(o.value_format, 1.0f);
+    draw_rows(o.key_format, in.key);
+    draw_rows(o.value_format, in.value);
     const int scales = in.places;
     if (o.key_format == Format::int8) in.key_scales = scale_row(scales, 0x1p-8f), in.options.key_scales = in.key_scales.data();
     if (o.value_format == Format::int8)

@@ -48,10 +48,14 @@ struct OptionMemory {
     const auto& s = in.s;
     const int places = panels ? (in.places + 15) / 16 * 16 : in.places;
     const auto rows = std::size_t(places * s.kv_heads);
-    keys = Numbers(in.options.key_format, rows * std::size_t(s.head_dim));
+    keys = Numbers(in.options.key_format, rows * std::size_t(s.head_dim), panels);
     values = Numbers(in.options.value_format, std::size_t(in.places * s.kv_heads * s.value_dim));
     keys.fill(poison(1)[0]);
     values.fill(poison(1)[0]);
+    const auto set = [](Numbers& to, std::size_t place, Format format, const std::vector<float>& from, std::size_t i) {
+      if (format == Format::int4 && i % 32 == 0) to.set_scale(place, narrowed(double(OptionInstance::int4_scale(i)), 10));
+      to.set(place, from[i]);
+    };
     for (int j = 0; j < s.keys; ++j) {
       if (!in.exists(j)) continue;
       const int place = in.place(j);
@@ -59,11 +63,11 @@ struct OptionMemory {
         for (int d = 0; d < s.head_dim; ++d) {
           const int to = panels ? ((kv * (places / 16) + place / 16) * s.head_dim + d) * 16 + place % 16
                                 : (place * s.kv_heads + kv) * s.head_dim + d;
-          keys.set(std::size_t(to), in.key[std::size_t((j * s.kv_heads + kv) * s.head_dim + d)]);
+          set(keys, std::size_t(to), in.options.key_format, in.key, std::size_t((j * s.kv_heads + kv) * s.head_dim + d));
         }
         for (int c = 0; c < s.value_dim; ++c) {
           const int to = panels ? (kv * in.places + place) * s.value_dim + c : (place * s.kv_heads + kv) * s.value_dim + c;
-          values.set(std::size_t(to), in.value[std::size_t((j * s.kv_heads + kv) * s.value_dim + c)]);
+          set(values, std::size_t(to), in.options.value_format, in.value, std::size_t((j * s.kv_heads + kv) * s.value_dim + c));
         }
       }
     }

@@ -181,7 +181,7 @@ TEST_CASE("guards: projections of every format") {
         run_linear_of(format, linear, 0, 1);
         run_linear_of(format, linear, 1, 2);
         const std::size_t packed = core::packed_weight_numbers(outputs, inputs);
-        char* const panels = arrays.output<char>(core::weight_bytes(format, packed));
+        char* const panels = arrays.output<char>(core::format_bytes(format, packed));
         switch (format) {
           case Format::float32:
             core::pack_weights<Format::float32>(rows, inputs, outputs, inputs, panels);

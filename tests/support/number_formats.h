@@ -44,7 +44,7 @@ class Numbers {
  public:
   // Panels: numbers of int4 are counted as those of packed weights, 16 outputs of each input.
   explicit Numbers(Format format = Format::float32, std::size_t count = 0, bool panels = false)
-      : format_(format), panels_(panels), count_(count), bytes_(attend::core::weight_bytes(format, count)) {}
+      : format_(format), panels_(panels), count_(count), bytes_(attend::core::format_bytes(format, count)) {}
 
   std::size_t size() const { return count_; }
 
@@ -93,6 +93,12 @@ class Numbers {
     return widened(code, format_ == Format::float16 ? 10 : 7);
   }
 
+  // Of int4, the four bits of a number.
+  void set_code(std::size_t i, int code) {
+    const Place at = place(i);
+    bytes_[at.number] = static_cast<unsigned char>((bytes_[at.number] & 0xf0 >> at.shift) | code << at.shift);
+  }
+
   void fill(float x) {
     for (std::size_t i = 0; i < size(); ++i) set(i, x);
   }
@@ -121,8 +127,7 @@ class Numbers {
     const Place at = place(i);
     if (std::isnan(x)) set_scale(i, 0x7e00);
     if (std::isnan(x) || (x == 0.0f && scale(at) == 0.0f)) return;
-    const int number = int(double(x) / double(scale(at))) + 8;
-    bytes_[at.number] = static_cast<unsigned char>((bytes_[at.number] & 0xf0 >> at.shift) | number << at.shift);
+    set_code(i, int(double(x) / double(scale(at))) + 8);
   }
 
   Format format_;

@@ -31,6 +31,7 @@ void check_format_kernels(const FormatKernels& kernels);
 #include "../support/tested.h"
 
 #include "../../src/kernel/tiles.h"
+#include "../../src/kernel/widen.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Halves, bfloats and bytes against what their definitions say, computed with doubles.
 #include "../support/tested.h"
 
-#include "../../src/numerics/formats.h"
+#include "../../src/kernel/widen.h"
 
 #include <doctest/doctest.h>
 

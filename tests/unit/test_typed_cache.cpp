@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "../support/tested.h"
 
 #include "../../src/attention/paging.h"
-#include "../../src/numerics/formats.h"
+#include "../../src/kernel/widen.h"
+#include "../support/number_formats.h"
 #include "../support/random.h"
 
 namespace {
@@ -143,6 +145,47 @@ TEST_CASE("cache formats: nothing is written but the tokens") {
   CHECK(keys_changed == 0);
   CHECK(values_changed == 0);
   CHECK(scales_changed == 0);
+}
+
+TEST_CASE("cache formats: int4 has the groups that weights are converted to, where they belong, and writes nothing else") {
+  constexpr int head_dim = 64, value_dim = 96;
+  const std::int32_t pages[] = {5, 0, 3, 4};
+  for (const Paging& paging : {Paging(), Paging{nullptr, 0, 4, 1}, Paging{pages, 2, 0, 0}}) {
+    World world(Format::int4, Format::int4, head_dim, value_dim, 6 * 2 * 16, 60, paging);
+    for (int position = 0, count = 1; position < world.tokens; position += count++) {
+      world.store(position, attend::at_most(count, world.tokens - position));
+    }
+    const std::size_t slots = world.key_scales.size() / World::heads;
+    attend_test::Numbers keys(Format::int4, World::heads * slots * head_dim, true);
+    attend_test::Numbers values(Format::int4, World::heads * slots * value_dim);
+    REQUIRE(keys.bytes() == world.key_bytes.size());
+    REQUIRE(values.bytes() == world.value_bytes.size());
+    std::memset(keys.data(), 0x7f, keys.bytes());
+    std::memset(values.data(), 0x7f, values.bytes());
+    const auto put = [](const float* row, int width, attend_test::Numbers& to, std::size_t first, std::size_t step) {
+      std::vector<attend::core::Int4Group> groups(std::size_t(width) / 32);
+      attend::core::convert_weights<Format::int4>(row, 1, width, groups.data(), nullptr);
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        to.set_scale(first + 32 * g * step, std::uint16_t(groups[g].scale[0] | groups[g].scale[1] << 8));
+        for (std::size_t i = 0; i < 32; ++i) {
+          to.set_code(first + (32 * g + i) * step, groups[g].numbers[i % 16] >> (i < 16 ? 0 : 4) & 15);
+        }
+      }
+    };
+    for (int token = 0; token < world.tokens; ++token) {
+      for (int head = 0; head < World::heads; ++head) {
+        const auto row = std::size_t(token * World::heads + head);
+        const bool is_sink = paging.ring_panels > 0 && token < 16;  // which is kept besides
+        for (const int slot : {world.slot_of(token, world.tokens), is_sink ? token : world.slot_of(token, world.tokens)}) {
+          const std::size_t at = std::size_t(head) * slots + std::size_t(slot), lane = at % 16;
+          put(&world.key[row * head_dim], head_dim, keys, (at - lane) * head_dim + lane, 16);
+          put(&world.value[row * value_dim], value_dim, values, at * value_dim, 1);
+        }
+      }
+    }
+    CHECK(std::memcmp(keys.data(), world.key_bytes.data(), keys.bytes()) == 0);
+    CHECK(std::memcmp(values.data(), world.value_bytes.data(), values.bytes()) == 0);
+  }
 }
 
 TEST_CASE("cache formats: a ring holds the last groups over many rounds, and those of sink tokens besides") {

@@ -13,34 +13,15 @@
 namespace attend {
 namespace core {
 
-// Weights of 4 bits. A group of 32 inputs of an output shares a scale, and has 18 bytes: the scale, a float16 with its low byte
-// first, and 16 bytes, of which byte i has the number of input i in its low half and that of input i + 16 in its high half. A
-// weight is (number - 8) * scale, which a float holds exactly, or NaN where the scale is not finite. GGUF calls it Q4_0.
-constexpr int int4_inputs = 32;
-struct Int4Group {
-  uint8_t scale[2];
-  uint8_t numbers[int4_inputs / 2];
-};
-
-// The same groups of the 16 outputs of a panel: their scales as float16, and their numbers in turns, four bytes of each output,
-// which are read as a word.
-struct alignas(4) Int4Panel {
-  uint16_t scales[panel_keys];
-  uint8_t numbers[4][panel_keys][4];
-};
-static_assert(sizeof(Int4Group) == 18 && sizeof(Int4Panel) == panel_keys * sizeof(Int4Group), "groups have no gaps");
-
 // Packs a group of up to 16 outputs from `first` on, of rows[output][group]; those of the others become zeros. Rows: an array,
 // or a type with such an operator[].
-// (Inlined always: a copy with the instructions of one backend must not be what the linker keeps for others.)
+// (Inlined always, as put_int4_group.)
 template <class Rows>
 __attribute__((always_inline)) ATTEND_CONSTEXPR_14 void pack_int4_group(const Rows& rows, int first, int outputs, int group,
                                                                         Int4Panel& to) {
   for (int o = 0; o < panel_keys; ++o) {
     const Int4Group none = {};
-    const Int4Group& from = o < outputs ? rows[first + o][group] : none;
-    to.scales[o] = uint16_t(from.scale[0] | from.scale[1] << 8);
-    for (int i = 0; i < int4_inputs / 2; ++i) to.numbers[i / 4][o][i % 4] = from.numbers[i];
+    put_int4_group(o < outputs ? rows[first + o][group] : none, o, to);
   }
 }
 
@@ -50,11 +31,6 @@ struct Int4Rows {
   ptrdiff_t stride;
   __attribute__((always_inline)) constexpr const Int4Group* operator[](int output) const { return data + output * stride; }
 };
-
-// Bytes of so many weights, which are whole groups of int4.
-constexpr size_t weight_bytes(Format format, size_t numbers) {
-  return format == Format::int4 ? numbers / int4_inputs * sizeof(Int4Group) : numbers * format_bytes(format);
-}
 
 // y = W x + b for some tokens:
 //

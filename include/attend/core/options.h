@@ -8,15 +8,10 @@
 #include <stdint.h>
 
 #include "attention.h"
+#include "formats.h"
 
 namespace attend {
 namespace core {
-
-// How numbers lie in memory. Strides count numbers, not bytes. int4 is of the weights of projections alone: core/linear.h.
-enum class Format : uint8_t { float32, float16, bfloat16, int8, int4 = 5 };
-
-// Bytes of a number; of int4, which has less than one, see weight_bytes.
-constexpr size_t format_bytes(Format format) { return format == Format::float32 ? 4 : format == Format::int8 ? 1 : 2; }
 
 // One element for each query token, query head and key, keys side by side: element (t, h, j) is number
 // first + t * token_stride + h * head_stride + j of data. A stride of 0 shares it. Keys at or after `keys` are masked.
@@ -97,10 +92,10 @@ struct Options {
   Scores score_stage = Scores::raw;
 
   // Formats of the problem's tensors, whose pointers then point to numbers of that format. Caches have panels of theirs.
-  Format query_format = Format::float32;  // no int8
+  Format query_format = Format::float32;  // no int8, no int4
   Format key_format = Format::float32;
   Format value_format = Format::float32;
-  Format output_format = Format::float32;  // no int8
+  Format output_format = Format::float32;  // likewise
 
   // int8: the factor of key j, [kv_heads][slot * 16 + j % 16 - origin], which multiplies its score; and that of a value, which
   // multiplies its weight.
@@ -206,6 +201,9 @@ inline SegmentSet segments_of(const float* state, int value_dim) {
 //   keys    [kv_heads][panels][head_dim][16] numbers of key_format, panels = panel_count(capacity)
 //   values  [kv_heads][panels * 16][value_dim] numbers of value_format
 //   key_scales, value_scales  [kv_heads][panels * 16] floats, where the format is int8
+// With int4, head_dim or value_dim is a multiple of 32:
+//   keys    Int4Panel[kv_heads][panels][head_dim / 32], 4-byte aligned
+//   values  Int4Group[kv_heads][panels * 16][value_dim / 32]
 struct FormatCache {
   void* keys;
   void* values;
@@ -226,11 +224,11 @@ constexpr size_t format_cache_scale_floats(int kv_heads, int capacity) {
 }
 
 constexpr size_t format_cache_key_bytes(Format format, int kv_heads, int head_dim, int capacity) {
-  return format_cache_scale_floats(kv_heads, capacity) * size_t(head_dim) * format_bytes(format);
+  return format_bytes(format, format_cache_scale_floats(kv_heads, capacity) * size_t(head_dim));
 }
 
 constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value_dim, int capacity) {
-  return format_cache_scale_floats(kv_heads, capacity) * size_t(value_dim) * format_bytes(format);
+  return format_bytes(format, format_cache_scale_floats(kv_heads, capacity) * size_t(value_dim));
 }
 
 // Writes count tokens at position, position + 1, … of the sequence, rounded to the nearest numbers of the cache's formats. In a
@@ -238,6 +236,8 @@ constexpr size_t format_cache_value_bytes(Format format, int kv_heads, int value
 //
 // int8: each key and value, a token's row of one head, has a scale of its own, max|x| * (1/127), and whole numbers from -127 to
 // 127: the nearest ones, ties even, of x * (127 / max|x|). A row of zeros has scale 0. One that holds infinity or NaN has NaN.
+// int4: each 32 neighbours of a key or value have one, and are rounded as convert_weights rounds (linear.h). Scores and outputs
+// are those of floats that hold (number - 8) * scale.
 void store(const FormatCache& cache, int position, int count, Tensor<const float> key, Tensor<const float> value);
 
 // The same where keys and values have this format, without the code of others.

@@ -9,7 +9,8 @@
 namespace attend {
 
 // Formats of the numbers in a cache, as parameters of its type; float is one too. What is appended is rounded to the nearest
-// number, ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied.
+// number, ties to even. int8 keeps a float for each key and value of a head, by which all of its numbers are multiplied; int4 a
+// float16 for each 32 neighbours, as GGUF's Q4_0 does.
 struct float16 {
   uint16_t bits;
 };
@@ -18,6 +19,9 @@ struct bfloat16 {
 };
 struct int8 {
   int8_t number;
+};
+struct int4 {
+  core::Int4Group group;
 };
 
 namespace detail {
@@ -42,6 +46,14 @@ template <>
 struct FormatOf<bfloat16> : FormatIs<core::Format::bfloat16, uint16_t> {};
 template <>
 struct FormatOf<int8> : FormatIs<core::Format::int8, int8_t> {};
+template <>
+struct FormatOf<int4> : FormatIs<core::Format::int4, core::Int4Group> {};
+
+// Whether rows of a width are whole groups of a format.
+template <class Format>
+constexpr bool has_width(int width) {
+  return !Same<Format, int4>::value || width % core::int4_group == 0;
+}
 
 // A call as the core takes it, while it is being filled in (calls.h): first the cache or the arrays set the number of keys
 // and how they lie, and what a ring keeps.
@@ -151,12 +163,22 @@ struct FormatRows<int8, rows, width> {
   constexpr FormatRows() : numbers{}, factors{} {}
 };
 
+template <size_t rows, size_t width>
+struct FormatRows<int4, rows, width> {
+  alignas(config::alignment) core::Int4Group numbers[rows * ((width + core::int4_group - 1) / core::int4_group)];
+  float* scales() { return nullptr; }
+  const float* scales() const { return nullptr; }
+  constexpr FormatRows() : numbers{} {}
+};
+
 // Numbers of any formats, in the layout of core::FormatCache, in a ring or not.
 template <class Shape, class KeyFormat, class ValueFormat, int capacity, class Ring = NoRing>
 class FormatCacheRows {
   using Dims = Checked<Shape>;
   static_assert(FormatOf<KeyFormat>::value && FormatOf<ValueFormat>::value,
-                "attend: formats of a cache are float, attend::float16, attend::bfloat16 and attend::int8");
+                "attend: formats of a cache are float, attend::float16, attend::bfloat16, attend::int8 and attend::int4");
+  static_assert(has_width<KeyFormat>(Dims::head_dim) && has_width<ValueFormat>(Dims::value_dim),
+                "attend: keys or values of attend::int4 have a head_dim or value_dim that is a multiple of 32, which share a scale");
   static constexpr size_t rows = core::format_cache_scale_floats(Dims::kv_heads, capacity);
   static constexpr ptrdiff_t head_rows = ptrdiff_t(rows) / Dims::kv_heads;
   static constexpr bool is_ring = Ring::window > 0;

@@ -6,31 +6,20 @@
 
 namespace attend {
 
-// The format of weights of 4 bits, for weights alone: core::Int4Group.
-struct int4 {
-  static constexpr int group_inputs = core::int4_inputs;  // that share a scale
-};
-
 namespace detail {
-
-// The formats of caches, and int4.
-template <class Type>
-struct WeightFormatOf : FormatOf<Type> {};
-template <>
-struct WeightFormatOf<int4> : FormatIs<core::Format::int4, core::Int4Group> {};
 
 template <int outputs, int inputs, class Format>
 constexpr bool are_weights() {
   static_assert(outputs >= 1 && inputs >= 1, "attend: weights have at least 1 output and 1 input");
-  static_assert(WeightFormatOf<Format>::value,
+  static_assert(FormatOf<Format>::value,
                 "attend: weights are of float, attend::float16, attend::bfloat16, attend::int8 or attend::int4");
-  static_assert(!Same<Format, int4>::value || inputs % int4::group_inputs == 0,
+  static_assert(!Same<Format, int4>::value || inputs % core::int4_group == 0,
                 "attend: weights of attend::int4 have a multiple of 32 inputs, which share a scale");
   return true;
 }
 
 constexpr size_t panels_of(int outputs) { return size_t(core::panel_count(outputs)); }
-constexpr size_t groups_of(int inputs) { return size_t((inputs + int4::group_inputs - 1) / int4::group_inputs); }
+constexpr size_t groups_of(int inputs) { return size_t((inputs + core::int4_group - 1) / core::int4_group); }
 
 }  // namespace detail
 
@@ -40,7 +29,7 @@ constexpr size_t groups_of(int inputs) { return size_t((inputs + int4::group_inp
 template <int outputs, int inputs, class Format = float>
 struct Weights {
   static_assert(detail::are_weights<outputs, inputs, Format>(), "");
-  typename detail::WeightFormatOf<Format>::Number data[size_t(outputs)][size_t(inputs)];
+  typename detail::FormatOf<Format>::Number data[size_t(outputs)][size_t(inputs)];
 
   constexpr auto& operator[](int output) { return data[output]; }
   constexpr const auto& operator[](int output) const { return data[output]; }
@@ -68,7 +57,7 @@ struct Weights<outputs, inputs, int4> {
 template <int outputs, int inputs, class Format = float>
 struct alignas(config::alignment) PackedWeights {
   static_assert(detail::are_weights<outputs, inputs, Format>(), "");
-  typename detail::WeightFormatOf<Format>::Number data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
+  typename detail::FormatOf<Format>::Number data[detail::panels_of(outputs)][size_t(inputs)][panel_keys];
 };
 template <int outputs, int inputs>
 struct alignas(config::alignment) PackedWeights<outputs, inputs, int8> {
@@ -138,7 +127,7 @@ void convert(const Weights<outputs, inputs, From>& weights, Weights<new_outputs,
   if constexpr (detail::Same<From, float>::value && detail::Same<Format, int8>::value) {
     core::convert_weights<core::Format::int8>(weights.data[0], outputs, inputs, converted.data, converted.scales);
   } else if constexpr (detail::Same<From, float>::value && !detail::Same<Format, float>::value) {
-    core::convert_weights<detail::WeightFormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
+    core::convert_weights<detail::FormatOf<Format>::format>(weights.data[0], outputs, inputs, converted.data, nullptr);
   }
 }
 

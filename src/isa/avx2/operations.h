@@ -107,6 +107,10 @@ struct Avx2 : X86Lanes {
     return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
   }
 
+  static Vec load_words(const uint8_t* from) {
+    return _mm256_castsi256_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+  }
+
   template <int at, int place>
   static Vec power_and_bits(Vec words) {
     __m256i bits = _mm256_castps_si256(words);

@@ -90,6 +90,10 @@ struct Avx512 : X86Lanes {
     return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
   }
 
+  static Vec load_words(const uint8_t* from) {
+    return _mm512_castsi512_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
+
   template <int at, int place>
   static Vec power_and_bits(Vec words) {
     constexpr unsigned up = place > at ? unsigned(place - at) : 0, down = place < at ? unsigned(at - place) : 0;

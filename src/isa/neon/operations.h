@@ -73,6 +73,10 @@ struct Neon : NeonTarget {
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
   }
 
+  static Vec load_words(const uint8_t* from) {
+    return vreinterpretq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(from)))));
+  }
+
   static constexpr int transposed = 4;
   static void transpose(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 16, to); }
 
@@ -131,8 +135,7 @@ struct Neon : NeonTarget {
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vbslq_f32(equal(a, b), then, otherwise); }
 
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
-    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(bytes))));
-    return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
+    return vbslq_f32(vceqq_u32(vreinterpretq_u32_f32(load_words(bytes)), vdupq_n_u32(0)), b, a);
   }
   static Vec where_bits(unsigned bits, Vec a, Vec b) {
     static constexpr uint32_t each[4] = {1, 2, 4, 8};

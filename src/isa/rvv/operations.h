@@ -73,6 +73,10 @@ struct Rvv {
   }
   static Vec load(const int8_t* from) { return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec); }
 
+  static Vec load_words(const uint8_t* from) {
+    return Vec(__builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Ints) & 0xff);
+  }
+
   template <int at, int place>
   static Vec power_and_bits(Vec words) {
     const Words bits =
