@@ -178,6 +178,7 @@ void time_decode(const std::string& backend, int tokens, int heads, int dims) {
                         {"float16", Format::float16, Format::float16},
                         {"bfloat16", Format::bfloat16, Format::bfloat16},
                         {"int8", Format::int8, Format::int8},
+                        {"int4", Format::int4, Format::int4},
                         {"int8 keys, float16 values", Format::int8, Format::float16}};
   std::vector<std::unique_ptr<FormatMemory>> caches;
   std::vector<Timed> calls;

@@ -74,8 +74,8 @@ class KeySource {
     made.finite = -1;
     made.slot = slot_of(key + from) - from;
     const bool few_rows = Features::any && rows <= widened_rows && made.in_place;
-    const bool widened_keys = few_rows && problem_.key_panels && is_widened(key_format());
-    const bool widened_values = few_rows && is_widened(value_format());
+    const bool widened_keys = few_rows && problem_.key_panels && is_widened(key_format(), rows);
+    const bool widened_values = few_rows && is_widened(value_format(), rows);
     const bool gathers = rows > (problem_.value.token_stride <= 256 ? 12 : 3) * Isa::tile_rows && !problem_.key_panels &&
                          problem_.value.token_stride != problem_.value_dim;
     const float* const key_scales = scales(key_scales_of_head_, made, visibility, key_scales_);
@@ -105,8 +105,10 @@ class KeySource {
  private:
   core::Format key_format() const { return Features::any ? options_.key_format : core::Format::float32; }
   core::Format value_format() const { return Features::any ? options_.value_format : core::Format::float32; }
-  // Whether tiles widen numbers of a format in registers.
-  static bool is_widened(core::Format format) { return format != core::Format::float32 && format != core::Format::int4; }
+  // Whether tiles of so few rows widen numbers of a format in registers.
+  static bool is_widened(core::Format format, int rows) {
+    return format == core::Format::int4 ? rows == 1 : format != core::Format::float32;
+  }
   // Position of the first key of an array, or of a cache: then that of a panel.
   int origin() const { return Features::any ? options_.origin : 0; }
   int slot_of(int key) const { return Features::any ? ATTEND_ISA::slot_of(options_.paging, problem_.keys, key) : key; }

@@ -70,11 +70,14 @@ struct HostOperations : CommonOperations<Isa> {
   Vec (*load_halves)(const Half* from) = &Isa::load;  // lanes numbers, widened exactly; none behind them is read
   Vec (*load_bfloats)(const Bfloat* from) = &Isa::load;
   Vec (*load_bytes)(const int8_t* from) = &Isa::load;
-  Vec (*load_words)(const uint8_t* from) = &Isa::load_words;       // lanes bytes, of which each becomes the bits of a lane
+  void (*load_words)(const uint8_t* from, Vec* to) = &Isa::load_words;  // 16 bytes as the bits of lanes, 16 / lanes vectors
+  Vec (*low_half)(Vec words) = &Isa::low_half;    // the number in the low four bits of each of them
+  Vec (*high_half)(Vec words) = &Isa::high_half;  // and in the four above
   Vec (*accumulate)(Factor a, Vec b, Vec sum) = &Isa::accumulate;  // fma, where sum stays in a register of a tile
-  // 2^(23 - place) + the number in four bits of each lane, from bit `at` on, which stand in the mantissa from `place` on.
-  Vec (*power_and_bits)(Vec words) = &Isa::template power_and_bits<0, 8>;
-  Vec (*power_and_high_bits)(Vec words) = &Isa::template power_and_bits<28, 16>;
+  // The number in four bits of each lane, from bit `at` on; with bits_in_power 2^(23 - place_of_bits(at)) + that.
+  bool bits_in_power = Isa::bits_in_power;
+  Vec (*four_bits)(Vec words) = &Isa::template four_bits<0>;
+  Vec (*four_high_bits)(Vec words) = &Isa::template four_bits<28>;
   // to[16 i + j] = rows[j][column + i]; and to[4 i + j] of 4 rows
   void (*transpose)(const float* const* rows, int column, float* to) = &Isa::transpose;
   void (*transpose_four)(const float* const* rows, int column, float* to) = &Isa::transpose_four;

@@ -7,6 +7,7 @@
 #define ATTEND_KERNEL_TILES_H
 
 #include "../../include/attend/core/options.h"
+#include "int4_row.h"
 #include "online_softmax.h"
 #include "score_few.h"
 #include "score_tile.h"
@@ -105,7 +106,8 @@ void value_chain_of(int rows, const float* weights, const Values& values, const 
       return value_chain<Isa, Bfloat>(rows, weights, values, visible, sums);
     case core::Format::int8:
       return value_chain<Isa, int8_t>(rows, weights, values, visible, sums);
-    case core::Format::int4:  // widened before
+    case core::Format::int4:
+      return value_int4_row<Isa>(weights, values, visible[0], sums);
     case core::Format::float32:
       return value_chain<Isa, float>(rows, weights, values, visible, sums);
   }
@@ -125,7 +127,7 @@ template <class Isa>
 struct Tiles {
   // scores[r][k] = query[r] * keys[k] for keys from ... to - 1 and the rest of the last one's panel.
   //   query   [rows][head_dim], scaled
-  //   panels  of key 0; for other formats than float32 there are at most widened_rows rows
+  //   panels  of key 0; for other formats than float32 there are at most widened_rows rows, for int4 one
   //   from    a whole number of panels
   //   scores  of key 0: [rows][score_keys], or as many as there are for one row
   ATTEND_HOT ATTEND_NOINLINE static void score(int rows, const float* query, const Panels& panels, int from, int to,
@@ -137,7 +139,8 @@ struct Tiles {
         return score_panels<Isa, Bfloat>(rows, query, panels, from, to, scores);
       case core::Format::int8:
         return score_panels<Isa, int8_t>(rows, query, panels, from, to, scores);
-      case core::Format::int4:  // widened before
+      case core::Format::int4:
+        return score_int4_row<Isa>(query, panels, from, to, scores);
       case core::Format::float32:
         break;
     }
@@ -167,13 +170,14 @@ struct Tiles {
   // sums[r] += sum over k < visible[r] of weights[r][k] * values[k]: one chain of the first values.first_chain keys, then one
   // of each chain_keys, added up in ascending order. A row that sees none of a chain's keys adds zero.
   //   weights  [rows][score_keys], or as many as there are for one row
-  //   values   for other formats than float32, at most widened_rows rows that see the same keys
+  //   values   for other formats than float32, at most widened_rows rows that see the same keys; for int4 one
   //   visible  [rows], never falling; not all 0
   //   sums     [rows][value_dim]
   ATTEND_HOT ATTEND_NOINLINE static void value(int rows, const float* weights, const Values& values, const int* visible,
                                                Sums sums) {
     const int keys = visible[rows - 1], dims = sums.value_dim;
     const bool at_once = values.format == core::Format::float32 ? takes_all_chains<Isa, float>(rows, dims)
+                         : values.format == core::Format::int4  ? true
                                                                 : takes_all_chains<Isa, Half>(rows, dims);
     if (at_once || keys <= values.first_chain) return value_chain_of<Isa>(rows, weights, values, visible, sums);
     Values chain = values;

@@ -23,8 +23,10 @@ struct Int4Scales {
 };
 template <class Isa>
 ATTEND_ALWAYS_INLINE Int4Scales<Isa> int4_scales(typename Isa::Vec scale) {
-  return {scale, Isa::mul(scale, Isa::broadcast(-32776.0f)), Isa::mul(scale, Isa::broadcast(-2056.0f)),
-          Isa::mul(scale, Isa::broadcast(-136.0f))};
+  const auto less = [=](float power) ATTEND_INLINE_LAMBDA {
+    return Isa::mul(scale, Isa::broadcast(Isa::bits_in_power ? -8.0f - power : -8.0f));
+  };
+  return {scale, less(32768.0f), less(2048.0f), less(128.0f)};
 }
 template <class Isa>
 ATTEND_ALWAYS_INLINE Int4Scales<Isa> int4_scales(const core::Int4Panel& panel, int output) {
@@ -44,9 +46,9 @@ constexpr int bit_of_byte(int i) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIA
 // The weight in four bits of each word from bit `at` on.
 template <class Isa, int at>
 ATTEND_ALWAYS_INLINE typename Isa::Vec int4_weight(typename Isa::Vec words, const Int4Scales<Isa>& by) {
-  constexpr int place = at == 0 || at == 8 || at == 20 ? 8 : at == 16 || at == 28 ? 16 : 12;
+  constexpr int place = place_of_bits(at);
   const typename Isa::Vec less = place == 8 ? by.less_at_8 : place == 12 ? by.less_at_12 : by.less_at_16;
-  return Isa::fma(Isa::template power_and_bits<at, place>(words), by.scale, less);
+  return Isa::fma(Isa::template four_bits<at>(words), by.scale, less);
 }
 
 // The eight weights of a word, bytes ascending: take(byte, chain, weights).
@@ -92,17 +94,30 @@ ATTEND_ALWAYS_INLINE void widen_numbers(const Number* from, int count, float* to
   }
 }
 
+// Numbers of a group of a row, whose scale is in all lanes: (number - 8) * scale = number * scale - 8 * scale, both exact.
+//   take(vector of the group, its numbers)
+template <class Isa, class Take>
+ATTEND_ALWAYS_INLINE void widen_row_group(const core::Int4Group& group, typename Isa::Vec scale, typename Isa::Vec less,
+                                          Take take) {
+  constexpr int half = chain_dims / Isa::lanes;  // vectors
+  typename Isa::Vec words[half];
+  Isa::load_words(group.numbers, words);
+  ATTEND_UNROLL
+  for (int v = 0; v < half; ++v) {
+    take(v, Isa::fma(Isa::low_half(words[v]), scale, less));
+    take(half + v, Isa::fma(Isa::high_half(words[v]), scale, less));
+  }
+}
+
 // A row of int4, whole groups.
 template <class Isa>
 ATTEND_NOINLINE void widen_int4_row(const core::Int4Group* row, int count, float* to) {
   if constexpr (loads_halves<Isa>(0)) {
     for (; count > 0; count -= core::int4_group, ++row, to += core::int4_group) {
-      const Int4Scales<Isa> by = int4_scales<Isa>(Isa::broadcast(scale_of(numbers_of(*row))));
-      for (int i = 0; i < chain_dims; i += Isa::lanes) {
-        const typename Isa::Vec bytes = Isa::load_words(row->numbers + i);
-        Isa::store(to + i, int4_weight<Isa, 0>(bytes, by));
-        Isa::store(to + chain_dims + i, int4_weight<Isa, 4>(bytes, by));
-      }
+      const float scale = scale_of(numbers_of(*row));
+      widen_row_group<Isa>(*row, Isa::broadcast(scale), Isa::broadcast(-8.0f * scale),
+                           [=](int v, typename Isa::Vec numbers)
+                               ATTEND_INLINE_LAMBDA { Isa::store(to + v * Isa::lanes, numbers); });
     }
   } else {
     widen_columns(row, 0, count, to);

@@ -34,7 +34,7 @@ class Operations {
     if (!moves(end)) return "zero, broadcast, load, store";
     if (!moves_some(end)) return "load_first, store_first";
     if (!widens(end)) return "load of halves, bfloats or bytes";
-    if (!surrounds_bits()) return "power_and_bits";
+    if (!reads_bits()) return "four_bits";
     if constexpr (Isa::lane_factors > 1) {
       if (!widens_four(end)) return "load_four";
       if (!multiplies_by_lane()) return "fma_lane, mul_lane";
@@ -139,22 +139,23 @@ class Operations {
   }
 
   // Any bits around the four.
-  template <int at, int place>
-  static bool surrounds_bits_at() {
+  template <int at>
+  static bool reads_bits_at() {
     bool right = true;
     for (uint32_t first = 0; first < 16; ++first) {
       float words[lanes];
       const auto word = [=](int i) { return 0x9e3779b1u * (uint32_t(i) + 16 * first + 1); };
       for (int i = 0; i < lanes; ++i) words[i] = attend::bits_to<float>(word(i));
-      right = right && is(Isa::template power_and_bits<at, place>(Isa::load(words)),
-                          [&](int i) { return float(1 << (23 - place)) + float(word(i) >> at & 15); });
+      right = right && is(Isa::template four_bits<at>(Isa::load(words)), [&](int i) {
+                return (Isa::bits_in_power ? float(1 << (23 - attend::place_of_bits(at))) : 0.0f) + float(word(i) >> at & 15);
+              });
     }
     return right;
   }
-  static bool surrounds_bits() {
-    return surrounds_bits_at<0, 8>() && surrounds_bits_at<4, 12>() && surrounds_bits_at<8, 8>() &&
-           surrounds_bits_at<12, 12>() && surrounds_bits_at<16, 16>() && surrounds_bits_at<20, 8>() &&
-           surrounds_bits_at<24, 12>() && surrounds_bits_at<28, 16>();
+  static bool reads_bits() {
+    return reads_bits_at<0>() && reads_bits_at<4>() && reads_bits_at<8>() &&
+           reads_bits_at<12>() && reads_bits_at<16>() && reads_bits_at<20>() &&
+           reads_bits_at<24>() && reads_bits_at<28>();
   }
 
   // Four vectors are the same as one and one and one and one.

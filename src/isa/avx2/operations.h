@@ -107,17 +107,25 @@ struct Avx2 : X86Lanes {
     return _mm256_and_ps(_mm256_cmp_ps(n, lowest, _CMP_NLT_UQ), _mm256_mul_ps(a, power));
   }
 
-  static Vec load_words(const uint8_t* from) {
-    return _mm256_castsi256_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+  static void load_words(const uint8_t* from, Vec* to) {
+    const __m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    const __m256i first = _mm256_setr_epi8(0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1,  //
+                                           4, -1, -1, -1, 5, -1, -1, -1, 6, -1, -1, -1, 7, -1, -1, -1);
+    const __m256i second = _mm256_setr_epi8(8, -1, -1, -1, 9, -1, -1, -1, 10, -1, -1, -1, 11, -1, -1, -1,  //
+                                            12, -1, -1, -1, 13, -1, -1, -1, 14, -1, -1, -1, 15, -1, -1, -1);
+    to[0] = _mm256_castsi256_ps(_mm256_shuffle_epi8(twice, first));
+    to[1] = _mm256_castsi256_ps(_mm256_shuffle_epi8(twice, second));
   }
+  static Vec low_half(Vec words) { return four_bits<0>(words); }
+  static Vec high_half(Vec words) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(_mm256_castps_si256(words), 4)); }
 
-  template <int at, int place>
-  static Vec power_and_bits(Vec words) {
+  static constexpr bool bits_in_power = false;
+  template <int at>
+  static Vec four_bits(Vec words) {
     __m256i bits = _mm256_castps_si256(words);
-    if (place > at) bits = _mm256_slli_epi32(bits, place > at ? place - at : 0);
-    if (place < at) bits = _mm256_srli_epi32(bits, place < at ? at - place : 0);
-    bits = _mm256_and_si256(bits, _mm256_set1_epi32(15 << place));
-    return _mm256_castsi256_ps(_mm256_or_si256(bits, _mm256_set1_epi32((150 - place) << 23)));
+    if (at > 0) bits = _mm256_srli_epi32(bits, at);
+    if (at < 28) bits = _mm256_and_si256(bits, _mm256_set1_epi32(15));
+    return _mm256_cvtepi32_ps(bits);
   }
 
   template <class Number>

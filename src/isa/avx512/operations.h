@@ -90,12 +90,18 @@ struct Avx512 : X86Lanes {
     return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(n, lowest, _CMP_NLT_UQ), a, power);
   }
 
-  static Vec load_words(const uint8_t* from) {
-    return _mm512_castsi512_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  static void load_words(const uint8_t* from, Vec* to) {
+    to[0] = _mm512_castsi512_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
   }
+  static Vec low_half(Vec words) {
+    return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_castps_si512(words), _mm512_set1_epi32(15)));
+  }
+  static Vec high_half(Vec words) { return _mm512_cvtepi32_ps(_mm512_srli_epi32(_mm512_castps_si512(words), 4)); }
 
-  template <int at, int place>
-  static Vec power_and_bits(Vec words) {
+  static constexpr bool bits_in_power = true;
+  template <int at>
+  static Vec four_bits(Vec words) {
+    constexpr int place = place_of_bits(at);
     constexpr unsigned up = place > at ? unsigned(place - at) : 0, down = place < at ? unsigned(at - place) : 0;
     __m512i bits = _mm512_castps_si512(words);
     if (up > 0) bits = _mm512_slli_epi32(bits, up);

@@ -73,9 +73,16 @@ struct Neon : NeonTarget {
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves)));
   }
 
-  static Vec load_words(const uint8_t* from) {
-    return vreinterpretq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(from)))));
+  static void load_words(const uint8_t* from, Vec* to) {
+    const uint8x16_t bytes = vld1q_u8(from);
+    const uint16x8_t low = vmovl_u8(vget_low_u8(bytes)), high = vmovl_u8(vget_high_u8(bytes));
+    to[0] = vreinterpretq_f32_u32(vmovl_u16(vget_low_u16(low)));
+    to[1] = vreinterpretq_f32_u32(vmovl_u16(vget_high_u16(low)));
+    to[2] = vreinterpretq_f32_u32(vmovl_u16(vget_low_u16(high)));
+    to[3] = vreinterpretq_f32_u32(vmovl_u16(vget_high_u16(high)));
   }
+  static Vec low_half(Vec words) { return vcvtq_f32_u32(vandq_u32(vreinterpretq_u32_f32(words), vdupq_n_u32(15))); }
+  static Vec high_half(Vec words) { return vcvtq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(words), 4)); }
 
   static constexpr int transposed = 4;
   static void transpose(const float* const* rows, int column, float* to) { transpose_4x4(rows, column, 16, to); }
@@ -95,8 +102,10 @@ struct Neon : NeonTarget {
     columns_of(words(0), words(1), words(2), words(3), to);
   }
 
-  template <int at, int place>
-  static Vec power_and_bits(Vec words) {
+  static constexpr bool bits_in_power = true;
+  template <int at>
+  static Vec four_bits(Vec words) {
+    constexpr int place = place_of_bits(at);
     uint32x4_t bits = vreinterpretq_u32_f32(words);
     if (place > at) bits = vshlq_n_u32(bits, place > at ? place - at : 0);
     if (place < at) bits = vshrq_n_u32(bits, place < at ? at - place : 1);
@@ -135,7 +144,8 @@ struct Neon : NeonTarget {
   static Vec where_equal(Vec a, Vec b, Vec then, Vec otherwise) { return vbslq_f32(equal(a, b), then, otherwise); }
 
   static Vec where_bytes(const uint8_t* bytes, Vec a, Vec b) {
-    return vbslq_f32(vceqq_u32(vreinterpretq_u32_f32(load_words(bytes)), vdupq_n_u32(0)), b, a);
+    const uint32x4_t wide = vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(bytes))));
+    return vbslq_f32(vceqq_u32(wide, vdupq_n_u32(0)), b, a);
   }
   static Vec where_bits(unsigned bits, Vec a, Vec b) {
     static constexpr uint32_t each[4] = {1, 2, 4, 8};

@@ -73,12 +73,18 @@ struct Rvv {
   }
   static Vec load(const int8_t* from) { return __builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Vec); }
 
-  static Vec load_words(const uint8_t* from) {
-    return Vec(__builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from), Ints) & 0xff);
+  static void load_words(const uint8_t* from, Vec* to) {
+    for (int v = 0; v < 16 / lanes; ++v) {
+      to[v] = Vec(__builtin_convertvector(*reinterpret_cast<const BytesInMemory*>(from + v * lanes), Ints) & 0xff);
+    }
   }
+  static Vec low_half(Vec words) { return __builtin_convertvector(Ints(words) & 15, Vec); }
+  static Vec high_half(Vec words) { return __builtin_convertvector(Ints(words) >> 4, Vec); }
 
-  template <int at, int place>
-  static Vec power_and_bits(Vec words) {
+  static constexpr bool bits_in_power = true;
+  template <int at>
+  static Vec four_bits(Vec words) {
+    constexpr int place = place_of_bits(at);
     const Words bits =
         place > at ? Words(words) << (place > at ? place - at : 0) : Words(words) >> (place < at ? at - place : 0);
     return Vec((bits & (15u << place)) | (uint32_t(150 - place) << 23));
